@@ -5,6 +5,7 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/index_pipeline.h"
+#include "hpcprof-lite/report/terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,8 +37,8 @@ static void report_files(struct job *job)
       more += problems->count;
   }
   if (more)
-    job_print_error("and %zu more problem%s in %" PRIu32 " more file%s", more, more == 1 ? "" : "s",
-                    files - FILES_REPORTED, files - FILES_REPORTED == 1 ? "" : "s");
+    job_print_error("and %zu more problem%s in %" PRIu32 " more file%s", more, terminal_plural(more),
+                    files - FILES_REPORTED, terminal_plural(files - FILES_REPORTED));
 }
 
 /* Prints why the measurement of a process is incomplete. */

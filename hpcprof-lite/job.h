@@ -94,10 +94,10 @@ int job_nothing_matches(const char *option, const char *text);
  * Requires tree_begin().  Returns 0 or the exit status. */
 int job_choose_columns(struct job *job, table_maker *make);
 
-/* Sorts rows of the view's table, which are of that size, as --sort asks for.  Returns 0. */
+/* Sorts rows of the view's table, which are of that size, as --sort asks for. */
 void job_sort(struct job *job, void *rows, size_t count, size_t size);
 
-/* Sorts siblings in a tree, whose rows are those of the view's table, as --sort asks for; IDs stay.  Returns 0. */
+/* Sorts siblings in a tree, whose rows are those of the view's table, as --sort asks for; IDs stay. */
 void job_sort_tree(struct job *job, struct tree *tree);
 
 /* Completes the measurement directories of the command line: without any, takes the newest one.  `speaks`: this process

@@ -228,7 +228,6 @@ void tree_limit(struct job *job)
                                       options->view != OPTIONS_CRITICAL_PATH};
   job->report.percent_limit = limits.percent;
   job->report.only_percent_limit = !limits.depth && !limits.rows;
-  job->report.weigh_excl = limits.by_excl;
   limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out);
   job->report.shown = job->shown;
 }

@@ -73,7 +73,7 @@ struct efficiency {
 };
 
 /* Computes everything.  elapsed_ns: from the first process's start to the last one's end, without pauses; for several
- * directories, the sum of their elapsed times is used instead.  Returns 0. */
+ * directories, the sum of their elapsed times is used instead. */
 void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency);
 
 /* Return the static names under which reports show a metric and a part of the split. */

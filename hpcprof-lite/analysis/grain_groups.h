@@ -37,7 +37,7 @@ struct grain_groups {
   struct index index;
 };
 
-/* Adds a row to its group.  groups of zeros are empty.  Returns 0. */
+/* Adds a row to its group.  groups of zeros are empty. */
 void grain_groups_add(struct grain_groups *groups, const struct grain_row *row);
 
 /* Computes the quantiles, and sorts the groups by the time that grains with problems hold, then by all their time. */

@@ -25,7 +25,7 @@ struct overheads {
   uint32_t count;             /* 0: not measured */
 };
 
-/* Fills *result, with the longest total first and the program last.  Returns 0. */
+/* Fills *result, with the longest total first and the program last. */
 void overheads_compute(const struct profile *profile, const struct construct_tree *tree, struct overheads *result);
 void overheads_release(struct overheads *result);
 

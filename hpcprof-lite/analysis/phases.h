@@ -108,7 +108,7 @@ struct phases {
 };
 
 /* Finds the phases of a process that lived from start_ns to end_ns, in which all regions lie; their constructs are
- * smaller than `constructs`.  The regions must live as long as *phases.  Returns 0. */
+ * smaller than `constructs`.  The regions must live as long as *phases. */
 void phases_find(const struct phases_regions *regions, uint32_t constructs, uint64_t start_ns, uint64_t end_ns,
                  struct phases *phases);
 void phases_release(struct phases *phases);
@@ -136,12 +136,12 @@ struct phases_sums {
   struct index index; /* of weights */
 };
 
-/* Adds an interval of a lane, in order.  Returns 0. */
+/* Adds an interval of a lane, in order. */
 void phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
                 struct phases_sums *sums);
 
 /* Fills in the figures from the sums, whose contexts are rows of the tree, which remain the caller's.  What has less
- * than period_ns with a context has none: its samples may be those of what follows.  Returns 0. */
+ * than period_ns with a context has none: its samples may be those of what follows. */
 void phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
                    uint64_t period_ns);
 void phases_sums_release(struct phases_sums *sums);

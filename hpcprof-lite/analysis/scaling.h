@@ -96,7 +96,7 @@ static inline struct scaling_loss *scaling_loss_of(const struct scaling *scaling
 }
 
 /* Computes everything.  runs: sorted by threads, of at least two different numbers.  tree: column
- * number * SCALING_COLUMNS + part of its exclusive values is that of run `number`, in ns.  Returns 0. */
+ * number * SCALING_COLUMNS + part of its exclusive values is that of run `number`, in ns. */
 void scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
                      struct scaling *scaling);
 void scaling_release(struct scaling *scaling);

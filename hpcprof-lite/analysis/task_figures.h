@@ -34,7 +34,7 @@ struct task_figures {
   uint32_t count;
 };
 
-/* Fills *result, with the longest time first.  tree: for the contexts.  Returns 0. */
+/* Fills *result, with the longest time first.  tree: for the contexts. */
 void task_figures_compute(const struct profile *profile, const struct names *names, const struct construct_tree *tree,
                           struct task_figures *result);
 void task_figures_release(struct task_figures *result);

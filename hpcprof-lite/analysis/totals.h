@@ -30,7 +30,7 @@ struct totals {
   bool by_wall;                               /* samples were taken by elapsed time, not by CPU time */
 };
 
-/* Computes the totals.  baseline: that of the idleness.  Returns 0. */
+/* Computes the totals.  baseline: that of the idleness. */
 void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                     struct totals *totals);
 void totals_release(struct totals *totals);

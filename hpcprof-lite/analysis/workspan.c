@@ -166,8 +166,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
 /* Makes one row of the copies of a construct, and leaves out constructs without figures. */
 static void join_copies(const struct profile *profile, const struct names *names, struct workspan *result)
 {
-  uint32_t *leader = xmalloc(result->count * sizeof *leader), kept = 0; /* [first of the copies] */
-  memset(leader, 0xff, result->count * sizeof *leader);
+  uint32_t *leader = model_nones(result->count), kept = 0; /* [first of the copies] */
   for (uint32_t i = 0; i < result->count; i++) {
     uint32_t *first = &leader[names->directives[i].first];
     if (!profile->workspan.directives[i].counted)

@@ -50,12 +50,12 @@ struct workspan {
 };
 
 /* Fills *result with a row for each directive, or for all copies that a compiler has made of one.  tree: top-down and
- * finished; its root is the program.  scenario: NULL for none.  Returns 0. */
+ * finished; its root is the program.  scenario: NULL for none. */
 void workspan_compute(const struct profile *profile, struct names *names, const struct tree *tree,
                       const struct workspan_scenario *scenario, struct workspan *result);
 
 /* Sets top and top_context; the rows are in their first order.  row_of[context] is a row of the top-down tree, which
- * has `rows` rows.  Returns 0. */
+ * has `rows` rows. */
 void workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result);
 
 /* Frees the rows. */

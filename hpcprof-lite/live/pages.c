@@ -39,11 +39,6 @@ static const char help[] = "Keys\n"
                            "Reading takes at most 1 % of one core: intervals are at least 100 times\n"
                            "as long as the CPU time of a reading.\n";
 
-static const char *plural(uint64_t count)
-{
-  return count == 1 ? "" : "s";
-}
-
 /* ---- the lines around a page ---- */
 
 static const char *state_of(const struct reading *reading)
@@ -88,7 +83,7 @@ static void draw_processes(const struct picture *picture, struct screen *screen)
   if (run->running && run->running != run->processes)
     snprintf(running, sizeof running, " (%" PRIu32 " running)", run->running);
   snprintf(text, sizeof text, "%" PRIu32 " process%s%s, %" PRIu32 " thread%s on %.200s%s: %.400s", run->processes,
-           run->processes == 1 ? "" : "es", running, run->threads, plural(run->threads), run->hosts, filtered,
+           run->processes == 1 ? "" : "es", running, run->threads, terminal_plural(run->threads), run->hosts, filtered,
            run->command);
   terminal_cut(&screen->terminal, text, screen->terminal.width, fitted);
   screen_set(screen, 1, fitted);
@@ -189,7 +184,7 @@ static void print_nothing(const struct picture *picture, const struct terminal *
   char text[LINE];
   if (reading && reading->files)
     snprintf(text, sizeof text, "Nothing can be read of %" PRIu32 " measurement file%s.", reading->files,
-             plural(reading->files));
+             terminal_plural(reading->files));
   else
     snprintf(text, sizeof text,
              "Waiting: '%.400s' holds no measurement so far. It appears with the first process that hpcrun-lite "

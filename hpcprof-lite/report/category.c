@@ -171,7 +171,7 @@ static void print_sum(const struct report *report, uint64_t all)
   terminal_seconds(run->measured_ns, terminal_decimals(run->measured_ns), elapsed);
   terminal_seconds(run->baseline_ns, terminal_decimals(run->baseline_ns), whole);
   if (run->openmp_processes == 1 && run->processes == 1)
-    snprintf(of, sizeof of, "%" PRIu32 " %s%s x %s s", run->baseline, what, run->baseline == 1 ? "" : "s", elapsed);
+    snprintf(of, sizeof of, "%" PRIu32 " %s%s x %s s", run->baseline, what, terminal_plural(run->baseline), elapsed);
   else
     snprintf(of, sizeof of, "%s s (%ss x %s)", whole, what,
              run->measured_ns < run->elapsed_ns ? "measured time" : "elapsed");

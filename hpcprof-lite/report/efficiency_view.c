@@ -150,7 +150,7 @@ void efficiency_view_text(const struct report *report)
   real_seconds(efficiency->thread_s, whole);
   if (efficiency->threads)
     fprintf(report->stream, "%" PRIu32 " process%s of %" PRIu32 " thread%s: ", efficiency->processes,
-            efficiency->processes == 1 ? "" : "es", efficiency->threads, efficiency->threads == 1 ? "" : "s");
+            efficiency->processes == 1 ? "" : "es", efficiency->threads, terminal_plural(efficiency->threads));
   fprintf(report->stream, "%s thread-seconds\n", whole);
   fprintf(report->stream, "%s%-21s %10s %9s  %s%s\n", terminal_bold(&terminal), "", "Efficiency", "Gain s", "Lost to",
           terminal_plain(&terminal));

@@ -223,7 +223,7 @@ static void print_group(struct text_table *text, const struct grain_group *group
   for (unsigned i = 0; i < GRAIN_METRICS; i++)
     if (group->problems[i])
       fprintf(report->stream, "%*" PRIu64 " grain%s: %s\n", (int)text->rest_at - 1, group->problems[i],
-              group->problems[i] == 1 ? "" : "s", grain_metric_names[i]);
+              terminal_plural(group->problems[i]), grain_metric_names[i]);
   count_columns_group_text(&report->profile->constructs.counters, group, &text->terminal, report->stream);
 }
 

@@ -12,7 +12,7 @@ void legend_print(const struct report *report, const char *line, const char *ful
 
 void legend_omitted(const struct report *report)
 {
-  const char *plural = report->left_out == 1 ? "" : "s";
+  const char *plural = terminal_plural(report->left_out);
   if (!report->left_out)
     return;
   if (report->percent_limit > 0 && report->only_percent_limit)

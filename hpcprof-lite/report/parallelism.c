@@ -243,7 +243,7 @@ static void write_sentence(const struct report *report, const struct terminal *t
   if (!report->scenario && report->totals->threads_max && times >= PLENTY * report->totals->threads_max) {
     *strrchr(speedup, ';') = 0;
     snprintf(out, SENTENCE_MAX, "%s. The critical path hardly limits a run with %" PRIu32 " thread%s.", speedup,
-             report->totals->threads_max, report->totals->threads_max == 1 ? "" : "s");
+             report->totals->threads_max, terminal_plural(report->totals->threads_max));
     return;
   }
   snprintf(out, SENTENCE_MAX, "%s %.3000s%s%.4000s.", speedup, place, *context ? ", the largest part in " : "",

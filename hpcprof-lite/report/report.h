@@ -59,7 +59,6 @@ struct report {
   uint32_t left_out;
   double percent_limit;
   bool only_percent_limit; /* the number or depth of rows is not limited */
-  bool weigh_excl;         /* rows are weighed by their exclusive values */
   const struct hotspot *hot;
   uint32_t hot_count;
   const struct causes_finding *idle, *locks; /* contexts that cause most waiting */

@@ -80,6 +80,12 @@ void terminal_percent(uint64_t part, uint64_t whole, char out[16]);
 /* Work in 8 columns: time, or a count. */
 void terminal_amount(uint64_t amount, bool is_time, unsigned decimals, char out[16]);
 
+/* The ending of a noun of which there are so many. */
+static inline const char *terminal_plural(uint64_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
 /* Escape sequences; "" without colour. */
 const char *terminal_bold(const struct terminal *terminal);
 const char *terminal_dim(const struct terminal *terminal);

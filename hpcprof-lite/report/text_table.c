@@ -68,8 +68,9 @@ static bool real_figure(const struct text_table *text, enum column_form form, co
   return true;
 }
 
-void text_table_figure(const struct text_table *text, const struct table_column *column, const struct cell *cell,
-                       char out[TEXT_TABLE_FIGURE])
+/* Writes a cell as text shows it in a column. */
+static void figure_text(const struct text_table *text, const struct table_column *column, const struct cell *cell,
+                        char out[TEXT_TABLE_FIGURE])
 {
   static const char *const empty[] = {[CELL_EMPTY] = "", [CELL_UNKNOWN] = "-", [CELL_NONE] = "."};
   enum column_form form = column->form;
@@ -336,7 +337,7 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
       spaces = print_text(text, shown->width, cell, spaces);
       continue;
     }
-    text_table_figure(text, column, cell, figure);
+    figure_text(text, column, cell, figure);
     spaces += shown->width - column->marked;
     if (*figure) {
       size_t length = strlen(figure);

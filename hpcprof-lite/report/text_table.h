@@ -56,10 +56,6 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
 /* The columns of the line that are left for the last column. */
 unsigned text_table_room(const struct text_table *text, unsigned indent);
 
-/* Writes a cell as text shows it in a column. */
-void text_table_figure(const struct text_table *text, const struct table_column *column, const struct cell *cell,
-                       char out[TEXT_TABLE_FIGURE]);
-
 /* Seconds in 6 columns. */
 void text_table_short_seconds(uint64_t ns, char out[TEXT_TABLE_FIGURE]);
 

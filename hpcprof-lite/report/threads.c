@@ -199,7 +199,7 @@ static void print_all(const struct report *report)
     fprintf(report->stream, "Block: time asleep outside OpenMP: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
   if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "s");
+    fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, terminal_plural(report->left_out));
   text_table_release(&text);
 }
 
@@ -280,7 +280,7 @@ static void print_distribution(const struct report *report)
   terminal_init(&terminal, report->stream);
   fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n",
           distribution->threads, distribution->processes, distribution->processes == 1 ? "" : "es", distribution->hosts,
-          distribution->hosts == 1 ? "" : "s");
+          terminal_plural(distribution->hosts));
   print_events(report, &terminal);
   fprintf(report->stream, "%s%-12s", terminal_bold(&terminal), "Each thread");
   for (int i = 0; i < DISTRIBUTION_QUANTILES; i++)

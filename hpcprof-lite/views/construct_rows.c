@@ -94,7 +94,7 @@ static void join_rows(struct build *build, const uint32_t *map, const uint32_t *
     rows += profile->processes[i].constructs.rows_count;
   if (rows >= UINT32_MAX)
     xalloc_die();
-  joined->rows = xmalloc((rows + 1) * sizeof *joined->rows);
+  joined->rows = xmalloc(rows * sizeof *joined->rows);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct construct_times *own = &profile->processes[i].constructs;
     for (uint32_t j = 0; j < own->rows_count; j++) {

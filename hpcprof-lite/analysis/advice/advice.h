@@ -14,11 +14,11 @@
 
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
-/* Fills *advice; there is at least one finding.  Returns 0. */
+/* Fills *advice; there is at least one finding. */
 void advice_compute(const struct advice_input *input, struct advice *advice);
 
 /* Removes what gains too little, says so where nothing is left, and sorts: after advice_enter().  advice_compute() has
- * done that for its own forecasts.  Returns 0. */
+ * done that for its own forecasts. */
 void advice_rank(const struct advice_input *input, struct advice *advice);
 
 /* Sets directives[directive] where the change that forecasts a finding applies to the construct.  Of copies of the same

@@ -10,7 +10,7 @@ typedef const struct compare_figure *compare_cells_of(const struct report *repor
 
 extern const struct schema compare_cells_schema;
 
-/* Adds these columns to a table.  Returns 0. */
+/* Adds these columns to a table. */
 void compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report);
 
 #endif

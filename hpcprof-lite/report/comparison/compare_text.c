@@ -38,7 +38,7 @@ void compare_text_legend(const struct report *report)
   char line[256], full[1024];
   if (result->compared)
     snprintf(line, sizeof line, "! significant at %g %%, allowing for %zu tested figure%s; see --legend\n",
-             100 * SIGNIFICANCE_LEVEL, result->compared, result->compared == 1 ? "" : "s");
+             100 * SIGNIFICANCE_LEVEL, result->compared, terminal_plural(result->compared));
   else
     snprintf(line, sizeof line,
              "No change could be tested: a single run of exact figures, or too few samples;\nsee --legend\n");

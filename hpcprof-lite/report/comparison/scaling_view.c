@@ -39,7 +39,7 @@ static void print_heading(const struct report *report, const struct terminal *te
   char command[TERMINAL_TEXT_MAX];
   terminal_fit(terminal, report->totals->command, terminal->width, command);
   fprintf(report->stream, "%s\n%s scaling, against %" PRIu32 " thread%s%s\n\n", command,
-          scaling->weak ? "Weak" : "Strong", scaling->points[0].threads, scaling->points[0].threads == 1 ? "" : "s",
+          scaling->weak ? "Weak" : "Strong", scaling->points[0].threads, terminal_plural(scaling->points[0].threads),
           scaling->points[0].threads == 1 ? "" : ", the smallest number that was measured");
 }
 
@@ -82,15 +82,16 @@ static void print_used(const struct report *report)
   if (scaling->cores && scaling->points[last].threads > scaling->cores)
     fprintf(report->stream,
             "Runs with more than %" PRIu32 " thread%s shared %" PRIu32 " core%s: no program gains from that.\n",
-            scaling->cores, scaling->cores == 1 ? "" : "s", scaling->cores, scaling->cores == 1 ? "" : "s");
+            scaling->cores, terminal_plural(scaling->cores), scaling->cores, terminal_plural(scaling->cores));
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *point = &scaling->points[i];
     if (point->core_wait > CORE_WAIT_SHOWN)
       fprintf(report->stream, "The machine was busy: %" PRIu32 " thread%s waited %.1f %% of the time for a core.\n",
-              point->threads, point->threads == 1 ? "" : "s", 100 * point->core_wait);
+              point->threads, terminal_plural(point->threads), 100 * point->core_wait);
     if (point->used_most && (point->used_least != point->threads || point->used_most != point->threads))
       fprintf(report->stream, "With %" PRIu32 " thread%s asked for, at most %" PRIu32 " %s in use at once.\n",
-              point->threads, point->threads == 1 ? "" : "s", point->used_most, point->used_most == 1 ? "was" : "were");
+              point->threads, terminal_plural(point->threads), point->used_most,
+              point->used_most == 1 ? "was" : "were");
   }
   if (!scaling->forecast)
     fputs("There is no forecast: the program does not use more threads where more are\n"
@@ -190,7 +191,7 @@ static void print_contexts(const struct report *report, const struct terminal *t
   }
   if (report->left_out)
     fprintf(report->stream, "%" PRIu32 " context%s omitted; --max-rows N shows more.\n", report->left_out,
-            report->left_out == 1 ? "" : "s");
+            terminal_plural(report->left_out));
   print_other(report);
 }
 

@@ -60,8 +60,7 @@ static void map_ids(const struct tree *tree, struct timeline_lanes *lanes)
   for (uint32_t row = 0; row < count; row++)
     most = MAX(most, tree->rows[row].id);
   lanes->ids = most + 1;
-  lanes->row_of = xmalloc((size_t)lanes->ids * sizeof *lanes->row_of);
-  memset(lanes->row_of, 0xff, (size_t)lanes->ids * sizeof *lanes->row_of);
+  lanes->row_of = model_nones(lanes->ids);
   for (uint32_t row = 0; row < count; row++)
     lanes->row_of[tree->rows[row].id] = row;
 }

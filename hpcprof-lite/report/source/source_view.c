@@ -329,7 +329,7 @@ static void print_source_notes(const struct report *report, const struct layout 
     break;
   case SOURCE_SHORT:
     snprintf(text, sizeof text, "%s has only %" PRIu32 " line%s: it is not the file that was measured.",
-             names_base(file->path), file->lines, file->lines == 1 ? "" : "s");
+             names_base(file->path), file->lines, terminal_plural(file->lines));
     break;
   case SOURCE_NEWER:
     snprintf(text, sizeof text, "%s is newer than the measurement: its lines may have moved.", names_base(file->path));
@@ -364,7 +364,7 @@ static void print_block(const struct report *report, struct layout *layout, cons
   }
   if (block->omitted)
     fprintf(report->stream, "%" PRIu32 " more line%s with figures; --max-rows N shows more.\n", block->omitted,
-            block->omitted == 1 ? "" : "s");
+            terminal_plural(block->omitted));
   print_source_notes(report, layout, block);
   print_command(report, layout, &block->code);
 }

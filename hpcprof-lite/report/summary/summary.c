@@ -44,11 +44,6 @@ static void __attribute__((format(printf, 2, 3))) print_wrapped(const struct sum
   va_end(arguments);
 }
 
-static const char *plural(uint64_t count)
-{
-  return count == 1 ? "" : "s";
-}
-
 /* ---- the run ---- */
 
 /* Prints each note of the processes about how they were measured once.  The `threads` view shows the events. */
@@ -111,8 +106,8 @@ static void print_run(const struct summary *summary)
     print_line(summary, "%s", run->command);
   print_wrapped(summary,
                 "%" PRIu32 " process%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
-                run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads, plural(run->threads),
-                elapsed, cpu, run->samples, plural(run->samples), event);
+                run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads,
+                terminal_plural(run->threads), elapsed, cpu, run->samples, terminal_plural(run->samples), event);
   print_runtime(summary);
   const char *chunks = profile_chunks_note(summary->report->profile);
   if (chunks)

@@ -85,7 +85,7 @@ static void print_samples(const struct report *report, const struct terminal *te
     print_reason(report, terminal,
                  "%" PRIu64 " sample%s: too few for conclusions about code. Measure for longer, or more often: "
                  "hpcrun-lite -e %s@f1000 COMMAND",
-                 run->samples, run->samples == 1 ? "" : "s", event);
+                 run->samples, terminal_plural(run->samples), event);
   if (lost > all / MUCH) {
     terminal_percent(lost, all, percent);
     print_reason(report, terminal, "%s %% of the samples were lost; see 'Measurement quality'", percent);
@@ -174,7 +174,7 @@ static void threads_text(const struct report *report, char out[PART])
 {
   const struct totals *run = report->totals;
   uint32_t threads = run->openmp_processes ? run->threads_max : run->threads;
-  const char *plural = threads == 1 ? "" : "s", *kind = threads == run->threads ? "" : "OpenMP ";
+  const char *plural = terminal_plural(threads), *kind = threads == run->threads ? "" : "OpenMP ";
   if (run->openmp_processes > 1)
     snprintf(out, PART, " in %" PRIu32 " processes with %s%" PRIu32 " OpenMP thread%s each", run->openmp_processes,
              threads == 1 ? "" : "up to ", threads, plural);

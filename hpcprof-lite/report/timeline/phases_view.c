@@ -202,7 +202,7 @@ static void phase_title(const struct phases_phase *phase, const char *name, char
   if (phase->kind != PHASES_PATTERN)
     snprintf(out, size, "%s%s", before[phase->extent], name);
   else if (count)
-    snprintf(out, size, "%s%" PRIu64 " repetition%s", before[phase->extent], count, count == 1 ? "" : "s");
+    snprintf(out, size, "%s%" PRIu64 " repetition%s", before[phase->extent], count, terminal_plural(count));
   else
     snprintf(out, size, "part of a repetition");
 }
@@ -295,8 +295,8 @@ static void print_process(const struct report *report, const struct terminal *te
   }
   if (phases->end - phases->first < phases->count)
     fprintf(report->stream, "%" PRIu32 " of ", phases->end - phases->first);
-  fprintf(report->stream, "%" PRIu32 " phase%s, %" PRIu32 " thread%s\n", phases->count, phases->count == 1 ? "" : "s",
-          phases->threads, phases->threads == 1 ? "" : "s");
+  fprintf(report->stream, "%" PRIu32 " phase%s, %" PRIu32 " thread%s\n", phases->count, terminal_plural(phases->count),
+          phases->threads, terminal_plural(phases->threads));
 }
 
 void phases_view_list(const struct report *report, const struct terminal *terminal, bool with_steps)

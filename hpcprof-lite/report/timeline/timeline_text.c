@@ -323,7 +323,7 @@ static void print_rows(struct drawing *drawing)
       print_tenths(drawing, &drawing->rows.rows[i]);
   }
   if (shown < count)
-    fprintf(report->stream, "%" PRIu32 " more line%s; see --max-rows\n", count - shown, count - shown == 1 ? "" : "s");
+    fprintf(report->stream, "%" PRIu32 " more line%s; see --max-rows\n", count - shown, terminal_plural(count - shown));
 }
 
 void timeline_text(const struct report *report)
