@@ -1,5 +1,6 @@
 #include "common/words.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,4 +67,15 @@ void words_list(const char *const *words, const char *last, char *text, size_t s
     const char *separator = words[i + 1] ? ", " : last;
     used += (size_t)snprintf(text + used, size - used, "%s%s", i ? separator : "", words[i]);
   }
+}
+
+void words_append(char *text, size_t size, const char *format, ...)
+{
+  if (*text)
+    strncat(text, "; ", size - strlen(text) - 1);
+  size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
 }

@@ -1,4 +1,4 @@
-/* Lists of words, such as the values of an option: search, similar words, and the list as text.
+/* Lists of words, such as the values of an option: search, similar words, and lists as text.
  *
  * Context: any but RT.  Pure.  A list ends in NULL.
  */
@@ -16,5 +16,8 @@ const char *words_similar(const char *const *words, const char *word);
 
 /* Writes "a, b or c" with `last` " or ". */
 void words_list(const char *const *words, const char *last, char *text, size_t size);
+
+/* Appends to text[size], a list whose parts are separated by "; ".  What has no room is cut off. */
+void words_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

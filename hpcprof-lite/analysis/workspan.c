@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/workspan.h"
 
 #include "common/order.h"
+#include "common/words.h"
 #include "common/xalloc.h"
 
 #include <assert.h>
@@ -16,47 +17,36 @@ double workspan_parallelism(uint64_t work, uint64_t span)
   return span ? (double)work / (double)span : 0;
 }
 
-/* Appends a remark to a note. */
-static void append_note(char note[NOTE_MAX], const char *text)
-{
-  if (*note)
-    strncat(note, "; ", NOTE_MAX - strlen(note) - 1);
-  strncat(note, text, NOTE_MAX - strlen(note) - 1);
-}
-
 static void note_program(const struct profile *profile, char note[NOTE_MAX])
 {
   const struct profile_process *process = &profile->processes[profile->span_process];
   uint32_t unseen = profile->workspan.unseen;
-  char text[128];
-  if (profile->span_processes > 1) {
-    snprintf(text, sizeof text, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->span_processes,
-             process->pid);
-    append_note(note, text);
-  }
+  if (profile->span_processes > 1)
+    words_append(note, NOTE_MAX, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->span_processes,
+                 process->pid);
   uint32_t known = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     known += profile->processes[i].usable && profile->processes[i].workspan.known;
   if (known > profile->span_processes)
-    append_note(note, "processes with another unit of work are omitted");
+    words_append(note, NOTE_MAX, "processes with another unit of work are omitted");
   if (process->threads_max <= 1)
-    append_note(note, "one thread: loops and taskloops show no parallelism");
+    words_append(note, NOTE_MAX, "one thread: loops and taskloops show no parallelism");
   if (unseen & UNSEEN_WAITS)
-    append_note(note, "this runtime does not report waits: the span may be too short");
+    words_append(note, NOTE_MAX, "this runtime does not report waits: the span may be too short");
   if (unseen & UNSEEN_WORK)
-    append_note(note, "this runtime does not report loops, sections and single");
+    words_append(note, NOTE_MAX, "this runtime does not report loops, sections and single");
   if (unseen & UNSEEN_DEPENDENCES)
-    append_note(note, "this runtime does not report task dependences: the span may be too short");
+    words_append(note, NOTE_MAX, "this runtime does not report task dependences: the span may be too short");
   if (unseen & UNSEEN_MASKED)
-    append_note(note, "this runtime does not report masked");
+    words_append(note, NOTE_MAX, "this runtime does not report masked");
   if (unseen & UNSEEN_INLINED)
-    append_note(note,
-                "GCC's code divides static loops itself: such loops, and masked, have no rows; their work is in their "
-                "region's row");
+    words_append(note, NOTE_MAX,
+                 "GCC's code divides static loops itself: such loops, and masked, have no rows; their work is in their "
+                 "region's row");
   if (process->lost[LOSS_GRAPH])
-    append_note(note, "some tasks or joins were not followed: work and span are incomplete");
+    words_append(note, NOTE_MAX, "some tasks or joins were not followed: work and span are incomplete");
   if (process->lost[LOSS_WORK])
-    append_note(note, "the hardware counter did not run all the time: work and span are too small");
+    words_append(note, NOTE_MAX, "the hardware counter did not run all the time: work and span are too small");
 }
 
 static void note_directive(const struct profile *profile, const struct profile_directive *directive,
@@ -67,27 +57,29 @@ static void note_directive(const struct profile *profile, const struct profile_d
   case DIRECTIVE_FOR:
   case DIRECTIVE_TASKLOOP:
     if (!chunks)
-      append_note(note, "this runtime does not report chunks: all that one thread runs count as one");
+      words_append(note, NOTE_MAX, "this runtime does not report chunks: all that one thread runs count as one");
     if (directive->kind == DIRECTIVE_FOR && directive->instances && !directive->iterations)
-      append_note(note, "number of iterations not known");
+      words_append(note, NOTE_MAX, "number of iterations not known");
     break;
   case DIRECTIVE_SECTIONS:
     if (!chunks)
-      append_note(note, "this runtime does not report single sections: all that one thread runs count as one chunk");
+      words_append(note, NOTE_MAX,
+                   "this runtime does not report single sections: all that one thread runs count as one chunk");
     else if (!(profile->workspan.unseen & UNSEEN_INLINED))
-      append_note(note, "if the runtime does not report single sections, all that one thread runs count as one chunk");
+      words_append(note, NOTE_MAX,
+                   "if the runtime does not report single sections, all that one thread runs count as one chunk");
     break;
   case DIRECTIVE_SINGLE:
-    append_note(note,
-                "after nowait, it begins when the thread that runs it arrives: figures can differ from run to run");
+    words_append(note, NOTE_MAX,
+                 "after nowait, it begins when the thread that runs it arrives: figures can differ from run to run");
     break;
   case DIRECTIVE_BARRIER:
     if (profile->workspan.unseen & UNSEEN_INLINED)
-      append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
+      words_append(note, NOTE_MAX, "an explicit barrier, or the end of a loop with a static schedule");
     break;
   case DIRECTIVE_CRITICAL:
   case DIRECTIVE_LOCK:
-    append_note(note, "the span does not include waiting for the lock");
+    words_append(note, NOTE_MAX, "the span does not include waiting for the lock");
     break;
   default:
     break;
@@ -98,20 +90,17 @@ static void note_scenario(const struct profile *profile, const struct workspan_s
                           char note[NOTE_MAX])
 {
   double unit = profile->workspan.is_time ? 1e9 : 1;
-  char text[160];
   if (!scenario)
     return;
   if (!scenario->shares) {
     if (span != profile->workspan.span)
-      append_note(note, "best case of the scenario: another path may become critical; rows' work and span as measured");
+      words_append(note, NOTE_MAX,
+                   "best case of the scenario: another path may become critical; rows' work and span as measured");
     return;
   }
-  snprintf(text, sizeof text, "in the scenario, %s", scenario->note);
-  append_note(note, text);
-  if (scenario->low < scenario->high) {
-    snprintf(text, sizeof text, "span %.6g to %.6g", scenario->low / unit, scenario->high / unit);
-    append_note(note, text);
-  }
+  words_append(note, NOTE_MAX, "in the scenario, %s", scenario->note);
+  if (scenario->low < scenario->high)
+    words_append(note, NOTE_MAX, "span %.6g to %.6g", scenario->low / unit, scenario->high / unit);
 }
 
 static void fill_row(const struct profile *profile, struct names *names, const struct tree *tree,

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/views/construct_rows.h"
 
 #include "common/order.h"
+#include "common/words.h"
 #include "common/xalloc.h"
 
 #include <inttypes.h>
@@ -161,37 +162,30 @@ static void set_order(struct build *build)
 
 /* ---- entries ---- */
 
-static void append_note(char note[NOTE_MAX], const char *text)
-{
-  if (*note)
-    strncat(note, "; ", NOTE_MAX - strlen(note) - 1);
-  strncat(note, text, NOTE_MAX - strlen(note) - 1);
-}
-
 static const char *note_of(struct names *names, uint32_t unseen, const struct construct_entry *entry)
 {
-  char note[NOTE_MAX] = "", text[128];
+  char note[NOTE_MAX] = "";
   if (construct_is_region(entry->kind) && unseen & UNSEEN_INLINED)
-    append_note(note, "GCC's code divides static loops itself: such loops, and masked, have no rows");
+    words_append(note, NOTE_MAX, "GCC's code divides static loops itself: such loops, and masked, have no rows");
   if (construct_is_region(entry->kind) && unseen & UNSEEN_WORK)
-    append_note(note, "this runtime does not report loops, sections and single");
+    words_append(note, NOTE_MAX, "this runtime does not report loops, sections and single");
   if (construct_is_region(entry->kind) && unseen & UNSEEN_WAITS)
-    append_note(note, "this runtime does not report waits: waiting counts as body");
+    words_append(note, NOTE_MAX, "this runtime does not report waits: waiting counts as body");
   if (entry->kind == DIRECTIVE_FOR && unseen & UNSEEN_CHUNKS)
-    append_note(note, "this runtime does not report chunks");
+    words_append(note, NOTE_MAX, "this runtime does not report chunks");
   if (entry->kind == DIRECTIVE_SECTIONS && !entry->sum.chosen && !entry->sum.cut)
-    append_note(note, "this runtime does not report single sections");
+    words_append(note, NOTE_MAX, "this runtime does not report single sections");
   if (entry->kind == DIRECTIVE_BARRIER && unseen & UNSEEN_INLINED)
-    append_note(note, "an explicit barrier, or the end of a loop with a static schedule");
+    words_append(note, NOTE_MAX, "an explicit barrier, or the end of a loop with a static schedule");
   if (entry->kind == DIRECTIVE_SINGLE && unseen & UNSEEN_INLINED)
-    append_note(note, "a barrier that follows nowait counts as its end; may be several constructs of a region");
+    words_append(note, NOTE_MAX,
+                 "a barrier that follows nowait counts as its end; may be several constructs of a region");
   if (entry->kind == DIRECTIVE_LOCK)
-    append_note(note, "the body counts for the construct around it as well");
+    words_append(note, NOTE_MAX, "the body counts for the construct around it as well");
   if (entry->kind != DIRECTIVE_PROGRAM && !*entry->name && !*entry->file)
-    append_note(note, "its place is not known");
-  snprintf(text, sizeof text, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
+    words_append(note, NOTE_MAX, "its place is not known");
   if (entry->sum.unended)
-    append_note(note, text);
+    words_append(note, NOTE_MAX, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
   return *note ? names_own(names, xstrdup(note)) : "";
 }
 

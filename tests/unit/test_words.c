@@ -64,12 +64,27 @@ static void test_lists(void **state)
   expect_list((const char *const[]){"abcdefg", "h", NULL}, ", ", "abcdefg, h");
 }
 
+static void test_appended_parts(void **state)
+{
+  (void)state;
+  char text[12] = "";
+  words_append(text, sizeof text, "%s", "one");
+  assert_string_equal(text, "one");
+  words_append(text, sizeof text, "%d", 2);
+  assert_string_equal(text, "one; 2");
+  words_append(text, sizeof text, "%s", "three");
+  assert_string_equal(text, "one; 2; thr");
+  words_append(text, sizeof text, "%s", "four"); /* there is no room */
+  assert_string_equal(text, "one; 2; thr");
+}
+
 int main(int argc, char **argv)
 {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_similar_words),
       cmocka_unit_test(test_place_of_a_word),
       cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_appended_parts),
   };
   return UNIT_RUN(argc, argv, "words", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/constructs/count_columns.h"
 
 #include "common/order.h"
+#include "common/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -220,12 +221,10 @@ void count_columns_group_text(const struct counter_names *counters, const struct
     terminal_whole_count(counts->sum, sum);
     terminal_whole_count(counts->least, least);
     terminal_whole_count(counts->most, most);
-    snprintf(text + strlen(text), ENTRY_MAX, "%s%s: %s, %s to %s a grain", *text ? "; " : "", counters->names[i], sum,
-             least, most);
+    words_append(text, sizeof text, "%s: %s, %s to %s a grain", counters->names[i], sum, least, most);
   }
   if (counters->count && counted < group->count)
-    snprintf(text + strlen(text), ENTRY_MAX, "%scounted: %.1f %% of the grains", *text ? "; " : "",
-             100.0 * (double)counted / (double)group->count);
+    words_append(text, sizeof text, "counted: %.1f %% of the grains", 100.0 * (double)counted / (double)group->count);
   if (*text)
     terminal_wrap(terminal, stream, "        ", "        ", text);
 }
@@ -243,12 +242,11 @@ void count_columns_text(const struct counter_names *counters, const uint64_t *co
     if (!counters_present_has(present, i))
       continue;
     terminal_whole_count(counts[i], number);
-    snprintf(text + strlen(text), ENTRY_MAX, "%s%s: %s%s", *text ? "; " : "", counters->names[i],
-             estimated ? "about " : "", number);
+    words_append(text, sizeof text, "%s: %s%s", counters->names[i], estimated ? "about " : "", number);
   }
   for (uint32_t i = 0; i < ratios_count; i++)
     if (counter_ratio_value(&ratios[i], counts, present, &value))
-      snprintf(text + strlen(text), ENTRY_MAX + 32, "; %.120s: %.2f", ratios[i].name, value);
+      words_append(text, sizeof text, "%.120s: %.2f", ratios[i].name, value);
   if (*text)
     terminal_wrap(terminal, stream, "        ", "        ", text);
 }

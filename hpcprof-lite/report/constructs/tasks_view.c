@@ -2,6 +2,7 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "common/order.h"
+#include "common/words.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
@@ -65,19 +66,18 @@ void tasks_table(const struct report *report, struct table *table)
 static void print_creation(const struct text_table *table, const struct task_row *row)
 {
   char text[256] = "", time[CONSTRUCT_FIGURE];
-  int length = 0;
   if (row->creation_known && row->created) {
     terminal_short_time(row->create_ns / row->created, time);
-    length = snprintf(text, sizeof text, "; creation: %s each", time);
+    words_append(text, sizeof text, "creation: %s each", time);
   }
   if (row->waits_known) {
     terminal_short_time(model_rounded(row->wait_mean_ns), time);
-    length += snprintf(text + length, sizeof text - (size_t)length, "; wait for a thread: %s each", time);
+    words_append(text, sizeof text, "wait for a thread: %s each", time);
   }
   if (row->undeferred)
-    snprintf(text + length, sizeof text - (size_t)length, "; undeferred: %" PRIu64, row->undeferred);
+    words_append(text, sizeof text, "undeferred: %" PRIu64, row->undeferred);
   if (*text)
-    terminal_wrap(&table->terminal, table->report->stream, "        ", "        ", text + 2);
+    terminal_wrap(&table->terminal, table->report->stream, "        ", "        ", text);
 }
 
 /* Prints that most tasks run for less time than it takes to create or to find them, if they do. */
