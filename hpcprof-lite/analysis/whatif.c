@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/construct_tree.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -429,12 +430,6 @@ void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
 
 /* ---- with a recorded graph ---- */
 
-/* Whether everything that a construct does is called from the line of its directive. */
-static bool is_called_from_line(uint32_t kind)
-{
-  return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
-}
-
 /* Whether a function is selected.  An outlined function is also selected by the function that contains its construct.
  */
 static bool selects_function(const struct whatif_run *run, const struct target *target, uint32_t number)
@@ -466,8 +461,9 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
     const struct names_step *step = &run->names->steps[steps->first + i];
-    if (lines ? is_called_from_line(directive->kind) && selector_matches_line(target->selector, step->file, step->line)
-              : selects_function(run, target, step->function))
+    if (lines
+            ? construct_is_outlined(directive->kind) && selector_matches_line(target->selector, step->file, step->line)
+            : selects_function(run, target, step->function))
       return true;
   }
   return false;

@@ -145,12 +145,6 @@ static uint32_t same_column(const struct catalog *catalog, const struct catalog_
   return MODEL_NONE;
 }
 
-/* Whether the node's module is a number of the catalog. */
-static bool has_module(const struct context_node *node)
-{
-  return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
-}
-
 static void map_numbers(struct profile *before, const struct profile *now, struct numbers *numbers)
 {
   const struct catalog *catalog = &now->catalog;
@@ -167,7 +161,7 @@ static void map_numbers(struct profile *before, const struct profile *now, struc
   for (uint32_t i = 1; i < now->contexts.count; i++) {
     const struct context_node *node = &now->contexts.nodes[i];
     uint32_t parent = numbers->nodes[node->parent];
-    uint32_t module = has_module(node) ? numbers->modules[node->module] : node->module;
+    uint32_t module = contexts_has_module(node) ? numbers->modules[node->module] : node->module;
     numbers->nodes[i] =
         parent == MODEL_NONE ? MODEL_NONE : contexts_find(&before->contexts, parent, node->kind, module, node->offset);
   }

@@ -15,6 +15,11 @@ bool construct_is_region(uint32_t kind)
   return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS;
 }
 
+bool construct_is_outlined(uint32_t kind)
+{
+  return construct_is_region(kind) || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
+}
+
 bool construct_is_lock(uint32_t kind)
 {
   return kind == DIRECTIVE_CRITICAL || kind == DIRECTIVE_LOCK || kind == DIRECTIVE_ORDERED || kind == CONSTRUCT_ATOMIC;

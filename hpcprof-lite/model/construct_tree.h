@@ -82,6 +82,9 @@ bool construct_cell(const struct construct_entry *entry, const struct construct_
 /* Whether a kind creates a team of threads. */
 bool construct_is_region(uint32_t kind);
 
+/* Whether the body of a kind is a function of its own, which is called from the line of the directive. */
+bool construct_is_outlined(uint32_t kind);
+
 /* Whether entering a construct of the kind may mean to wait for a lock. */
 bool construct_is_lock(uint32_t kind);
 

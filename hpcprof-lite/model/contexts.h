@@ -75,6 +75,12 @@ static inline bool contexts_has_address(const struct context_node *node)
   return node->kind == CONTEXT_FRAME || (node->kind == CONTEXT_TASK && node->offset);
 }
 
+/* Returns whether the module of a node is a number of the catalog. */
+static inline bool contexts_has_module(const struct context_node *node)
+{
+  return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
+}
+
 /* Makes a tree that consists of the root. */
 void contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);

@@ -550,15 +550,10 @@ static void put_contexts(struct serialisation *message, const struct profile *pr
   free(leads);
 }
 
-static bool has_module(const struct context_node *node)
-{
-  return contexts_has_address(node) || node->kind == CONTEXT_USER_REGION;
-}
-
 static bool valid_node(const struct context_node *nodes, uint32_t i, const struct number_map *numbers)
 {
   const struct context_node *node = &nodes[i];
-  bool module_valid = !has_module(node) || node->module < numbers->modules_count;
+  bool module_valid = !contexts_has_module(node) || node->module < numbers->modules_count;
   return node->parent < i && node->kind < CONTEXT_KINDS && module_valid;
 }
 
@@ -567,7 +562,7 @@ static void get_nodes(struct serialisation *message, const struct context_node *
                       const struct number_map *numbers, struct contexts *contexts, uint32_t *map)
 {
   for (uint32_t i = 1; i < count && serialisation_check(message, valid_node(nodes, i, numbers)); i++) {
-    uint32_t module = has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
+    uint32_t module = contexts_has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
     map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
   }
 }

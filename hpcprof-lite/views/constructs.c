@@ -1,6 +1,7 @@
 #include "hpcprof-lite/views/constructs.h"
 
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/symbols/symbols.h"
 #include "hpcprof-lite/symbols/symbols_names.h"
 #include "hpcprof-lite/views/tail_calls.h"
@@ -203,17 +204,12 @@ static void set_place_by_code(struct calls *calls, uint32_t call)
   set_place(names, call, &outlined, true);
 }
 
-static bool passes_function(uint32_t kind)
-{
-  return kind == DIRECTIVE_PARALLEL || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
-}
-
 static void set_places_by_code(struct calls *calls)
 {
   const struct profile_workspan *workspan = &calls->profile->workspan;
   const struct context_node *nodes = calls->profile->contexts.nodes;
   for (uint32_t i = 0; i < workspan->directives_count; i++)
-    if (passes_function(workspan->directives[i].kind) && workspan->directives[i].module != MODEL_NONE)
+    if (construct_is_outlined(workspan->directives[i].kind) && workspan->directives[i].module != MODEL_NONE)
       set_place_by_code(calls, calls->names->directive_at[i]);
   for (uint32_t i = 1; i < calls->profile->contexts.count; i++) {
     const struct context_node *above = &nodes[nodes[i].parent];
