@@ -382,7 +382,7 @@ int grains_pipeline(struct job *job)
   status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
   grain_groups_finish(&job->grain_groups);
   job->report.grain_curve = count == 1 ? &job->grain_curve : NULL;
-  return job_exit(status);
+  return status ? EXIT_INPUT : 0;
 }
 
 int grain_graph_pipeline(struct job *job)
@@ -412,5 +412,5 @@ int grain_graph_pipeline(struct job *job)
     job_print_error("nothing matches '--root %s': see the paths of --view grains -f csv", options->root_text);
     return EXIT_USAGE;
   }
-  return job_exit(status);
+  return status ? EXIT_INPUT : 0;
 }

@@ -29,19 +29,6 @@ struct problems *job_log_problems(struct job *job)
   return job->profile.range.limited ? &job->repeated_problems : &job->log_problems;
 }
 
-int job_no_memory(void)
-{
-  job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
-  return EXIT_INPUT;
-}
-
-int job_exit(int status)
-{
-  if (status == ERR_NOMEM)
-    return job_no_memory();
-  return status ? EXIT_INPUT : 0;
-}
-
 int job_different_ranks(void)
 {
   job_print_error("the ranks run different versions of hpcprof-lite: start the same one on all machines");

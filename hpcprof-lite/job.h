@@ -81,11 +81,6 @@ struct problems *job_log_problems(struct job *job);
 void job_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print the reason of a failure that ends the invocation; each returns the exit status. */
-int job_no_memory(void);
-
-/* Returns the exit status for 0, ERR_NOMEM, whose reason it prints, or another error, whose reason has been printed. */
-int job_exit(int status);
-
 int job_different_ranks(void);
 int job_different_runs(const char *one, const char *other);
 int job_nothing_matches(const char *option, const char *text);

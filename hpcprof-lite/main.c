@@ -168,7 +168,7 @@ static void end_without_memory(void)
 {
   output_abandon();
   screen_abandon();
-  job_no_memory();
+  job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
 }
 
 int main(int argc, char **argv)

@@ -17,7 +17,7 @@
 #define MODEL_FEW_SAMPLES 20  /* figures with fewer samples are marked: relative error 1/sqrt(n) > 22 % */
 
 /* Error codes of BATCH functions.  The reason is added to the caller's list of problems. */
-enum err { ERR_INPUT = -1, ERR_NOMEM = -2 };
+enum err { ERR_INPUT = -1 };
 
 /* Returns an array of so many MODEL_NONE, which the caller frees. */
 static inline uint32_t *model_nones(size_t count)
