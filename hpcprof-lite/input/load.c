@@ -68,9 +68,14 @@ int load_file(struct load *load, const char *path, struct problems *problems)
     problems_add(problems, "cannot read %s: not a regular file", path);
     goto out;
   }
+  size_t room = load->size + (size_t)stat.st_size;
+  uint8_t *bytes = calloc(room ? room : 1, 1); /* does not touch them, so that holes take no memory */
+  if (!bytes) {                                /* a sparse file may have any size */
+    problems_add(problems, "cannot read %s: not enough memory for its %zu bytes", path, (size_t)stat.st_size);
+    goto out;
+  }
   status = 0;
-  load->room = load->size + (size_t)stat.st_size;
-  uint8_t *bytes = xcalloc(load->room, 1); /* does not touch them, so that holes take no memory */
+  load->room = room;
   if (load->bytes)
     memcpy(bytes, load->bytes, load->size);
   free(load->bytes);

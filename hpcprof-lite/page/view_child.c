@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "hpcprof-lite/page/view_child.h"
 
+#include "common/order.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ void view_child_start(struct view_child *child, int (*run)(void *context, FILE *
 
 void view_child_print_once(struct problems *printed, const char *line)
 {
-  for (uint32_t i = 0; i < printed->count; i++)
+  for (uint32_t i = 0; i < MIN(printed->count, PROBLEMS_MAX); i++)
     if (!strcmp(printed->lines[i], line))
       return;
   problems_add(printed, "%s", line);

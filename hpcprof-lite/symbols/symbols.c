@@ -294,6 +294,10 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
     open_all(symbols, request, &report);
   else
     complain(&report, SYMBOLS_UNREADABLE, "the module has no file");
+  if (!report.error && (symbols_elf_lacks_memory(symbols->program) || symbols_elf_lacks_memory(symbols->debug) ||
+                        symbols_elf_lacks_memory(symbols->shared)))
+    complain(&report, SYMBOLS_DAMAGED, "there is not enough memory to read all of '%s': names may be missing",
+             request->path);
   return report.error;
 }
 

@@ -41,15 +41,15 @@ struct symbols_elf {
   int fd;
   uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
   struct decompressed *decompressed;
+  bool lacks_memory; /* something was not read because memory was missing */
 };
 
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;
 
-/* Ends the process if a function of libelf, before which errno was 0, lacked memory. */
-static void check_memory(void)
+/* Notes whether a function of libelf, before which errno was 0, lacked memory: a damaged file can claim any. */
+static void note_memory(struct symbols_elf *file)
 {
-  if (errno == ENOMEM)
-    xalloc_die();
+  file->lacks_memory |= errno == ENOMEM;
 }
 
 static void set_version(void)
@@ -105,8 +105,9 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
     return NULL;
   errno = 0;
   Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-  check_memory();
-  const char *fault = elf ? unusable(elf) : "not an ELF file";
+  const char *fault = errno == ENOMEM ? "not enough memory" : "not an ELF file";
+  if (elf)
+    fault = unusable(elf);
   if (fault) {
     snprintf(message, size, "cannot use '%s': %s", path, fault);
     elf_end(elf);
@@ -152,7 +153,7 @@ static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Sh
   do
     section = elf_nextscn(file->elf, section);
   while (section && !gelf_getshdr(section, header));
-  check_memory();
+  note_memory(file);
   return section;
 }
 
@@ -161,7 +162,7 @@ static const char *section_name(struct symbols_elf *file, const GElf_Shdr *heade
   size_t strings;
   errno = 0;
   const char *name = elf_getshdrstrndx(file->elf, &strings) ? NULL : elf_strptr(file->elf, strings, header->sh_name);
-  check_memory();
+  note_memory(file);
   return name ? name : "";
 }
 
@@ -174,7 +175,7 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
     file->budget_bytes -= header.sh_size;
     errno = 0;
     data = elf_getdata(section, NULL);
-    check_memory();
+    note_memory(file);
   }
   if (!data || !data->d_buf)
     return (struct symbols_bytes){0};
@@ -200,7 +201,10 @@ static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *sectio
   if (!packed.size || !gelf_getchdr(section, &compression) || compression.ch_size / RATIO_MAX > packed.size)
     return (struct symbols_bytes){0};
   bool zstd = compression.ch_type == COMPRESSED_ZSTD;
-  struct decompressed *kept = xmalloc(sizeof *kept + (zstd ? compression.ch_size : 0));
+  struct decompressed *kept = malloc(sizeof *kept + (zstd ? compression.ch_size : 0));
+  file->lacks_memory |= !kept;
+  if (!kept)
+    return (struct symbols_bytes){0};
   *kept = (struct decompressed){.next = file->decompressed, .section = section};
   file->decompressed = kept;
   if (zstd) {
@@ -230,9 +234,14 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *n
       continue;
     bool packed = header.sh_flags & SHF_COMPRESSED;
     struct symbols_bytes bytes = stored_bytes(file, s, packed);
-    if (!bytes.size && fault)
-      *fault = packed ? "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file"
-                      : "reaches beyond the end of the file: truncated";
+    if (bytes.size || !fault)
+      return bytes;
+    if (file->lacks_memory)
+      *fault = "cannot be read: not enough memory";
+    else if (packed)
+      *fault = "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file";
+    else
+      *fault = "reaches beyond the end of the file: truncated";
     return bytes;
   }
   return (struct symbols_bytes){0};
@@ -449,4 +458,9 @@ bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
   for (off_t at = 0; (got = pread(file->fd, block, sizeof block, at)) > 0; at += got)
     *crc = libdeflate_crc32(*crc, block, (size_t)got);
   return got == 0;
+}
+
+bool symbols_elf_lacks_memory(const struct symbols_elf *file)
+{
+  return file && file->lacks_memory;
 }

@@ -2,7 +2,7 @@
  *
  * Context: BATCH, one thread at a time.  Only symbols_elf.c calls libelf.  The file is read, not mapped: if it is
  * truncated meanwhile, reads are short, and there is no SIGBUS.  The bytes and names that are returned belong to struct
- * symbols_elf.  All input is hostile: a damaged part counts as missing.  Where libelf lacks memory, the process ends.
+ * symbols_elf.  All input is hostile: a damaged part counts as missing.
  */
 #ifndef HPCPROF_LITE_SYMBOLS_SYMBOLS_ELF_H
 #define HPCPROF_LITE_SYMBOLS_SYMBOLS_ELF_H
@@ -61,5 +61,8 @@ void symbols_elf_stubs(struct symbols_elf *elf, struct symbols_pool *pool, struc
 /* Computes the CRC-32 of the whole file as .gnu_debuglink uses it.  Returns false if the file is too large or
  * unreadable. */
 bool symbols_elf_crc(const struct symbols_elf *elf, uint32_t *crc);
+
+/* Whether something was not read because memory was missing, which a damaged file may claim; elf may be NULL. */
+bool symbols_elf_lacks_memory(const struct symbols_elf *elf);
 
 #endif

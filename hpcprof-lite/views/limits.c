@@ -34,7 +34,7 @@ static bool is_light(const struct tree *tree, const struct tree_columns *columns
   bool light = is_below(cell(tree, row, columns->critical), tree_incl(tree, 0, columns->critical), limits->percent);
   if (limits->critical_path)
     return light;
-  for (uint32_t i = 0; i < columns->count && light; i++)
+  for (uint32_t i = 0; i < MIN(columns->count, CATALOG_COLUMNS_MAX) && light; i++) /* lists may have more */
     if (columns->columns[i].role % COLUMN_OF_WHOLE == COLUMN_EVENT)
       light = is_below(cell(tree, row, i), tree_incl(tree, 0, i), limits->percent);
   return light && (double)weigh(tree, columns, limits, row) <

@@ -248,6 +248,30 @@ def sound_files_beside_damaged_ones(directory):
 
 
 @case
+def a_file_that_memory_cannot_hold_costs_only_itself(directory):
+    """A sparse file may have any size."""
+    for file in golden_files(".hpcrun", "two")["two"]:
+        os.symlink(file, os.path.join(directory, os.path.basename(file)))
+    sparse = os.path.join(directory, "sparse-1-1.hpcrun")
+    with open(sparse, "wb") as file:
+        file.truncate(3 << 30)
+    done = golden_report("-q", "--view", "threads", "-f", "csv", directory, limits={"AS": 1 << 30})
+    whole = golden_report("-q", "--view", "threads", "-f", "csv", "two")
+    assert done.returncode == 1 and done.stdout == whole.stdout, done
+    assert re.fullmatch(rf"hpcprof-lite: cannot read {sparse}: not enough memory for its {3 << 30} bytes\n",
+                        done.stderr.decode()), done.stderr
+
+
+@case
+def a_page_is_made_however_much_is_wrong(_):
+    """Of comparisons that fail for more reasons than are kept."""
+    for name in ("astray", "lies", "hostile"):
+        done = golden_report("-q", "-f", "html", "--compare", "basic", name)
+        assert done.returncode == 1 and b"</html>" in done.stdout, (name, done.returncode)
+        assert len(done.stderr.splitlines()) > 8, done.stderr
+
+
+@case
 def refusals_name_the_views_that_have_an_option(_):
     """Exactly these accept it, whatever view is asked for."""
     views = refused("--view", "nonsense", "basic").split("one of ")[1].split(", ")

@@ -5,6 +5,7 @@ presents an incomplete report as a complete one.  A program whose measurement ha
 Usage: memory.py [--long] [-k CASE]     (--long: each allocation, instead of every third)"""
 import os
 import random
+import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -106,6 +107,39 @@ def missing_memory_for_symbols_is_reported(directory):
                 same = [line.split(b",")[4] for line in done.stdout.splitlines()] == \
                        [line.split(b",")[4] for line in whole.splitlines()]
                 assert done.stderr or done.returncode == 0 and same, (number, settings, done)
+
+
+def claim_much(path, size, claimed):
+    """Makes a file sparse, of that size, and lets its section of names claim so many bytes."""
+    with open(path, "r+b") as file:
+        head = file.read(64)
+        offset, entry, names = (struct.unpack_from(form, head, at)[0] for form, at in (("<Q", 40), ("<H", 58), ("<H", 62)))
+        file.seek(offset + names * entry + 32)  # its sh_size
+        file.write(struct.pack("<Q", claimed))
+        file.truncate(size)
+
+
+@case
+def a_damaged_module_costs_only_its_names(directory):
+    program = compile_c(directory, "busy", """
+        #include <time.h>
+        static volatile double x;
+        int main(void) { while (clock() < CLOCKS_PER_SEC / 5) x += 1; return 0; }""")
+    out = os.path.join(directory, "measured")
+    done = run(LAUNCHER, "-o", out, program, cwd=directory)
+    if done.returncode:
+        raise Skip(f"cannot measure here: {done.stderr}")
+    whole = rows("flat", out)
+    assert any(row["name"] == "main" for row in whole)
+    claim_much(program, 4 << 30, 3 << 30)
+    done = run_report("-f", "csv", "--view", "flat", out, limits={"AS": 1 << 30})
+    total = sum(int(line.split(",")[8]) for line in done.stdout.splitlines()[2:])
+    assert total == sum(int(row["samples"]) for row in whole if row["kind"] != "root"), done
+    assert "memory" in done.stderr and program in done.stderr, done.stderr
+    with open(os.path.join(directory, "filter.ini"), "w", encoding="ascii") as file:
+        file.write("[filter]\nfunctions = main\n")
+    done = run(LAUNCHER, "--config", "filter.ini", "-o", "again", program, cwd=directory, limits={"AS": 1 << 30})
+    assert done.returncode == 0, done
 
 
 # Nearly each sample has a context of its own, of 60 frames.
