@@ -56,6 +56,8 @@ static void configure_rt(void)
   rt.counter_count = config.counter_count;
   for (unsigned i = 0; i < rt.counter_count; i++)
     rt.counters_by_usage |= rt.counters[i].usage;
+  if (rt.counter_count)
+    process_touch_library();
   rt.metric_count = rt.count_metric + rt.counter_count;
 }
 

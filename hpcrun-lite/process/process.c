@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/cpus.h"
+#include "common/order.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/rt/core/budget.h"
@@ -139,6 +140,42 @@ void process_add_runtime(const char *name)
     name = "LLVM libomp";
   if (!strstr(process.runtime, name))
     snprintf(process.runtime + length, sizeof process.runtime - length, "%s%s", length ? ", " : "", name);
+}
+
+/* Maps the segments of the module that `process` is in.  Those that are written begin behind what is read-only after
+ * relocation. */
+static int touch_module(struct dl_phdr_info *info, size_t size, void *page_bytes)
+{
+  const uintptr_t page = *(const uintptr_t *)page_bytes, own = (uintptr_t)&process;
+  uintptr_t fixed_end = 0;
+  bool is_own = false;
+  (void)size;
+  for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+    is_own = is_own || (segment->p_type == PT_LOAD && own - start < segment->p_memsz);
+    if (segment->p_type == PT_GNU_RELRO)
+      fixed_end = start + segment->p_memsz;
+  }
+  for (unsigned i = 0; is_own && i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
+    bool written = segment->p_flags & PF_W;
+    if (segment->p_type != PT_LOAD)
+      continue;
+    if (written)
+      start = MAX(start, fixed_end);
+    start &= -page;
+    if (start < end)
+      sys_populate((void *)start, ((end + page - 1) & -page) - start, written);
+  }
+  return is_own;
+}
+
+void process_touch_library(void)
+{
+  uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+  dl_iterate_phdr(touch_module, &page_bytes);
 }
 
 uint64_t process_peak_memory_bytes(void)

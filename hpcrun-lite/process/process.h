@@ -44,6 +44,9 @@ void process_add_runtime(const char *name);
 /* Sums over the threads that live and those that have ended. */
 uint64_t process_samples(void);
 
+/* Maps all pages of the library, so that none is mapped while page faults of the program are counted. */
+void process_touch_library(void);
+
 /* The most memory that the process had in use at once since it was executed, with the tool's own; 0: not known. */
 uint64_t process_peak_memory_bytes(void);
 uint64_t process_lost(enum format_loss loss);

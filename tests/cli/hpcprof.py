@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from report import contents, golden_files, golden_report, golden_rows as rows, table as csv_table
-from tap import GOLDEN, REPORT, case, main, start
+from tap import GOLDEN, REPORT, Skip, case, main, start
 
 
 def refused(*arguments):
@@ -250,6 +250,8 @@ def sound_files_beside_damaged_ones(directory):
 @case
 def a_file_that_memory_cannot_hold_costs_only_itself(directory):
     """A sparse file may have any size."""
+    if "HPCRUN_LITE_TEST_REPORT" in os.environ:
+        raise Skip("the sanitizers reserve more address space than the limit")
     for file in golden_files(".hpcrun", "two")["two"]:
         os.symlink(file, os.path.join(directory, os.path.basename(file)))
     sparse = os.path.join(directory, "sparse-1-1.hpcrun")

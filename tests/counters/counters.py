@@ -39,7 +39,8 @@ def a_task_that_touches_new_pages_has_as_many_faults(directory):
     for compiler, prefix in combinations(COMPILERS, sources()):
         run = measure(directory, compiler, prefix=prefix)
         faults, instances = page_faults_of_tasks(run)
-        assert instances == 10 and faults == 1000, (compiler, prefix, run.view("tasks"))
+        own = 2 if prefix else 0  # getrusage() also counts a page of each thread's stack that a sample may touch first
+        assert instances == 10 and 1000 <= faults <= 1000 + own, (compiler, prefix, run.view("tasks"))
         for row in run.view("tasks"):
             assert float(row["counted_pct"]) == 100, row
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/core/sys.h"
 
+#ifdef RT_ASSERTIONS
 void rt_assertion_failed(const char *condition, const char *function)
 {
   const char *const parts[] = {"hpcrun-lite: assertion failed in ", function, "(): ", condition, "\n"};
@@ -13,3 +14,4 @@ void rt_assertion_failed(const char *condition, const char *function)
   sys_write_error(line, length);
   sys_exit_group(RT_ASSERTION_STATUS);
 }
+#endif

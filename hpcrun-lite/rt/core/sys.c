@@ -108,10 +108,10 @@ bool sys_usage(struct sys_usage *usage)
   return true;
 }
 
-void sys_populate(void *memory, size_t size_bytes)
+void sys_populate(void *memory, size_t size_bytes, bool write)
 {
-  enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, from Linux 5.14 on */
-  call3(SYS_madvise, (long)memory, (long)size_bytes, POPULATE_WRITE);
+  enum { POPULATE_READ = 22, POPULATE_WRITE = 23 }; /* MADV_POPULATE_READ ..., from Linux 5.14 on */
+  call3(SYS_madvise, (long)memory, (long)size_bytes, write ? POPULATE_WRITE : POPULATE_READ);
 }
 
 uint64_t sys_cpu_ns_of(int tid)

@@ -52,8 +52,8 @@ struct sys_usage {
 };
 bool sys_usage(struct sys_usage *usage);
 
-/* Maps all pages of memory for writing, as far as the kernel can do that. */
-void sys_populate(void *memory, size_t size_bytes);
+/* Maps all pages of memory, whose start is that of a page, for writing or reading, as far as the kernel can do that. */
+void sys_populate(void *memory, size_t size_bytes, bool write);
 
 /* Copies bytes from an address that need not be mapped.  Returns false if it cannot be read. */
 bool sys_peek(uint64_t address, void *out, size_t size_bytes);

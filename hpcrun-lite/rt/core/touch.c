@@ -11,7 +11,7 @@ void touch_pages(void *memory, size_t size_bytes)
   if (!rt.counter_count)
     return;
   bool known = sys_usage(&before);
-  sys_populate(memory, size_bytes);
+  sys_populate(memory, size_bytes, true);
   if (known && sys_usage(&after))
     faults += after.minor_faults - before.minor_faults;
 }
