@@ -97,7 +97,7 @@ static inline void waiting_tests_lock(struct thread_state *t)
   sampling_of(t)->tests_lock = true;
 }
 
-/* Whether the acquisition that begins is one of those, by what was said or by its kind of OMPT. */
+/* Whether the acquisition that begins cannot wait: waiting_tests_lock() has announced it, or its kind says so. */
 static inline bool waiting_lock_is_tested(struct thread_state *t, int kind)
 {
   bool tests = sampling_of(t)->tests_lock || kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
