@@ -3,6 +3,9 @@
  * A report that lacks a part is wrong, so no caller could do better than to hand the failure up to main().  The
  * functions have the names of libc's with an x before them, and never return NULL.
  *
+ * They are not for a size that a file claims: a damaged one must cost only itself, so its reader calls malloc() and
+ * reports the file.
+ *
  * Context: BATCH, any thread, any process.  Of the program only: its modules for other libraries report failures. */
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H

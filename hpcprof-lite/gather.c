@@ -1,7 +1,6 @@
 #include "hpcprof-lite/gather.h"
 
 #include "common/order.h"
-#include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/merge.h"
 #include "hpcprof-lite/index_pipeline.h"
@@ -179,8 +178,8 @@ static int merge(struct job *job, bool first)
                               .baseline = options->baseline,
                               .part = part.traced ? &part : NULL,
                               .progress = progress ? show_progress : NULL};
-  if (!status && count && merge_slice(&slice, &job->profile))
-    xalloc_die();
+  if (!status && count)
+    status = merge_slice(&slice, &job->profile);
   status = ranks_reduce(ranks, status, &job->profile);
   job->profile.range = part;
   for (uint32_t i = 0; i < count; i++)

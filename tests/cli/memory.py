@@ -83,10 +83,8 @@ def missing_memory_is_reported(_):
                     assert sum(reported) > len(numbers) // 2, (arguments, settings, sum(reported), count)
 
 
-@case
-def missing_memory_for_symbols_is_reported(directory):
-    """The same with the symbols of a real program, which are read in a child process."""
-    preload = preload_library("fail_malloc.c")
+def measured_program(directory):
+    """A program that is busy in main(), and its measurement."""
     program = compile_c(directory, "busy", """
         #include <time.h>
         static volatile double x;
@@ -95,6 +93,14 @@ def missing_memory_for_symbols_is_reported(directory):
     done = run(LAUNCHER, "-o", out, program, cwd=directory)
     if done.returncode:
         raise Skip(f"cannot measure here: {done.stderr}")
+    return program, out
+
+
+@case
+def missing_memory_for_symbols_is_reported(directory):
+    """The same with the symbols of a real program, which are read in a child process."""
+    preload = preload_library("fail_malloc.c")
+    _, out = measured_program(directory)
     arguments = ("-j", "1", "--view", "topdown", "-f", "csv", out)
     whole, count = allocations(preload, arguments)
     assert b"main" in whole
@@ -121,14 +127,7 @@ def claim_much(path, size, claimed):
 
 @case
 def a_damaged_module_costs_only_its_names(directory):
-    program = compile_c(directory, "busy", """
-        #include <time.h>
-        static volatile double x;
-        int main(void) { while (clock() < CLOCKS_PER_SEC / 5) x += 1; return 0; }""")
-    out = os.path.join(directory, "measured")
-    done = run(LAUNCHER, "-o", out, program, cwd=directory)
-    if done.returncode:
-        raise Skip(f"cannot measure here: {done.stderr}")
+    program, out = measured_program(directory)
     whole = rows("flat", out)
     assert any(row["name"] == "main" for row in whole)
     claim_much(program, 4 << 30, 3 << 30)
