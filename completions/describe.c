@@ -8,7 +8,7 @@
 #include "common/command_line.h"
 #include "common/events.h"
 #include "completions/view_columns.h"
-#include "hpcprof-lite/options.h"
+#include "hpcprof-lite/invocation/options.h"
 #include "hpcrun-lite/launch/launch_options.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 #include "completions/view_columns.h"
 
 #include "hpcprof-lite/comparison/compare_lists.h"
-#include "hpcprof-lite/comparison/run_figures.h"
-#include "hpcprof-lite/view_table.h"
+#include "hpcprof-lite/report/comparison/run_figures.h"
+#include "hpcprof-lite/all_views/view_table.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,13 +3,13 @@
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
-#include "hpcprof-lite/gather.h"
+#include "hpcprof-lite/pipelines/gather.h"
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/live/live.h"
 #include "hpcprof-lite/live/screen.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/output.h"
-#include "hpcprof-lite/page/page.h"
+#include "hpcprof-lite/all_views/page.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/exports/exports.h"
@@ -17,8 +17,8 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/row_writer.h"
 #include "hpcprof-lite/report/table_writer.h"
-#include "hpcprof-lite/tree_pipeline.h"
-#include "hpcprof-lite/view_table.h"
+#include "hpcprof-lite/pipelines/tree_pipeline.h"
+#include "hpcprof-lite/all_views/view_table.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static const struct format {
   output_file_writer *file;
 } formats[] = {
 #define FORMAT(id, name, phrase, shows, traits, ...) {__VA_ARGS__},
-#include "hpcprof-lite/formats.def"
+#include "hpcprof-lite/invocation/formats.def"
 #undef FORMAT
 };
 

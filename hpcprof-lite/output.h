@@ -2,7 +2,7 @@
 #ifndef HPCPROF_LITE_OUTPUT_H
 #define HPCPROF_LITE_OUTPUT_H
 
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/pipelines/job.h"
 
 /* Writes the report by `print` to --output or standard output: to a file of that name only when it is complete.
  * Returns the exit status. */

@@ -5,7 +5,7 @@
 #ifndef HPCPROF_LITE_COMPARISON_AMOUNTS_H
 #define HPCPROF_LITE_COMPARISON_AMOUNTS_H
 
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/pipelines/job.h"
 
 struct amounts_column {
   const char *unit; /* "s", or "" for counts */

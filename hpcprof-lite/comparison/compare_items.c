@@ -2,7 +2,7 @@
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/comparison/amounts.h"
-#include "hpcprof-lite/comparison/run_figures.h"
+#include "hpcprof-lite/report/comparison/run_figures.h"
 #include "hpcprof-lite/comparison/run_map.h"
 
 #include <math.h>

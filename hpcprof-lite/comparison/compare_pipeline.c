@@ -7,11 +7,11 @@
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/run_map.h"
 #include "hpcprof-lite/comparison/metric_choice.h"
-#include "hpcprof-lite/gather.h"
-#include "hpcprof-lite/pipelines.h"
+#include "hpcprof-lite/pipelines/gather.h"
+#include "hpcprof-lite/pipelines/pipelines.h"
 #include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/report/views.h"
-#include "hpcprof-lite/tree_pipeline.h"
+#include "hpcprof-lite/pipelines/tree_pipeline.h"
 
 #include <math.h>
 #include <stdio.h>

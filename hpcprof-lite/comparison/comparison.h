@@ -2,7 +2,7 @@
 #ifndef HPCPROF_LITE_COMPARISON_COMPARISON_H
 #define HPCPROF_LITE_COMPARISON_COMPARISON_H
 
-#include "hpcprof-lite/pipelines.h"
+#include "hpcprof-lite/pipelines/pipelines.h"
 
 /* A run is a job of its own: it is kept, because the comparison refers to its names. */
 struct comparison {

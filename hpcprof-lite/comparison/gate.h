@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_COMPARISON_GATE_H
 #define HPCPROF_LITE_COMPARISON_GATE_H
 
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/pipelines/job.h"
 
 /* The runs of one side, in which tree_begin() has made the top-down tree. */
 struct gate_side {

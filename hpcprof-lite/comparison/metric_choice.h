@@ -2,7 +2,7 @@
 #ifndef HPCPROF_LITE_COMPARISON_METRIC_CHOICE_H
 #define HPCPROF_LITE_COMPARISON_METRIC_CHOICE_H
 
-#include "hpcprof-lite/job.h"
+#include "hpcprof-lite/pipelines/job.h"
 
 struct metric_choice {
   const struct table *table;

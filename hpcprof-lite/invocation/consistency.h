@@ -5,7 +5,7 @@
 #ifndef HPCPROF_LITE_INVOCATION_CONSISTENCY_H
 #define HPCPROF_LITE_INVOCATION_CONSISTENCY_H
 
-#include "hpcprof-lite/options.h"
+#include "hpcprof-lite/invocation/options.h"
 
 /* Checks the options that options_parse() has filled; completes them: what a format implies, the parsed --root, the
  * name of the view.  0, or ERR_INPUT with one line in message. */

@@ -3,7 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/live/interval.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"

@@ -10,7 +10,7 @@
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
-#include "hpcprof-lite/symbols/kept_symbols.h"
+#include "common/symbols/kept_symbols.h"
 
 /* What is read again and again. */
 struct reading_source {

@@ -34,7 +34,7 @@ enum column_role {
   COLUMN_SHARES,
   COLUMN_STORED, /* the roles before this one occur in files */
   COLUMN_IDLENESS = COLUMN_STORED,
-  COLUMN_CRITICAL, /* what a context contributes to the span of the run, see input/span_merge.h */
+  COLUMN_CRITICAL, /* what a context contributes to the span of the run, see merge/span_merge.h */
   COLUMN_USER,     /* of a counter of the program */
   COLUMN_MET,      /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
   COLUMN_ROLES,

@@ -1,6 +1,6 @@
 /* Times of constructs: how long each thread was in which construct, and what it did there.
  *
- * Context: BATCH.  input/construct_records.h makes those of a process, input/construct_merge.h those of the run.  All
+ * Context: BATCH.  merge/construct_records.h makes those of a process, merge/construct_merge.h those of the run.  All
  * times are in ns and exact; sums saturate, so that they do not depend on their order.  A structure owns its arrays.
  *
  * Constructs form a tree, as they nest in the program.  A node is identified by its parent, its kind, its directive and

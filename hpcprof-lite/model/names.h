@@ -55,7 +55,7 @@ struct names_module {
   struct symbols *symbols; /* owns names and paths; symbolize_release() releases it, unless `kept` */
   char *message;           /* why the module could not be read, or NULL */
   bool looked_up;          /* addresses of the module are in the profile and are shown */
-  bool kept;               /* the symbols belong to symbols/kept_symbols.h */
+  bool kept;               /* the symbols belong to common/symbols/kept_symbols.h */
   bool named, lined;       /* at least one address has a function name, a source line */
 };
 

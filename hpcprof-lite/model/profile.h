@@ -64,7 +64,7 @@ enum workspan_unseen {
   UNSEEN_INLINED = 128 /* see doc/format.md */
 };
 
-/* Work and span: of a process as measured, or of the run as input/span_merge.h computes it. */
+/* Work and span: of a process as measured, or of the run as merge/span_merge.h computes it. */
 struct profile_workspan {
   bool known;
   char *unit;   /* "s": amounts are in ns; otherwise the counted unit */
@@ -156,13 +156,13 @@ struct profile {
   struct profile_process *processes; /* by host, rank, start, pid and path; unusable ones last */
   struct problems *problems;         /* [process] */
   uint32_t processes_count, processes_usable;
-  struct profile_workspan workspan; /* of the run, see input/span_merge.h; contexts.shares are the shares of its span */
+  struct profile_workspan workspan; /* of the run, see merge/span_merge.h; contexts.shares are the shares of its span */
   uint32_t span_process;            /* the process whose span is the run's, or MODEL_NONE */
   const uint32_t *span_rows;        /* the directive_map of that process */
   uint32_t span_processes;          /* number of processes with a span in the same unit */
   uint32_t span_threads;            /* sum of their threads_max */
   uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end, without pauses */
-  struct construct_times constructs; /* of the run, see input/construct_merge.h: its nodes; rows are the processes' */
+  struct construct_times constructs; /* of the run, see merge/construct_merge.h: its nodes; rows are the processes' */
   struct profile_range range;        /* what --from and --to leave of the run */
 };
 

@@ -16,7 +16,7 @@
 #ifndef HPCPROF_LITE_RANKS_RANKS_H
 #define HPCPROF_LITE_RANKS_RANKS_H
 
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/ranks/timeline_request.h"
 #include "hpcprof-lite/ranks/transport.h"

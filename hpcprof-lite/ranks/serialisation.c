@@ -1,7 +1,7 @@
 #include "hpcprof-lite/ranks/serialisation.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/input/span_merge.h"
+#include "hpcprof-lite/merge/span_merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
-#include "hpcprof-lite/input/span_merge.h"
-#include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/merge/span_merge.h"
+#include "hpcprof-lite/merge/stitch.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -39,7 +39,7 @@ void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_
 void recorded_graph_release(struct recorded_graph *recorded);
 
 /* Computes work and span of the part of the run that a process is limited to, before the processes are merged
- * (input/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
+ * (merge/span_merge.h): replaces those in process->workspan, the figures of its directives, and adds its shares of the
  * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  Returns
  * false, and changes nothing, if there is no usable log. */
 bool recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems);

@@ -2,7 +2,7 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
 /* ---- the table ---- */
@@ -51,7 +51,7 @@ void speedup_view_text(const struct report *report)
 {
   struct text_table text;
   if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span", "online");
+    notes_missing(report, "Work and span", "online");
     return;
   }
   text_table_init(&text, report, speedup_view_table);
@@ -71,6 +71,6 @@ void speedup_view_text(const struct report *report)
                "Simulated: a list schedule of the recorded task graph, oldest work first, with\n"
                "one holder of a lock at a time, without the runtime's own cost.\n"
                "Measured: work / elapsed time of this run.\n");
-  parallelism_chunks_note(report);
-  parallelism_log_warning(report);
+  notes_chunks(report);
+  notes_log_differs(report);
 }

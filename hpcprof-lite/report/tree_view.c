@@ -2,9 +2,9 @@
 
 #include "common/order.h"
 #include "hpcprof-lite/report/views.h"
-#include "hpcprof-lite/report/comparison/compare_cells.h"
+#include "hpcprof-lite/report/compare_cells.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
 #include <assert.h>
@@ -446,7 +446,7 @@ void tree_view_path_text(const struct report *report)
 {
   struct text_table text;
   if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span", "online");
+    notes_missing(report, "Work and span", "online");
     return;
   }
   text_table_init(&text, report, tree_view_path_table);

@@ -2,7 +2,7 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
 #include <math.h>
@@ -84,21 +84,21 @@ static void print_rows(struct text_table *text)
                  "may become the longest.  At worst the span stays as it is.  A run measured with\n"
                  "hpcrun-lite -p log gives the span itself.  The amount of work stays the same.\n");
   if (replayed)
-    parallelism_log_warning(report);
+    notes_log_differs(report);
 }
 
 void whatif_view_text(const struct report *report)
 {
   struct text_table text;
   if (!report->profile->workspan.known) {
-    parallelism_missing(report, "Work and span", "online");
+    notes_missing(report, "Work and span", "online");
     return;
   }
   text_table_init(&text, report, whatif_view_table);
   text.plain = true;
   text.decimals = terminal_decimals(report->profile->workspan.span);
   print_now(&text);
-  parallelism_chunks_note(report);
+  notes_chunks(report);
   if (report->whatif.count)
     print_rows(&text);
   text_table_release(&text);

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/timeline/traced.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/merge/stitch.h"
 
 #include <stdlib.h>
 

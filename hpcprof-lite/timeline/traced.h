@@ -8,7 +8,7 @@
 #define HPCPROF_LITE_TIMELINE_TRACED_H
 
 #include "hpcprof-lite/grains/critical_chain.h"
-#include "hpcprof-lite/input/construct_records.h"
+#include "hpcprof-lite/merge/construct_records.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"

@@ -1,8 +1,8 @@
 #include "hpcprof-lite/views/code.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/symbols/symbols.h"
-#include "hpcprof-lite/symbols/symbols_names.h"
+#include "common/symbols/symbols.h"
+#include "common/symbols/symbols_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
-#include "hpcprof-lite/symbols/bounds.h"
-#include "hpcprof-lite/symbols/callees.h"
-#include "hpcprof-lite/symbols/symbols_place.h"
+#include "common/symbols/bounds.h"
+#include "common/symbols/callees.h"
+#include "common/symbols/symbols_place.h"
 
 struct code;
 

@@ -2,8 +2,8 @@
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
-#include "hpcprof-lite/symbols/symbols.h"
-#include "hpcprof-lite/symbols/symbols_names.h"
+#include "common/symbols/symbols.h"
+#include "common/symbols/symbols_names.h"
 #include "hpcprof-lite/views/tail_calls.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
-#include "hpcprof-lite/input/stitch.h"
+#include "hpcprof-lite/merge/stitch.h"
 #include "hpcprof-lite/model/workers.h"
 
 #include <math.h>

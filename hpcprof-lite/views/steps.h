@@ -7,8 +7,8 @@
 
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/names.h"
-#include "hpcprof-lite/symbols/bounds.h"
-#include "hpcprof-lite/symbols/symbols_place.h"
+#include "common/symbols/bounds.h"
+#include "common/symbols/symbols_place.h"
 
 enum { STEPS_MAX = 64 }; /* functions at one address, inlined into one another */
 

@@ -3,8 +3,8 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/workers.h"
-#include "hpcprof-lite/symbols/symbols.h"
-#include "hpcprof-lite/symbols/callees.h"
+#include "common/symbols/symbols.h"
+#include "common/symbols/callees.h"
 #include "hpcprof-lite/views/constructs.h"
 #include "hpcprof-lite/views/steps.h"
 

@@ -8,7 +8,7 @@
 
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
-#include "hpcprof-lite/symbols/kept_symbols.h"
+#include "common/symbols/kept_symbols.h"
 
 /* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
  * read is not a failure: its functions are named by their addresses.  The caller calls symbolize_release(). */

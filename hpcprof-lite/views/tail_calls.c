@@ -2,8 +2,8 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/symbols/symbols.h"
-#include "hpcprof-lite/symbols/symbols_names.h"
+#include "common/symbols/symbols.h"
+#include "common/symbols/symbols_names.h"
 #include "hpcprof-lite/views/steps.h"
 
 #include <stdlib.h>

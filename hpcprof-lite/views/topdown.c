@@ -1,7 +1,7 @@
 #include "hpcprof-lite/views/topdown.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/symbols/symbols_names.h"
+#include "common/symbols/symbols_names.h"
 
 #include <stdlib.h>
 #include <string.h>

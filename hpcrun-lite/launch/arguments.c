@@ -1,6 +1,6 @@
 #include "hpcrun-lite/launch/arguments.h"
 
-#include "hpcrun-lite/launch/live/viewer.h"
+#include "hpcrun-lite/launch/viewer.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/launch/child.h"
+#include "hpcrun-lite/launch/program/child.h"
 #include "hpcrun-lite/launch/finding.h"
-#include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/events/perf_check.h"
 #include "hpcrun-lite/launch/safety/safe_place.h"
 #include "hpcrun-lite/launch/surroundings.h"
 

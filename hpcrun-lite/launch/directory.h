@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hpcrun-lite/launch/program.h"
+#include "hpcrun-lite/launch/program/program.h"
 
 struct directory_request {
   const char *output;  /* the argument of -o; "": the default name */

@@ -1,6 +1,6 @@
 #include "hpcrun-lite/launch/launch_options.h"
 
-#include "hpcrun-lite/launch/counters/count_events.h"
+#include "hpcrun-lite/launch/events/count_events.h"
 
 static const char *const no_configuration[] = {"none", NULL};
 

@@ -9,7 +9,7 @@
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/configuration/program_settings.h"
 #include "hpcrun-lite/launch/safety/installation_link.h"
-#include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/events/perf_check.h"
 #include "hpcrun-lite/launch/safety/safe_place.h"
 
 #ifndef LIBRARY_FROM_LAUNCHER

@@ -12,11 +12,11 @@
 
 #include "common/events.h"
 #include "hpcrun-lite/launch/configuration/configuration.h"
-#include "hpcrun-lite/launch/counters/count_events.h"
+#include "hpcrun-lite/launch/events/count_events.h"
 #include "hpcrun-lite/launch/directory.h"
-#include "hpcrun-lite/launch/program.h"
-#include "hpcrun-lite/launch/runtime.h"
-#include "hpcrun-lite/launch/series/series.h"
+#include "hpcrun-lite/launch/program/program.h"
+#include "hpcrun-lite/launch/program/runtime.h"
+#include "hpcrun-lite/launch/series.h"
 
 struct plan {
   /* requested: the layers of settings, and what they amount to for the program that is not named in any section */

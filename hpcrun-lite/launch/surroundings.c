@@ -16,7 +16,7 @@
 
 #include "common/cpus.h"
 #include "hpcrun-lite/launch/finding.h"
-#include "hpcrun-lite/launch/perf_check.h"
+#include "hpcrun-lite/launch/events/perf_check.h"
 
 enum {
   AS_LEAST = 1 << 30,       /* address space of the program and the tool */

@@ -1,11 +1,11 @@
 /* A program's file as the report reads it (symbols_elf.c, symbols_table.c, bounds.c; for the target `dwarf` also
  * symbols_dwarf.c, symbols_entries.c, symbols_lines.c, symbols_index.c), and as the launcher does
- * (launch/elf_facts.c). */
+ * (launch/program/elf_facts.c). */
 #include "tests/fuzz/fuzz.h"
 
-#include "hpcprof-lite/symbols/bounds.h"
-#include "hpcprof-lite/symbols/symbols.h"
-#include "hpcrun-lite/launch/elf_facts.h"
+#include "common/symbols/bounds.h"
+#include "common/symbols/symbols.h"
+#include "hpcrun-lite/launch/program/elf_facts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 library."""
 import collections
 import fnmatch
+import glob
 import os
 import re
 import sys
@@ -12,69 +13,27 @@ import report
 import tap
 from tap import BUILD, SOURCE, must
 
-# Folder → folders of the project that its files may include.
-RT = ("hpcrun-lite/rt/core", "hpcrun-lite/rt/filter", "hpcrun-lite/rt/counts", "hpcrun-lite/rt/span", "hpcrun-lite/rt/construct", "hpcrun-lite/rt/sampling",
-      "hpcrun-lite/rt/marks", "hpcrun-lite/rt/control", "hpcrun-lite/rt")  # from the bottom
-CTL = ("hpcrun-lite/process", "hpcrun-lite/output", "hpcrun-lite", "hpcrun-lite/gomp",
-       "hpcrun-lite/interpose")  # from the bottom
-LAYERS = {
-    "common": {"common"},
-    **{folder: {"common"} | set(RT[:i + 1]) for i, folder in enumerate(RT)},
-    **{folder: {"common"} | set(RT) | set(CTL[:i + 1]) for i, folder in enumerate(CTL)},
-    "hpcrun-lite/launch": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/live", "hpcrun-lite/launch/series",
-                           "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/code_filter",
-                           "hpcrun-lite/launch/control", "hpcrun-lite/launch/counters", "hpcrun-lite/launch/safety",
-                           "hpcrun-lite/gomp/entries.h"},  # only a table
-    "hpcrun-lite/launch/configuration": {"common", "hpcrun-lite/launch/configuration", "hpcrun-lite/launch/counters"},
-    "hpcrun-lite/launch/live": {"common", "hpcrun-lite/launch/live"},
-    "hpcrun-lite/launch/control": {"common", "hpcrun-lite/launch/control", "hpcrun-lite/launch/configuration",
-                                   "hpcrun-lite/launch/code_filter", "hpcrun-lite/launch/counters",
-                                   "hpcrun-lite/launch/safety"},
-    "hpcrun-lite/launch/safety": {"common", "hpcrun-lite/launch/safety"},
-    "hpcrun-lite/launch/series": {"hpcrun-lite/launch/series"},
-    "hpcrun-lite/launch/code_filter": {"common", "hpcrun-lite/launch", "hpcrun-lite/launch/code_filter",
-                                       "hpcprof-lite/symbols"},  # reads what reports read
-    "completions": {"common", "completions", "hpcprof-lite/options.h", "hpcprof-lite/view_table.h",
-                    "hpcprof-lite/comparison/compare_lists.h", "hpcprof-lite/comparison/run_figures.h", "hpcrun-lite/launch/launch_options.h"},
-    "hpcrun-lite/launch/counters": {"common", "hpcrun-lite/launch/counters", "hpcrun-lite/launch/perf_check.h"},
-    **{"hpcprof-lite/" + folder: {"common"} | {"hpcprof-lite/" + below for below in stages.split()}
-       for folder, stages in {
-        "model": "model",
-        "algorithms": "model algorithms",
-        "input": "model input input/range input/marks input/counts",
-        "input/marks": "model input input/marks",
-        "input/range": "model input input/range",
-        "input/counts": "model input input/counts",
-        "symbols": "symbols",
-        "views": "model input input/range symbols views",
-        "views/source": "model input symbols views views/source",
-        "replay": "model input replay",
-        "grains": "model input replay grains",
-        "timeline": "model input replay grains timeline",
-        "ranks": "model input views ranks",
-        "analysis": "model algorithms",  # not one another
-        "analysis/advice": "model algorithms analysis/advice",
-        "report": "model algorithms views views/source analysis analysis/advice report report/constructs report/comparison",
-        "report/comparison": "model algorithms views analysis report report/constructs report/summary report/comparison",
-        "report/constructs": "model views analysis report report/constructs",
-        "report/source": "model views views/source analysis report report/source",
-        "report/marks": "model algorithms analysis report report/marks",
-        "report/summary": "model views analysis report report/constructs report/summary",
-        "report/timeline": "model algorithms views analysis report report/timeline",
-        "report/exports": "model algorithms views analysis report report/exports",
-        "report/exports/profile": "model algorithms views analysis report report/exports report/exports/profile",
-        "report/html": "model analysis report report/html html_sources.h",
-        "live": "model input symbols views analysis report live",
-        "invocation": "model input report invocation options.h",  # it checks the options
-    }.items()},
-    "hpcprof-lite": {"common", "hpcprof-lite", *("hpcprof-lite/" + stage for stage in
-                     "model algorithms input input/marks symbols views views/source replay grains timeline ranks analysis analysis/advice "
-                     "report "
-                     "report/constructs report/source report/summary report/timeline report/exports report/exports/profile report/marks report/comparison "
-                     "report/html live invocation comparison page".split())},
-}
-for pipelines in ("comparison", "page"):  # of which only main.c knows
-    LAYERS["hpcprof-lite/" + pipelines] = LAYERS["hpcprof-lite"]
+
+def architecture():
+    with open(os.path.join(SOURCE, "doc", "architecture.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def layer_table():
+    """Folder → folders, or files, of the project from which its files include: the table in doc/architecture.md."""
+    page = architecture()
+    layers = {}
+    for folder, allowed in re.findall(r"^\| `([\w/-]+)` \| (.+) \|$", page[page.index("## Layers"):page.index("## Modules")],
+                                      re.M):
+        top = folder.split("/")[0] + "/"
+        names = re.findall(r"`([^`]+)`", allowed)
+        layers[folder] = {name if name.split("/")[0] in TOPS else top + name for name in names}
+        layers[folder] |= set() if "not itself" in allowed else {folder}
+    return layers
+
+
+TOPS = {"common", "completions", "hpcrun-lite", "hpcprof-lite"}
+LAYERS = layer_table()
 
 # Every function outside RT that RT calls.  All are async-signal-safe.
 RT_MAY_CALL = {
@@ -120,19 +79,25 @@ EXPORTS = {
 def sources():
     for folder in LAYERS:
         for name in sorted(os.listdir(os.path.join(SOURCE, folder))):
-            if name.endswith((".c", ".h")):
+            if name.endswith((".c", ".h", ".def")):
                 yield folder, os.path.join(folder, name)
 
 
-def layers():
-    wrong = []
+def included_by(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        return re.findall(r'^#include "([^"]+)"', file.read(), re.M)
+
+
+def folders_of_includes():
+    """Folder → the folders, or the files that the table names, from which its files include; not common/."""
+    graph = collections.defaultdict(set)
     for folder, path in sources():
-        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
-            for included in re.findall(r'^#include "([^"]+)"', file.read(), re.M):
-                own = included == os.path.splitext(path)[0] + ".h"
-                if not own and included not in LAYERS[folder] and os.path.dirname(included) not in LAYERS[folder]:
-                    wrong.append(f"{path} includes {included}")
-    return wrong
+        own = os.path.splitext(path)[0] + ".h"
+        for name in included_by(path):
+            if name != own:
+                graph[folder].add(name if name in LAYERS[folder] else os.path.dirname(name))
+        graph[folder].discard("common")
+    return graph
 
 
 def includes():
@@ -140,16 +105,14 @@ def includes():
     none."""
     graph = collections.defaultdict(set)
     for _, path in sources():
-        module = os.path.splitext(path)[0]
-        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
-            found = {os.path.splitext(included)[0] for included in re.findall(r'^#include "([^"]+)"', file.read(),
-                                                                              re.M)}
-        graph[module] |= found - {module}
+        if not path.endswith(".def"):
+            module = os.path.splitext(path)[0]
+            graph[module] |= {os.path.splitext(name)[0] for name in included_by(path)} - {module}
     return graph
 
 
 def cycle(graph):
-    """The modules of one cycle, or none."""
+    """The modules, or folders, of one cycle, or none."""
     done, path = set(), []
 
     def visit(module):
@@ -191,11 +154,11 @@ def needed(library):
     return set(re.findall(r"NEEDED.*\[(.+)\]", shown))
 
 
-# What names records, tables or constants of the stored format; input/ is the reader.
+# What names records, tables or constants of the stored format; input/ and merge/ are the readers.
 FORMAT_READERS = {"hpcprof-lite/model/profile.h", "hpcprof-lite/model/construct_figures.h",
                   "hpcprof-lite/model/loss_names.c", "hpcprof-lite/timeline/lane.c",
                   "hpcprof-lite/timeline/lane.h", "hpcprof-lite/timeline/traced.c", "hpcprof-lite/timeline/index_builder.c",
-                  "hpcprof-lite/timeline/timeline_index.c", "hpcprof-lite/phase_store.c"}
+                  "hpcprof-lite/timeline/timeline_index.c", "hpcprof-lite/pipelines/phase_store.c"}
 
 
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
@@ -225,9 +188,22 @@ def no_file_name_occurs_twice(_):
 
 
 @tap.case
-def folders_include_only_what_their_layer_allows(_):
-    wrong = layers()
+def folders_include_what_the_architecture_page_allows_and_nothing_else(_):
+    folders = {os.path.dirname(path) for path in glob.glob("*/**/*.[ch]", root_dir=SOURCE, recursive=True)
+               if path.split("/")[0] in TOPS}
+    assert set(LAYERS) == folders, set(LAYERS) ^ folders
+    graph = folders_of_includes()
+    wrong = {folder: graph[folder] - LAYERS[folder] for folder in LAYERS if graph[folder] - LAYERS[folder]}
     assert not wrong, wrong
+    needless = {folder: LAYERS[folder] - graph[folder] - {folder} for folder in LAYERS}
+    assert not any(needless.values()), needless
+
+
+@tap.case
+def no_folders_include_each_other(_):
+    graph = {folder: {name for name in names if not name.endswith(".h")} - {folder}
+             for folder, names in folders_of_includes().items()}
+    assert len(graph) > 45 and not cycle(graph), cycle(graph)
 
 
 @tap.case
@@ -239,8 +215,7 @@ def no_modules_include_each_other(_):
 
 @tap.case
 def the_architecture_page_lists_every_module_and_no_other(_):
-    with open(os.path.join(SOURCE, "doc", "architecture.md"), encoding="utf-8") as file:
-        page = file.read()
+    page = architecture()
     listed = re.findall(r"^\| `([\w/-]+)` \|", page[page.index("## Modules"):page.index("## How")], re.M)
     assert sorted(listed) == sorted(set(includes()) | {"include/hpcrun-lite"}), set(listed) ^ set(includes())
 
@@ -252,14 +227,14 @@ def only_config_reads_the_environment(_):
 
 @tap.case
 def only_the_reader_and_the_model_name_the_format(_):
-    assert set(only_in(r"\bFORMAT_[A-Z]", r"common/|hpcrun-lite/|hpcprof-lite/input/|tests/")) <= FORMAT_READERS
+    assert set(only_in(r"\bFORMAT_[A-Z]", r"common/|hpcrun-lite/|hpcprof-lite/(input|merge)/|tests/")) <= FORMAT_READERS
 
 
 @tap.case
 def only_symbols_and_launcher_read_elf_and_dwarf(_):
-    assert only_in(r"<(libelf|gelf)", r"hpcprof-lite/symbols|hpcrun-lite/launch") == []
-    assert only_in(r"<(dwarf|libdwarf)", r"hpcprof-lite/symbols/libdwarf_versions\.h") == []
-    assert only_in(r"libdwarf_versions\.h", r"hpcprof-lite/symbols/symbols_(entries|lines)\.h") == []
+    assert only_in(r"<(libelf|gelf)", r"common/symbols|hpcrun-lite/launch") == []
+    assert only_in(r"<(dwarf|libdwarf)", r"common/symbols/libdwarf_versions\.h") == []
+    assert only_in(r"libdwarf_versions\.h", r"common/symbols/symbols_(entries|lines)\.h") == []
 
 
 @tap.case

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_SYMBOLS_SOURCES_H
 #define TESTS_SUPPORT_SYMBOLS_SOURCES_H
 
-#include "hpcprof-lite/symbols/symbols.h"
+#include "common/symbols/symbols.h"
 #include "tests/support/unit.h"
 
 enum { PLACES = 32 };

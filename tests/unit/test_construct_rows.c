@@ -2,7 +2,7 @@
  * threads' times, and losses and useful time to the totals.  Names and counts that fit. */
 #include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/task_figures.h"
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/construct_names.h"

@@ -2,8 +2,8 @@
  * kept. */
 #include "common/graphlog.h"
 #include "hpcprof-lite/input/log_reader.h"
-#include "hpcprof-lite/input/merge.h"
-#include "hpcprof-lite/input/span_merge.h"
+#include "hpcprof-lite/merge/merge.h"
+#include "hpcprof-lite/merge/span_merge.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 #include "tests/support/compose_log.h"

@@ -1,6 +1,6 @@
 /* Stitching and merging: links, placeholders, hostile trees, many files, and the same result for any number of
  * threads. */
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"

@@ -1,7 +1,7 @@
 /* Ranks without MPI: processes connected by pipes.  Together they find what one process finds alone.  A failure in any
  * of them reaches the first one, and no process keeps waiting. */
 #include "hpcprof-lite/input/find.h"
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/ranks/ranks.h"
 #include "tests/support/unit.h"
 

@@ -1,7 +1,7 @@
 /* Messages between ranks: the serialised parts of the golden measurements give the same result as one merge of all, and
  * damage is detected. */
 #include "hpcprof-lite/input/find.h"
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/ranks/timeline_request.h"
 #include "tests/support/unit.h"
 

@@ -1,7 +1,7 @@
 /* Symbols: functions, lines and inlined chains of programs compiled here, names, separate debug files, changed files,
  * and files that are not programs. */
-#include "hpcprof-lite/symbols/symbols_names.h"
-#include "hpcprof-lite/symbols/symbols_ranges.h"
+#include "common/symbols/symbols_names.h"
+#include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
 
 #include <sys/stat.h>

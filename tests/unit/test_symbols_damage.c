@@ -1,7 +1,7 @@
 /* Symbols of damaged files, children that fail, and an index that many threads use. */
-#include "hpcprof-lite/symbols/symbols_child.h"
-#include "hpcprof-lite/symbols/symbols_index.h"
-#include "hpcprof-lite/symbols/symbols_ranges.h"
+#include "common/symbols/symbols_child.h"
+#include "common/symbols/symbols_index.h"
+#include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/whatif.h"
 #include "hpcprof-lite/analysis/workspan.h"
-#include "hpcprof-lite/input/merge.h"
+#include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/views/construct_names.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"

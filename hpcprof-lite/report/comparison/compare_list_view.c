@@ -4,7 +4,7 @@
  */
 #include "hpcprof-lite/report/views.h"
 
-#include "hpcprof-lite/report/comparison/compare_cells.h"
+#include "hpcprof-lite/report/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "common/order.h"
-#include "hpcprof-lite/report/comparison/compare_cells.h"
+#include "hpcprof-lite/report/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"

@@ -4,7 +4,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
 /* ---- the table ---- */
@@ -53,7 +53,7 @@ void overheads_view_text(const struct report *report)
   struct text_table text;
   uint64_t largest = 0;
   if (!overheads->count) {
-    parallelism_missing(report, "Times of constructs", "online");
+    notes_missing(report, "Times of constructs", "online");
     return;
   }
   text_table_init(&text, report, overheads_table);

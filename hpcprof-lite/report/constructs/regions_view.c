@@ -5,7 +5,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
@@ -283,7 +283,7 @@ static void print_view(const struct report *report, table_maker *make, bool tree
 {
   struct text_table text;
   if (!report->constructs->count) {
-    parallelism_missing(report, "Times of constructs", "online");
+    notes_missing(report, "Times of constructs", "online");
     return;
   }
   text_table_init(&text, report, make);

@@ -6,7 +6,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
 #include <inttypes.h>
@@ -124,7 +124,7 @@ void tasks_view_text(const struct report *report)
 {
   struct text_table table;
   if (!report->constructs->count) {
-    parallelism_missing(report, "Times of constructs", "online");
+    notes_missing(report, "Times of constructs", "online");
     return;
   }
   if (!report->tasks.count) {

@@ -3,7 +3,7 @@
 #include "hpcprof-lite/report/html/html_table.h"
 #include "hpcprof-lite/report/row_writer.h"
 
-#include "hpcprof-lite/html_sources.h" /* made from page/ by bundle.py */
+#include "hpcprof-lite/report/html/html_sources.h" /* made from page/ by bundle.py */
 
 #include <string.h>
 

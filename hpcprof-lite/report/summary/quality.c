@@ -1,7 +1,7 @@
 #include "hpcprof-lite/report/summary/quality.h"
 
 #include "hpcprof-lite/report/category.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/summary/verdict.h"
 
 #include <inttypes.h>
@@ -181,11 +181,11 @@ static void print_unfinished(struct quality *quality)
                copied, copied == 1 ? " was" : "es were", copied == 1 ? "its" : "their");
   if (!killed && !running && !copied)
     return;
-  if (parallelism_cut(report) && running)
+  if (notes_cut(report) && running)
     print_hint(quality, "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush");
-  else if (parallelism_cut(report) && copied)
+  else if (notes_cut(report) && copied)
     print_hint(quality, "Work and span were not known when the snapshot was taken");
-  else if (parallelism_cut(report))
+  else if (notes_cut(report))
     print_hint(quality, "Work and span are not known, because the process was killed or could not write its file");
   else if (report->profile->workspan.known)
     print_hint(quality, "Work and span are those of the last flush");

@@ -6,7 +6,7 @@
 
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
-#include "hpcprof-lite/report/parallelism.h"
+#include "hpcprof-lite/report/notes.h"
 
 struct fact {
   const char *section, *item, *unit, *note;
@@ -186,7 +186,7 @@ static void add_health(struct facts *facts)
   bool time = tree_has_time(report->columns);
   if (report->totals->unfinished)
     fact_uint(facts, "health", "processes that were killed or could not write their file", report->totals->unfinished,
-              parallelism_cut(report) ? "work and span are not known" : "reported up to the last sample");
+              notes_cut(report) ? "work and span are not known" : "reported up to the last sample");
   if (report->totals->running)
     fact_uint(facts, "health", "processes that still run", report->totals->running, "reported up to the last sample");
   if (report->totals->copied)

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/views/source/source_code.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/symbols/symbols.h"
+#include "common/symbols/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

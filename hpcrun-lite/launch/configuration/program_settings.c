@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hpcrun-lite/launch/configuration/filter_values.h"
-#include "hpcrun-lite/launch/counters/count_events.h"
+#include "hpcrun-lite/launch/events/count_events.h"
 
 /* The value that the measured process reads. */
 static const char *value_of(const struct setting_values *values, enum setting setting, char buffer[32])

@@ -7,7 +7,7 @@
 #include "common/events.h"
 #include "common/words.h"
 #include "hpcrun-lite/launch/configuration/filter_values.h"
-#include "hpcrun-lite/launch/counters/count_events.h"
+#include "hpcrun-lite/launch/events/count_events.h"
 
 struct check {
   const char *subject, *text;

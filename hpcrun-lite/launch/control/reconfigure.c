@@ -16,7 +16,7 @@
 #include "hpcrun-lite/launch/configuration/configuration.h"
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/control/target_code.h"
-#include "hpcrun-lite/launch/counters/count_events.h"
+#include "hpcrun-lite/launch/events/count_events.h"
 
 static struct configuration configuration;
 

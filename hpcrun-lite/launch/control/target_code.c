@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/launch/code_filter/code_filter.h"
+#include "hpcrun-lite/launch/program/code_filter.h"
 #include "hpcrun-lite/launch/control/targets.h"
 
 bool target_executable(pid_t pid, char *path, size_t size)

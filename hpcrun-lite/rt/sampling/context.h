@@ -1,6 +1,6 @@
 /* From an unwound stack to a node of the calling-context tree: the user-level calling context.  Frames of the OpenMP
  * runtime are left out; below a region of another master stands a link to its creation context, or a placeholder for it
- * (sampling/region.h), which input/stitch.c of hpcprof-lite resolves.
+ * (sampling/region.h), which merge/stitch.c of hpcprof-lite resolves.
  *
  * Context: RT, inside rt_enter() or with `inside` raised.  Uses the thread's frames and walk memory and adds nodes to
  * its own tree.  Without memory a function returns CCT_NONE; an unwind that was cut is kept below a node of kind

@@ -1,5 +1,5 @@
 /* Conditions of --fail-if: what is understood, and what is refused. */
-#include "hpcprof-lite/comparison/run_figures.h"
+#include "hpcprof-lite/report/comparison/run_figures.h"
 #include "tests/support/unit.h"
 
 #include <math.h>

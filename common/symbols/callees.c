@@ -1,0 +1,233 @@
+#include "common/symbols/callees.h"
+
+#include "common/order.h"
+#include "common/xalloc.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  HEADERS_MAX = 256,
+  SEGMENTS_MAX = 8,
+  WINDOW = 4096,
+  JUMP_WINDOWS = 16,
+  LOAD_MAX = 7,
+  MOVE = 3,
+  CALL = 0xe8,
+  JUMP = 0xe9,
+  CALL_BYTES = 5
+};
+
+struct callees {
+  int fd;
+  unsigned count;
+  Elf64_Phdr segments[SEGMENTS_MAX]; /* executable ones */
+};
+
+static bool read_at(int fd, void *into, size_t size, uint64_t offset)
+{
+  return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
+}
+
+static bool find_segments(struct callees *callees)
+{
+  Elf64_Ehdr head;
+  if (!read_at(callees->fd, &head, sizeof head, 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > HEADERS_MAX)
+    return false;
+  for (unsigned i = 0; i < head.e_phnum && callees->count < SEGMENTS_MAX; i++) {
+    Elf64_Phdr *segment = &callees->segments[callees->count];
+    if (!read_at(callees->fd, segment, sizeof *segment, head.e_phoff + i * sizeof *segment))
+      return false;
+    callees->count += segment->p_type == PT_LOAD && segment->p_flags & PF_X;
+  }
+  return callees->count;
+}
+
+struct callees *callees_open(const char *path)
+{
+  struct callees *callees = xcalloc(1, sizeof *callees);
+  struct stat stat;
+  callees->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (callees->fd >= 0 && !fstat(callees->fd, &stat) && S_ISREG(stat.st_mode) && find_segments(callees))
+    return callees;
+  callees_free(callees);
+  return NULL;
+}
+
+void callees_free(struct callees *callees)
+{
+  if (!callees)
+    return;
+  if (callees->fd >= 0)
+    close(callees->fd);
+  free(callees);
+}
+
+/* The segment of code that has an address in the file; NULL if there is none. */
+static const Elf64_Phdr *segment_of(const struct callees *callees, uint64_t address)
+{
+  for (unsigned i = 0; i < callees->count; i++)
+    if (address >= callees->segments[i].p_vaddr &&
+        address - callees->segments[i].p_vaddr < callees->segments[i].p_filesz)
+      return &callees->segments[i];
+  return NULL;
+}
+
+/* Reads code that ends at an address.  Returns its size, 0 if it is not in the file. */
+static size_t read_code(const struct callees *callees, uint64_t low, uint64_t end, uint8_t code[WINDOW])
+{
+  if (low >= end)
+    return 0;
+  size_t size = MIN(end - low, WINDOW);
+  const Elf64_Phdr *segment = segment_of(callees, end - size);
+  uint64_t at = segment ? end - size - segment->p_vaddr : 0;
+  bool complete = segment && size <= segment->p_filesz - at && read_at(callees->fd, code, size, segment->p_offset + at);
+  return complete ? size : 0;
+}
+
+/* Reads code that begins at an address, up to the end of its segment.  Returns its size. */
+static size_t read_up_to(const struct callees *callees, uint64_t low, uint8_t code[WINDOW])
+{
+  const Elf64_Phdr *segment = segment_of(callees, low);
+  if (!segment)
+    return 0;
+  uint64_t at = low - segment->p_vaddr;
+  size_t size = MIN(segment->p_filesz - at, WINDOW);
+  return read_at(callees->fd, code, size, segment->p_offset + at) ? size : 0;
+}
+
+enum { FIRST_ARGUMENT = 7, ACCUMULATOR = 0, NO_REGISTER = 16 }; /* %rdi, %rax */
+
+/* The address that an instruction loads, 0 if it is another one; *into: the register, which perhaps receives it by way
+ * of another one. */
+static uint64_t loaded(const uint8_t code[LOAD_MAX + MOVE], uint64_t at, unsigned *into)
+{
+  static const uint8_t move[MOVE] = {0x48, 0x89, 0xc7}; /* mov %rax, %rdi */
+  int32_t distance;
+  uint32_t address;
+  if ((code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x8d && (code[2] & 0xc7) == 0x05) { /* lea distance(%rip) */
+    memcpy(&distance, code + 3, sizeof distance);
+    *into = (code[2] >> 3 & 7) + (code[0] == 0x4c ? 8 : 0);
+    if (*into == ACCUMULATOR && !memcmp(code + LOAD_MAX, move, MOVE))
+      *into = FIRST_ARGUMENT;
+    return at + LOAD_MAX + (uint64_t)(int64_t)distance;
+  }
+  if ((code[0] & 0xf8) == 0xb8) { /* mov $address, register */
+    memcpy(&address, code + 1, sizeof address);
+    *into = code[0] & 7;
+    return address;
+  }
+  return 0;
+}
+
+/* The register that an instruction moves to the first argument's, NO_REGISTER if it is another one. */
+static unsigned moved(const uint8_t code[MOVE])
+{
+  bool move = (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 && (code[2] & 0xc7) == 0xc7;
+  return move ? (code[2] >> 3 & 7) + (code[0] == 0x4c ? 8u : 0) : NO_REGISTER;
+}
+
+uint64_t callees_called(const struct callees *callees, uint64_t return_address)
+{
+  uint8_t code[WINDOW];
+  int32_t distance;
+  if (return_address < CALL_BYTES ||
+      read_code(callees, return_address - CALL_BYTES, return_address, code) != CALL_BYTES ||
+      (code[0] != CALL && code[0] != JUMP))
+    return 0;
+  memcpy(&distance, code + 1, sizeof distance);
+  return return_address + (uint64_t)(int64_t)distance;
+}
+
+bool callees_by_register(const struct callees *callees, uint64_t return_address)
+{
+  enum { SHORTEST = 2, LONGEST = 8, BY_SLOT = 6 };
+  uint8_t code[WINDOW];
+  uint64_t low = return_address > LONGEST ? return_address - LONGEST : 0;
+  size_t size = read_code(callees, low, return_address, code);
+  if (size >= BY_SLOT && code[size - BY_SLOT] == 0xff && code[size - BY_SLOT + 1] == 0x15) /* call *slot(%rip) */
+    return false;
+  for (size_t i = 0; i + SHORTEST <= size; i++)
+    if (code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
+      return true;
+  return false;
+}
+
+unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *ends, unsigned max)
+{
+  uint8_t code[WINDOW];
+  unsigned count = 0;
+  for (unsigned window = 0; window < JUMP_WINDOWS && count < max; window++) {
+    uint64_t start = low + window * (uint64_t)(WINDOW - CALL_BYTES + 1);
+    size_t size = read_up_to(callees, start, code);
+    for (size_t i = 0; i + CALL_BYTES <= size && count < max; i++) {
+      int32_t distance;
+      uint64_t end = start + i + CALL_BYTES;
+      memcpy(&distance, code + i + 1, sizeof distance);
+      if (code[i] == JUMP && segment_of(callees, end + (uint64_t)(int64_t)distance))
+        ends[count++] = end;
+    }
+    if (size < WINDOW)
+      break;
+  }
+  return count;
+}
+
+/* Makes the address that the code loads into a register the direct one, if there is only one. */
+static void take_register(uint64_t *addresses, const uint8_t *registers, unsigned count, unsigned wanted,
+                          unsigned *direct)
+{
+  unsigned found = count;
+  for (unsigned i = 0; i < count; i++) {
+    if (registers[i] != wanted || (found < count && addresses[found] == addresses[i]))
+      continue;
+    if (found < count)
+      return;
+    found = i;
+  }
+  if (found == count)
+    return;
+  uint64_t address = addresses[found];
+  addresses[found] = addresses[0];
+  addresses[0] = address;
+  *direct = 1;
+}
+
+unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
+                      unsigned max, unsigned *direct)
+{
+  enum { REGISTERS_MAX = 256 };
+  uint8_t code[WINDOW + LOAD_MAX + MOVE] = {0}, registers[REGISTERS_MAX];
+  uint64_t call = return_address - CALL_BYTES;
+  size_t size = read_code(callees, low, call, code);
+  unsigned count = 0, from = NO_REGISTER, into = 0;
+  bool near = true;
+  *direct = 0;
+  max = MIN(max, REGISTERS_MAX);
+  for (size_t i = size; i-- > 0 && count < max;) {
+    near = near && !(code[i] == CALL && i + CALL_BYTES <= size);
+    if (near && from == NO_REGISTER)
+      from = moved(code + i);
+    uint64_t address = loaded(code + i, call - size + i, &into);
+    if (!address || !segment_of(callees, address))
+      continue;
+    addresses[count] = address;
+    registers[count++] = (uint8_t)into;
+    if (!near || into != FIRST_ARGUMENT)
+      continue;
+    addresses[count - 1] = addresses[*direct];
+    registers[count - 1] = registers[*direct];
+    registers[*direct] = FIRST_ARGUMENT;
+    addresses[(*direct)++] = address;
+  }
+  if (!*direct && from != NO_REGISTER)
+    take_register(addresses, registers, count, from, direct);
+  bool complete = size == call - low && count < max;
+  return complete ? count : *direct;
+}

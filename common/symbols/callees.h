@@ -1,0 +1,37 @@
+/* How code enters the OpenMP runtime: functions that GCC's code passes to it, which are addresses that are loaded
+ * before a call, and jumps by which functions enter it as their last act.
+ *
+ * Context: BATCH.  Code is not decoded: what looks like a load of an address or a jump is returned, and the caller
+ * checks whether a function begins there.  Every file is hostile.
+ */
+#ifndef COMMON_SYMBOLS_CALLEES_H
+#define COMMON_SYMBOLS_CALLEES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct callees;
+
+/* Returns the file for callees_free(); NULL if it cannot be read. */
+struct callees *callees_open(const char *path);
+void callees_free(struct callees *callees); /* NULL is allowed */
+
+/* Returns the address to which the direct call or jump instruction before an address leads; 0 if there is none. */
+uint64_t callees_called(const struct callees *callees, uint64_t return_address);
+
+/* Returns whether the instruction before an address may be a call by way of a register: of a function that a variable
+ * or a table names. */
+bool callees_by_register(const struct callees *callees, uint64_t return_address);
+
+/* Writes at most `max` addresses that are loaded into registers in the function that begins at low, before that call,
+ * and returns their number.  The first *direct ones are loaded into the register of the first argument, after the call
+ * before, the last one first; or it is the only one that is loaded into the register from which that gets its value. If
+ * there may be others, only these are returned. */
+unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
+                      unsigned max, unsigned *direct);
+
+/* Writes the ends of at most `max` jumps in the code from low on, in ascending order, and returns their number.  The
+ * last ones can be in the functions that follow. */
+unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *ends, unsigned max);
+
+#endif

@@ -1,0 +1,408 @@
+#include "common/symbols/symbols.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/order.h"
+#include "common/xalloc.h"
+#include "common/symbols/symbols_cursor.h"
+#include "common/symbols/symbols_dwarf.h"
+#include "common/symbols/symbols_elf.h"
+#include "common/symbols/symbols_index.h"
+#include "common/symbols/symbols_names.h"
+#include "common/symbols/symbols_ranges.h"
+#include "common/symbols/symbols_table.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+enum { PATH_SIZE = 4096, ID_TEXT_SIZE = 2 * 64 + 1, BUILD_ID_MAX = 64 };
+
+/* Look-ups change it, guarded by the lock. */
+struct symbols {
+  pthread_mutex_t lock;
+  struct symbols_pool pool;
+  struct symbols_elf *program, *debug, *shared; /* the module, its separate file, that of dwz; any may be NULL */
+  struct symbols_ranges code;
+  struct symbols_table *table;
+  struct symbols_index *index; /* of the DWARF, NULL if there is none */
+  unsigned flags;
+};
+
+/* The message of symbols_open(), and its first error. */
+struct report {
+  char *message;
+  size_t size;
+  int error;
+};
+
+/* Appends to the message, and keeps the first error. */
+__attribute__((format(printf, 3, 4))) static void complain(struct report *report, int error, const char *format, ...)
+{
+  size_t used = strnlen(report->message, report->size);
+  va_list arguments;
+  if (!report->error)
+    report->error = error;
+  if (used && used + 2 < report->size) {
+    memcpy(report->message + used, "; ", 3);
+    used += 2;
+  }
+  va_start(arguments, format);
+  if (used < report->size)
+    vsnprintf(report->message + used, report->size - used, format, arguments);
+  va_end(arguments);
+}
+
+static void id_text(struct symbols_bytes id, char text[ID_TEXT_SIZE])
+{
+  text[0] = 0;
+  for (size_t i = 0; i < id.size && i < BUILD_ID_MAX; i++)
+    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
+}
+
+static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b)
+{
+  return a.size == b.size && !memcmp(a.data, b.data, a.size);
+}
+
+/* Opens the module's own file, if its build id is the one that was measured. */
+static void open_program(struct symbols *symbols, const struct symbols_request *request, struct report *report)
+{
+  char reason[PATH_SIZE + 128], found_text[ID_TEXT_SIZE], wanted_text[ID_TEXT_SIZE];
+  symbols->program = symbols_elf_open(request->path, reason, sizeof reason);
+  if (!symbols->program) {
+    complain(report, SYMBOLS_UNREADABLE, "%s", reason);
+    return;
+  }
+  struct symbols_bytes wanted = {request->build_id, request->build_id ? request->build_id_size : 0};
+  struct symbols_bytes found = symbols_elf_build_id(symbols->program);
+  if (!wanted.size || same_bytes(found, wanted))
+    return;
+  id_text(found, found_text);
+  id_text(wanted, wanted_text);
+  complain(report, SYMBOLS_MISMATCH,
+           "'%s' is not the file that was measured (build id %s, measured %s): its names are not used; measure again",
+           request->path, found.size ? found_text : "missing", wanted_text);
+  symbols_elf_close(symbols->program);
+  symbols->program = NULL;
+}
+
+/* Opens a file if it exists, else returns NULL. */
+static struct symbols_elf *open_file(const char *path)
+{
+  char reason[PATH_SIZE + 128];
+  return symbols_elf_open(path, reason, sizeof reason);
+}
+
+/* Opens a file if it exists and has the wanted build id, else returns NULL. */
+static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes wanted)
+{
+  struct symbols_elf *file = open_file(path);
+  if (file && !same_bytes(symbols_elf_build_id(file), wanted)) {
+    symbols_elf_close(file);
+    file = NULL;
+  }
+  return file;
+}
+
+/* Opens the separate debug file of a build id, below the debug root. */
+static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
+{
+  char path[PATH_SIZE], text[ID_TEXT_SIZE];
+  if (id.size < 2 || id.size > BUILD_ID_MAX)
+    return NULL;
+  id_text(id, text);
+  int length = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, text, text + 2);
+  return length > 0 && (size_t)length < sizeof path ? open_with_id(path, id) : NULL;
+}
+
+/* Opens a file that .gnu_debuglink may name, if it has the program's build id.  If either has no build id, the checksum
+ * decides. */
+static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id, uint32_t wanted_crc)
+{
+  uint32_t crc;
+  struct symbols_elf *file = open_file(path);
+  if (!file)
+    return NULL;
+  struct symbols_bytes found = symbols_elf_build_id(file);
+  bool matches = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
+  if (matches)
+    return file;
+  symbols_elf_close(file);
+  return NULL;
+}
+
+/* Opens the separate debug file that .gnu_debuglink names, in the directories in which debuggers look. */
+static struct symbols_elf *open_by_link(struct symbols *symbols, const char *program, const char *root)
+{
+  struct symbols_bytes link = symbols_elf_section(symbols->program, ".gnu_debuglink", NULL);
+  struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
+  const char *name = symbols_cursor_string(&c);
+  symbols_cursor_skip(&c, (4 - ((size_t)(c.next - link.data) & 3)) & 3);
+  uint32_t crc = (uint32_t)symbols_cursor_fixed(&c, 4);
+  const char *slash = strrchr(program, '/');
+  int directory = slash ? (int)(slash - program) : 0;
+  char path[PATH_SIZE];
+  if (c.bad || !*name || strchr(name, '/'))
+    return NULL;
+  for (int place = 0; place < 3; place++) {
+    int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
+                          directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
+    struct symbols_elf *file = length > 0 && (size_t)length < sizeof path
+                                   ? open_linked(path, symbols_elf_build_id(symbols->program), crc)
+                                   : NULL;
+    if (file)
+      return file;
+  }
+  return NULL;
+}
+
+static bool has_section(struct symbols_elf *file, const char *name)
+{
+  const char *fault = NULL;
+  return file && (symbols_elf_section(file, name, &fault).size || fault);
+}
+
+/* Looks for a separate debug file, unless the program's own file has all information. */
+static void open_debug(struct symbols *symbols, const struct symbols_request *request)
+{
+  const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
+  struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
+  if (has_section(symbols->program, ".symtab") && has_section(symbols->program, ".debug_info"))
+    return;
+  if (!id.size && symbols->program)
+    id = symbols_elf_build_id(symbols->program);
+  symbols->debug = open_by_id(root, id);
+  if (!symbols->debug && symbols->program)
+    symbols->debug = open_by_link(symbols, request->path, root);
+}
+
+/* Opens the file to which dwz moved what several programs have in common; .gnu_debugaltlink names it. */
+static void open_shared(struct symbols *symbols, struct symbols_elf *debug, const struct symbols_request *request)
+{
+  struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
+  struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
+  const char *name = symbols_cursor_string(&c), *slash = strrchr(request->path, '/');
+  struct symbols_bytes id = {c.next, symbols_cursor_left(&c)};
+  char path[PATH_SIZE];
+  if (c.bad || !*name)
+    return;
+  int directory = *name != '/' && slash ? (int)(slash - request->path) + 1 : 0;
+  int length = snprintf(path, sizeof path, "%.*s%s", directory, request->path, name);
+  if (length > 0 && (size_t)length < sizeof path)
+    symbols->shared = open_with_id(path, id);
+  if (!symbols->shared)
+    symbols->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+}
+
+/* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */
+static void read_sections(struct symbols_elf *file, struct symbols_bytes sections[SYMBOLS_SECTIONS], const char **name,
+                          const char **fault)
+{
+  for (int i = 0; i < SYMBOLS_SECTIONS && file; i++) {
+    const char *reason = NULL;
+    sections[i] = symbols_elf_section(file, symbols_section_name(i), &reason);
+    if (reason && !*fault) {
+      *name = symbols_section_name(i);
+      *fault = reason;
+    }
+  }
+}
+
+static unsigned flags_of(const struct symbols_index *index)
+{
+  uint32_t flags = symbols_index_flags(index);
+  return (flags & SYMBOLS_INDEX_LINES ? SYMBOLS_HAS_LINES : 0) |
+         (flags & SYMBOLS_INDEX_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
+}
+
+/* Reads the DWARF of the program's own file, or of the separate one if the program has none. */
+static void open_dwarf(struct symbols *symbols, const struct symbols_request *request, struct report *report)
+{
+  struct symbols_dwarf_source source = {
+      .code = &symbols->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
+  struct symbols_elf *file = has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
+  const char *separate = file == symbols->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
+  if (!file)
+    return;
+  open_shared(symbols, file, request);
+  read_sections(file, source.sections, &name, &fault);
+  read_sections(symbols->shared, source.shared, &name, &fault);
+  if (fault)
+    complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
+  if (!source.sections[SYMBOLS_INFO].size)
+    return;
+  symbols->index = symbols_dwarf_read(&source, &fault);
+  if (!symbols->index) {
+    complain(report, SYMBOLS_DAMAGED,
+             "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
+             separate, fault);
+    return;
+  }
+  symbols->flags |= flags_of(symbols->index) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
+  if (symbols_index_flags(symbols->index) & SYMBOLS_INDEX_DAMAGED)
+    complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
+             request->path, separate);
+}
+
+/* Collects the functions of the full symbol table of either file, or the exported ones if neither has one. */
+static void collect_symbols(struct symbols *symbols, struct symbols_symbols *all)
+{
+  size_t found = symbols->program ? symbols_elf_functions(symbols->program, SYMBOLS_ELF_FULL, all) : 0;
+  if (!found && symbols->debug) {
+    found = symbols_elf_functions(symbols->debug, SYMBOLS_ELF_FULL, all);
+    symbols->flags |= found ? SYMBOLS_SEPARATE : 0;
+  }
+  symbols->flags |= found ? SYMBOLS_HAS_TABLE : 0;
+  if (!found && symbols->program && symbols_elf_functions(symbols->program, SYMBOLS_ELF_DYNAMIC, all))
+    symbols->flags |= SYMBOLS_HAS_DYNAMIC;
+  if (symbols->program)
+    symbols_elf_stubs(symbols->program, &symbols->pool, all);
+}
+
+/* Reads all files, and closes them at the end, because a report may need hundreds of modules. */
+static void open_all(struct symbols *symbols, const struct symbols_request *request, struct report *report)
+{
+  open_program(symbols, request, report);
+  open_debug(symbols, request);
+  struct symbols_elf *code = symbols->program ? symbols->program : symbols->debug;
+  struct symbols_symbols all = {0};
+  if (code)
+    symbols_elf_code(code, &symbols->code);
+  symbols_ranges_build(&symbols->code);
+  open_dwarf(symbols, request, report);
+  collect_symbols(symbols, &all);
+  symbols->table = symbols_table_new(&all);
+  symbols_elf_detach(symbols->program);
+  symbols_elf_detach(symbols->debug);
+  symbols_elf_detach(symbols->shared);
+}
+
+int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
+{
+  struct report report = {.message = message, .size = size};
+  message[0] = 0;
+  struct symbols *symbols = *out = xcalloc(1, sizeof *symbols);
+  pthread_mutex_init(&symbols->lock, NULL);
+  if (request->path && *request->path)
+    open_all(symbols, request, &report);
+  else
+    complain(&report, SYMBOLS_UNREADABLE, "the module has no file");
+  if (!report.error && (symbols_elf_lacks_memory(symbols->program) || symbols_elf_lacks_memory(symbols->debug) ||
+                        symbols_elf_lacks_memory(symbols->shared)))
+    complain(&report, SYMBOLS_DAMAGED, "there is not enough memory to read all of '%s': names may be missing",
+             request->path);
+  return report.error;
+}
+
+unsigned symbols_flags(const struct symbols *symbols)
+{
+  return symbols->flags;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+  if (!symbols)
+    return;
+  symbols_index_free(symbols->index);
+  symbols_table_free(symbols->table);
+  symbols_ranges_release(&symbols->code);
+  symbols_pool_release(&symbols->pool);
+  symbols_elf_close(symbols->program);
+  symbols_elf_close(symbols->debug);
+  symbols_elf_close(symbols->shared);
+  pthread_mutex_destroy(&symbols->lock);
+  free(symbols);
+}
+
+/* Whether the name in the symbol table tells more than that of DWARF.  This holds for outlined functions, and for
+ * library functions that are known by a plain name but implemented under a reserved one (malloc, __libc_malloc). */
+static bool better_name(const struct symbols_place *place, const struct symbols_symbol *symbol)
+{
+  if (!place->function || symbols_outlined(symbol->raw, NULL, 0))
+    return true;
+  return place->function[0] == '_' && symbol->readable[0] != '_' && place->low == symbol->low;
+}
+
+/* Adds the names of the symbol table to the outermost place. */
+static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol)
+{
+  if (!symbol->readable)
+    return;
+  if (better_name(place, symbol))
+    place->function = symbol->readable;
+  place->raw = strcmp(symbol->raw, place->function) ? symbol->raw : NULL;
+}
+
+static int lookup(struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
+{
+  const char *file = NULL;
+  uint32_t line = 0;
+  int count =
+      symbols->index ? symbols_index_find(symbols->index, &symbols->pool, offset, places, max, &file, &line) : 0;
+  const struct symbols_symbol *symbol = symbols_table_find(symbols->table, &symbols->pool, offset);
+  if (!count && (symbol || line)) {
+    places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};
+    if (symbols->index && symbol && symbols_outlined(symbol->raw, NULL, 0) != SYMBOLS_ORDINARY)
+      symbols_index_first(symbols->index, places[0].low, &places[0].decl_file, &places[0].decl_line);
+    count = 1;
+  }
+  if (count && symbol)
+    add_symbol(&places[0], symbol);
+  return count;
+}
+
+int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
+{
+  struct symbols *locked = (struct symbols *)(uintptr_t)symbols; /* names that are found are kept */
+  if (max <= 0)
+    return 0;
+  pthread_mutex_lock(&locked->lock);
+  int count = lookup(locked, offset, places, max);
+  pthread_mutex_unlock(&locked->lock);
+  return count;
+}
+
+ORDER(compare_addresses, uint64_t, COMPARE(*x, *y))
+
+void symbols_visit(const struct symbols *symbols,
+                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                                 int count),
+                   void *context)
+{
+  enum { PLACES = 64 };
+  struct symbols_place places[PLACES];
+  uint64_t *starts = NULL;
+  size_t count = 0, room = 0;
+  symbols_table_starts(symbols->table, &starts, &count, &room);
+  symbols_index_starts(symbols->index, &starts, &count, &room);
+  if (count)
+    qsort(starts, count, sizeof *starts, compare_addresses);
+  for (size_t i = 0; i + 1 < count; i++) { /* the last one begins a gap */
+    int found = starts[i] < starts[i + 1] ? symbols_lookup(symbols, starts[i], places, PLACES) : 0;
+    if (found)
+      visit(context, starts[i], starts[i + 1], places, found);
+  }
+  free(starts);
+}
+
+int symbols_vdso(char path[SYMBOLS_VDSO_PATH])
+{
+  const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+  if (!image)
+    return -1;
+  size_t size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize; /* the section headers come last */
+  int fd = memfd_create("vdso", MFD_CLOEXEC);
+  if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
+    close(fd);
+    fd = -1;
+  }
+  snprintf(path, SYMBOLS_VDSO_PATH, "/proc/%d/fd/%d", (int)getpid(), fd); /* also for a child */
+  return fd;
+}

@@ -1,0 +1,480 @@
+#include "common/symbols/symbols_dwarf.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/order.h"
+#include "common/xalloc.h"
+#include "common/symbols/symbols_child.h"
+#include "common/symbols/symbols_entries.h"
+#include "common/symbols/symbols_lines.h"
+
+enum {
+  ABBREVS = 2048,      /* abbreviations of a unit for which it is remembered whether they have code     */
+  CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers        */
+  DEPTH_MAX = 1000,    /* entries inside one another                                                    */
+  REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration           */
+  CPU_FLOOR_MS = 400,  /* libdwarf needs about 50 ms for a MB of DWARF: if it needs ten times as much,  */
+  CPU_MS_PER_MB = 500, /*   the data is damaged, even on a slow machine                                 */
+  WALL_FACTOR = 20,    /* of the CPU time: the machine may be busy                                      */
+  MEMORY_FACTOR = 32   /* of the size of the sections                                                   */
+};
+
+#define MEMORY_FLOOR_BYTES (256ull << 20)
+
+/* The entry of which something is remembered, its first member. */
+struct known {
+  const struct symbols_debug_file *file;
+  Dwarf_Off offset;
+};
+
+/* The line table of a unit, known by its root entry. */
+struct line_table {
+  struct known unit;
+  struct symbols_lines lines;
+  uint32_t *numbers; /* [file] its number in the draft, plus 1; 0: not looked up yet */
+};
+
+/* A function that has been looked up. */
+struct known_function {
+  struct known entry;
+  uint32_t function;
+};
+
+/* Whether the entries of an abbreviation have code. */
+enum has_code { CODE_UNKNOWN, CODE_ABSENT, CODE_PRESENT };
+
+/* The state of the child, which is never released. */
+struct reader {
+  const struct symbols_dwarf_source *source;
+  struct symbols_draft draft;
+  struct symbols_debug_file main, shared;
+  void *functions, *tables; /* tsearch() trees of struct known_function and struct line_table */
+  uint32_t *depths;         /* [scope] how many functions it is inlined into */
+  size_t depth_room;
+  bool *found; /* [wanted address] false: the unit being read covers it, but no function has been found for it */
+  /* of the unit being read: */
+  struct symbols_unit unit;
+  struct line_table *table;        /* NULL if there is none */
+  uint8_t code_by_abbrev[ABBREVS]; /* enum has_code */
+  bool thorough;                   /* functions without wanted addresses are searched for nested ones, too */
+};
+
+static void note_damage(struct reader *r)
+{
+  r->draft.flags |= SYMBOLS_INDEX_DAMAGED;
+}
+
+/* A line number, 0 if it is too large. */
+static uint32_t line_number(uint64_t number)
+{
+  return number > UINT32_MAX ? 0 : (uint32_t)number;
+}
+
+ORDER(compare_known, struct known, COMPARE((uintptr_t)x->file, (uintptr_t)y->file) ?: COMPARE(x->offset, y->offset))
+
+/* What a tree knows of the entry with which `wanted`, from the heap, begins: that is added if there is nothing, else
+ * freed. */
+static void *remember(void **tree, void *wanted, bool *added)
+{
+  void **slot = tsearch(wanted, tree, compare_known);
+  if (!slot)
+    xalloc_die();
+  *added = *slot == wanted;
+  if (!*added)
+    free(wanted);
+  return *slot;
+}
+
+/* Opens the line table of a unit and reads its header.  False if there is none. */
+static bool table_open(struct line_table *table, const struct symbols_debug_file *file, Dwarf_Die root, Dwarf_Off unit)
+{
+  *table = (struct line_table){.unit = {file, unit}};
+  if (!symbols_lines_open(&table->lines, root))
+    return false;
+  table->numbers = xcalloc((size_t)table->lines.count, sizeof *table->numbers);
+  return true;
+}
+
+static void table_close(struct line_table *table)
+{
+  symbols_lines_close(&table->lines);
+  free(table->numbers);
+}
+
+/* The draft's number for a file of the table, SYMBOLS_NONE if it is unknown. */
+static uint32_t file_number(struct reader *r, struct line_table *table, uint64_t number)
+{
+  const char *directory, *name;
+  if (!table || number >= (uint64_t)table->lines.count)
+    return SYMBOLS_NONE;
+  if (!table->numbers[number]) {
+    uint32_t found = SYMBOLS_NONE;
+    if (symbols_lines_file(&table->lines, number, &directory, &name))
+      found = symbols_draft_file(&r->draft, table->lines.comp_dir, directory, name);
+    table->numbers[number] = found + 1; /* SYMBOLS_NONE + 1 is 0: looked up again */
+  }
+  return table->numbers[number] - 1;
+}
+
+/* The line table of the unit that contains an entry, NULL on failure.  Tables of other units than the one being read
+ * are kept open. */
+static struct line_table *table_of(struct reader *r, const struct symbols_debug_file *file, Dwarf_Die die)
+{
+  Dwarf_Off unit;
+  Dwarf_Die root;
+  bool added;
+  if (dwarf_CU_dieoffset_given_die(die, &unit, NULL) != DW_DLV_OK)
+    return NULL;
+  if (r->table && r->table->unit.file == file && r->table->unit.offset == unit)
+    return r->table;
+  struct line_table *wanted = xcalloc(1, sizeof *wanted);
+  wanted->unit = (struct known){file, unit};
+  struct line_table *table = remember(&r->tables, wanted, &added);
+  if (added && dwarf_offdie_b(file->dwarf, unit, true, &root, NULL) == DW_DLV_OK)
+    table_open(table, file, root, unit);
+  return table;
+}
+
+/* Adds what one entry knows about a function, and moves to the entry to which it refers.  False if there is none. */
+static bool declaration_step(struct reader *r, const struct symbols_debug_file **file, Dwarf_Off *offset,
+                             const char **name, const char **linkage, struct symbols_function *function)
+{
+  Dwarf_Die die;
+  struct symbols_entry f;
+  if (dwarf_offdie_b((*file)->dwarf, *offset, true, &die, NULL) != DW_DLV_OK)
+    return false;
+  bool fine = symbols_entry_read(*file, die, &f);
+  symbols_entry_release(&f);
+  *name = *name ? *name : f.name;
+  *linkage = *linkage ? *linkage : f.linkage;
+  if (!function->decl_line)
+    function->decl_line = line_number(f.decl_line);
+  if (function->decl_file == SYMBOLS_NONE && f.decl_file != UINT64_MAX)
+    function->decl_file = file_number(r, table_of(r, *file, die), f.decl_file);
+  *offset = f.origin ? f.origin : f.specification;
+  if (!*offset && !function->decl_line)
+    *offset = symbols_entry_class(*file, die);
+  dwarf_dealloc_die(die);
+  if (f.origin ? f.origin_shared : f.specification_shared)
+    *file = (*file)->shared;
+  return fine && *offset && *file;
+}
+
+/* The draft's number for the function of an entry, which is looked up once. */
+static uint32_t function_of(struct reader *r, const struct symbols_debug_file *file, Dwarf_Off offset)
+{
+  struct symbols_function function = {.decl_file = SYMBOLS_NONE};
+  const char *name = NULL, *linkage = NULL;
+  bool added;
+  if (!file)
+    return SYMBOLS_NONE;
+  struct known_function *wanted = xmalloc(sizeof *wanted);
+  *wanted = (struct known_function){{file, offset}, SYMBOLS_NONE};
+  struct known_function *known = remember(&r->functions, wanted, &added);
+  if (!added)
+    return known->function;
+  for (int i = 0; i < REFERENCES_MAX && declaration_step(r, &file, &offset, &name, &linkage, &function); i++)
+    continue;
+  function.name = symbols_draft_text(&r->draft, name);
+  function.linkage = symbols_draft_text(&r->draft, linkage);
+  return known->function = symbols_draft_function(&r->draft, function);
+}
+
+/* Receives the ranges of an entry, one after the other. */
+struct range_sink {
+  struct reader *reader;
+  void (*take)(struct range_sink *sink, uint64_t low, uint64_t high); /* called for each, may be NULL */
+  uint64_t first;   /* start of the first range                         */
+  bool any, wanted; /* there are ranges; one contains a wanted address */
+  uint32_t scope, depth;
+};
+
+/* Index of the first wanted address at or above address. */
+static size_t first_wanted(const struct symbols_dwarf_source *source, uint64_t address)
+{
+  return FIRST_WHERE(i, source->wanted_count, source->wanted[i] >= address);
+}
+
+/* Takes a range, unless it is not in executable code: linkers leave ranges of discarded code at 0, 1 or the largest
+ * addresses. */
+static void sink_add(void *context, uint64_t low, uint64_t high)
+{
+  struct range_sink *sink = context;
+  const struct symbols_dwarf_source *source = sink->reader->source;
+  if (!low || low >= high || symbols_ranges_find(source->code, low) == SYMBOLS_NONE)
+    return;
+  size_t next = first_wanted(source, low);
+  if (!source->wanted_count || (next < source->wanted_count && source->wanted[next] < high))
+    sink->wanted = true;
+  if (!sink->any)
+    sink->first = low;
+  sink->any = true;
+  if (sink->take)
+    sink->take(sink, low, high);
+}
+
+/* Adds a range of a scope, and notes the wanted addresses for which a function is found. */
+static void take_scope_range(struct range_sink *sink, uint64_t low, uint64_t high)
+{
+  struct reader *r = sink->reader;
+  symbols_ranges_add(&r->draft.ranges, (struct symbols_range){low, high, sink->scope, sink->depth});
+  for (size_t i = sink->depth ? SIZE_MAX : first_wanted(r->source, low);
+       i < r->source->wanted_count && r->source->wanted[i] < high; i++)
+    r->found[i] = true;
+}
+
+/* Adds the scope of an instance whose ranges have been read. */
+static void finish_scope(struct reader *r, const struct range_sink *sink, const struct symbols_entry *f,
+                         Dwarf_Off offset, uint32_t parent)
+{
+  const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
+  struct symbols_scope scope = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.scopes[parent].low,
+                                .function = function_of(r, origin, f->origin ? f->origin : offset),
+                                .parent = parent,
+                                .call_file = SYMBOLS_NONE,
+                                .call_line = line_number(f->call_line)};
+  if (scope.call_line)
+    scope.call_file = file_number(r, r->table, f->call_file);
+  xarray_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths);
+  r->depths[r->draft.scope_count] = sink->depth;
+  symbols_draft_scope(&r->draft, scope);
+}
+
+/* Whether an entry has code, which is remembered for its abbreviation, because all entries of one have the same
+ * attributes.  Saves reading the attributes of functions that are only declared, which are most. */
+static bool has_code(struct reader *r, Dwarf_Die die)
+{
+  int abbrev = dwarf_die_abbrev_code(die);
+  Dwarf_Bool low = false, ranges = false;
+  if (abbrev > 0 && abbrev < ABBREVS && r->code_by_abbrev[abbrev] != CODE_UNKNOWN)
+    return r->code_by_abbrev[abbrev] == CODE_PRESENT;
+  dwarf_hasattr(die, DW_AT_low_pc, &low, NULL);
+  dwarf_hasattr(die, DW_AT_ranges, &ranges, NULL);
+  if (abbrev > 0 && abbrev < ABBREVS)
+    r->code_by_abbrev[abbrev] = low || ranges ? CODE_PRESENT : CODE_ABSENT;
+  return low || ranges;
+}
+
+/* Adds a scope for a function or an inlined instance.  Returns the scope for its children, which is `parent` if it has
+ * no code.  Sets *enter if the children must be read. */
+static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter)
+{
+  struct symbols_entry f;
+  Dwarf_Off offset = 0;
+  uint32_t outer = tag == DW_TAG_inlined_subroutine ? parent : SYMBOLS_NONE;
+  struct range_sink sink = {.reader = r,
+                            .take = take_scope_range,
+                            .scope = (uint32_t)r->draft.scope_count,
+                            .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
+  if (!has_code(r, die) || sink.depth >= CHAIN_MAX || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
+      !symbols_entry_read(&r->main, die, &f))
+    return parent;
+  symbols_entry_ranges(&r->unit, die, &f, sink_add, &sink);
+  *enter = *enter || sink.wanted;
+  if (sink.any)
+    finish_scope(r, &sink, &f, offset, outer);
+  symbols_entry_release(&f);
+  return sink.any ? sink.scope : parent;
+}
+
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth);
+
+/* Reads an entry, and its children if they may have code. */
+static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned depth)
+{
+  Dwarf_Half tag = 0;
+  bool enter = r->thorough;
+  if (dwarf_tag(die, &tag, NULL) != DW_DLV_OK)
+    return;
+  switch (tag) {
+  case DW_TAG_inlined_subroutine:
+    enter = true;
+    /* fall through */
+  case DW_TAG_subprogram:
+    scope = add_scope(r, die, tag, scope, &enter);
+    break;
+  case DW_TAG_namespace:
+  case DW_TAG_module:
+  case DW_TAG_lexical_block:
+  case DW_TAG_try_block:
+  case DW_TAG_catch_block:
+    enter = true;
+  }
+  if (enter)
+    walk_children(r, die, scope, depth + 1);
+}
+
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth)
+{
+  Dwarf_Die die, next;
+  int found = depth < DEPTH_MAX ? dwarf_child(parent, &die, NULL) : DW_DLV_ERROR;
+  while (found == DW_DLV_OK) {
+    walk_entry(r, die, scope, depth);
+    found = dwarf_siblingof_b(r->main.dwarf, die, true, &next, NULL);
+    dwarf_dealloc_die(die);
+    die = next;
+  }
+  if (found == DW_DLV_ERROR)
+    note_damage(r);
+}
+
+/* Receives the rows of a line table, in order. */
+struct row_sink {
+  struct reader *reader;
+  size_t first; /* row of the open sequence */
+};
+
+/* Adds a row, or ends a sequence, which is kept unless it is of discarded code. */
+static void take_row(void *context, const struct symbols_line *line)
+{
+  struct row_sink *sink = context;
+  struct reader *r = sink->reader;
+  struct symbols_draft *draft = &r->draft;
+  if (!line->ends_sequence) {
+    struct symbols_row row = {line->address, file_number(r, r->table, line->file), line_number(line->number)};
+    symbols_draft_row(draft, sink->first, row);
+    return;
+  }
+  bool keep = draft->row_count > sink->first &&
+              symbols_ranges_find(r->source->code, draft->rows[sink->first].low) != SYMBOLS_NONE;
+  symbols_draft_sequence(draft, sink->first, line->address, keep);
+  sink->first = draft->row_count;
+}
+
+/* Adds the rows of the unit's line table. */
+static void add_rows(struct reader *r)
+{
+  struct row_sink sink = {r, r->draft.row_count};
+  if (r->table && !symbols_lines_rows(&r->table->lines, r->source->sections[SYMBOLS_LINE], take_row, &sink))
+    note_damage(r);
+  symbols_draft_sequence(&r->draft, sink.first, 0, false);
+}
+
+/* Notes that no function has been found yet for the wanted addresses in a range of the unit. */
+static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high)
+{
+  struct reader *r = sink->reader;
+  for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
+    r->found[i] = false;
+}
+
+/* Reads the functions of a unit.  Functions without wanted addresses are skipped first, although they may contain
+ * nested functions.  If no function is found for some wanted address, the unit is read again, completely. */
+static void add_functions(struct reader *r, Dwarf_Die root, const struct symbols_entry *f)
+{
+  struct range_sink sink = {.reader = r, .take = take_unit_range};
+  size_t scopes = r->draft.scope_count, ranges = r->draft.ranges.count;
+  symbols_entry_ranges(&r->unit, root, f, sink_add, &sink);
+  r->thorough = !r->source->wanted_count;
+  walk_children(r, root, SYMBOLS_NONE, 1);
+  if (!r->source->wanted_count || !memchr(r->found, false, r->source->wanted_count))
+    return;
+  r->draft.scope_count = scopes;
+  r->draft.ranges.count = ranges;
+  r->thorough = true;
+  walk_children(r, root, SYMBOLS_NONE, 1);
+  memset(r->found, true, r->source->wanted_count);
+}
+
+/* Reads a unit, if it contains wanted addresses. */
+static void read_unit(struct reader *r, Dwarf_Die root)
+{
+  struct symbols_entry f;
+  struct line_table table;
+  Dwarf_Off offset;
+  Dwarf_Half offset_size, version = 0;
+  Dwarf_Die child;
+  if (!symbols_entry_read(&r->main, root, &f) || dwarf_get_version_of_die(root, &version, &offset_size) != DW_DLV_OK ||
+      dwarf_dieoffset(root, &offset, NULL) != DW_DLV_OK) {
+    note_damage(r);
+    return;
+  }
+  r->unit = (struct symbols_unit){.dwarf = r->main.dwarf, .low = f.has_low ? f.low : 0, .version = version};
+  memset(r->code_by_abbrev, CODE_UNKNOWN, sizeof r->code_by_abbrev);
+  r->draft.flags |= f.has_lines ? SYMBOLS_INDEX_LINES : 0;
+  if (!(r->draft.flags & SYMBOLS_INDEX_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
+    r->draft.flags |= SYMBOLS_INDEX_FUNCTIONS;
+  struct range_sink sink = {.reader = r};
+  symbols_entry_ranges(&r->unit, root, &f, sink_add, &sink);
+  if (sink.wanted) {
+    bool opened = f.has_lines && table_open(&table, &r->main, root, offset);
+    if (f.has_lines && !opened)
+      note_damage(r);
+    r->table = opened ? &table : NULL;
+    add_functions(r, root, &f);
+    add_rows(r);
+    if (opened)
+      table_close(&table);
+    r->table = NULL;
+  }
+  symbols_entry_release(&f);
+}
+
+static void read_units(struct reader *r)
+{
+  for (;;) {
+    Dwarf_Unsigned length, type_offset, next;
+    Dwarf_Off abbrevs;
+    Dwarf_Half version, address_size, length_size, extension_size, kind;
+    Dwarf_Sig8 signature;
+    Dwarf_Die root;
+    int found = dwarf_next_cu_header_d(r->main.dwarf, true, &length, &version, &abbrevs, &address_size, &length_size,
+                                       &extension_size, &signature, &type_offset, &next, &kind, NULL);
+    if (found == DW_DLV_ERROR)
+      note_damage(r);
+    if (found != DW_DLV_OK)
+      return;
+    found = dwarf_siblingof_b(r->main.dwarf, NULL, true, &root, NULL);
+    if (found == DW_DLV_ERROR)
+      note_damage(r);
+    if (found != DW_DLV_OK)
+      continue;
+    read_unit(r, root);
+    dwarf_dealloc_die(root);
+  }
+}
+
+/* The work of the child. */
+static void read_all(void *argument, int out)
+{
+  struct reader r = {.source = argument};
+  const struct symbols_dwarf_source *source = argument;
+  r.found = xmalloc(source->wanted_count);
+  dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
+  dwarf_set_reloc_application(0);
+  if (!symbols_debug_open(&r.main, source->sections))
+    return;
+  memset(r.found, true, source->wanted_count);
+  if (source->shared[SYMBOLS_INFO].size && symbols_debug_open(&r.shared, source->shared)) {
+    r.main.shared = &r.shared;
+    dwarf_set_tied_dbg(r.main.dwarf, r.shared.dwarf, NULL);
+  }
+  read_units(&r);
+  symbols_draft_write(&r.draft, out);
+}
+
+static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source)
+{
+  uint64_t size = 0;
+  for (int i = 0; i < SYMBOLS_SECTIONS; i++)
+    size += source->sections[i].size + source->shared[i].size;
+  struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (size >> 20),
+                                        .memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * size};
+  limits.wall_ms = WALL_FACTOR * limits.cpu_ms;
+  limits.output_bytes = limits.memory_bytes;
+  return limits;
+}
+
+struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault)
+{
+  struct symbols_child_limits limits = limits_for(source);
+  uint8_t *bytes;
+  size_t size;
+  if (!symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, fault))
+    return NULL;
+  struct symbols_index *index = symbols_index_new(bytes, size);
+  *fault = "their contents are inconsistent";
+  return index;
+}

@@ -1,0 +1,28 @@
+/* Reads DWARF: functions, inlined instances and lines of the units that contain the wanted addresses.
+ *
+ * Context: BATCH.  Only this module, symbols_entries and symbols_lines call libdwarf.  It aborts, hangs or takes all
+ * memory on some damaged files, so all of it runs in a child process (symbols_child), which returns an index
+ * (symbols_index).  The sections are read before, by symbols_elf, and belong to the caller.  Damage in parts of the
+ * data is noted in the index's flags.
+ */
+#ifndef COMMON_SYMBOLS_SYMBOLS_DWARF_H
+#define COMMON_SYMBOLS_SYMBOLS_DWARF_H
+
+#include "common/symbols/symbols_cursor.h"
+#include "common/symbols/symbols_index.h"
+#include "common/symbols/symbols_ranges.h"
+#include "common/symbols/symbols_sections.h"
+
+struct symbols_dwarf_source {
+  struct symbols_bytes sections[SYMBOLS_SECTIONS];
+  struct symbols_bytes shared[SYMBOLS_SECTIONS]; /* of the file to which dwz moved common parts; no bytes: none     */
+  const struct symbols_ranges *code;             /* executable code; ranges elsewhere are of discarded functions    */
+  const uint32_t *wanted;                        /* addresses to look up, ascending; others may be known in part    */
+  size_t wanted_count;                           /* 0: all addresses                                                */
+};
+
+/* Returns an index for symbols_index_free(), NULL if nothing is usable.  *fault is then the reason, a clause in which
+ * "they" stands for the debug data. */
+struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault);
+
+#endif

@@ -1,0 +1,466 @@
+#include "common/symbols/symbols_elf.h"
+
+#include "common/order.h"
+#include "common/xalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libdeflate.h>
+#include <libelf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+static const off_t checksum_bytes_max = (off_t)4 << 30; /* of a file whose checksum is computed */
+
+enum {
+  COMPRESSED_ZSTD = 2, /* ELFCOMPRESS_ZSTD, which older versions of libelf do not define   */
+  RATIO_MAX = 64,      /* a section with a higher compression ratio counts as damaged      */
+  READ_FACTOR = 8,     /* a file's sections are read a few times each                      */
+  SEGMENTS_MAX = 256,
+  STUB_BYTES = 16,
+  STUB_SCAN_BYTES = 6, /* the jump is a stub's first instruction, after endbr64 and a bnd prefix  */
+  JUMP_BYTES = 6,
+  STUB_RANK = 4 /* after all names of the file's own functions                     */
+};
+
+/* A decompressed section, which is kept because it may be read again. */
+struct decompressed {
+  struct decompressed *next;
+  Elf_Scn *section;
+  struct symbols_bytes bytes;
+  uint8_t own[]; /* the memory of `bytes`, unless it belongs to libelf */
+};
+
+struct symbols_elf {
+  Elf *elf;
+  int fd;
+  uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
+  struct decompressed *decompressed;
+  bool lacks_memory; /* something was not read because memory was missing */
+};
+
+static pthread_once_t version_once = PTHREAD_ONCE_INIT;
+
+/* Notes whether a function of libelf, before which errno was 0, lacked memory: a damaged file can claim any. */
+static void note_memory(struct symbols_elf *file)
+{
+  file->lacks_memory |= errno == ENOMEM;
+}
+
+static void set_version(void)
+{
+  elf_version(EV_CURRENT);
+}
+
+/* Opens a regular file for reading, without waiting for a FIFO or device. */
+static int open_regular(const char *path, char *message, size_t size)
+{
+  struct stat status;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) {
+    snprintf(message, size, "cannot open '%s': %s", path, strerror(errno));
+    return -1;
+  }
+  if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+    snprintf(message, size, "cannot read '%s': not a regular file", path);
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+/* Bytes of a file without its holes, as a sparse file may have any size.  Some file systems do not report them. */
+static uint64_t allocated_bytes(const struct stat *status)
+{
+  uint64_t size = (uint64_t)status->st_size, blocks = (uint64_t)status->st_blocks * 512;
+  return blocks && blocks < size ? blocks : size;
+}
+
+/* Why an open ELF file cannot be used; NULL if it can. */
+static const char *unusable(Elf *elf)
+{
+  GElf_Ehdr header;
+  size_t count;
+  if (elf_kind(elf) != ELF_K_ELF)
+    return "not an ELF file";
+  if (gelf_getclass(elf) != ELFCLASS64)
+    return "a 32-bit file; only 64-bit ones are supported";
+  if (!gelf_getehdr(elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return "its ELF header is damaged or of another byte order";
+  if (elf_getshdrnum(elf, &count))
+    return "its section headers are missing: truncated";
+  return NULL;
+}
+
+struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size)
+{
+  pthread_once(&version_once, set_version);
+  int fd = open_regular(path, message, size);
+  if (fd < 0)
+    return NULL;
+  errno = 0;
+  Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+  const char *fault = errno == ENOMEM ? "not enough memory" : "not an ELF file";
+  if (elf)
+    fault = unusable(elf);
+  if (fault) {
+    snprintf(message, size, "cannot use '%s': %s", path, fault);
+    elf_end(elf);
+    close(fd);
+    return NULL;
+  }
+  struct stat status;
+  struct symbols_elf *file = xcalloc(1, sizeof *file);
+  file->elf = elf;
+  file->fd = fd;
+  file->budget_bytes = fstat(fd, &status) ? 0 : READ_FACTOR * allocated_bytes(&status);
+  return file;
+}
+
+void symbols_elf_detach(struct symbols_elf *file)
+{
+  if (!file || file->fd < 0)
+    return;
+  elf_cntl(file->elf, ELF_C_FDDONE);
+  close(file->fd);
+  file->fd = -1;
+}
+
+void symbols_elf_close(struct symbols_elf *file)
+{
+  if (!file)
+    return;
+  elf_end(file->elf);
+  while (file->decompressed) {
+    struct decompressed *next = file->decompressed->next;
+    free(file->decompressed);
+    file->decompressed = next;
+  }
+  if (file->fd >= 0)
+    close(file->fd);
+  free(file);
+}
+
+/* The section after `section` (NULL: the first one) with its header; NULL at the end. */
+static Elf_Scn *next_section(struct symbols_elf *file, Elf_Scn *section, GElf_Shdr *header)
+{
+  errno = 0;
+  do
+    section = elf_nextscn(file->elf, section);
+  while (section && !gelf_getshdr(section, header));
+  note_memory(file);
+  return section;
+}
+
+static const char *section_name(struct symbols_elf *file, const GElf_Shdr *header)
+{
+  size_t strings;
+  errno = 0;
+  const char *name = elf_getshdrstrndx(file->elf, &strings) ? NULL : elf_strptr(file->elf, strings, header->sh_name);
+  note_memory(file);
+  return name ? name : "";
+}
+
+/* A section's bytes as they are in the file; libelf aligns tables and converts their byte order. */
+static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *section)
+{
+  GElf_Shdr header;
+  Elf_Data *data = NULL;
+  if (gelf_getshdr(section, &header) && header.sh_size <= file->budget_bytes) {
+    file->budget_bytes -= header.sh_size;
+    errno = 0;
+    data = elf_getdata(section, NULL);
+    note_memory(file);
+  }
+  if (!data || !data->d_buf)
+    return (struct symbols_bytes){0};
+  return (struct symbols_bytes){data->d_buf, data->d_size};
+}
+
+/* Decompresses a section by zstd; the data follows a header. */
+static void decompress_zstd(struct decompressed *kept, struct symbols_bytes packed, uint64_t room)
+{
+  const size_t header = sizeof(Elf64_Chdr);
+  if (packed.size < header)
+    return;
+  size_t size = ZSTD_decompress(kept->own, room, packed.data + header, packed.size - header);
+  if (!ZSTD_isError(size))
+    kept->bytes = (struct symbols_bytes){kept->own, size};
+}
+
+/* A compressed section's bytes.  libelf decompresses zlib, but not zstd in all versions. */
+static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *section)
+{
+  GElf_Chdr compression;
+  struct symbols_bytes packed = section_bytes(file, section);
+  if (!packed.size || !gelf_getchdr(section, &compression) || compression.ch_size / RATIO_MAX > packed.size)
+    return (struct symbols_bytes){0};
+  bool zstd = compression.ch_type == COMPRESSED_ZSTD;
+  struct decompressed *kept = malloc(sizeof *kept + (zstd ? compression.ch_size : 0));
+  file->lacks_memory |= !kept;
+  if (!kept)
+    return (struct symbols_bytes){0};
+  *kept = (struct decompressed){.next = file->decompressed, .section = section};
+  file->decompressed = kept;
+  if (zstd) {
+    decompress_zstd(kept, packed, compression.ch_size);
+  } else if (elf_compress(section, 0, 0) == 1) {
+    Elf_Data *data = elf_getdata(section, NULL);
+    if (data && data->d_buf)
+      kept->bytes = (struct symbols_bytes){data->d_buf, data->d_size};
+  }
+  return kept->bytes;
+}
+
+/* The bytes of a section, compressed or not. */
+static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *section, bool packed)
+{
+  for (const struct decompressed *kept = file->decompressed; kept; kept = kept->next)
+    if (kept->section == section)
+      return kept->bytes;
+  return packed ? decompress(file, section) : section_bytes(file, section);
+}
+
+struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *name, const char **fault)
+{
+  GElf_Shdr header;
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
+    if (strcmp(section_name(file, &header), name) || header.sh_type == SHT_NOBITS || !header.sh_size)
+      continue;
+    bool packed = header.sh_flags & SHF_COMPRESSED;
+    struct symbols_bytes bytes = stored_bytes(file, s, packed);
+    if (bytes.size || !fault)
+      return bytes;
+    if (file->lacks_memory)
+      *fault = "cannot be read: not enough memory";
+    else if (packed)
+      *fault = "cannot be decompressed: run 'objcopy --decompress-debug-sections' on the file";
+    else
+      *fault = "reaches beyond the end of the file: truncated";
+    return bytes;
+  }
+  return (struct symbols_bytes){0};
+}
+
+/* The build id in a section of notes. */
+static struct symbols_bytes note_build_id(struct symbols_elf *file, Elf_Scn *section)
+{
+  Elf_Data *data = section_bytes(file, section).size ? elf_getdata(section, NULL) : NULL;
+  size_t next = 0, name, description;
+  GElf_Nhdr note;
+  if (!data)
+    return (struct symbols_bytes){0};
+  while ((next = gelf_getnote(data, next, &note, &name, &description)) > 0)
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp((char *)data->d_buf + name, "GNU", 4))
+      return (struct symbols_bytes){(const uint8_t *)data->d_buf + description, note.n_descsz};
+  return (struct symbols_bytes){0};
+}
+
+struct symbols_bytes symbols_elf_build_id(struct symbols_elf *file)
+{
+  GElf_Shdr header;
+  struct symbols_bytes id = {0};
+  for (Elf_Scn *s = next_section(file, NULL, &header); s && !id.size; s = next_section(file, s, &header))
+    if (header.sh_type == SHT_NOTE)
+      id = note_build_id(file, s);
+  return id;
+}
+
+void symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
+{
+  size_t count;
+  GElf_Phdr segment;
+  if (elf_getphdrnum(file->elf, &count))
+    return;
+  for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++)
+    if (gelf_getphdr(file->elf, (int)i, &segment) && segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
+      symbols_ranges_add(code, (struct symbols_range){segment.p_vaddr, segment.p_vaddr + segment.p_memsz, 0, 0});
+}
+
+static void add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
+{
+  *XAPPEND(out->symbols, out->count, out->room) = *symbol;
+}
+
+/* Fills in the header of a section, if it is one of code. */
+static bool code_section(struct symbols_elf *file, size_t number, GElf_Shdr *header)
+{
+  Elf_Scn *section = elf_getscn(file->elf, number);
+  return section && gelf_getshdr(section, header) && (header->sh_flags & SHF_EXECINSTR);
+}
+
+/* The rank of a symbol among those of one address: functions first, then labels; of each, exported ones first. */
+static uint8_t rank_of(const Elf64_Sym *symbol)
+{
+  return (uint8_t)((ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 2 : 0) +
+                   (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL ? 1 : 0));
+}
+
+/* Fills in the symbol of a function.  False if it is not one, or invalid. */
+static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, struct symbols_bytes names,
+                            struct symbols_symbol *to)
+{
+  unsigned type = ELF64_ST_TYPE(from->st_info);
+  const char *name = symbols_bytes_string(names, from->st_name);
+  size_t length = name ? strnlen(name, SYMBOLS_NAME_MAX) : 0;
+  GElf_Shdr section;
+  if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) || !length || length >= SYMBOLS_NAME_MAX ||
+      from->st_shndx == SHN_UNDEF || !code_section(file, from->st_shndx, &section) ||
+      from->st_value < section.sh_addr || from->st_value - section.sh_addr >= section.sh_size)
+    return false;
+  uint64_t room = section.sh_size - (from->st_value - section.sh_addr);
+  if (room > UINT64_MAX - from->st_value)
+    return false;
+  *to = (struct symbols_symbol){.low = from->st_value,
+                                .high = from->st_value + MIN(from->st_size, room),
+                                .limit = from->st_value + room,
+                                .raw = name,
+                                .length = (uint32_t)length,
+                                .start = from->st_value,
+                                .rank = rank_of(from)};
+  return true;
+}
+
+size_t symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table table, struct symbols_symbols *out)
+{
+  GElf_Shdr header;
+  size_t before = out->count;
+  unsigned wanted = table == SYMBOLS_ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
+    if (header.sh_type != wanted)
+      continue;
+    Elf_Scn *strings = elf_getscn(file->elf, header.sh_link);
+    struct symbols_bytes bytes = section_bytes(file, s);
+    struct symbols_bytes names =
+        symbols_bytes_strings(strings ? section_bytes(file, strings) : (struct symbols_bytes){0});
+    for (size_t i = 0; i < bytes.size / sizeof(Elf64_Sym); i++) {
+      Elf64_Sym from;
+      struct symbols_symbol symbol;
+      memcpy(&from, bytes.data + i * sizeof from, sizeof from);
+      if (function_symbol(file, &from, names, &symbol))
+        add_symbol(out, &symbol);
+    }
+    break; /* a sound file has one table of each kind */
+  }
+  return out->count - before;
+}
+
+/* A slot of the global offset table, which the dynamic loader fills with a function's address. */
+struct slot {
+  uint64_t address;
+  const char *name;
+};
+
+struct slots {
+  struct slot *slots;
+  size_t count, room;
+};
+
+ORDER(compare_slots, struct slot, COMPARE(x->address, y->address))
+
+/* Collects the slots of one relocation section that are filled with named symbols. */
+static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out)
+{
+  GElf_Shdr table_header;
+  Elf_Scn *table = elf_getscn(file->elf, header->sh_link);
+  if (!table || !gelf_getshdr(table, &table_header) || table_header.sh_type != SHT_DYNSYM)
+    return;
+  Elf_Scn *strings = elf_getscn(file->elf, table_header.sh_link);
+  struct symbols_bytes relocations = section_bytes(file, section), symbols = section_bytes(file, table);
+  struct symbols_bytes names =
+      symbols_bytes_strings(strings ? section_bytes(file, strings) : (struct symbols_bytes){0});
+  for (size_t i = 0; i < relocations.size / sizeof(Elf64_Rela); i++) {
+    Elf64_Rela relocation;
+    Elf64_Sym symbol;
+    memcpy(&relocation, relocations.data + i * sizeof relocation, sizeof relocation);
+    uint64_t type = ELF64_R_TYPE(relocation.r_info), index = ELF64_R_SYM(relocation.r_info);
+    if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || index >= symbols.size / sizeof symbol)
+      continue;
+    memcpy(&symbol, symbols.data + index * sizeof symbol, sizeof symbol);
+    const char *name = symbols_bytes_string(names, symbol.st_name);
+    if (name && *name)
+      *XAPPEND(out->slots, out->count, out->room) = (struct slot){relocation.r_offset, name};
+  }
+}
+
+/* The name of the slot through which a stub jumps (jmp *displacement(%rip)); NULL if it is not such a stub. */
+static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots)
+{
+  for (size_t i = offset; i < offset + STUB_SCAN_BYTES && i + JUMP_BYTES <= code.size; i++) {
+    int32_t displacement;
+    if (code.data[i] != 0xff || code.data[i + 1] != 0x25)
+      continue;
+    memcpy(&displacement, code.data + i + 2, sizeof displacement);
+    struct slot wanted = {.address = address + (i - offset) + JUMP_BYTES + (uint64_t)(int64_t)displacement};
+    const struct slot *slot = bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots);
+    return slot ? slot->name : NULL;
+  }
+  return NULL;
+}
+
+/* Adds a symbol for each stub of one section. */
+static void add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
+                      struct symbols_pool *pool, struct symbols_symbols *out)
+{
+  struct symbols_bytes code = section_bytes(file, section);
+  size_t step = header->sh_entsize == STUB_BYTES / 2 ? STUB_BYTES / 2 : STUB_BYTES;
+  for (size_t offset = 0; offset + step <= code.size; offset += step) {
+    char name[SYMBOLS_NAME_MAX];
+    uint64_t address = header->sh_addr + offset;
+    const char *target = stub_target(code, offset, address, slots);
+    int length = target ? snprintf(name, sizeof name, "%.*s@plt", (int)sizeof name - 8, target) : 0;
+    if (length <= 0)
+      continue;
+    struct symbols_symbol symbol = {.raw = symbols_pool_copy(pool, name, (size_t)length),
+                                    .length = (uint32_t)length,
+                                    .low = address,
+                                    .high = address + step,
+                                    .limit = address + step,
+                                    .start = address,
+                                    .rank = STUB_RANK};
+    add_symbol(out, &symbol);
+  }
+}
+
+void symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, struct symbols_symbols *out)
+{
+  GElf_Shdr header;
+  struct slots slots = {0};
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
+    const char *name = section_name(file, &header);
+    if (header.sh_type == SHT_RELA && (!strcmp(name, ".rela.plt") || !strcmp(name, ".rela.dyn")))
+      collect_slots(file, s, &header, &slots);
+  }
+  if (!slots.count) {
+    free(slots.slots);
+    return;
+  }
+  qsort(slots.slots, slots.count, sizeof *slots.slots, compare_slots);
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header))
+    if (!strncmp(section_name(file, &header), ".plt", 4) && (header.sh_flags & SHF_EXECINSTR))
+      add_stubs(file, s, &header, &slots, pool, out);
+  free(slots.slots);
+}
+
+bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
+{
+  uint8_t block[16384];
+  ssize_t got;
+  struct stat status;
+  if (fstat(file->fd, &status) || status.st_size > checksum_bytes_max)
+    return false;
+  *crc = 0;
+  for (off_t at = 0; (got = pread(file->fd, block, sizeof block, at)) > 0; at += got)
+    *crc = libdeflate_crc32(*crc, block, (size_t)got);
+  return got == 0;
+}
+
+bool symbols_elf_lacks_memory(const struct symbols_elf *file)
+{
+  return file && file->lacks_memory;
+}

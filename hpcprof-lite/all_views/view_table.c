@@ -1,0 +1,55 @@
+#include "hpcprof-lite/all_views/view_table.h"
+
+#include "hpcprof-lite/comparison/compare_pipeline.h"
+#include "hpcprof-lite/comparison/scaling_pipeline.h"
+#include "hpcprof-lite/report/exports/exports.h"
+#include "hpcprof-lite/pipelines/tree_pipeline.h"
+
+const struct view views[] = {
+#define VIEW(id, name, phrase, traits, ...) {__VA_ARGS__},
+#include "hpcprof-lite/invocation/views.def"
+#undef VIEW
+};
+
+table_maker *view_made_by(const struct options *options)
+{
+  const struct view *view = &views[options->view];
+  return view->maker ? view->maker(options) : view->make;
+}
+
+int view_fill_compared(struct job *job, struct comparison *comparison)
+{
+  const struct view *view = &views[job->options.view];
+  comparison->pipeline = view->pipeline;
+  comparison->make = view->make;
+  comparison->compared_make = view->compared_make;
+  return (job->options.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
+}
+
+/* Fills the report of a comparison or of a series, in a job of its own. */
+static int fill_comparison(struct job *job, enum options_view number, struct view_source *source)
+{
+  static struct job compared; /* both are kept until the process ends */
+  static struct comparison comparison;
+  compared = (struct job){.options = job->options, .ranks.size = 1};
+  compared.options.view = number;
+  compared.options.view_name = options_views[number].name;
+  source->report = &compared.report;
+  source->make = job->options.scaling ? scaling_view_table : views[number].compared_make;
+  return view_fill_compared(&compared, &comparison);
+}
+
+int view_fill(struct job *job, enum options_view number, enum view_part part, struct view_source *source)
+{
+  const struct view *view = &views[number];
+  if (part == VIEW_COMPARED)
+    return fill_comparison(job, number, source);
+  job->options.view = number;
+  job->report.view = options_views[number].name;
+  *source = (struct view_source){&job->report, view_made_by(&job->options), view->json};
+  if (part == VIEW_COLUMNS)
+    return 0;
+  if (number == OPTIONS_SOURCE)
+    tree_prepare_again(job);
+  return view->pipeline ? view->pipeline(job) : 0;
+}

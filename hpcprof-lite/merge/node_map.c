@@ -1,0 +1,291 @@
+#include "hpcprof-lite/merge/node_map.h"
+
+#include "common/order.h"
+#include "common/xalloc.h"
+
+#include <stdlib.h>
+
+/* Entries of node_map_thread.merged: UNSEEN, VISITING while the node that this one depends on is resolved, ABSENT where
+ * there is no node, or the merged number + MAPPED. */
+enum { MAP_UNSEEN = 0, MAP_VISITING = 1, MAP_ABSENT = 2, MAPPED = 3 };
+
+/* The most nodes of one map: far more than its threads can write.  Bounds the memory for a hostile file. */
+static const size_t nodes_max = 128u << 20;
+
+static const struct {
+  const char *what, *treatment;
+} fault_text[NODE_MAP_FAULTS] = {
+    [NODE_MAP_FAULT_PARENT] = {"context without a valid parent", "kept as partial"},
+    [NODE_MAP_FAULT_CYCLE] = {"context whose callers form a circle", "kept as partial"},
+    [NODE_MAP_FAULT_LINK] = {"link to a context that does not exist", "kept as partial"},
+    [NODE_MAP_FAULT_REGION] = {"context in a parallel region that does not exist", "kept as partial"},
+    [NODE_MAP_FAULT_MODULE] = {"frame in a module that does not exist", "kept as unknown"},
+    [NODE_MAP_FAULT_VALUE] = {"context whose values do not exist", "left out"},
+    [NODE_MAP_FAULT_SHARE] = {"context with shares in waiting that do not exist", "these are left out"},
+    [NODE_MAP_FAULT_WAIT] = {"wait in a context that does not exist", "kept without a context"},
+    [NODE_MAP_FAULT_CONSTRUCT] = {"construct in a context that does not exist", "kept without a context"},
+    [NODE_MAP_FAULT_COUNT] = {"counter value in a context that does not exist", "kept without a context"},
+    [NODE_MAP_FAULT_ROOT] = {"tree that does not begin with its root", "read anyway"},
+};
+
+bool node_map_owns(const struct node_map *map, uint32_t thread)
+{
+  return thread >= map->first && thread < map->end;
+}
+
+void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_place place)
+{
+  if (node_map_owns(map, place.thread) && !map->faults[which]++)
+    map->fault_first[which] = place.node;
+}
+
+void node_map_report(struct node_map *map, uint32_t position)
+{
+  uint32_t thread = map->process->threads[position].index;
+  for (int i = 0; i < NODE_MAP_FAULTS; i++) {
+    if (map->faults[i] && (i == NODE_MAP_FAULT_CYCLE || !read_incomplete(map->file)))
+      problems_add(map->problems, "%s: thread %u: %s, %llu time%s (first: node %u): %s", map->process->path, thread,
+                   fault_text[i].what, (unsigned long long)map->faults[i], map->faults[i] == 1 ? "" : "s",
+                   map->fault_first[i], fault_text[i].treatment);
+    map->faults[i] = 0;
+  }
+}
+
+/* A thread that has a map needs no nodes any more: it was resolved. */
+static void load_thread(struct node_map *map, uint32_t position)
+{
+  struct node_map_thread *thread = &map->threads[position];
+  if (thread->merged)
+    return;
+  uint32_t index = map->process->threads[position].index;
+  struct problems *problems = node_map_owns(map, position) ? map->problems : &map->ignored;
+  thread->nodes = read_table(map->file, index, FORMAT_NODES, problems, &thread->count);
+  if (thread->count > nodes_max - map->nodes_total) {
+    problems_add(problems, "%s: thread %u: more contexts than any run has: left out", map->process->path, index);
+    thread->count = 0;
+  }
+  map->nodes_total += thread->count;
+  thread->merged = xcalloc((size_t)thread->count + 1, sizeof *thread->merged);
+  for (uint32_t i = 0; i < thread->count; i++)
+    if (thread->nodes[i].kind == CONTEXT_FREE)
+      thread->merged[i] = MAP_ABSENT;
+  if (thread->count && thread->nodes[0].kind != CONTEXT_ROOT)
+    node_map_fault(map, NODE_MAP_FAULT_ROOT, (struct node_place){.thread = position});
+}
+
+static void push(struct node_map *map, struct node_place place)
+{
+  *XAPPEND(map->stack, map->stack_count, map->stack_room) = place;
+}
+
+/* Fills in the node that a link names.  False, and a fault of `place`, if it does not exist. */
+static bool link_target(struct node_map *map, struct node_place place, uint32_t index, uint32_t node,
+                        struct node_place *target)
+{
+  *target = (struct node_place){.thread = profile_thread_position(map->process, index), .node = node};
+  if (target->thread != MODEL_NONE) {
+    load_thread(map, target->thread);
+    const struct node_map_thread *thread = &map->threads[target->thread];
+    if (node < thread->count && thread->merged[node] != MAP_ABSENT)
+      return true;
+  }
+  node_map_fault(map, NODE_MAP_FAULT_LINK, place);
+  return false;
+}
+
+/* Fills in the node that must be resolved before this one: its parent, or the node that it links to.  False if it has
+ * none or an invalid one, so that the node goes below PARTIAL. */
+static bool find_dependency(struct node_map *map, struct node_place place, struct node_place *dependency)
+{
+  const struct node_map_thread *thread = &map->threads[place.thread];
+  struct read_node node = thread->nodes[place.node];
+  *dependency = (struct node_place){.thread = place.thread, .node = node.parent};
+  if (node.kind == CONTEXT_LINK)
+    return link_target(map, place, node.what, node.offset, dependency);
+  if (node.kind == CONTEXT_PLACEHOLDER) {
+    if (node.offset >= read_count(map->file, FORMAT_REGIONS)) {
+      node_map_fault(map, NODE_MAP_FAULT_REGION, place);
+      return false;
+    }
+    const struct format_region *region =
+        (const struct format_region *)read_records(map->file, FORMAT_REGIONS) + node.offset;
+    return read_region_linked(region) && link_target(map, place, region->owner, region->link_node, dependency);
+  }
+  if (node.parent < thread->count && node.parent != place.node && thread->merged[node.parent] != MAP_ABSENT)
+    return true;
+  node_map_fault(map, NODE_MAP_FAULT_PARENT, place);
+  return false;
+}
+
+/* Finds or adds a context.  Threads that run the same code meet its contexts in much the same order: the context that
+ * was added after the last one is tried first, which saves most searches.  What is below a filtered context belongs to
+ * it.  If contexts are only looked up, one that does not exist counts as the root. */
+static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_kind kind, uint32_t module,
+                            uint32_t offset)
+{
+  if (map->contexts->nodes[parent].kind == CONTEXT_FILTERED) /* a path that links to one, for example */
+    return parent;
+  uint32_t found = map->last + 1;
+  if (!contexts_is(map->contexts, found, parent, kind, module, offset))
+    found = map->only_find ? contexts_find(map->contexts, parent, kind, module, offset)
+                           : contexts_add(map->contexts, parent, kind, module, offset);
+  if (found == MODEL_NONE)
+    return 0;
+  map->last = found;
+  return found;
+}
+
+/* The catalog's module of an address. */
+static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
+{
+  if (node->what < read_count(map->file, FORMAT_MODULES))
+    return map->modules[node->what];
+  node_map_fault(map, NODE_MAP_FAULT_MODULE, place);
+  if (map->unknown == MODEL_NONE)
+    map->unknown = catalog_add_module(map->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
+  return map->unknown;
+}
+
+/* The merged node of a node whose parent or link is merged into `above`. */
+static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_place place, uint32_t above)
+{
+  switch (node->kind) {
+  case CONTEXT_ROOT:
+    return 0;
+  case CONTEXT_LINK:
+  case CONTEXT_PLACEHOLDER:
+    return above;
+  case CONTEXT_TASK:
+    if (!node->offset)
+      return add_context(map, above, CONTEXT_TASK, 0, 0);
+    /* fall through */
+  case CONTEXT_FRAME:
+    return add_context(map, above, node->kind, frame_module(map, node, place), node->offset);
+  case CONTEXT_USER_REGION: {
+    uint32_t name = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
+                                       MODULE_USER_REGION);
+    return add_context(map, above, CONTEXT_USER_REGION, name, 0);
+  }
+  default:
+    return add_context(map, above, node->kind, 0, 0);
+  }
+}
+
+/* Takes the node on top of the stack off it, as a child of `above`. */
+static void finish_top(struct node_map *map, uint32_t above)
+{
+  struct node_place place = map->stack[--map->stack_count];
+  struct node_map_thread *thread = &map->threads[place.thread];
+  thread->merged[place.node] = merged_node(map, &thread->nodes[place.node], place, above) + MAPPED;
+}
+
+/* Puts each node of a circle below PARTIAL, wherever the circle was entered: `last` is the one to enter last. */
+static void break_circle(struct node_map *map, struct node_place last)
+{
+  struct node_place place;
+  do {
+    place = map->stack[map->stack_count - 1];
+    node_map_fault(map, NODE_MAP_FAULT_CYCLE, place);
+    finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
+  } while (place.thread != last.thread || place.node != last.node);
+}
+
+/* Resolves the node on top of the stack, or pushes the one that it depends on. */
+static void resolve_top(struct node_map *map)
+{
+  struct node_place place = map->stack[map->stack_count - 1], dependency;
+  struct node_map_thread *thread = &map->threads[place.thread];
+  if (thread->nodes[place.node].kind == CONTEXT_ROOT) {
+    finish_top(map, 0);
+    return;
+  }
+  thread->merged[place.node] = MAP_VISITING;
+  if (!find_dependency(map, place, &dependency)) {
+    finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
+    return;
+  }
+  uint32_t state = map->threads[dependency.thread].merged[dependency.node];
+  if (state == MAP_UNSEEN)
+    push(map, dependency);
+  else if (state == MAP_VISITING)
+    break_circle(map, dependency);
+  else
+    finish_top(map, state - MAPPED);
+}
+
+static void resolve(struct node_map *map, uint32_t thread, uint32_t node)
+{
+  if (map->threads[thread].merged[node] >= MAPPED)
+    return;
+  push(map, (struct node_place){thread, node});
+  while (map->stack_count)
+    resolve_top(map);
+}
+
+void node_map_resolve_thread(struct node_map *map, uint32_t position)
+{
+  load_thread(map, position);
+  const struct node_map_thread *thread = &map->threads[position];
+  for (uint32_t i = 0; i < thread->count; i++)
+    if (thread->nodes[i].kind != CONTEXT_FREE)
+      resolve(map, position, i);
+}
+
+uint32_t node_map_context(const struct node_map *map, uint32_t position, uint32_t node)
+{
+  const struct node_map_thread *thread = &map->threads[position];
+  return node < thread->count && thread->merged[node] >= MAPPED ? thread->merged[node] - MAPPED : MODEL_NONE;
+}
+
+uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node)
+{
+  load_thread(map, position);
+  const struct node_map_thread *thread = &map->threads[position];
+  if (node < thread->count && thread->merged[node] != MAP_ABSENT)
+    resolve(map, position, node);
+  return node_map_context(map, position, node);
+}
+
+/* ---- begin and end ---- */
+
+void node_map_init(struct node_map *map)
+{
+  const struct format_module *records = read_records(map->file, FORMAT_MODULES);
+  uint32_t modules = read_count(map->file, FORMAT_MODULES);
+  map->unknown = MODEL_NONE;
+  map->modules = xcalloc(modules, sizeof *map->modules);
+  for (uint32_t i = 0; i < modules; i++) {
+    const char *path = read_string(map->file, records[i].path);
+    uint32_t size = MIN(records[i].build_id_size, sizeof records[i].build_id);
+    map->modules[i] =
+        catalog_add_module(map->catalog, *path ? path : "[unknown]", records[i].build_id, size, records[i].flags);
+  }
+}
+
+void node_map_init_threads(struct node_map *map)
+{
+  map->threads = xcalloc(map->process->threads_count, sizeof *map->threads);
+}
+
+void node_map_unload(struct node_map *map, uint32_t position)
+{
+  free(map->threads[position].nodes);
+  map->threads[position].nodes = NULL;
+}
+
+void node_map_release_threads(struct node_map *map)
+{
+  for (uint32_t i = 0; map->threads && i < map->process->threads_count; i++) {
+    node_map_unload(map, i);
+    free(map->threads[i].merged);
+  }
+  free(map->threads);
+  free(map->stack);
+  problems_release(&map->ignored);
+}
+
+void node_map_release(struct node_map *map)
+{
+  node_map_release_threads(map);
+  free(map->modules);
+}

@@ -1,0 +1,134 @@
+/* The pipelines of the views of constructs.
+ *
+ * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
+ * printed the reason.  All require tree_begin() with the tree.
+ */
+#include "common/xalloc.h"
+#include "hpcprof-lite/pipelines/pipelines.h"
+
+#include "hpcprof-lite/views/construct_order.h"
+#include "hpcprof-lite/views/construct_rows.h"
+
+#include <stdlib.h>
+
+void make_constructs(struct job *job)
+{
+  construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
+}
+
+static void make_list(struct job *job)
+{
+  make_constructs(job);
+  construct_rows_flat(&job->constructs, &job->names, &job->construct_list);
+}
+
+/* Lets the report say what was left out. */
+static void set_limits(struct job *job, double percent)
+{
+  job->report.percent_limit = percent;
+  job->report.only_percent_limit = !job->options.depth && !job->options.max_rows;
+}
+
+/* Sorts siblings as --sort asks for. */
+static void sort(const struct job *job, struct construct_tree *tree)
+{
+  struct table_keys keys;
+  struct construct_line *lines = xcalloc(tree->count, sizeof *lines);
+  for (uint32_t i = 0; i < tree->count; i++)
+    lines[i] = (struct construct_line){&tree->entries[i], NULL};
+  uint32_t column = table_number(&job->table, job->options.sort);
+  table_keys_init(&keys, &job->table, column, lines, tree->count, sizeof *lines);
+  construct_order(tree, &keys);
+  table_keys_release(&keys);
+  free(lines);
+}
+
+/* Sorts and shortens a tree or list of constructs, which becomes that of the report. */
+static void arrange(struct job *job, struct construct_tree *tree, bool list)
+{
+  const struct options *options = &job->options;
+  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
+  struct construct_limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
+                                    .depth = options->depth,
+                                    .rows = options->max_rows,
+                                    .in_order = list};
+  job->report.constructs = tree; /* the columns read it */
+  if (options->sort)
+    sort(job, tree);
+  construct_order_limit(tree, &limits, &job->shown, &job->report.left_out);
+  set_limits(job, limits.percent);
+  job->report.shown = job->shown;
+  job->report.per_thread = options->per_thread;
+}
+
+int regions_pipeline(struct job *job)
+{
+  make_list(job);
+  arrange(job, &job->construct_list, true);
+  return 0;
+}
+
+int region_tree_pipeline(struct job *job)
+{
+  make_constructs(job);
+  arrange(job, &job->constructs, false);
+  return 0;
+}
+
+/* Whether an amount is at least --percent-limit of the whole. */
+static bool is_heavy(const struct job *job, uint64_t amount, uint64_t whole)
+{
+  return job->options.percent_limit <= 0 || (double)amount * 100 >= (double)whole * job->options.percent_limit;
+}
+
+int overheads_pipeline(struct job *job)
+{
+  struct overheads *overheads = &job->report.overheads;
+  make_constructs(job);
+  overheads_compute(&job->profile, &job->constructs, overheads);
+  set_limits(job, job->options.percent_limit);
+  if (!overheads->count)
+    return 0;
+  uint32_t kept = 0, last = overheads->count - 1;
+  job_sort(job, overheads->rows, last, sizeof *overheads->rows);
+  for (uint32_t i = 0; i < last; i++) /* the program always stays */
+    if (is_heavy(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns) &&
+        (!job->options.max_rows || kept < job->options.max_rows))
+      overheads->rows[kept++] = overheads->rows[i];
+  overheads->rows[kept] = overheads->rows[last];
+  job->report.left_out = last - kept;
+  overheads->count = kept + 1;
+  return 0;
+}
+
+int tasks_pipeline(struct job *job)
+{
+  struct task_figures *tasks = &job->report.tasks;
+  make_constructs(job);
+  task_figures_compute(&job->profile, &job->names, &job->constructs, tasks);
+  job_sort(job, tasks->rows, tasks->count, sizeof *tasks->rows);
+  set_limits(job, job->options.percent_limit);
+  uint64_t whole = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < tasks->count; i++)
+    model_add(&whole, tasks->rows[i].exec_ns);
+  for (uint32_t i = 0; i < tasks->count; i++)
+    if (is_heavy(job, tasks->rows[i].exec_ns, whole) && (!job->options.max_rows || kept < job->options.max_rows))
+      tasks->rows[kept++] = tasks->rows[i];
+  job->report.left_out = tasks->count - kept;
+  tasks->count = kept;
+  job->report.constructs = &job->constructs;
+  return 0;
+}
+
+void construct_gains(struct job *job)
+{
+  struct construct_tree *list = &job->construct_list;
+  make_list(job);
+  job->report.constructs = list;
+  struct table_keys keys = {.type = COLUMN_SECONDS, .cells = xcalloc(list->count, sizeof *keys.cells)};
+  for (uint32_t i = 0; i < list->count; i++)
+    keys.cells[i] = cell_ns(list->entries[i].gain_ns);
+  construct_order(list, &keys);
+  table_keys_release(&keys);
+}

@@ -1,0 +1,326 @@
+/* The pipelines of the summary, advice and threads views.
+ *
+ * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
+ * printed the reason.  Summary and advice require tree_begin() with the tree.
+ */
+#include "common/order.h"
+#include "common/xalloc.h"
+#include "hpcprof-lite/pipelines/pipelines.h"
+
+#include "hpcprof-lite/analysis/advice/advice_nodes.h"
+#include "hpcprof-lite/pipelines/gather.h"
+#include "hpcprof-lite/grains/grains.h"
+#include "hpcprof-lite/grains/numa.h"
+#include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/input/trace_reader.h"
+#include "hpcprof-lite/replay/list_schedule.h"
+#include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/pipelines/tree_pipeline.h"
+#include "hpcprof-lite/views/thread_order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether the run was traced: all processes of a launch are, or none. */
+static bool has_trace(const struct job *job)
+{
+  const char *measurement = job->profile.processes[0].path; /* unusable ones come last */
+  if (job->options.directories_count > 1)
+    return false;
+  char *path = xasprintf("%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement);
+  bool found = !access(path, F_OK);
+  free(path);
+  return found;
+}
+
+/* Whether there are phases: they are found in the states of constructs, which -p off and -tsamples leave out for all
+ * processes of a launch. */
+static bool has_states(const struct profile *profile)
+{
+  uint32_t i = 0;
+  while (i < profile->processes_usable && !(profile->processes[i].flags & PROCESS_ONLINE))
+    i++;
+  if (i == profile->processes_usable)
+    return false;
+  const struct profile_process *process = &profile->processes[i];
+  return trace_reader_has_states(process->path, process->threads_count ? process->threads[0].index : 0);
+}
+
+/* ---- advice ---- */
+
+static const enum schedule_change changes[] = {[ADVICE_SPREAD] = SCHEDULE_SPREAD,
+                                               [ADVICE_SPREAD_BLOCK] = SCHEDULE_SPREAD,
+                                               [ADVICE_SPREAD_SERIAL] = SCHEDULE_SPREAD_SERIAL,
+                                               [ADVICE_WITHOUT_BARRIERS] = SCHEDULE_WITHOUT_BARRIERS,
+                                               [ADVICE_WITHOUT_DEPENDENCES] = SCHEDULE_WITHOUT_DEPENDENCES};
+
+/* Whether threads slept in calls of the program for more than a twentieth of their time: the graph has processor time
+ * only, and says nothing of what others waited for meanwhile. */
+static bool has_slept(const struct job *job)
+{
+  uint64_t blocked_ns = 0;
+  for (uint32_t i = 0; i < job->profile.processes_usable; i++)
+    for (uint32_t j = 0; j < job->profile.processes[i].threads_count; j++) {
+      const struct profile_thread *thread = &job->profile.processes[i].threads[j];
+      blocked_ns = model_sum(blocked_ns, thread->flags & THREAD_OPENMP ? thread->blocked_ns : 0);
+    }
+  return blocked_ns > job->totals.openmp_wall_ns / 20;
+}
+
+/* Whether the run is one whose schedule on its own cores can be compared with its elapsed time. */
+static bool can_schedule(const struct job *job)
+{
+  const struct advice *advice = &job->report.advice;
+  const struct profile_workspan *workspan = &job->profile.workspan;
+  bool any = false;
+  for (uint32_t i = 0; i < advice->count; i++)
+    any = any || advice->found[i].change != ADVICE_NO_CHANGE;
+  return any && !has_slept(job) && workspan->known && workspan->is_time && job->profile.span_processes == 1 &&
+         !job->profile.range.limited && advice->more_cores && advice->more_cores <= LIST_SCHEDULE_CORES_MAX;
+}
+
+/* Sets two schedules, on the run's cores and on more, of the run as recorded, and then of each finding with a change.
+ * Returns how many they are.  selected: room for a set of directives for each finding, and one more. */
+static uint32_t plan_schedules(const struct job *job, bool *selected, struct recorded_schedule *schedules)
+{
+  const struct advice *advice = &job->report.advice;
+  uint32_t directives = job->profile.workspan.directives_count;
+  bool *first = selected, *own = selected;
+  uint32_t count = 2;
+  for (uint32_t i = 0; i < advice->count; i++) {
+    if (advice->found[i].change == ADVICE_NO_CHANGE)
+      continue;
+    own += directives;
+    memset(first, 0, directives);
+    advice_select(&job->constructs, &advice->found[i], first);
+    for (uint32_t j = 1; j < directives; j++)
+      own[j] = first[job->names.directives[j].first];
+    schedules[count].change = changes[advice->found[i].change];
+    schedules[count].directives = own;
+    schedules[count + 1] = schedules[count];
+    count += 2;
+  }
+  for (uint32_t i = 0; i < count; i += 2) {
+    schedules[i].cores = advice->more_cores / ADVICE_MORE;
+    schedules[i].own_chunks = true;
+    schedules[i + 1].cores = advice->more_cores;
+  }
+  return count;
+}
+
+/* Replaces forecasts by those from the graph log. */
+static void forecast_by_log(struct job *job, const struct advice_input *input)
+{
+  struct advice *advice = &job->report.advice;
+  size_t directives = job->profile.workspan.directives_count, count = 2 * (size_t)advice->count + 2;
+  if (!can_schedule(job))
+    return;
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
+  job->report.log_differs |= job->recorded.differs;
+  if (!job->recorded.known || job->recorded.differs)
+    return;
+  struct recorded_schedule *schedules = xcalloc(count, sizeof *schedules);
+  bool *selected = xcalloc(directives * (advice->count + 1), sizeof *selected);
+  double *makespans = xcalloc(count, sizeof *makespans);
+  uint32_t planned = plan_schedules(job, selected, schedules);
+  recorded_graph_schedule(&job->recorded, schedules, planned, makespans);
+  const double *without = makespans;
+  for (uint32_t i = 0; i < advice->count; i++) {
+    struct advice_finding *found = &advice->found[i];
+    if (found->change == ADVICE_NO_CHANGE)
+      continue;
+    without += 2;
+    advice_enter(advice, found, (makespans[0] - without[0]) * 1e-9);
+    if (found->same_parts)
+      advice_more(advice, found, (makespans[1] - without[1]) * 1e-9, false);
+  }
+  free(schedules);
+  free(selected);
+  free(makespans);
+  advice_rank(input, advice);
+}
+
+/* Counts tasks by the node on which they began. */
+struct node_count {
+  const struct job *job;
+  struct advice_node *nodes;
+  double tick_s;
+};
+
+static int count_grain(void *context, const struct grain *grain)
+{
+  const struct node_count *count = context;
+  const struct job *job = count->job;
+  if (grain->kind != GRAIN_TASK || grain->node >= ADVICE_NODES_MAX)
+    return 0;
+  uint32_t directive = job->names.directives[job->profile.span_rows[grain->row]].first;
+  advice_node_add(&count->nodes[(size_t)directive * ADVICE_NODES_MAX + grain->node],
+                  (double)grain->exec * count->tick_s);
+  return 0;
+}
+
+/* Finds tasks that are slower on some NUMA nodes, in the graph log of a run on several. */
+static void find_far_tasks(struct job *job, const struct advice_input *input)
+{
+  const struct profile *profile = &job->profile;
+  struct numa numa;
+  if (!profile->workspan.known || !profile->workspan.is_time || profile->range.limited)
+    return;
+  const struct profile_process *process = &profile->processes[profile->span_process];
+  numa_parse(process->notes, &numa);
+  if (numa.nodes < 2)
+    return;
+  struct problems again = {0}; /* other views of the log report them */
+  struct grains *grains = NULL;
+  size_t directives = (size_t)profile->workspan.directives_count + 1;
+  struct node_count count = {.job = job,
+                             .nodes = xcalloc(directives * ADVICE_NODES_MAX, sizeof *count.nodes),
+                             .tick_s = process->workspan.tick_ns * 1e-9};
+  struct grains_visitor visitor = {.grain = count_grain, .context = &count, .without_paths = true};
+  if (!grains_open(process, &again, &grains) && grains && !grains_each(grains, &visitor)) {
+    advice_nodes_find(input, count.nodes, &job->report.advice);
+    advice_rank(input, &job->report.advice);
+  }
+  grains_close(grains);
+  problems_release(&again);
+  free(count.nodes);
+}
+
+/* Sets *work_s to the work of a run of the same command with one thread.  Returns 0 or the exit status. */
+static int read_one_thread(const struct job *job, char *directory, struct job *other, double *work_s)
+{
+  struct efficiency efficiency;
+  other->options = (struct options){.directories = &directory,
+                                    .directories_count = 1,
+                                    .threads = job->options.threads,
+                                    .quiet = job->options.quiet,
+                                    .format = OPTIONS_CSV};
+  other->ranks = (struct ranks){.size = 1};
+  int status = gather(other);
+  if (status)
+    return status;
+  tree_columns_init(&other->profile.catalog, &other->columns);
+  totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals);
+  efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency);
+  if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
+    return job_different_runs(job->options.directories[0], directory);
+  *work_s = efficiency.split.part_s[EFFICIENCY_WORK];
+  return 0;
+}
+
+/* Sets *gain_s to the elapsed time that work takes longer than in the runs with one thread.  Returns 0 or the exit
+ * status. */
+static int compare_work(const struct job *job, double *gain_s)
+{
+  const struct options *options = &job->options;
+  const struct efficiency *efficiency = &job->report.efficiency;
+  double sum_s = 0, whole_s = efficiency->split.part_s[EFFICIENCY_WHOLE];
+  *gain_s = 0;
+  for (size_t i = 0; i < options->references_count; i++) {
+    double work_s = 0;
+    struct job *other = xcalloc(1, sizeof *other);
+    int status = read_one_thread(job, options->references[i], other, &work_s);
+    other->options = (struct options){0};
+    job_release(other);
+    free(other);
+    if (status)
+      return status;
+    sum_s += work_s;
+  }
+  if (options->references_count && efficiency->known && efficiency->split.known && whole_s > 0)
+    *gain_s = (efficiency->split.part_s[EFFICIENCY_WORK] - sum_s / (double)options->references_count) / whole_s *
+              efficiency->elapsed_s;
+  return 0;
+}
+
+int advice_pipeline(struct job *job)
+{
+  const struct efficiency *efficiency = &job->report.efficiency;
+  const struct totals *totals = &job->totals;
+  double inflation_s;
+  int status = compare_work(job, &inflation_s);
+  if (status)
+    return status;
+  construct_gains(job);
+  uint64_t categories[TIMELINE_CATEGORIES];
+  struct advice_input input = {.profile = &job->profile,
+                               .tree = &job->tree,
+                               .columns = &job->columns,
+                               .constructs = &job->constructs,
+                               .elapsed_s = efficiency->elapsed_s,
+                               .samples = totals->samples,
+                               .work_ns = totals->work_ns,
+                               .tool_ns = totals->tool_ns,
+                               .core_wait_ns = totals->core_wait_ns,
+                               .all_ns = category_times(&job->report, categories),
+                               .unsampled = totals->unsampled,
+                               .by_wall = totals->by_wall,
+                               .threads = efficiency->known ? totals->threads_max : 0,
+                               .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],
+                               .inflation_s = inflation_s,
+                               .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
+  advice_compute(&input, &job->report.advice);
+  forecast_by_log(job, &input);
+  find_far_tasks(job, &input);
+  return 0;
+}
+
+int summary_pipeline(struct job *job)
+{
+  struct tree_order order = tree_default_order(job, true);
+  order.by = SORT_SPENT_EXCL;
+  derived_flat(&job->tree, &job->columns, &job->view, NULL);
+  tree_finish(&job->view, &order, false);
+  unnamed_modules(&job->tree, &job->columns, &job->names, job->unnamed, &job->report.modules_count);
+  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
+  workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
+  int status = advice_pipeline(job);
+  if (status)
+    return status;
+  job->report.traced = has_trace(job);
+  job->report.phased = job->report.traced && has_states(&job->profile);
+  job->report.critical_rows = job->hot_critical;
+  job->report.critical_rows_count = hotspots_critical(&job->view, &job->columns, job->hot_critical);
+  job->report.tree = &job->tree;
+  job->report.flat = &job->view;
+  job->report.hot = job->hot;
+  job->report.hot_count = hotspots_find(&job->tree, &job->view, &job->columns, job->hot);
+  job->report.modules = job->unnamed;
+  job->report.idle = job->idle;
+  job->report.idle_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.idleness, job->idle);
+  job->report.locks = job->locks;
+  job->report.locks_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.lockwait, job->locks);
+  return 0;
+}
+
+int threads_pipeline(struct job *job)
+{
+  thread_order(&job->profile, &job->thread_order, &job->report.thread_count);
+  job_sort(job, job->thread_order, job->report.thread_count, sizeof *job->thread_order);
+  job->report.thread_order = job->thread_order;
+  uint32_t most = job->options.max_rows;
+  if (job->options.format == OPTIONS_TEXT && !most && job->report.thread_count > DISTRIBUTION_FROM) {
+    job->report.distribution = &job->distribution;
+    distribution_compute(&job->profile, job->thread_order, job->report.thread_count, tree_has_time(&job->columns),
+                         &job->distribution);
+  } else if (most && most < job->report.thread_count) {
+    job->report.left_out = job->report.thread_count - most;
+    job->report.thread_count = most;
+  }
+  return 0;
+}
+
+int processes_pipeline(struct job *job)
+{
+  uint32_t count = job->profile.processes_usable, most = job->options.max_rows;
+  job->row_order = xcalloc(count, sizeof *job->row_order);
+  for (uint32_t i = 0; i < count; i++)
+    job->row_order[i] = i;
+  job_sort(job, job->row_order, count, sizeof *job->row_order);
+  job->report.row_order = job->row_order;
+  job->report.row_count = most ? MIN(count, most) : count;
+  job->report.left_out = count - job->report.row_count;
+  return 0;
+}

@@ -1,0 +1,98 @@
+/* The pipelines of the views on the axis of time.
+ *
+ * Context: BATCH, the main thread.  Functions that return a status return 0, or the exit status after they have printed
+ * the reason.
+ */
+#include "hpcprof-lite/pipelines/pipelines.h"
+
+#include "hpcprof-lite/pipelines/index_pipeline.h"
+#include "hpcprof-lite/pipelines/phase_pipeline.h"
+#include "hpcprof-lite/report/views.h"
+
+/* Collects the marks of the part of the run that is wanted. */
+static void marks_collect(struct job *job)
+{
+  bool limited = job->options.limited;
+  run_marks_release(&job->marks);
+  job->report.marks = &job->marks;
+  run_marks_read(&job->profile, limited ? job->options.from_ns : 0, limited ? job->options.to_ns : UINT64_MAX,
+                 &job->marks);
+}
+
+static int timeline_show(struct job *job)
+{
+  struct timeline_input input = index_input(job);
+  input.from_ns = job->options.limited ? job->options.from_ns : input.from_ns;
+  input.to_ns = job->options.limited ? job->options.to_ns : input.to_ns;
+  input.intervals = job->options.view == OPTIONS_TIMELINE && job->options.format != OPTIONS_TEXT &&
+                    job->options.format != OPTIONS_JSON;
+  job->timeline_source = timeline_source_open(&input);
+  job->report.timeline = timeline_source_timeline(job->timeline_source);
+  job->report.constructs = &job->constructs;
+  job->report.tree = &job->tree;
+  if (job->report.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->marks.phases))
+    return 0;
+  if (!job->report.timeline->traced)
+    job_print_error("there is no trace of this run: record one with 'hpcrun-lite -t'");
+  else if (job->options.limited)
+    job_print_error("no thread with a trace ran between --from and --to: choose another part");
+  else
+    job_print_error("the trace has no threads: the measurement is damaged; measure again");
+  return EXIT_INPUT;
+}
+
+int timeline_view_pipeline(struct job *job)
+{
+  make_constructs(job);
+  int status = job->options.index ? index_store(job) : 0;
+  if (status)
+    return status;
+  marks_collect(job);
+  status = timeline_show(job);
+  job->report.lanes = job->options.lanes;
+  job->report.per_thread = job->options.per_thread;
+  job->report.rows_limit = job->options.max_rows;
+  if (!status && job->options.format == OPTIONS_TEXT)
+    phases_of_timeline(job);
+  return status;
+}
+
+table_maker *timeline_pipeline_maker(const struct options *options)
+{
+  return options->format == OPTIONS_JSON ? timeline_tiles_table : timeline_table;
+}
+
+int phases_pipeline(struct job *job)
+{
+  int status = timeline_view_pipeline(job);
+  if (status)
+    return status;
+  if (job->options.format != OPTIONS_TEXT)
+    phases_of_timeline(job);
+  run_marks_time(&job->marks, job->report.timeline);
+  if (job->phases_count || job->marks.phases)
+    return 0;
+  if (!job->phases_left_out)
+    job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
+  return EXIT_INPUT;
+}
+
+int marks_pipeline(struct job *job)
+{
+  marks_collect(job);
+  if (job->marks.count)
+    return 0;
+  job_print_error("the program has marked nothing%s: call hpcrun_lite_mark() or hpcrun_lite_phase() (hpcrun-lite.h)",
+                  job->options.limited ? " between --from and --to" : "");
+  return EXIT_INPUT;
+}
+
+int user_counters_pipeline(struct job *job)
+{
+  for (uint32_t i = 0; i < job->profile.processes_usable; i++)
+    if (job->profile.processes[i].marks.counts_count)
+      return 0;
+  job_print_error("the program has counted nothing%s: call hpcrun_lite_counter() (hpcrun-lite.h)",
+                  job->options.limited ? " between --from and --to" : "");
+  return EXIT_INPUT;
+}

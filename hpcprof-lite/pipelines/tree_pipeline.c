@@ -1,0 +1,393 @@
+#include "hpcprof-lite/pipelines/tree_pipeline.h"
+
+#include "common/xalloc.h"
+#include "hpcprof-lite/invocation/column_choice.h"
+#include "hpcprof-lite/pipelines/pipelines.h"
+#include "hpcprof-lite/report/exports/profile/tree_walk.h"
+#include "hpcprof-lite/report/tree_view.h"
+#include "hpcprof-lite/views/construct_names.h"
+#include "hpcprof-lite/views/limits.h"
+#include "hpcprof-lite/views/source/source_code.h"
+#include "hpcprof-lite/views/symbolize.h"
+#include "hpcprof-lite/views/topdown.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reports which modules could not be read, so that their rows have addresses instead of names, in the order of their
+ * paths: their numbers depend on scheduling. */
+static void report_modules(const struct job *job)
+{
+  if (job->options.quiet)
+    return;
+  uint32_t count = job->names.modules_count;
+  uint32_t *rank = xcalloc(count, sizeof *rank);
+  const char **messages = xcalloc(count, sizeof *messages);
+  catalog_module_rank(&job->profile.catalog, rank);
+  struct problems problems = {0};
+  for (uint32_t i = 0; i < count; i++)
+    messages[rank[i]] = job->names.modules[i].message;
+  for (uint32_t i = 0; i < count; i++)
+    if (messages[i])
+      problems_add(&problems, "%s", messages[i]);
+  problems_print(&problems, stderr);
+  problems_release(&problems);
+  free(rank);
+  free(messages);
+}
+
+struct tree_order tree_default_order(const struct job *job, bool exclusive)
+{
+  return (struct tree_order){.by = exclusive ? SORT_WEIGHT_EXCL : SORT_WEIGHT_INCL, .columns = &job->columns};
+}
+
+static enum topdown_lines shown_lines(const struct options *options)
+{
+  if (options->view == OPTIONS_SOURCE)
+    return TOPDOWN_LINES_OF_CALLS;
+  return options->lines ? TOPDOWN_LINES : TOPDOWN_NO_LINES;
+}
+
+/* Of a part of the run: gives the rows the IDs that they have in the whole. */
+static void number_as_whole(struct job *job)
+{
+  struct tree_columns columns;
+  struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &columns};
+  struct tree whole = {0};
+  if (!tree_columns_of_whole(&job->profile.catalog, &columns))
+    return;
+  topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_lines(&job->options), &whole, NULL);
+  tree_inclusive(&whole);
+  tree_finish(&whole, &order, false);
+  tree_take_ids(&job->tree, &whole);
+  tree_release(&whole);
+}
+
+/* Makes the top-down tree, whose names are known. */
+static void build_tree(struct job *job)
+{
+  struct tree_order order = tree_default_order(job, false);
+  topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_lines(&job->options), &job->tree,
+                job->row_of);
+  topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of);
+  tree_inclusive(&job->tree);
+  tree_finish(&job->tree, &order, false);
+}
+
+/* Resolves symbols and makes the top-down tree. */
+static void prepare(struct job *job)
+{
+  symbolize(&job->profile, job->options.threads, &job->names);
+  report_modules(job);
+  size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
+  job->row_of = xmalloc(places * sizeof *job->row_of);
+  build_tree(job);
+  number_as_whole(job);
+  construct_names(&job->profile, &job->tree, &job->names);
+}
+
+void tree_prepare_again(struct job *job)
+{
+  tree_release(&job->tree);
+  build_tree(job);
+}
+
+void tree_begin(struct job *job, bool needs_tree)
+{
+  const struct options *options = &job->options;
+  job_set_arguments(job);
+  profile_filtered(&job->profile, job->filtered, sizeof job->filtered);
+  job->report = (struct report){.view = options->view_name,
+                                .filtered = job->filtered,
+                                .profile = &job->profile,
+                                .names = &job->names,
+                                .columns = &job->columns,
+                                .totals = &job->totals,
+                                .arguments = job->arguments,
+                                .references = options->references,
+                                .references_count = options->references_count,
+                                .baseline = options->baseline,
+                                .colour = options->colour,
+                                .legend = options->legend};
+  tree_columns_init(&job->profile.catalog, &job->columns);
+  totals_compute(&job->profile, &job->columns, options->baseline, &job->totals);
+  if (needs_tree)
+    prepare(job);
+  if (job->profile.range.limited &&
+      !job->profile.range.traced) { /* samples are of the whole run, and so is the order of the tree, with its IDs */
+    tree_columns_keep_critical(&job->columns);
+    job->report.log_differs = job->profile.range.log_differs;
+  }
+  efficiency_compute(&job->profile, job->totals.measured_ns, &job->report.efficiency);
+}
+
+/* Whether statistics of threads and ranks are shown or sorted by. */
+static bool wants_statistics(const struct job *job)
+{
+  const struct report *report = &job->report;
+  if (report->no_statistics || job->columns.work == MODEL_NONE)
+    return false;
+  bool wanted = job->options.format != OPTIONS_TEXT && !report->chosen_count;
+  for (uint32_t i = 0; i < report->chosen_count; i++)
+    wanted |= tree_view_is_statistic(&job->table, report->chosen[i]);
+  if (job->options.sort)
+    wanted |= tree_view_is_statistic(&job->table, table_number(&job->table, job->options.sort));
+  return wanted;
+}
+
+/* Replaces rows of the tree by rows of the part. */
+static void move_rows(struct job *job, const uint32_t *copy_of)
+{
+  for (uint32_t i = 0; i < job->profile.contexts.count; i++)
+    if (job->row_of[i] != MODEL_NONE)
+      job->row_of[i] = copy_of[job->row_of[i]];
+}
+
+/* Restricts the tree to --root. */
+static int take_part(struct job *job, const struct tree_order *order)
+{
+  const char *name = names_own(&job->names, xasprintf("%s, below %s", job->totals.command, job->options.root.text));
+  uint32_t matches, *copy_of = xcalloc(job->tree.count, sizeof *copy_of);
+  derived_part(&job->tree, &job->names, &job->options.root, name, &job->part, &matches, copy_of);
+  move_rows(job, copy_of);
+  free(copy_of);
+  if (!matches)
+    return job_nothing_matches("--root", job->options.root.text);
+  tree_inclusive(&job->part);
+  tree_finish(&job->part, order, true);
+  return 0;
+}
+
+/* Makes the tree that is shown; **tree belongs to the job. */
+static int derive(struct job *job, struct tree **tree)
+{
+  bool callers = job->options.view == OPTIONS_BOTTOMUP, flat = job->options.view == OPTIONS_FLAT;
+  struct tree_order order = tree_default_order(job, callers || flat);
+  struct tree *from = &job->tree;
+  if (job->options.has_root) {
+    struct tree_order plain = tree_default_order(job, false);
+    int status = take_part(job, &plain);
+    if (status)
+      return status;
+    from = &job->part;
+  }
+  *tree = from;
+  if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != MODEL_NONE) {
+    order.by = SORT_INCL;
+    order.column = job->columns.critical;
+    tree_finish(from, &order, true);
+  }
+  if (callers || flat) {
+    (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
+                                                wants_statistics(job) ? &job->links : NULL);
+    tree_finish(&job->view, &order, false); /* ids follow the view's default order, whatever --sort is */
+    *tree = &job->view;
+  }
+  job->report.tree = *tree;
+  if ((*tree)->truncated)
+    job_print_error("the bottomup view is too large: some callers are omitted; use --root to show a part");
+  return 0;
+}
+
+/* Reads the measurements a second time, because statistics need the view's rows. */
+static int add_statistics(struct job *job)
+{
+  struct problems problems = {0};
+  for (uint32_t i = 0; i < job->profile.processes_count; i++)
+    if (job->profile.processes[i].running && !job->profile.processes[i].copied) { /* a second reading would find more */
+      job_print_error("a process is still running: statistics of threads and ranks are omitted");
+      return 0;
+    }
+  struct statistics_view view = {.profile = &job->profile,
+                                 .column = job->columns.source[job->columns.work],
+                                 .row_of = job->row_of,
+                                 .tree = job->options.has_root ? &job->part : &job->tree,
+                                 .into = job->report.tree == &job->view ? &job->links : NULL,
+                                 .rows = job->report.tree->count};
+  int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->statistics);
+  if (problems_print(&problems, stderr))
+    job->status = EXIT_INPUT;
+  problems_release(&problems);
+  job->report.statistics = &job->statistics;
+  return status ? job_different_ranks() : 0;
+}
+
+void tree_limit(struct job *job)
+{
+  const struct options *options = &job->options;
+  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
+  struct limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
+                          .depth = options->depth,
+                          .rows = options->max_rows,
+                          .by_excl = options->view == OPTIONS_BOTTOMUP,
+                          .part = job->profile.range.traced,
+                          .critical_path = options->view == OPTIONS_CRITICAL_PATH,
+                          .lines_follow = options_format_is(options, IS_LINES),
+                          .in_order = options->view != OPTIONS_TOPDOWN && options->view != OPTIONS_BOTTOMUP &&
+                                      options->view != OPTIONS_CRITICAL_PATH};
+  job->report.percent_limit = limits.percent;
+  job->report.only_percent_limit = !limits.depth && !limits.rows;
+  limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out);
+  job->report.shown = job->shown;
+}
+
+/* Finds the metric that a word means: by its name, its heading in text, or a part of these. */
+static void find_metric(const struct tree_metrics *metrics, const char *word, struct column_choice *choice)
+{
+  static const struct {
+    const char *name, *heading;
+  } headings[] = {{"overhead", "Ovhd%"}, {"lockwait", "Lock%"}, {"idleness", "Idle%"}, {"critical_path", "Crit%"}};
+  struct table table = {0};
+  struct table_column *columns = table_memory(&table, metrics->count * sizeof *columns);
+  for (uint32_t i = 0; i < metrics->count; i++) {
+    columns[i].name = metrics->list[i].name;
+    for (size_t j = 0; j < sizeof headings / sizeof *headings; j++)
+      if (!strcmp(columns[i].name, headings[j].name))
+        columns[i].heading = headings[j].heading;
+  }
+  table_add(&table, &(struct schema){columns, metrics->count, NULL}, NULL);
+  column_choice_find(&table, word, true, choice);
+  table_release(&table);
+}
+
+/* Finds the metric of folded stacks.  Returns 0 or the exit status. */
+static int choose_metric(struct job *job)
+{
+  const char *word = job->options.metric;
+  struct tree_metrics metrics;
+  struct column_choice choice;
+  tree_metrics_init(&job->report, &metrics);
+  job->report.metric = word;
+  if (!word || tree_metrics_find(&metrics, word) != MODEL_NONE)
+    return 0;
+  find_metric(&metrics, word, &choice);
+  if (choice.column == MODEL_NONE)
+    job_print_error("cannot use '--metric %s': this run has %s", word, choice.names);
+  else
+    job->report.metric = names_own(&job->names, xstrdup(metrics.list[choice.column].name));
+  if (choice.several && !job->options.quiet)
+    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, choice.names, job->report.metric);
+  free(choice.names);
+  return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
+}
+
+int tree_pipeline(struct job *job)
+{
+  struct tree *tree;
+  job->report.no_statistics |= options_formats[job->options.format].shows == SHOWS_CONTEXTS;
+  int status = derive(job, &tree);
+  if (!status && job->options.format == OPTIONS_FOLDED)
+    status = choose_metric(job);
+  if (!status && wants_statistics(job))
+    status = add_statistics(job);
+  if (status)
+    return status;
+  job_sort_tree(job, tree);
+  tree_limit(job);
+  return 0;
+}
+
+/* Begins with the directories of --source-path, and with the time after which a source is too new. */
+static int prepare_files(struct job *job)
+{
+  struct source_files *files = &job->source.files;
+  for (uint32_t i = 0; i < job->options.source_paths_count; i++) {
+    if (source_files_add_directory(files, job->options.source_paths[i])) {
+      job_print_error("cannot use '--source-path %s': it is no directory; give one that holds sources",
+                      job->options.source_paths[i]);
+      return EXIT_USAGE;
+    }
+  }
+  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
+    const struct profile_process *process = &job->profile.processes[i];
+    if (process->usable && (!files->since_ns || process->start_ns < files->since_ns))
+      files->since_ns = process->start_ns;
+  }
+  return 0;
+}
+
+/* Reports which sources may not be those that were measured: csv and json have no place for it. */
+static void report_faults(const struct job *job)
+{
+  static const char *const said[SOURCE_FAULTS][2] = {
+      [SOURCE_MISSING] = {"missing", "-I DIR tells where else to look"},
+      [SOURCE_UNREADABLE] = {"not readable", ""},
+      [SOURCE_SHORT] = {"too short", "it is not the file that was measured"},
+      [SOURCE_NEWER] = {"newer than the measurement", "lines may have moved"},
+      [SOURCE_NAMESAKE] = {"found by name only", "the text may be that of another file"}};
+  const struct source_files *files = &job->source.files;
+  const struct source_file *first[SOURCE_FAULTS] = {NULL};
+  uint32_t count[SOURCE_FAULTS] = {0};
+  for (uint32_t i = 0; i < files->count; i++) {
+    enum source_fault fault = source_file_fault(&files->files[i]);
+    first[fault] = first[fault] ? first[fault] : &files->files[i];
+    count[fault]++;
+  }
+  for (int i = SOURCE_MISSING; i < SOURCE_FAULTS && !job->options.quiet; i++)
+    if (count[i])
+      job_print_error("%u source file%s %s, such as %s: %s", count[i], count[i] == 1 ? " is" : "s are", said[i][0],
+                      first[i]->found ? first[i]->found : first[i]->path,
+                      i == SOURCE_UNREADABLE ? first[i]->reason : said[i][1]);
+}
+
+/* Where --root selects no line: why. */
+static int nothing_selected(struct job *job)
+{
+  const struct selector *root = &job->options.root;
+  for (uint32_t i = 1; i < job->tree.count && !root->is_lines; i++)
+    if (selector_matches(&job->names, root, &job->tree.rows[i])) {
+      job_print_error("'%s' has no figures of its own, only what it calls has: see topdown --root '%s'", root->text,
+                      root->text);
+      return EXIT_USAGE;
+    }
+  return job_nothing_matches("--root", root->text);
+}
+
+/* Whether --root names lines without figures that are not in any of their files either, if these are known. */
+static int check_lines(struct job *job)
+{
+  const struct selector *root = &job->options.root;
+  struct source_blocks *source = &job->source;
+  bool exist = !job->options.has_root || !root->is_lines;
+  uint32_t number;
+  for (uint32_t i = 0; i < source->count && !exist; i++) {
+    source_files_find(&source->files, source->blocks[i].file, 0, &number);
+    const struct source_file *file = &source->files.files[number];
+    exist = source->blocks[i].count || root->from <= file->lines;
+  }
+  return exist ? 0 : nothing_selected(job);
+}
+
+int source_pipeline(struct job *job)
+{
+  struct source_blocks *source = &job->source;
+  const struct options *options = &job->options;
+  struct source_request request = {.profile = &job->profile,
+                                   .names = &job->names,
+                                   .columns = &job->columns,
+                                   .row_of = job->row_of,
+                                   .root = options->has_root ? &options->root : NULL,
+                                   .lines_most = options->max_rows};
+  if (!options->max_rows && !options->has_root)
+    request.lines_most = SOURCE_LINES_MOST;
+  job->report.source = source;
+  int status = prepare_files(job);
+  if (status)
+    return status;
+  source_lines_build(&job->profile, &job->names, &job->columns, &job->tree, &source->lines);
+  source_blocks_choose(&request, source);
+  if (options->has_root && !source->count)
+    return nothing_selected(job);
+  status = check_lines(job);
+  if (status)
+    return status;
+  if (options->format == OPTIONS_TEXT) {
+    source_blocks_arrange(&request, source);
+    source_code_find(&request, source);
+  } else {
+    source_blocks_read(source);
+    report_faults(job);
+  }
+  return 0;
+}
