@@ -24,7 +24,7 @@ static void describe_table(table_maker *make, bool statistics, struct table *tab
                                  .lockwait = MODEL_NONE,
                                  .idleness = MODEL_NONE,
                                  .critical = MODEL_NONE};
-  struct report report = {.profile = &profile, .columns = &columns, .no_statistics = !statistics};
+  struct report report = {.profile = &profile, .columns = &columns, .trees.no_statistics = !statistics};
   *table = (struct table){0};
   make(&report, table);
   for (uint32_t i = 0; i < table->columns_count; i++) {
@@ -44,7 +44,7 @@ struct makers {
 static struct makers makers_of(enum options_view view)
 {
   const struct options csv = {.view = view, .format = OPTIONS_CSV}, json = {.view = view, .format = OPTIONS_JSON};
-  const struct options groups = {.view = view, .format = OPTIONS_CSV, .grain_groups = true};
+  const struct options groups = {.view = view, .format = OPTIONS_CSV, .grains.groups = true};
   struct makers makers = {{view_made_by(&csv)}};
   table_maker *others[] = {view_made_by(&json), view_made_by(&groups)};
   for (size_t i = 0; i < sizeof others / sizeof *others && !makers.make[1]; i++)

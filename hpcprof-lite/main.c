@@ -28,7 +28,7 @@
 /* Whether the report is about several runs, each of which is read alone. */
 static bool shows_several_runs(const struct options *options)
 {
-  return options->compare || options->scaling;
+  return options->comparison.base || options->comparison.scaling;
 }
 
 /* What writes a format of its own: of the report, of all views, into a new directory, or a file. */
@@ -48,9 +48,9 @@ static void print_text(const struct job *job)
 {
   const struct view *view = &views[job->options.view];
   void (*text)(const struct report *report) = view->text;
-  if (job->options.scaling)
+  if (job->options.comparison.scaling)
     text = scaling_view_text;
-  else if (job->options.compare)
+  else if (job->options.comparison.base)
     text = view->compared_text;
   text(&job->report);
 }
@@ -68,7 +68,7 @@ static int print(struct job *job)
   if (job->options.format != OPTIONS_TEXT) {
     table_maker *make = view_made_by(&job->options);
     if (several)
-      make = job->options.scaling ? scaling_view_table : view->compared_make;
+      make = job->options.comparison.scaling ? scaling_view_table : view->compared_make;
     return make ? table_write(&job->report, make, format->table, !job->options.no_header) : view->json(&job->report);
   }
   if (!several)
@@ -92,7 +92,7 @@ static int fill(struct job *job, struct comparison *comparison)
   }
   if (shows_several_runs(&job->options))
     return view_fill_compared(job, comparison);
-  bool conditions = job->options.conditions_count > 0;
+  bool conditions = job->options.comparison.conditions_count > 0;
   tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
   int status = conditions ? compare_conditions(job, comparison) : 0; /* before --root changes the tree */
   if (!status)
@@ -110,18 +110,18 @@ static int read_measurements(struct job *job, struct comparison *comparison)
   if (!shows_several_runs(options))
     return gather(job);
   int status = 0;
-  if (options->scaling)
+  if (options->comparison.scaling)
     scaling_directories(options, comparison);
   else
     status = compare_directories(options, comparison);
   if (status)
     return status;
   uint32_t count = comparison->counts[COMPARE_NEW];
-  options->directories = comparison->directories[COMPARE_NEW] + (options->scaling ? count - 1 : 0);
-  options->directories_count = 1;
+  options->input.directories = comparison->directories[COMPARE_NEW] + (options->comparison.scaling ? count - 1 : 0);
+  options->input.count = 1;
   status = gather(job);
-  options->directories = comparison->directories[COMPARE_NEW];
-  options->directories_count = count;
+  options->input.directories = comparison->directories[COMPARE_NEW];
+  options->input.count = count;
   return status;
 }
 
@@ -154,8 +154,8 @@ static int show_live(struct job *job, bool speaks)
   int status = job_choose_directories(&job->options, speaks);
   if (status || !speaks)
     return status;
-  const struct live_request request = {.directories = job->options.directories,
-                                       .directories_count = job->options.directories_count,
+  const struct live_request request = {.directories = job->options.input.directories,
+                                       .directories_count = job->options.input.count,
                                        .baseline = job->options.baseline,
                                        .view = views[job->options.view].live};
   if (!live_run(&request, message, sizeof message))

@@ -96,7 +96,7 @@ static int add_view(void *context, FILE *output)
   struct view_source source = {0};
   (void)output;
   work->job->options.format = OPTIONS_CSV;
-  work->job->options.percent_limit = work->view == OPTIONS_BOTTOMUP ? LIGHT_PERCENT : 0;
+  work->job->options.limits.percent = work->view == OPTIONS_BOTTOMUP ? LIGHT_PERCENT : 0;
   work->job->options.quiet = true; /* remarks on source text, which the database does not have */
   int status = view_fill(work->job, work->view, VIEW_ROWS, &source);
   return status ? status : add_table(work, &source, true);
@@ -118,7 +118,7 @@ static bool has_table(const struct options *options, enum options_view view)
   bool asked = options->views_given >> view & 1;
   if (view == OPTIONS_GRAINS || view == OPTIONS_TIMELINE)
     return asked;
-  return !options->limited || !options_view_has(&(struct options){.view = view}, HAS_LOG);
+  return !options->range.given || !options_view_has(&(struct options){.view = view}, HAS_LOG);
 }
 
 /* Whether a bottom-up tree would have too many rows for a database in which nobody has asked for it. */

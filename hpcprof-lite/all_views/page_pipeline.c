@@ -116,8 +116,8 @@ static int write_table(void *context, FILE *output)
   struct job *job = work->job;
   const struct page_table *wanted = work->wanted;
   struct view_source source = {0};
-  job->options.percent_limit = wanted->percent_limit;
-  job->options.grain_groups = wanted->grain_groups;
+  job->options.limits.percent = wanted->percent_limit;
+  job->options.grains.groups = wanted->grain_groups;
   job->options.format = wanted->content == PAGE_JSON ? OPTIONS_JSON : OPTIONS_CSV;
   int status = view_fill(job, wanted->view, wanted->content == PAGE_COMPARED ? VIEW_COMPARED : VIEW_ROWS, &source);
   if (status)
@@ -193,16 +193,16 @@ static int each_about(const void *source, table_take *take, void *to)
 {
   const struct about *about = source;
   const struct options *options = &about->job->options;
-  for (size_t i = 0; i < options->directories_count; i++)
-    take(to, &(struct about_row){"directory", NULL, options->directories[i]});
-  if (options->compare)
-    take(to, &(struct about_row){"base", NULL, options->compare});
+  for (size_t i = 0; i < options->input.count; i++)
+    take(to, &(struct about_row){"directory", NULL, options->input.directories[i]});
+  if (options->comparison.base)
+    take(to, &(struct about_row){"base", NULL, options->comparison.base});
   for (enum advice_class class = 0; class < ADVICE_CLASSES; class ++)
     take(to, &(struct about_row){"finding", advice_name(class), advice_title(class)});
   for (uint32_t i = 0; i < TABLES; i++)
     if (about->children[i].failed)
       take(to, &(struct about_row){"missing", tables[i].name, about->children[i].reason});
-  if (!about->job->report.no_statistics)
+  if (!about->job->report.trees.no_statistics)
     return 0;
   char reason[128];
   snprintf(reason, sizeof reason,
@@ -232,7 +232,7 @@ static bool has_table(const struct options *options, const struct page_table *ta
     return options->sources;
   if (table->content != PAGE_COMPARED)
     return true;
-  return strcmp(table->name, "scaling") ? options->compare != NULL : options->scaling;
+  return strcmp(table->name, "scaling") ? options->comparison.base != NULL : options->comparison.scaling;
 }
 
 int page_write(struct job *job)
@@ -241,7 +241,7 @@ int page_write(struct job *job)
   struct problems printed = {0};
   FILE *page = job->report.stream;
   int status = 0;
-  job->report.no_statistics = job->tree.count > STATISTICS_CONTEXTS_MAX;
+  job->report.trees.no_statistics = job->tree.count > STATISTICS_CONTEXTS_MAX;
   html_page_open(&job->report);
   fflush(NULL); /* children would write what is left in buffers */
   for (uint32_t i = 0, next = 0; i < TABLES; i++) {

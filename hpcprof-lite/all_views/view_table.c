@@ -23,7 +23,7 @@ int view_fill_compared(struct job *job, struct comparison *comparison)
   comparison->pipeline = view->pipeline;
   comparison->make = view->make;
   comparison->compared_make = view->compared_make;
-  return (job->options.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
+  return (job->options.comparison.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
 }
 
 /* Fills the report of a comparison or of a series, in a job of its own. */
@@ -35,7 +35,7 @@ static int fill_comparison(struct job *job, enum options_view number, struct vie
   compared.options.view = number;
   compared.options.view_name = options_views[number].name;
   source->report = &compared.report;
-  source->make = job->options.scaling ? scaling_view_table : views[number].compared_make;
+  source->make = job->options.comparison.scaling ? scaling_view_table : views[number].compared_make;
   return view_fill_compared(&compared, &comparison);
 }
 

@@ -60,15 +60,15 @@ static bool is_measured(const struct job *run)
 int compare_lists_load(struct job *run, view_pipeline *pipeline)
 {
   run->options.format = OPTIONS_CSV; /* with all rows */
-  run->options.percent_limit = 0;
-  run->options.max_rows = 0;
+  run->options.limits.percent = 0;
+  run->options.limits.rows = 0;
   int status = pipeline(run);
   for (uint32_t i = 0; i < run->construct_list.count; i++)
     run->construct_list.entries[i].lines_count = 0; /* sums over threads are compared */
   if (status || is_measured(run))
     return status;
   job_print_error("view '%s' cannot be compared: %s was measured without %s; see hpcrun-lite -p",
-                  run->options.view_name, run->options.directories[0], find(run->options.view)->lacks);
+                  run->options.view_name, run->options.input.directories[0], find(run->options.view)->lacks);
   return EXIT_INPUT;
 }
 
@@ -156,7 +156,7 @@ struct adding {
 static uint32_t number_process(struct adding *adding)
 {
   const struct profile *profile = adding->run->profile;
-  uint32_t process = (uint32_t)(adding->run->thread_order[adding->rows] >> 32);
+  uint32_t process = (uint32_t)(adding->run->list.threads[adding->rows] >> 32);
   if (adding->process_number && process == adding->process)
     return adding->process_number;
   adding->process = process;
@@ -315,7 +315,7 @@ int compare_lists_metric(struct job *job, struct comparison *comparison)
     return status;
   enum column_type type = list->columns[list->metric].type;
   result->metric = list->columns[list->metric].name;
-  list->chosen = job->options.metric;
+  list->chosen = job->options.comparison.metric;
   result->unit = "";
   if (type == COLUMN_PERCENT || type == COLUMN_RATIO)
     result->unit = type == COLUMN_PERCENT ? "%" : "ratio";

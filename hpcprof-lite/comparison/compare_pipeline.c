@@ -69,9 +69,9 @@ static int check_directories(const struct options *options, const struct compari
 
 int compare_directories(const struct options *options, struct comparison *comparison)
 {
-  add_directories(comparison, COMPARE_BASE, options->compare);
-  for (size_t i = 0; i < options->directories_count; i++)
-    add_directories(comparison, COMPARE_NEW, options->directories[i]);
+  add_directories(comparison, COMPARE_BASE, options->comparison.base);
+  for (size_t i = 0; i < options->input.count; i++)
+    add_directories(comparison, COMPARE_NEW, options->input.directories[i]);
   for (int side = 0; side < COMPARE_SIDES; side++)
     if (!comparison->counts[side]) {
       job_print_error("--compare needs the names of measurement directories between the commas");
@@ -87,15 +87,15 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
 {
   const struct options *options = &job->options;
   run->options = *options;
-  run->options.directories = directory;
-  run->options.directories_count = 1;
+  run->options.input.directories = directory;
+  run->options.input.count = 1;
   run->options.format = OPTIONS_TEXT; /* rows have no statistics of threads */
   run->options.sort = NULL;
-  run->options.scenarios = NULL; /* these belong to the job */
-  run->options.scenarios_count = 0;
-  run->options.conditions = NULL;
-  run->options.source_paths = NULL;
-  run->options.conditions_count = 0;
+  run->options.scenarios.list = NULL; /* these belong to the job */
+  run->options.scenarios.count = 0;
+  run->options.comparison.conditions = NULL;
+  run->options.source_paths.list = NULL;
+  run->options.comparison.conditions_count = 0;
   run->ranks = (struct ranks){.size = 1};
   int status = gather(run);
   job->status = run->status ? run->status : job->status;
@@ -138,7 +138,7 @@ bool compare_same_filter(const struct job *run, const struct job *other, const c
   if (!same && !run->options.quiet)
     job_print_error("%s: '%s' and '%s' were not measured with the same filter (%.200s; %.200s): what only one of them "
                     "leaves out is no change of the program",
-                    option, run->options.directories[0], other->options.directories[0], *own ? own : "none",
+                    option, run->options.input.directories[0], other->options.input.directories[0], *own ? own : "none",
                     *others ? others : "none");
   return same;
 }
@@ -361,8 +361,8 @@ static int join_rows(struct job *job, struct comparison *comparison)
     test_rows(job, comparison, &metric);
   job->report.tree = &compare->joined;
   status = job_choose_columns(job, comparison->compared_make);
-  if (list && job->options.view != OPTIONS_REGIONS && job->options.percent_limit < 0)
-    job->options.percent_limit = 0; /* they omit no rows, as without --compare */
+  if (list && job->options.view != OPTIONS_REGIONS && job->options.limits.percent < 0)
+    job->options.limits.percent = 0; /* they omit no rows, as without --compare */
   if (status)
     return status;
   sort_rows(job, comparison);
@@ -379,7 +379,7 @@ static int check_conditions(struct job *job, struct comparison *comparison, cons
                             const struct gate_side *now)
 {
   struct compare_result *result = &comparison->result;
-  result->gates_count = job->options.conditions_count;
+  result->gates_count = job->options.comparison.conditions_count;
   result->gates = xcalloc(result->gates_count, sizeof *result->gates);
   return gate_check(&job->options, base, now, result->gates);
 }
@@ -388,7 +388,7 @@ int compare_conditions(struct job *job, struct comparison *comparison)
 {
   struct gate_side now = {.runs = job, .count = 1};
   job->report.comparison = &comparison->result;
-  comparison->result.directory[COMPARE_NEW] = job->options.directories[0];
+  comparison->result.directory[COMPARE_NEW] = job->options.input.directories[0];
   comparison->result.runs[COMPARE_NEW] = 1;
   return check_conditions(job, comparison, NULL, &now);
 }
@@ -407,7 +407,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
                                 .names = &job->names,
                                 .columns = &job->columns,
                                 .totals = &newest->totals,
-                                .arguments = comparison->directories[COMPARE_NEW][0],
+                                .command.arguments = comparison->directories[COMPARE_NEW][0],
                                 .baseline = job->options.baseline,
                                 .legend = job->options.legend,
                                 .comparison = result};

@@ -193,7 +193,7 @@ static int check_measured(const struct condition *condition, const struct side_m
     unknown = base->unknown;
   if (unknown) {
     job_print_error("--fail-if '%s' cannot be checked: %s was measured without '%s'", condition->text,
-                    unknown->options.directories[0], condition->metric);
+                    unknown->options.input.directories[0], condition->metric);
     return EXIT_USAGE;
   }
   if (!now->last.matched && !(base && base->last.matched))
@@ -238,7 +238,7 @@ static int check_names(const struct condition *condition, const struct gate_side
     if (!condition->selector.is_region && is_nameless(&side->runs[i])) {
       job_print_error("--fail-if '%s' cannot be checked: '%s' has no names, as its executable is stripped, gone or "
                       "another build: keep each build in a directory of its own",
-                      condition->text, side->runs[i].options.directories[0]);
+                      condition->text, side->runs[i].options.input.directories[0]);
       return EXIT_USAGE;
     }
   return 0;
@@ -348,7 +348,7 @@ static int check_complete(const struct gate_side *side)
     if (!process)
       continue;
     job_print_error("--fail-if cannot be checked: process %u of '%s' %s: measure a complete run", process->pid,
-                    side->runs[i].options.directories[0],
+                    side->runs[i].options.input.directories[0],
                     process->running ? "still runs" : "was killed, or could not write its file");
     return EXIT_USAGE;
   }
@@ -358,19 +358,19 @@ static int check_complete(const struct gate_side *side)
 int gate_check(const struct options *options, const struct gate_side *base, const struct gate_side *now,
                struct compare_gate *gates)
 {
-  if (!options->conditions_count)
+  if (!options->comparison.conditions_count)
     return 0;
   if (check_complete(base) || check_complete(now))
     return EXIT_USAGE;
-  for (uint32_t i = 0; i < options->conditions_count; i++) {
-    int status = check(&options->conditions[i], base, now, &gates[i]);
+  for (uint32_t i = 0; i < options->comparison.conditions_count; i++) {
+    int status = check(&options->comparison.conditions[i], base, now, &gates[i]);
     if (status)
       return status;
-    if (!options->conditions[i].relative) /* no change, which could be significant */
+    if (!options->comparison.conditions[i].relative) /* no change, which could be significant */
       gates[i].figure.probability = NAN;
   }
-  compare_correct(&gates->figure, options->conditions_count, sizeof *gates);
-  for (uint32_t i = 0; i < options->conditions_count; i++) {
+  compare_correct(&gates->figure, options->comparison.conditions_count, sizeof *gates);
+  for (uint32_t i = 0; i < options->comparison.conditions_count; i++) {
     bool as_it_is = !gates[i].condition->relative || (gates[i].exact && isnan(gates[i].figure.probability));
     gates[i].failed = gates[i].beyond && (as_it_is || compare_is_significant(&gates[i].figure));
   }

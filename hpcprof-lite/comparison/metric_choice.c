@@ -8,7 +8,7 @@ static int unknown(const struct job *job)
 {
   job_print_error("view '%s' cannot compare '%s': no such column, or it was not measured; -f csv shows the "
                   "columns, of which times and counts can be compared",
-                  job->options.view_name, job->options.metric ? job->options.metric : "work");
+                  job->options.view_name, job->options.comparison.metric ? job->options.comparison.metric : "work");
   return EXIT_USAGE;
 }
 
@@ -34,7 +34,7 @@ static uint32_t find_fitting(const struct job *job, const struct metric_choice *
 
 int metric_choice_find(const struct job *job, const struct metric_choice *choice, uint32_t *column)
 {
-  const char *word = job->options.metric ? job->options.metric : choice->standard;
+  const char *word = job->options.comparison.metric ? job->options.comparison.metric : choice->standard;
   *column = table_number(choice->table, word);
   if (*column != MODEL_NONE)
     return choice->is_figure(choice->context, *column) ? 0 : unknown(job);

@@ -42,8 +42,8 @@ static void add_directories(struct comparison *comparison, const char *directory
 
 void scaling_directories(const struct options *options, struct comparison *comparison)
 {
-  for (size_t i = 0; i < options->directories_count; i++)
-    add_directories(comparison, options->directories[i]);
+  for (size_t i = 0; i < options->input.count; i++)
+    add_directories(comparison, options->input.directories[i]);
 }
 
 /* ---- what a run tells of itself ---- */
@@ -245,10 +245,10 @@ static void compute(struct job *job, struct comparison *comparison)
   free(order);
   free(figures);
   comparison->scaling.cores = cores(&runs[0].profile);
-  uint32_t contexts = comparison->scaling.contexts, most = job->options.max_rows;
+  uint32_t contexts = comparison->scaling.contexts, most = job->options.limits.rows;
   most = !most && job->options.format == OPTIONS_TEXT ? TEXT_ROWS : most;
-  job->report.rows_limit = most ? MIN(most, contexts) : contexts;
-  job->report.left_out = contexts - job->report.rows_limit;
+  job->report.limits.rows = most ? MIN(most, contexts) : contexts;
+  job->report.limits.left_out = contexts - job->report.limits.rows;
 }
 
 int scaling_pipeline(struct job *job, struct comparison *comparison)
@@ -265,7 +265,7 @@ int scaling_pipeline(struct job *job, struct comparison *comparison)
                                 .profile = &job->profile,
                                 .names = &job->names,
                                 .columns = &job->columns,
-                                .arguments = comparison->directories[COMPARE_NEW][0],
+                                .command.arguments = comparison->directories[COMPARE_NEW][0],
                                 .legend = job->options.legend,
                                 .filtered = comparison->result.filtered[COMPARE_NEW],
                                 .scaling = &comparison->scaling};

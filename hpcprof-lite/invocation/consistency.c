@@ -19,8 +19,8 @@ static void write_words(const struct options *options, const char *words, char *
     const char *place, *text;
     enum options_trait trait; /* of the views that are listed */
   } places[] = {{"{view}", options_views[options->view].name, 0},
-                {"{root}", options->root_text, 0},
-                {"{base}", options->compare, 0},
+                {"{root}", options->root.text, 0},
+                {"{base}", options->comparison.base, 0},
                 {"{views with --scaling}", NULL, HAS_SCALING},
                 {"{views with --compare}", NULL, HAS_COMPARE},
                 {"{views with --root}", NULL, HAS_ROOT},
@@ -80,11 +80,11 @@ static int refuse_conflicts(const char *option, const struct conflict *conflicts
 
 static int parse_root(struct options *options, char *message, size_t size)
 {
-  const char *wrong = selector_parse(options->root_text, &options->root);
-  options->has_root = true;
+  const char *wrong = selector_parse(options->root.text, &options->root.selector);
+  options->root.given = true;
   if (!wrong)
     return 0;
-  snprintf(message, size, "cannot use '--root %s': %s", options->root_text, wrong);
+  snprintf(message, size, "cannot use '--root %s': %s", options->root.text, wrong);
   return ERR_INPUT;
 }
 
@@ -95,30 +95,32 @@ static int check_content(struct options *options, char *message, size_t size)
       [SHOWS_CONTEXTS] = OPTIONS_TOPDOWN, [SHOWS_GRAPH] = OPTIONS_GRAIN_GRAPH, [SHOWS_TIMELINE] = OPTIONS_TIMELINE};
   enum options_content content = options_formats[options->format].shows;
   bool contexts = content == SHOWS_CONTEXTS, timeline = content == SHOWS_TIMELINE, page = content == SHOWS_PAGE;
-  bool database = options_format_is(options, IS_DATABASE), omits = options->percent_limit >= 0;
+  bool database = options_format_is(options, IS_DATABASE), omits = options->limits.percent >= 0;
   bool other_view = options->given[GIVEN_VIEW] && (page || contexts || timeline) && options->view != implied[content];
   if (database) /* which has these where they are asked for */
     other_view = options->views_given &
                  ~(1u << OPTIONS_TOPDOWN | 1u << OPTIONS_BOTTOMUP | 1u << OPTIONS_GRAINS | 1u << OPTIONS_TIMELINE);
   const struct refusal refusals[] = {
       {timeline && other_view, "view '{view}' is no timeline, which the formats {formats} show"},
-      {timeline && (options->sort || options->max_rows), "formats {formats} cannot be sorted or shortened"},
+      {timeline && (options->sort || options->limits.rows), "formats {formats} cannot be sorted or shortened"},
       {database && other_view,
        "format sqlite has all views: --view adds rows of bottomup, grains or timeline only; leave out view '{view}'"},
       {contexts && other_view, "formats {formats} show calling contexts: leave out view '{view}'"},
       {contexts && options->sort, "exports are in the order of the tree, and their viewers sort: leave out --sort"},
-      {contexts && options->compare, "exports show one run: --compare needs text, csv, json or html"},
-      {contexts && options->metric && options->format != OPTIONS_FOLDED,
+      {contexts && options->comparison.base, "exports show one run: --compare needs text, csv, json or html"},
+      {contexts && options->comparison.metric && options->format != OPTIONS_FOLDED,
        "only format folded has one metric: other exports have all, without --metric"},
       {options_format_is(options, IS_DIRECTORY) && !options->output, "format otf2 is a directory: it needs --output"},
       {database && !options->output, "format sqlite is a database: it needs --output"},
-      {database && (options->root_text || options->depth || options->max_rows || omits),
+      {database && (options->root.text || options->limits.depth || options->limits.rows || omits),
        "format sqlite has all contexts: leave out --root, --depth, --max-rows and --percent-limit, and restrict "
        "queries"},
-      {database && options->conditions_count, "format sqlite has no conditions: check --fail-if by a call of its own"},
+      {database && options->comparison.conditions_count,
+       "format sqlite has no conditions: check --fail-if by a call of its own"},
       {page && other_view, "format html shows all views: leave out view '{view}'"},
-      {page && options->limited, "format html shows whole runs: it cannot be used with --from and --to"},
-      {page && options->conditions_count, "format html shows no conditions: check --fail-if by a call of its own"},
+      {page && options->range.given, "format html shows whole runs: it cannot be used with --from and --to"},
+      {page && options->comparison.conditions_count,
+       "format html shows no conditions: check --fail-if by a call of its own"},
   };
   if (REFUSE(refusals))
     return ERR_INPUT;
@@ -134,19 +136,19 @@ static int check_live(const struct options *options, char *message, size_t size)
   const struct conflict conflicts[] = {
       {options->format != OPTIONS_TEXT, "--format", "the live view is a picture in the terminal"},
       {options->output, "--output", "the live view is a picture in the terminal"},
-      {options->compare, "--compare", "it shows one run"},
-      {options->scaling, "--scaling", "it shows one run"},
-      {options->merge, "--merge", "it shows one run"},
-      {options->conditions_count, "--fail-if", "check conditions in a report, when the run has ended"},
-      {options->scenarios_count, "--what-if", "scenarios need a run that has ended"},
-      {options->limited, "--from and --to", "it shows the run up to now"},
-      {options->root_text, "--root", "it shows the whole program"},
+      {options->comparison.base, "--compare", "it shows one run"},
+      {options->comparison.scaling, "--scaling", "it shows one run"},
+      {options->input.merge, "--merge", "it shows one run"},
+      {options->comparison.conditions_count, "--fail-if", "check conditions in a report, when the run has ended"},
+      {options->scenarios.count, "--what-if", "scenarios need a run that has ended"},
+      {options->range.given, "--from and --to", "it shows the run up to now"},
+      {options->root.text, "--root", "it shows the whole program"},
       {options->lines, "--lines", "it shows functions and contexts"},
       {options->sort, "--sort", "key r sorts"},
       {options->columns, "--columns", "its pages have columns of their own"},
-      {options->max_rows, "--max-rows", "it scrolls"},
-      {options->depth, "--depth", "it scrolls"},
-      {options->percent_limit >= 0, "--percent-limit", "it scrolls"},
+      {options->limits.rows, "--max-rows", "it scrolls"},
+      {options->limits.depth, "--depth", "it scrolls"},
+      {options->limits.percent >= 0, "--percent-limit", "it scrolls"},
       {options->per_thread, "--per-thread", "key 4 shows the threads"},
       {options->legend, "--legend", "key ? explains"},
       {options->index, "--index", "an index needs a run that has ended"},
@@ -166,27 +168,27 @@ static int check_scaling(const struct options *options, char *message, size_t si
 {
   enum options_content content = options_formats[options->format].shows;
   const struct refusal refusals[] = {
-      {!options->directories_count,
+      {!options->input.count,
        "--scaling needs the runs: the directory of hpcrun-lite --scaling, or several measurements"},
       {!options_view_has(options, HAS_SCALING), "view '{view}' has no --scaling: it needs {views with --scaling}"},
       {content != SHOWS_VIEWS && content != SHOWS_PAGE, "--scaling needs format text, csv, json or html"},
   };
   const struct conflict conflicts[] = {
-      {options->compare, "--compare", "--scaling compares runs with each other"},
-      {options->conditions_count, "--fail-if", "check conditions with --compare, or in a report of one run"},
-      {options->merge, "--merge", "--scaling keeps runs apart"},
-      {options->limited, "--from and --to", "--scaling compares whole runs"},
-      {options->scenarios_count, "--what-if", "--scaling shows what was measured"},
+      {options->comparison.base, "--compare", "--scaling compares runs with each other"},
+      {options->comparison.conditions_count, "--fail-if", "check conditions with --compare, or in a report of one run"},
+      {options->input.merge, "--merge", "--scaling keeps runs apart"},
+      {options->range.given, "--from and --to", "--scaling compares whole runs"},
+      {options->scenarios.count, "--what-if", "--scaling shows what was measured"},
       {options->per_thread, "--per-thread", "--scaling shows sums over threads"},
       {options->given[GIVEN_IDLENESS], "--idleness", "--scaling counts idleness against the threads of each run"},
-      {options->root_text, "--root", "--scaling shows the contexts of the whole program"},
+      {options->root.text, "--root", "--scaling shows the contexts of the whole program"},
       {options->lines, "--lines", "--scaling shows functions and constructs"},
       {options->sort, "--sort", "contexts are in the order of what they lose on more threads"},
       {options->columns, "--columns", "its columns are those of the series"},
-      {options->depth, "--depth", "contexts are in the order of what they lose; use --max-rows"},
-      {options->percent_limit >= 0, "--percent-limit", "contexts are in the order of what they lose; use --max-rows"},
+      {options->limits.depth, "--depth", "contexts are in the order of what they lose; use --max-rows"},
+      {options->limits.percent >= 0, "--percent-limit", "contexts are in the order of what they lose; use --max-rows"},
   };
-  if (!options->scaling)
+  if (!options->comparison.scaling)
     return 0;
   if (REFUSE(refusals))
     return ERR_INPUT;
@@ -199,14 +201,16 @@ static int check_graph(const struct options *options, char *message, size_t size
   bool graph = options->view == OPTIONS_GRAIN_GRAPH, drawn = options_formats[options->format].shows == SHOWS_GRAPH;
   bool checks = options_formats[options->format].shows == SHOWS_CHECKS;
   const struct refusal refusals[] = {
-      {!graph && (options->given[GIVEN_MAX_NODES] || options->unreduced || options->given[GIVEN_COLOUR] || drawn),
+      {!graph &&
+           (options->given[GIVEN_MAX_NODES] || options->grains.unreduced || options->given[GIVEN_COLOUR] || drawn),
        "view '{view}' is not drawn: --max-nodes, --unreduced, --colour, graphml and dot need grain-graph"},
       {graph && !drawn && options->format != OPTIONS_JSON,
        "view '{view}' is a drawing: it needs -f graphml, dot or json"},
-      {options->unreduced && options->given[GIVEN_MAX_NODES], "--unreduced folds nothing: --max-nodes has no effect"},
-      {options->format == OPTIONS_JUNIT && !options->conditions_count,
+      {options->grains.unreduced && options->given[GIVEN_MAX_NODES],
+       "--unreduced folds nothing: --max-nodes has no effect"},
+      {options->format == OPTIONS_JUNIT && !options->comparison.conditions_count,
        "format junit has a test for each --fail-if: give at least one"},
-      {options->format == OPTIONS_MARKDOWN && !options->conditions_count && !options->compare,
+      {options->format == OPTIONS_MARKDOWN && !options->comparison.conditions_count && !options->comparison.base,
        "format markdown shows a comparison: give --compare or --fail-if"},
       {checks && options->view != OPTIONS_SUMMARY, "formats {formats} show the summary, not view '{view}'"},
   };
@@ -216,20 +220,20 @@ static int check_graph(const struct options *options, char *message, size_t size
 /* What can be compared, and what only a comparison has. */
 static int check_comparison(const struct options *options, char *message, size_t size)
 {
-  bool compares = options->compare, column = compares && options->view != OPTIONS_SUMMARY;
-  const struct refusal metric[] = {{options->metric && options->format != OPTIONS_FOLDED && !column,
+  bool compares = options->comparison.base, column = compares && options->view != OPTIONS_SUMMARY;
+  const struct refusal metric[] = {{options->comparison.metric && options->format != OPTIONS_FOLDED && !column,
                                     "--metric is the column to compare or fold: it needs --compare and topdown, "
                                     "bottomup, flat, regions, overheads, tasks, parallelism or threads; or -f folded"}};
   const struct refusal refusals[] = {
-      {!options->directories_count, "--compare '{base}' needs the runs to compare to it: --compare BASE DIR"},
-      {options->merge, "--compare keeps runs apart: it cannot be used with --merge"},
+      {!options->input.count, "--compare '{base}' needs the runs to compare to it: --compare BASE DIR"},
+      {options->input.merge, "--compare keeps runs apart: it cannot be used with --merge"},
       {!options_view_has(options, HAS_COMPARE), "view '{view}' cannot be compared: use {views with --compare}"},
-      {options->limited, "--compare compares whole runs: it cannot be used with --from and --to"},
-      {options->scenarios_count, "--compare compares what was measured: it cannot be used with --what-if"},
+      {options->range.given, "--compare compares whole runs: it cannot be used with --from and --to"},
+      {options->scenarios.count, "--compare compares what was measured: it cannot be used with --what-if"},
       {options->per_thread, "--compare compares sums over threads: it cannot be used with --per-thread"},
       {options->columns && options->format == OPTIONS_TEXT,
        "text of a comparison shows what --metric chooses: --columns needs -f csv or json"},
-      {options->root_text && options->root.is_id,
+      {options->root.text && options->root.selector.is_id,
        "cannot use '--root {root}' with --compare: the same context has another id in each run"},
   };
   int status = REFUSE(metric);
@@ -240,14 +244,14 @@ static int check_comparison(const struct options *options, char *message, size_t
 static int check_rows(const struct options *options, char *message, size_t size)
 {
   bool lines = options->lines && !options_view_has(options, HAS_LINES);
-  bool root = options->has_root && !options_view_has(options, HAS_ROOT);
+  bool root = options->root.given && !options_view_has(options, HAS_ROOT);
   const struct refusal refusals[] = {
       {lines && options->view == OPTIONS_SOURCE, "view 'source' always shows lines: --lines has no effect on it"},
       {lines || root,
        "view '{view}' shows no functions: --root needs {views with --root}, and --lines one of the first four"},
-      {options->depth && !options_view_has(options, HAS_DEPTH),
+      {options->limits.depth && !options_view_has(options, HAS_DEPTH),
        "view '{view}' has no levels: --depth needs {views with --depth}"},
-      {options->percent_limit >= 0 && !options_view_has(options, HAS_PERCENT),
+      {options->limits.percent >= 0 && !options_view_has(options, HAS_PERCENT),
        "view '{view}' omits no light rows: --percent-limit needs {views with --percent-limit}"},
   };
   return REFUSE(refusals);
@@ -255,9 +259,9 @@ static int check_rows(const struct options *options, char *message, size_t size)
 
 static int check_times(const struct options *options, char *message, size_t size)
 {
-  if (options->limited && options->from_ns >= options->to_ns) {
-    snprintf(message, size, "--from %.9g is not before --to %.9g", (double)options->from_ns / 1e9,
-             (double)options->to_ns / 1e9);
+  if (options->range.given && options->range.from_ns >= options->range.to_ns) {
+    snprintf(message, size, "--from %.9g is not before --to %.9g", (double)options->range.from_ns / 1e9,
+             (double)options->range.to_ns / 1e9);
     return ERR_INPUT;
   }
   return 0;
@@ -270,27 +274,29 @@ static int check_order(const struct options *options, char *message, size_t size
   bool time = options_view_has(options, HAS_TIME), lanes = options->given[GIVEN_LANES];
   bool source = options->view == OPTIONS_SOURCE;
   const struct refusal refusals[] = {
-      {options->limited && options->reference,
+      {options->range.given && options->grains.reference,
        "--reference compares whole runs: it cannot be used with --from and --to"},
       {lanes && !timeline, "view '{view}' has no lines for threads: --lanes needs timeline"},
       {lanes && !text && options->format != OPTIONS_JSON,
        "--lanes joins lines of text or json: other formats have each thread"},
       {options->index && !timeline, "view '{view}' stores no index: use --view timeline --index"},
-      {time && options->directories_count > 1, "view '{view}' shows one run: give one measurement directory"},
+      {time && options->input.count > 1, "view '{view}' shows one run: give one measurement directory"},
       {time && options->sort, "view '{view}' is in the order of time: it cannot be sorted"},
       {time && options->given[GIVEN_IDLENESS],
        "view '{view}' has exact times of idle threads: --idleness has no effect on it"},
-      {time && options->max_rows && !timeline, "view '{view}' cannot be shortened"},
-      {time && options->max_rows && !text, "csv and json of the timeline are always complete: --max-rows needs text"},
+      {time && options->limits.rows && !timeline, "view '{view}' cannot be shortened"},
+      {time && options->limits.rows && !text,
+       "csv and json of the timeline are always complete: --max-rows needs text"},
       {options->sources && options->format != OPTIONS_HTML,
        "--sources embeds source lines in a page: it needs -f html"},
-      {options->source_paths_count && options->format == OPTIONS_HTML && !options->sources,
+      {options->source_paths.count && options->format == OPTIONS_HTML && !options->sources,
        "the page holds no source text: --source-path needs --sources"},
-      {options->source_paths_count && !source && !options->sources,
+      {options->source_paths.count && !source && !options->sources,
        "view '{view}' shows no source text: --source-path needs source"},
       {source && options->sort, "view 'source' is in the order of lines: it cannot be sorted"},
-      {source && options->max_rows && !text, "csv and json of source lines are always complete: --max-rows needs text"},
-      {source && options->has_root && (options->root.is_id || options->root.is_region),
+      {source && options->limits.rows && !text,
+       "csv and json of source lines are always complete: --max-rows needs text"},
+      {source && options->root.given && (options->root.selector.is_id || options->root.selector.is_region),
        "view 'source' shows functions, files and lines, not '--root {root}': give the name of one"},
   };
   return REFUSE(refusals);
@@ -300,9 +306,9 @@ static int check_order(const struct options *options, char *message, size_t size
 static int check_effects(const struct options *options, char *message, size_t size)
 {
   bool grains = options->view == OPTIONS_GRAINS, graph = options->view == OPTIONS_GRAIN_GRAPH;
-  bool grain_options = options->reference || options->grain_groups || options->given[GIVEN_GRAIN_LIMIT];
+  bool grain_options = options->grains.reference || options->grains.groups || options->given[GIVEN_GRAIN_LIMIT];
   bool rows = (options->sort && !options_view_has(options, HAS_SORT)) ||
-              (options->max_rows && !options_view_has(options, HAS_ROWS));
+              (options->limits.rows && !options_view_has(options, HAS_ROWS));
   const struct refusal refusals[] = {
       {options->columns && (options_formats[options->format].shows != SHOWS_VIEWS || graph),
        "--columns chooses columns of a view: it needs format text, csv or json, and not grain-graph"},
@@ -324,20 +330,20 @@ static int check_effects(const struct options *options, char *message, size_t si
       {options->per_thread && !options_view_has(options, HAS_PER_THREAD) &&
            !(options->view == OPTIONS_TIMELINE && options->format == OPTIONS_TEXT),
        "--per-thread has no effect on this report: it needs regions, region-tree, or the timeline as text"},
-      {grain_options && !grains && !(graph && !options->grain_groups),
+      {grain_options && !grains && !(graph && !options->grains.groups),
        "view '{view}' shows no grains: --reference, --grain-limit and --grain-groups need grains"},
-      {options->scenarios_count && !options_view_has(options, HAS_SCENARIOS),
+      {options->scenarios.count && !options_view_has(options, HAS_SCENARIOS),
        "view '{view}' shows no scenarios: --what-if needs whatif or parallelism"},
-      {options->scenarios_count > 1 && options->view == OPTIONS_PARALLELISM,
+      {options->scenarios.count > 1 && options->view == OPTIONS_PARALLELISM,
        "view '{view}' shows one scenario: give --what-if once, or use whatif"},
-      {rows && !options->scaling, "view '{view}' cannot be sorted or shortened"},
+      {rows && !options->comparison.scaling, "view '{view}' cannot be sorted or shortened"},
   };
   return REFUSE(refusals);
 }
 
 int consistency_check(struct options *options, char *message, size_t size)
 {
-  const struct refusal merge[] = {{options->merge && options->directories_count < 2,
+  const struct refusal merge[] = {{options->input.merge && options->input.count < 2,
                                    "--merge adds up several runs: give two or more measurement directories"}};
   if (options->help || options->version)
     return 0;
@@ -345,12 +351,12 @@ int consistency_check(struct options *options, char *message, size_t size)
       check_scaling(options, message, size) || REFUSE(merge))
     return ERR_INPUT;
   options->view_name = options_views[options->view].name;
-  if (options->root_text && options->view != OPTIONS_GRAIN_GRAPH && parse_root(options, message, size))
+  if (options->root.text && options->view != OPTIONS_GRAIN_GRAPH && parse_root(options, message, size))
     return ERR_INPUT;
   if (check_graph(options, message, size))
     return ERR_INPUT;
-  for (uint32_t i = 0; i < options->conditions_count; i++)
-    if (condition_misuse(&options->conditions[i], options->compare, message, size))
+  for (uint32_t i = 0; i < options->comparison.conditions_count; i++)
+    if (condition_misuse(&options->comparison.conditions[i], options->comparison.base, message, size))
       return ERR_INPUT;
   if (check_comparison(options, message, size) || check_rows(options, message, size) ||
       check_times(options, message, size) || check_order(options, message, size))

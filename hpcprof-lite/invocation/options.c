@@ -179,7 +179,7 @@ static int take_percent(const struct taken *taken)
   double parsed = strtod(taken->text, &end);
   if (!*taken->text || *end || !isfinite(parsed) || parsed < 0 || parsed > 100)
     return fail(taken, "option '--percent-limit' needs a number from 0 to 100, not '%s'", taken->text);
-  taken->options->percent_limit = parsed;
+  taken->options->limits.percent = parsed;
   return 0;
 }
 
@@ -193,7 +193,7 @@ static int take_time(const struct taken *taken)
   char *end = NULL, *text = taken->text;
   bool number = isdigit((unsigned char)*text) || *text == '.';
   double parsed = number ? strtod(text, &end) : 0;
-  taken->options->limited = true;
+  taken->options->range.given = true;
   for (size_t i = 0; i < sizeof units / sizeof *units && end != text && end; i++)
     if (!strcmp(end, units[i].suffix) && parsed * units[i].ns < 1e18) {
       *(uint64_t *)taken->member = model_rounded(parsed * units[i].ns);
@@ -208,11 +208,12 @@ static int take_scenario(const struct taken *taken)
 {
   struct options *options = taken->options;
   const char *wrong;
-  uint32_t count = options->scenarios_count;
+  uint32_t count = options->scenarios.count;
   escape_undo(taken->text);
-  xarray_reserve(&options->scenarios, &options->scenarios_room, (size_t)count + 1, sizeof *options->scenarios);
-  options->scenarios_count++;
-  if (!scenario_parse(taken->text, &options->scenarios[count], &wrong))
+  xarray_reserve(&options->scenarios.list, &options->scenarios.room, (size_t)count + 1,
+                 sizeof *options->scenarios.list);
+  options->scenarios.count++;
+  if (!scenario_parse(taken->text, &options->scenarios.list[count], &wrong))
     return 0;
   return fail(taken, "cannot use '--what-if %s': %s", taken->text, wrong);
 }
@@ -221,13 +222,14 @@ static int take_condition(const struct taken *taken)
 {
   struct options *options = taken->options;
   const char *wrong;
-  uint32_t count = options->conditions_count;
+  uint32_t count = options->comparison.conditions_count;
   escape_undo(taken->text);
-  xarray_reserve(&options->conditions, &options->conditions_room, (size_t)count + 1, sizeof *options->conditions);
-  options->conditions_count++;
+  xarray_reserve(&options->comparison.conditions, &options->comparison.conditions_room, (size_t)count + 1,
+                 sizeof *options->comparison.conditions);
+  options->comparison.conditions_count++;
   struct condition_metric metrics[RUN_METRICS_MAX];
   uint32_t metrics_count = run_figure_metrics(metrics);
-  if (!condition_parse(taken->text, metrics, metrics_count, &options->conditions[count], &wrong))
+  if (!condition_parse(taken->text, metrics, metrics_count, &options->comparison.conditions[count], &wrong))
     return 0;
   return fail(taken, "cannot use --fail-if '%s': %s", taken->text, wrong);
 }
@@ -235,7 +237,7 @@ static int take_condition(const struct taken *taken)
 static int take_grain_limit(const struct taken *taken)
 {
   char list[LIST_BYTES];
-  if (grain_limits_parse(taken->text, &taken->options->grain_limits))
+  if (grain_limits_parse(taken->text, &taken->options->grains.limits))
     return 0;
   words_list(grain_metric_names, " or ", list, sizeof list);
   return fail(taken, "option '--grain-limit' needs NAME=VALUE, not '%s': a number from 0 for %s", taken->text, list);
@@ -244,9 +246,9 @@ static int take_grain_limit(const struct taken *taken)
 static int take_source_path(const struct taken *taken)
 {
   struct options *options = taken->options;
-  xarray_reserve(&options->source_paths, &options->source_paths_room, (size_t)options->source_paths_count + 1,
-                 sizeof *options->source_paths);
-  options->source_paths[options->source_paths_count++] = taken->text;
+  xarray_reserve(&options->source_paths.list, &options->source_paths.room, (size_t)options->source_paths.count + 1,
+                 sizeof *options->source_paths.list);
+  options->source_paths.list[options->source_paths.count++] = taken->text;
   return *taken->text ? 0 : fail(taken, "option '--source-path' needs a directory");
 }
 
@@ -319,25 +321,25 @@ bool options_of_samples(const struct options *options)
 
 void options_release(struct options *options)
 {
-  for (uint32_t i = 0; i < options->scenarios_count; i++)
-    scenario_release(&options->scenarios[i]);
-  for (uint32_t i = 0; i < options->conditions_count; i++)
-    condition_release(&options->conditions[i]);
-  free(options->newest);
-  free(options->conditions);
-  free(options->scenarios);
-  free(options->source_paths);
+  for (uint32_t i = 0; i < options->scenarios.count; i++)
+    scenario_release(&options->scenarios.list[i]);
+  for (uint32_t i = 0; i < options->comparison.conditions_count; i++)
+    condition_release(&options->comparison.conditions[i]);
+  free(options->input.newest);
+  free(options->comparison.conditions);
+  free(options->scenarios.list);
+  free(options->source_paths.list);
 }
 
 /* Without --view, the first operand is the view if it is the name of one. */
 static int take_view_operand(const struct taken *taken)
 {
   struct options *options = taken->options;
-  const char *name = options->directories_count ? options->directories[0] : "";
+  const char *name = options->input.count ? options->input.directories[0] : "";
   if (options->given[GIVEN_VIEW] || options->help || options->version)
     return 0;
-  for (size_t i = 0; i < options->directories_count; i++) {
-    const char *operand = options->directories[i];
+  for (size_t i = 0; i < options->input.count; i++) {
+    const char *operand = options->input.directories[i];
     if (words_find(view_names, operand) < 0)
       continue;
     if (!access(operand, F_OK))
@@ -348,8 +350,8 @@ static int take_view_operand(const struct taken *taken)
   }
   int view = words_find(view_names, name);
   if (view >= 0) {
-    options->directories++;
-    options->directories_count--;
+    options->input.directories++;
+    options->input.count--;
     options->given[GIVEN_VIEW] = true;
     options->view = (enum options_view)view;
     options->views_given = 1u << options->view;
@@ -371,11 +373,11 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
 {
   struct command_line line;
   struct taken taken = {.options = options, .message = message, .size = size};
-  *options = (struct options){.percent_limit = -1,
+  *options = (struct options){.limits.percent = -1,
                               .threads = cores(),
-                              .to_ns = UINT64_MAX,
-                              .max_nodes = DEFAULT_NODES,
-                              .grain_limits = grain_limits_default()};
+                              .range.to_ns = UINT64_MAX,
+                              .grains.max_nodes = DEFAULT_NODES,
+                              .grains.limits = grain_limits_default()};
   command_line_init(&line, ":", options_described, OPTIONS_GIVEN);
   opterr = 0;
   for (;;) {
@@ -394,7 +396,7 @@ int options_parse(int argc, char **argv, struct options *options, char *message,
     if (takers[option].take(&taken))
       return ERR_INPUT;
   }
-  options->directories = argv + optind;
-  options->directories_count = (size_t)(argc - optind);
+  options->input.directories = argv + optind;
+  options->input.count = (size_t)(argc - optind);
   return take_view_operand(&taken);
 }

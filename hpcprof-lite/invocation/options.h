@@ -77,6 +77,66 @@ enum options_given {
   OPTIONS_GIVEN
 };
 
+/* Lists that repeatable options fill, in order. */
+struct options_scenarios {
+  struct scenario *list;
+  uint32_t count;
+  size_t room;
+};
+struct options_source_paths {
+  const char **list;
+  uint32_t count;
+  size_t room;
+};
+
+/* --root */
+struct options_root {
+  bool given;
+  const char *text; /* in the graph of grains a path */
+  struct selector selector;
+};
+
+/* --from and --to */
+struct options_range {
+  bool given;
+  uint64_t from_ns, to_ns; /* since the start of the run */
+};
+
+/* Which rows are shown. */
+struct options_limits {
+  double percent;       /* below 0: the default of view and format */
+  uint32_t rows, depth; /* 0 = no limit */
+};
+
+/* Options of the views of grains. */
+struct options_grains {
+  uint32_t max_nodes; /* of the graph */
+  bool unreduced, groups;
+  enum grain_metric colour;
+  const char *reference; /* measurement directory of the run to which grains are compared */
+  struct grain_limits limits;
+};
+
+/* Several runs side by side. */
+struct options_comparison {
+  const char *base;             /* the base's directories, separated by commas; NULL: nothing is compared */
+  const char *metric;           /* column that is compared or folded, NULL = the view's or the format's own */
+  struct condition *conditions; /* of --fail-if, in order */
+  uint32_t conditions_count;
+  size_t conditions_room;
+  bool scaling;
+};
+
+/* What is read. */
+struct options_input {
+  char **directories;
+  size_t count;
+  char **references; /* of runs with one thread, that advice is compared to; after the directories */
+  size_t references_count;
+  char *newest; /* the directory that is reported if none is given; owned */
+  bool merge;
+};
+
 struct options {
   enum options_view view;
   uint32_t views_given; /* bits: all views that --view names; a database can have several */
@@ -84,44 +144,22 @@ struct options {
   const char *view_name;
   enum options_format format;
   const char *output;
-  bool lines, per_thread, legend, no_header, raw_names, quiet, verbose, help, version;
-  enum profile_baseline baseline;
-  bool has_root;
-  const char *root_text; /* of --root; in the graph of grains a path */
-  struct selector root;
-  uint32_t max_nodes; /* of the graph of grains */
-  bool unreduced;
-  enum grain_metric colour;
-  struct scenario *scenarios; /* of --what-if, in order */
-  uint32_t scenarios_count;
-  size_t scenarios_room;
-  const char *sort;      /* column, NULL = the view's own order       */
-  const char *columns;   /* that are shown, separated by commas; NULL: the view's own */
-  const char *reference; /* measurement directory of the run that grains are compared to */
-  struct grain_limits grain_limits;
-  bool grain_groups;
-  bool merge, no_pager, scaling, live;
+  bool lines, per_thread, legend, no_header, raw_names, quiet, verbose, help, version, no_pager, live;
   bool sources; /* embed source lines in the page */
-  bool limited; /* --from or --to is given */
-  bool index;
+  bool index;   /* store the index of the trace */
   enum timeline_grouping lanes;
-  uint64_t from_ns, to_ns;      /* since the run's begin */
-  const char *compare;          /* the base's directories, separated by commas; NULL: nothing is compared */
-  const char *metric;           /* column that is compared or folded, NULL = the view's or the format's own */
-  struct condition *conditions; /* of --fail-if, in order */
-  uint32_t conditions_count;
-  size_t conditions_room;
-  double percent_limit;     /* below 0: the default of view and format   */
-  uint32_t max_rows, depth; /* 0 = no limit                          */
+  enum profile_baseline baseline;
+  const char *sort;    /* column, NULL = the view's own order */
+  const char *columns; /* that are shown, separated by commas; NULL: the view's own */
   unsigned threads;
-  const char **source_paths; /* of --source-path, in order */
-  uint32_t source_paths_count;
-  size_t source_paths_room;
-  char **directories;
-  size_t directories_count;
-  char **references; /* of runs with one thread, that advice is compared to; after the directories */
-  size_t references_count;
-  char *newest; /* the directory that is reported if none is given; owned */
+  struct options_input input;
+  struct options_root root;
+  struct options_range range;
+  struct options_limits limits;
+  struct options_scenarios scenarios; /* --what-if */
+  struct options_source_paths source_paths;
+  struct options_grains grains;
+  struct options_comparison comparison;
 };
 
 /* Fills options from argv; invocation/consistency.h checks whether they go together.  0, or ERR_INPUT with one line in

@@ -25,8 +25,8 @@ static void make_list(struct job *job)
 /* Lets the report say what was left out. */
 static void set_limits(struct job *job, double percent)
 {
-  job->report.percent_limit = percent;
-  job->report.only_percent_limit = !job->options.depth && !job->options.max_rows;
+  job->report.limits.percent = percent;
+  job->report.limits.only_percent = !job->options.limits.depth && !job->options.limits.rows;
 }
 
 /* Sorts siblings as --sort asks for. */
@@ -36,8 +36,8 @@ static void sort(const struct job *job, struct construct_tree *tree)
   struct construct_line *lines = xcalloc(tree->count, sizeof *lines);
   for (uint32_t i = 0; i < tree->count; i++)
     lines[i] = (struct construct_line){&tree->entries[i], NULL};
-  uint32_t column = table_number(&job->table, job->options.sort);
-  table_keys_init(&keys, &job->table, column, lines, tree->count, sizeof *lines);
+  uint32_t column = table_number(&job->choice.table, job->options.sort);
+  table_keys_init(&keys, &job->choice.table, column, lines, tree->count, sizeof *lines);
   construct_order(tree, &keys);
   table_keys_release(&keys);
   free(lines);
@@ -48,14 +48,14 @@ static void arrange(struct job *job, struct construct_tree *tree, bool list)
 {
   const struct options *options = &job->options;
   double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
-  struct construct_limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
-                                    .depth = options->depth,
-                                    .rows = options->max_rows,
+  struct construct_limits limits = {.percent = options->limits.percent < 0 ? standard : options->limits.percent,
+                                    .depth = options->limits.depth,
+                                    .rows = options->limits.rows,
                                     .in_order = list};
   job->report.constructs = tree; /* the columns read it */
   if (options->sort)
     sort(job, tree);
-  construct_order_limit(tree, &limits, &job->shown, &job->report.left_out);
+  construct_order_limit(tree, &limits, &job->shown, &job->report.limits.left_out);
   set_limits(job, limits.percent);
   job->report.shown = job->shown;
   job->report.per_thread = options->per_thread;
@@ -78,7 +78,7 @@ int region_tree_pipeline(struct job *job)
 /* Whether an amount is at least --percent-limit of the whole. */
 static bool is_heavy(const struct job *job, uint64_t amount, uint64_t whole)
 {
-  return job->options.percent_limit <= 0 || (double)amount * 100 >= (double)whole * job->options.percent_limit;
+  return job->options.limits.percent <= 0 || (double)amount * 100 >= (double)whole * job->options.limits.percent;
 }
 
 int overheads_pipeline(struct job *job)
@@ -86,17 +86,17 @@ int overheads_pipeline(struct job *job)
   struct overheads *overheads = &job->report.overheads;
   make_constructs(job);
   overheads_compute(&job->profile, &job->constructs, overheads);
-  set_limits(job, job->options.percent_limit);
+  set_limits(job, job->options.limits.percent);
   if (!overheads->count)
     return 0;
   uint32_t kept = 0, last = overheads->count - 1;
   job_sort(job, overheads->rows, last, sizeof *overheads->rows);
   for (uint32_t i = 0; i < last; i++) /* the program always stays */
     if (is_heavy(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns) &&
-        (!job->options.max_rows || kept < job->options.max_rows))
+        (!job->options.limits.rows || kept < job->options.limits.rows))
       overheads->rows[kept++] = overheads->rows[i];
   overheads->rows[kept] = overheads->rows[last];
-  job->report.left_out = last - kept;
+  job->report.limits.left_out = last - kept;
   overheads->count = kept + 1;
   return 0;
 }
@@ -107,15 +107,15 @@ int tasks_pipeline(struct job *job)
   make_constructs(job);
   task_figures_compute(&job->profile, &job->names, &job->constructs, tasks);
   job_sort(job, tasks->rows, tasks->count, sizeof *tasks->rows);
-  set_limits(job, job->options.percent_limit);
+  set_limits(job, job->options.limits.percent);
   uint64_t whole = 0;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < tasks->count; i++)
     model_add(&whole, tasks->rows[i].exec_ns);
   for (uint32_t i = 0; i < tasks->count; i++)
-    if (is_heavy(job, tasks->rows[i].exec_ns, whole) && (!job->options.max_rows || kept < job->options.max_rows))
+    if (is_heavy(job, tasks->rows[i].exec_ns, whole) && (!job->options.limits.rows || kept < job->options.limits.rows))
       tasks->rows[kept++] = tasks->rows[i];
-  job->report.left_out = tasks->count - kept;
+  job->report.limits.left_out = tasks->count - kept;
   tasks->count = kept;
   job->report.constructs = &job->constructs;
   return 0;

@@ -73,7 +73,7 @@ static void find(struct job *job, char ***paths, uint32_t *count)
 {
   struct options *options = &job->options;
   struct problems problems = {0};
-  find_measurements(options->directories, options->directories_count, &problems, paths, count);
+  find_measurements(options->input.directories, options->input.count, &problems, paths, count);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
@@ -108,7 +108,7 @@ static int limit_process(struct job *job, struct profile_process *process)
   if (!(process->workspan.tick_ns > 0))
     return cannot_limit(process->path, "the process was killed before it had stored the length of its ticks");
   process->from_ticks = range->from_ns ? ticks_at(range, process, range->from_ns) : 0;
-  process->to_ticks = job->options.to_ns < UINT64_MAX ? ticks_at(range, process, range->to_ns) : UINT64_MAX;
+  process->to_ticks = job->options.range.to_ns < UINT64_MAX ? ticks_at(range, process, range->to_ns) : UINT64_MAX;
   if (recorded_graph_limit(&job->profile, process, &job->log_problems))
     return 0;
   problems_print(&job->log_problems, stderr);
@@ -123,7 +123,7 @@ static int limit_log(struct job *job)
   for (uint32_t i = 0; i < profile->processes_count; i++)
     any |= profile->processes[i].usable && profile->processes[i].workspan.known;
   if (!any)
-    return cannot_limit(job->options.directories[0], no_log);
+    return cannot_limit(job->options.input.directories[0], no_log);
   profile->contexts.shares_count = 0;
   int status = 0;
   for (uint32_t i = 0; i < profile->processes_count && !status; i++)
@@ -135,10 +135,10 @@ static int limit_log(struct job *job)
 /* The part of the run that is reported, if it is limited. */
 static struct profile_range find_part(const struct options *options, char *const *paths, uint32_t count)
 {
-  struct profile_range part = {.from_ns = options->from_ns, .to_ns = options->to_ns};
-  part.traced = options->limited && options_of_samples(options);
-  part.limited = part.traced || (options->limited && options_view_has(options, HAS_LOG));
-  if (options->limited)
+  struct profile_range part = {.from_ns = options->range.from_ns, .to_ns = options->range.to_ns};
+  part.traced = options->range.given && options_of_samples(options);
+  part.limited = part.traced || (options->range.given && options_view_has(options, HAS_LOG));
+  if (options->range.given)
     merge_find_run(paths, count, options->threads, &part.begin_ns, &part.run_ns);
   part.to_ns = MIN(part.to_ns, part.run_ns);
   return part;
@@ -168,7 +168,7 @@ static int merge(struct job *job, bool first)
     find(job, &paths, &count);
   struct profile_range part = find_part(options, paths, count);
   int status = ranks_paths(ranks, 0, &paths, &count, &part.begin_ns);
-  part.to_ns = first ? part.to_ns : options->to_ns;
+  part.to_ns = first ? part.to_ns : options->range.to_ns;
   bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
   struct merge_slice slice = {.paths = paths,
                               .count = count,
@@ -193,7 +193,7 @@ int gather(struct job *job)
   const struct options *options = &job->options;
   if (merge(job, true))
     return job_different_ranks();
-  int unusable = options->limited && job->profile.range.run_ns ? check_part(job) : 0;
+  int unusable = options->range.given && job->profile.range.run_ns ? check_part(job) : 0;
   if (unusable) {
     report_files(job);
     return unusable;

@@ -50,7 +50,7 @@ static void find_directives(struct pass *pass)
   const struct profile_process *process = pass->process;
   pass->directives = xcalloc(process->workspan.directives_count, sizeof *pass->directives);
   for (uint32_t i = 1; i < process->workspan.directives_count; i++)
-    pass->directives[i] = pass->stream->job->report.workspan.row_of[process->directive_map[i]];
+    pass->directives[i] = pass->stream->job->report.spans.workspan.row_of[process->directive_map[i]];
 }
 
 /* Returns whether the process has grains in the unit of the run. */
@@ -138,7 +138,7 @@ static int tell_row(void *context, const struct grain *grain)
                           .first_id = pass->first_id,
                           .directive = pass->directives[grain->row],
                           .creator = pass->directives[grain->creator_row],
-                          .context = stream->job->grain_contexts[pass->directives[grain->row]],
+                          .context = stream->job->grains.contexts[pass->directives[grain->row]],
                           .exec = shown_exec(pass, &pass->done, grain->exec),
                           .create = time_ns(pass, grain->create),
                           .chunk_overhead = time_ns(pass, grain->chunk_overhead),
@@ -147,7 +147,7 @@ static int tell_row(void *context, const struct grain *grain)
                           .sync_instant = amount(pass, grain->sync_instant),
                           .slack = amount(pass, grain->slack)};
   set_counts(pass, grain->counts, &row);
-  uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grain_reference) : UINT64_MAX;
+  uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grains.reference) : UINT64_MAX;
   grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before,
                         &stream->job->profile.constructs.counters, &row);
   return stream->take(stream->to, &row);
@@ -165,13 +165,13 @@ static void tell_event(void *context, const struct grain_event *event)
 static int add_reference(void *context, const struct grain *grain)
 {
   struct pass *pass = context;
-  return grain_reference_add(&pass->stream->job->grain_reference, path_key(pass, grain), amount(pass, grain->exec));
+  return grain_reference_add(&pass->stream->job->grains.reference, path_key(pass, grain), amount(pass, grain->exec));
 }
 
 static int want_reference(void *context, const struct grain *grain)
 {
   struct pass *pass = context;
-  return grain_reference_want(&pass->stream->job->grain_reference, path_key(pass, grain));
+  return grain_reference_want(&pass->stream->job->grains.reference, path_key(pass, grain));
 }
 
 /* ---- passes ---- */
@@ -202,7 +202,7 @@ static int pass_grains(struct pass *pass, int (*each)(void *context, const struc
     graph_builder_process(stream->builder);
   stream->ids += totals->last_id;
   stream->job->report.log_differs |= totals->differs;
-  stream->job->grain_curve = totals->curve;
+  stream->job->grains.curve = totals->curve;
 out:
   grains_close(grains);
   return status;
@@ -220,7 +220,7 @@ static int pass_all(struct grain_stream *stream, const struct profile *profile,
     struct pass pass = {.stream = stream, .process = &profile->processes[i], .first_id = stream->ids};
     if (!has_log[i])
       continue;
-    pass.limits = grain_limits_of(&stream->job->options.grain_limits, pass.process);
+    pass.limits = grain_limits_of(&stream->job->options.grains.limits, pass.process);
     for (uint32_t k = 0; k < pass.process->constructs.counters.count; k++)
       pass.counters[k] = counter_names_find(&profile->constructs.counters, pass.process->constructs.counters.names[k]);
     pass.key = process_number(profile, pass.process) + 1;
@@ -240,9 +240,9 @@ static int pass_all(struct grain_stream *stream, const struct profile *profile,
 static int read_reference(struct grain_stream *stream, struct job *other)
 {
   struct job *job = stream->job;
-  char *directory = (char *)job->options.reference;
-  other->options = (struct options){.directories = &directory,
-                                    .directories_count = 1,
+  char *directory = (char *)job->options.grains.reference;
+  other->options = (struct options){.input.directories = &directory,
+                                    .input.count = 1,
                                     .threads = job->options.threads,
                                     .quiet = job->options.quiet,
                                     .format = OPTIONS_CSV};
@@ -254,7 +254,7 @@ static int read_reference(struct grain_stream *stream, struct job *other)
     job_print_error("cannot use '--reference %s': it has no graph log in the unit of this run", directory);
     return EXIT_INPUT;
   }
-  struct grain_reference *reference = &job->grain_reference;
+  struct grain_reference *reference = &job->grains.reference;
   struct problems *problems = &job->log_problems, again = {0}; /* again: the pass that follows finds them, too */
   stream->without_paths = true;
   grain_reference_init(reference, problems);
@@ -289,20 +289,20 @@ enum { SEVERAL_CONTEXTS = MODEL_NONE - 1 };
 static void find_contexts(struct job *job)
 {
   uint32_t count = job->profile.workspan.directives_count;
-  job->grain_contexts = xmalloc(((size_t)count + 1) * sizeof *job->grain_contexts);
+  job->grains.contexts = xmalloc(((size_t)count + 1) * sizeof *job->grains.contexts);
   construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
   for (uint32_t i = 0; i <= count; i++)
-    job->grain_contexts[i] = MODEL_NONE;
+    job->grains.contexts[i] = MODEL_NONE;
   for (uint32_t i = 1; i < job->constructs.count; i++) {
     const struct construct_entry *entry = &job->constructs.entries[i];
     if (!entry->directive || entry->directive >= count || entry->context == MODEL_NONE)
       continue;
-    uint32_t *context = &job->grain_contexts[job->report.workspan.row_of[entry->directive]];
+    uint32_t *context = &job->grains.contexts[job->report.spans.workspan.row_of[entry->directive]];
     *context = *context == MODEL_NONE || *context == entry->context ? entry->context : SEVERAL_CONTEXTS;
   }
   for (uint32_t i = 0; i <= count; i++)
-    if (job->grain_contexts[i] == SEVERAL_CONTEXTS)
-      job->grain_contexts[i] = MODEL_NONE;
+    if (job->grains.contexts[i] == SEVERAL_CONTEXTS)
+      job->grains.contexts[i] = MODEL_NONE;
 }
 
 static int each_row(void *context, table_take *take, void *to)
@@ -310,7 +310,7 @@ static int each_row(void *context, table_take *take, void *to)
   struct grain_stream *stream = context;
   stream->take = take;
   stream->to = to;
-  stream->without_paths = stream->job->report.grain_groups;
+  stream->without_paths = stream->job->report.grains.groups;
   return pass_all(stream, &stream->job->profile, tell_row, job_log_problems(stream->job));
 }
 
@@ -347,20 +347,21 @@ static int prepare(struct job *job, uint32_t *count)
     return 0;
   *count = find_recorded(&job->profile, NULL);
   if (!*count) {
-    job_print_error("%s: there is no graph log: run 'hpcrun-lite -p log' for the grains", options->directories[0]);
+    job_print_error("%s: there is no graph log: run 'hpcrun-lite -p log' for the grains",
+                    options->input.directories[0]);
     return EXIT_INPUT;
   }
-  job->grain_stream = xcalloc(1, sizeof *job->grain_stream);
-  job->grain_stream->job = job;
-  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
+  job->grains.stream = xcalloc(1, sizeof *job->grains.stream);
+  job->grains.stream->job = job;
+  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
   find_contexts(job);
-  return options->reference ? prepare_reference(job->grain_stream) : 0;
+  return options->grains.reference ? prepare_reference(job->grains.stream) : 0;
 }
 
 /* Whether groups of grains are shown. */
 static bool shows_groups(const struct options *options)
 {
-  return options->grain_groups || options->format == OPTIONS_TEXT;
+  return options->grains.groups || options->format == OPTIONS_TEXT;
 }
 
 table_maker *grains_pipeline_maker(const struct options *options)
@@ -375,13 +376,13 @@ int grains_pipeline(struct job *job)
   int status = prepare(job, &count);
   if (!count)
     return status;
-  job->report.grains = (struct grain_source){each_row_queued, job->grain_stream};
+  job->report.grains.rows = (struct grain_source){each_row_queued, job->grains.stream};
   if (status || !shows_groups(options))
     return status;
-  job->report.grain_groups = &job->grain_groups;
-  status = each_row(job->grain_stream, add_to_groups, &job->grain_groups);
-  grain_groups_finish(&job->grain_groups);
-  job->report.grain_curve = count == 1 ? &job->grain_curve : NULL;
+  job->report.grains.groups = &job->grains.groups;
+  status = each_row(job->grains.stream, add_to_groups, &job->grains.groups);
+  grain_groups_finish(&job->grains.groups);
+  job->report.grains.curve = count == 1 ? &job->grains.curve : NULL;
   return status ? EXIT_INPUT : 0;
 }
 
@@ -396,20 +397,20 @@ int grain_graph_pipeline(struct job *job)
   }
   if (!count || status)
     return status;
-  struct grain_stream *stream = job->grain_stream;
-  stream->root = options->root_text;
-  stream->builder = graph_builder_new(options->max_nodes, options->unreduced, options->colour);
+  struct grain_stream *stream = job->grains.stream;
+  stream->root = options->root.text;
+  stream->builder = graph_builder_new(options->grains.max_nodes, options->grains.unreduced, options->grains.colour);
   status = each_row(stream, add_to_graph, stream->builder);
   if (graph_builder_full(stream->builder))
     job_print_error("the unreduced graph has more than %d nodes: choose a part with --root",
                     GRAPH_BUILDER_UNREDUCED_MAX);
   if (!status)
-    graph_builder_end(stream->builder, &job->grain_graph);
+    graph_builder_end(stream->builder, &job->grains.graph);
   graph_builder_free(stream->builder);
   stream->builder = NULL;
-  job->report.grain_graph = &job->grain_graph;
-  if (!status && !job->grain_graph.nodes_count && options->root_text) {
-    job_print_error("nothing matches '--root %s': see the paths of --view grains -f csv", options->root_text);
+  job->report.grains.graph = &job->grains.graph;
+  if (!status && !job->grains.graph.nodes_count && options->root.text) {
+    job_print_error("nothing matches '--root %s': see the paths of --view grains -f csv", options->root.text);
     return EXIT_USAGE;
   }
   return status ? EXIT_INPUT : 0;

@@ -17,10 +17,10 @@ _Static_assert((int)SPEEDUP_ROWS < REPLAY_SCHEDULES, "a schedule for each row");
 /* Shortens a table to --max-rows; the first row always stays. */
 static void shorten(struct job *job, uint32_t *count)
 {
-  uint32_t most = job->options.max_rows;
+  uint32_t most = job->options.limits.rows;
   if (!most || most >= *count)
     return;
-  job->report.left_out = *count - most;
+  job->report.limits.left_out = *count - most;
   *count = most;
 }
 
@@ -39,7 +39,7 @@ static void select_rows(struct job *job, const struct whatif_run *run, const str
                         struct factors *factors)
 {
   const struct context_share *shares;
-  uint32_t shares_count = recorded_graph_shares(&job->recorded, &shares);
+  uint32_t shares_count = recorded_graph_shares(&job->spans.recorded, &shares);
   size_t width = (size_t)shares_count + 1, directives = job->profile.workspan.directives_count;
   *factors = (struct factors){.shares = xcalloc(width * count, sizeof *factors->shares),
                               .directives = xcalloc(directives * count, sizeof *factors->directives)};
@@ -64,21 +64,21 @@ static void enter(const struct job *job, const struct whatif_run *run, const str
                                      .removed = outcome->removed,
                                      .sampled = outcome->sampled,
                                      .by_sample = outcome->by_sample,
-                                     .differs = job->recorded.differs,
-                                     .per_sample = job->recorded.per_sample};
+                                     .differs = job->spans.recorded.differs,
+                                     .per_sample = job->spans.recorded.per_sample};
   whatif_enter(run, &replayed, row);
 }
 
 /* Replays the log in the scenarios of all rows; without a log the rows stay as they are. */
 static void replay_rows(struct job *job, const struct whatif_run *run, struct whatif *whatif)
 {
-  whatif->replayed = job->recorded.known;
+  whatif->replayed = job->spans.recorded.known;
   for (uint32_t first = 0; whatif->replayed && first < whatif->count; first += REPLAY_SCENARIOS) {
     uint32_t count = MIN(whatif->count - first, REPLAY_SCENARIOS);
     struct replay_outcome outcomes[REPLAY_SCENARIOS];
     struct factors factors;
     select_rows(job, run, whatif->rows + first, count, &factors);
-    recorded_graph_replay(&job->recorded, factors.scenarios, count, outcomes);
+    recorded_graph_replay(&job->spans.recorded, factors.scenarios, count, outcomes);
     for (uint32_t i = 0; i < count; i++)
       enter(job, run, &outcomes[i], &whatif->rows[first + i]);
     release_factors(&factors);
@@ -88,37 +88,37 @@ static void replay_rows(struct job *job, const struct whatif_run *run, struct wh
 /* Replays the log in one scenario, with the figures of all constructs. */
 static void replay_scenario(struct job *job, const struct whatif_run *run, struct whatif_row *row)
 {
-  struct recorded_graph *recorded = &job->recorded;
+  struct recorded_graph *recorded = &job->spans.recorded;
   struct replay_outcome outcome;
   struct factors factors;
   select_rows(job, run, row, 1, &factors);
   recorded_graph_detail(recorded, factors.scenarios, &outcome);
   release_factors(&factors);
   enter(job, run, &outcome, row);
-  job->scenario = (struct workspan_scenario){.shares = recorded->scenario_shares,
-                                             .shares_count = recorded->scenario_shares_count,
-                                             .spans = recorded->spans,
-                                             .lock_bounds = recorded->bounds,
-                                             .low = row->span_low,
-                                             .high = row->span_high,
-                                             .note = row->note};
+  job->spans.scenario = (struct workspan_scenario){.shares = recorded->scenario_shares,
+                                                   .shares_count = recorded->scenario_shares_count,
+                                                   .spans = recorded->spans,
+                                                   .lock_bounds = recorded->bounds,
+                                                   .low = row->span_low,
+                                                   .high = row->span_high,
+                                                   .note = row->note};
 }
 
 /* Computes the scenario that the parallelism view shows, if one was given. */
 static int apply_scenario(struct job *job)
 {
-  if (!job->options.scenarios_count || !job->profile.workspan.known)
+  if (!job->options.scenarios.count || !job->profile.workspan.known)
     return 0;
   struct whatif_run run = whatif_run(job);
-  struct whatif_row row = {.scenario_given = &job->options.scenarios[0]};
+  struct whatif_row row = {.scenario_given = &job->options.scenarios.list[0]};
   const char *unmatched;
-  job->factors = xcalloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->factors);
-  whatif_factors(&run, row.scenario_given, job->factors, &unmatched);
+  job->spans.factors = xcalloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->spans.factors);
+  whatif_factors(&run, row.scenario_given, job->spans.factors, &unmatched);
   if (unmatched)
     return job_nothing_matches("--what-if", unmatched);
-  job->scenario.factors = job->factors;
-  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
-  if (job->recorded.known)
+  job->spans.scenario.factors = job->spans.factors;
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->spans.recorded);
+  if (job->spans.recorded.known)
     replay_scenario(job, &run, &row);
   return 0;
 }
@@ -128,10 +128,10 @@ static void rank_functions(struct job *job, const struct whatif_run *run, struct
 {
   struct tree_order order = tree_default_order(job, true);
   const struct context_share *shares;
-  derived_flat(&job->tree, &job->columns, &job->view, NULL);
-  tree_finish(&job->view, &order, false);
-  uint32_t count = recorded_graph_shares(&job->recorded, &shares);
-  whatif_rank(run, &job->view, &job->columns, shares, count, whatif);
+  derived_flat(&job->tree, &job->columns, &job->trees.derived, NULL);
+  tree_finish(&job->trees.derived, &order, false);
+  uint32_t count = recorded_graph_shares(&job->spans.recorded, &shares);
+  whatif_rank(run, &job->trees.derived, &job->columns, shares, count, whatif);
 }
 
 int whatif_pipeline(struct job *job)
@@ -140,24 +140,24 @@ int whatif_pipeline(struct job *job)
   const char *unmatched = NULL;
   if (!job->profile.workspan.known)
     return 0;
-  struct whatif *whatif = &job->report.whatif;
-  if (job->options.scenarios_count)
-    whatif_compute(&run, job->options.scenarios, job->options.scenarios_count, whatif, &unmatched);
+  struct whatif *whatif = &job->report.spans.whatif;
+  if (job->options.scenarios.count)
+    whatif_compute(&run, job->options.scenarios.list, job->options.scenarios.count, whatif, &unmatched);
   if (unmatched)
     return job_nothing_matches("--what-if", unmatched);
-  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
-  if (!job->options.scenarios_count)
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->spans.recorded);
+  if (!job->options.scenarios.count)
     rank_functions(job, &run, whatif);
   replay_rows(job, &run, whatif);
   if (whatif->automatic)
     whatif_choose(&run, whatif);
-  job->report.log_differs |= job->recorded.differs;
+  job->report.log_differs |= job->spans.recorded.differs;
   return 0;
 }
 
 int speedup_pipeline(struct job *job)
 {
-  struct speedup *speedup = &job->report.speedup;
+  struct speedup *speedup = &job->report.spans.speedup;
   uint32_t cores[SPEEDUP_ROWS], count = 0;
   double makespans[SPEEDUP_ROWS] = {0};
   speedup_compute(&job->profile, speedup);
@@ -166,13 +166,13 @@ int speedup_pipeline(struct job *job)
   for (uint32_t i = 0; i < speedup->count; i++)
     if (speedup->rows[i].cores <= LIST_SCHEDULE_CORES_MAX)
       cores[count++] = (uint32_t)speedup->rows[i].cores;
-  recorded_graph_open(&job->profile, cores, count, job_log_problems(job), &job->recorded);
-  if (!job->recorded.known)
+  recorded_graph_open(&job->profile, cores, count, job_log_problems(job), &job->spans.recorded);
+  if (!job->spans.recorded.known)
     return 0;
   for (uint32_t i = 0; i < count; i++) /* rows beyond have too many cores for a list schedule */
-    makespans[i] = job->recorded.makespans[i];
-  speedup_enter(&job->profile, job->recorded.burdened, job->recorded.locked_chain, makespans, speedup);
-  job->report.log_differs |= job->recorded.differs;
+    makespans[i] = job->spans.recorded.makespans[i];
+  speedup_enter(&job->profile, job->spans.recorded.burdened, job->spans.recorded.locked_chain, makespans, speedup);
+  job->report.log_differs |= job->spans.recorded.differs;
   return 0;
 }
 
@@ -181,15 +181,15 @@ int parallelism_pipeline(struct job *job)
   int unusable = apply_scenario(job);
   if (unusable)
     return unusable;
-  struct workspan *workspan = &job->report.workspan;
-  workspan_compute(&job->profile, &job->names, &job->tree, job->factors ? &job->scenario : NULL, workspan);
+  struct workspan *workspan = &job->report.spans.workspan;
+  workspan_compute(&job->profile, &job->names, &job->tree, job->spans.factors ? &job->spans.scenario : NULL, workspan);
   workspan_find_top(job->row_of, job->tree.count, workspan);
   if (workspan->count) /* the program stays the first row */
     job_sort(job, workspan->rows + 1, workspan->count - 1, sizeof *workspan->rows);
   job->report.tree = &job->tree;
-  if (job->factors) {
-    job->report.scenario = job->options.scenarios[0].text;
-    job->report.best_case = !job->recorded.known;
+  if (job->spans.factors) {
+    job->report.spans.scenario = job->options.scenarios.list[0].text;
+    job->report.spans.best_case = !job->spans.recorded.known;
   }
   shorten(job, &workspan->count);
   return 0;

@@ -44,14 +44,14 @@ static int find_column(struct job *job, const char *option, const char *refusal,
   char wrong[512];
   struct column_choice choice;
   bool exclusive = job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
-  column_choice_find(&job->table, word, exclusive, &choice);
+  column_choice_find(&job->choice.table, word, exclusive, &choice);
   *column = choice.column;
   snprintf(wrong, sizeof wrong, "view '%s' %s '%.200s'", job->options.view_name, refusal, word);
   if (choice.column == MODEL_NONE)
     job_print_error("%s: its columns are %s", wrong, choice.names);
   else if (choice.several && !job->options.quiet)
     job_print_error("%s '%s' can mean %s: it is taken for %s", option, word, choice.names,
-                    table_column(&job->table, choice.column)->name);
+                    table_column(&job->choice.table, choice.column)->name);
   free(choice.names);
   return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
 }
@@ -60,7 +60,7 @@ static int find_column(struct job *job, const char *option, const char *refusal,
 static bool is_chosen(const struct job *job, uint32_t column)
 {
   for (uint32_t i = 0; i < job->report.chosen_count; i++)
-    if (job->chosen[i] == column)
+    if (job->choice.columns[i] == column)
       return true;
   return false;
 }
@@ -74,14 +74,14 @@ static int choose_shown(struct job *job)
     end = strchrnul(word, ',');
     char *copy = xstrndup(word, (size_t)(end - word));
     uint32_t count = job->report.chosen_count;
-    xarray_reserve(&job->chosen, &room, (size_t)count + 1, sizeof *job->chosen);
-    status = find_column(job, "--columns", "has no column", copy, &job->chosen[count]);
+    xarray_reserve(&job->choice.columns, &room, (size_t)count + 1, sizeof *job->choice.columns);
+    status = find_column(job, "--columns", "has no column", copy, &job->choice.columns[count]);
     if (!status && !((job->options.format == OPTIONS_JSON || job->options.format == OPTIONS_JSONL) &&
-                     is_chosen(job, job->chosen[count]))) /* keys are unique */
+                     is_chosen(job, job->choice.columns[count]))) /* keys are unique */
       job->report.chosen_count = count + 1;
     free(copy);
   }
-  job->report.chosen = job->chosen;
+  job->report.chosen = job->choice.columns;
   return status;
 }
 
@@ -89,13 +89,13 @@ int job_choose_columns(struct job *job, table_maker *make)
 {
   if (!job->options.sort && !job->options.columns)
     return 0;
-  make(&job->report, &job->table);
+  make(&job->report, &job->choice.table);
   if (job->options.sort) {
     uint32_t column;
     int status = find_column(job, "--sort", "cannot be sorted by", job->options.sort, &column);
     if (status)
       return status;
-    job->options.sort = table_column(&job->table, column)->name;
+    job->options.sort = table_column(&job->choice.table, column)->name;
   }
   return choose_shown(job);
 }
@@ -103,7 +103,7 @@ int job_choose_columns(struct job *job, table_maker *make)
 void job_sort(struct job *job, void *rows, size_t count, size_t size)
 {
   if (job->options.sort)
-    table_sort(&job->table, table_number(&job->table, job->options.sort), rows, count, size);
+    table_sort(&job->choice.table, table_number(&job->choice.table, job->options.sort), rows, count, size);
 }
 
 void job_sort_tree(struct job *job, struct tree *tree)
@@ -112,8 +112,8 @@ void job_sort_tree(struct job *job, struct tree *tree)
   struct tree_order order = {.by = SORT_KEYS, .columns = &job->columns, .keys = &keys};
   if (!job->options.sort)
     return;
-  uint32_t column = table_number(&job->table, job->options.sort);
-  table_keys_init(&keys, &job->table, column, tree->rows, tree->count, sizeof *tree->rows);
+  uint32_t column = table_number(&job->choice.table, job->options.sort);
+  table_keys_init(&keys, &job->choice.table, column, tree->rows, tree->count, sizeof *tree->rows);
   tree_finish(tree, &order, true);
   table_keys_release(&keys);
 }
@@ -125,14 +125,14 @@ void job_set_arguments(struct job *job)
   const struct options *options = &job->options;
   size_t size = 0;
   FILE *stream = xopen_memstream(&job->arguments, &size);
-  fputs(options->merge ? "--merge " : "", stream);
-  if (options->limited && options->from_ns)
-    fprintf(stream, "--from %.9g ", (double)options->from_ns * 1e-9);
-  if (options->limited && options->to_ns != UINT64_MAX)
-    fprintf(stream, "--to %.9g ", (double)options->to_ns * 1e-9);
-  for (size_t i = 0; i < options->directories_count; i++) {
+  fputs(options->input.merge ? "--merge " : "", stream);
+  if (options->range.given && options->range.from_ns)
+    fprintf(stream, "--from %.9g ", (double)options->range.from_ns * 1e-9);
+  if (options->range.given && options->range.to_ns != UINT64_MAX)
+    fprintf(stream, "--to %.9g ", (double)options->range.to_ns * 1e-9);
+  for (size_t i = 0; i < options->input.count; i++) {
     fputs(i ? " " : "", stream);
-    terminal_word(stream, options->directories[i], UINT32_MAX, 0);
+    terminal_word(stream, options->input.directories[i], UINT32_MAX, 0);
   }
   xclose(stream, &job->arguments);
 }
@@ -146,7 +146,7 @@ int job_different_runs(const char *one, const char *other)
 /* Reports which directory is taken, or why none is. */
 static void report_newest(const struct options *options, const char *empty)
 {
-  const char *newest = options->newest;
+  const char *newest = options->input.newest;
   bool series = empty && find_series(empty);
   if (newest && options->quiet)
     return;
@@ -170,50 +170,50 @@ static void report_newest(const struct options *options, const char *empty)
 static int choose_newest(struct options *options, bool speaks)
 {
   char *empty;
-  int error = runs_newest(&options->newest, &empty);
+  int error = runs_newest(&options->input.newest, &empty);
   if (error && speaks)
     job_print_error("no DIR is given, and the current directory cannot be read: %s", strerror(error));
   else if (speaks && !options->live)
     report_newest(options, empty);
   if (options->live && empty && !find_series(empty)) { /* it shows a run that has not measured anything so far */
-    free(options->newest);
-    options->newest = empty;
+    free(options->input.newest);
+    options->input.newest = empty;
     empty = NULL;
   }
   free(empty);
-  options->directories = &options->newest;
-  options->directories_count = options->newest != NULL;
-  if (!error && !options->newest && options->live && speaks)
+  options->input.directories = &options->input.newest;
+  options->input.count = options->input.newest != NULL;
+  if (!error && !options->input.newest && options->live && speaks)
     report_newest(options, NULL);
-  return !error && options->newest ? 0 : EXIT_USAGE;
+  return !error && options->input.newest ? 0 : EXIT_USAGE;
 }
 
-/* Moves directories of other runs than the first one's behind it, to options->references. */
+/* Moves directories of other runs than the first one's behind it, to options->input.references. */
 static void take_references(struct options *options)
 {
   const char *one, *other;
-  size_t kept = 1, count = options->directories_count;
+  size_t kept = 1, count = options->input.count;
   for (size_t i = 1; i < count; i++) {
-    char *directory = options->directories[i], *pair[] = {options->directories[0], directory};
+    char *directory = options->input.directories[i], *pair[] = {options->input.directories[0], directory};
     if (runs_differ(pair, 2, &one, &other))
       continue;
-    memmove(&options->directories[kept + 1], &options->directories[kept], (i - kept) * sizeof directory);
-    options->directories[kept++] = directory;
+    memmove(&options->input.directories[kept + 1], &options->input.directories[kept], (i - kept) * sizeof directory);
+    options->input.directories[kept++] = directory;
   }
-  options->references = options->directories + kept;
-  options->references_count = count - kept;
-  options->directories_count = kept;
+  options->input.references = options->input.directories + kept;
+  options->input.references_count = count - kept;
+  options->input.count = kept;
 }
 
 int job_choose_directories(struct options *options, bool speaks)
 {
   const char *one, *other;
-  if (!options->directories_count)
+  if (!options->input.count)
     return choose_newest(options, speaks);
-  if (options->view == OPTIONS_ADVICE && !options->merge)
+  if (options->view == OPTIONS_ADVICE && !options->input.merge)
     take_references(options);
-  if (options->merge || options->view == OPTIONS_EFFICIENCY ||
-      !runs_differ(options->directories, options->directories_count, &one, &other))
+  if (options->input.merge || options->view == OPTIONS_EFFICIENCY ||
+      !runs_differ(options->input.directories, options->input.count, &one, &other))
     return 0;
   return speaks ? job_different_runs(one, other) : EXIT_USAGE;
 }
@@ -222,8 +222,8 @@ int job_check_efficiency(const struct job *job)
 {
   const struct options *options = &job->options;
   const char *one, *other;
-  if (options->view != OPTIONS_EFFICIENCY || options->merge || job->report.efficiency.split.added < 2 ||
-      !runs_differ(options->directories, options->directories_count, &one, &other))
+  if (options->view != OPTIONS_EFFICIENCY || options->input.merge || job->report.efficiency.split.added < 2 ||
+      !runs_differ(options->input.directories, options->input.count, &one, &other))
     return 0;
   return job_different_runs(one, other);
 }
@@ -236,45 +236,45 @@ int job_nothing_matches(const char *option, const char *text)
 
 void job_release(struct job *job)
 {
-  run_marks_release(&job->marks);
+  run_marks_release(&job->time.marks);
   ranks_dismiss(&job->ranks);
-  for (uint32_t i = 0; job->phases && i < job->profile.processes_count; i++) {
-    phases_release(&job->phases[i]);
-    free(job->phase_regions[i].regions);
-    free(job->phase_regions[i].gaps);
+  for (uint32_t i = 0; job->time.phases && i < job->profile.processes_count; i++) {
+    phases_release(&job->time.phases[i]);
+    free(job->time.regions[i].regions);
+    free(job->time.regions[i].gaps);
   }
-  free(job->phases);
-  free(job->phase_regions);
-  timeline_source_close(job->timeline_source);
-  derived_release_links(&job->links);
-  statistics_release(&job->statistics);
-  source_blocks_release(&job->source);
-  tree_release(&job->view);
-  tree_release(&job->part);
+  free(job->time.phases);
+  free(job->time.regions);
+  timeline_source_close(job->time.source);
+  derived_release_links(&job->trees.links);
+  statistics_release(&job->trees.statistics);
+  source_blocks_release(&job->trees.source);
+  tree_release(&job->trees.derived);
+  tree_release(&job->trees.part);
   tree_release(&job->tree);
   symbolize_release(&job->names);
   totals_release(&job->totals);
   free(job->arguments);
   free(job->shown);
-  free(job->thread_order);
-  free(job->row_order);
-  free(job->chosen);
-  table_release(&job->table);
+  free(job->lists.threads);
+  free(job->lists.rows);
+  free(job->choice.columns);
+  table_release(&job->choice.table);
   free(job->row_of);
-  free(job->factors);
+  free(job->spans.factors);
   construct_tree_release(&job->constructs);
   construct_tree_release(&job->construct_list);
   overheads_release(&job->report.overheads);
   task_figures_release(&job->report.tasks);
   advice_release(&job->report.advice);
-  workspan_release(&job->report.workspan);
-  whatif_release(&job->report.whatif);
-  recorded_graph_release(&job->recorded);
-  free(job->grain_stream);
-  free(job->grain_contexts);
-  grain_reference_release(&job->grain_reference);
-  grain_groups_release(&job->grain_groups);
-  grain_graph_release(&job->grain_graph);
+  workspan_release(&job->report.spans.workspan);
+  whatif_release(&job->report.spans.whatif);
+  recorded_graph_release(&job->spans.recorded);
+  free(job->grains.stream);
+  free(job->grains.contexts);
+  grain_reference_release(&job->grains.reference);
+  grain_groups_release(&job->grains.groups);
+  grain_graph_release(&job->grains.graph);
   problems_release(&job->log_problems);
   problems_release(&job->repeated_problems);
   options_release(&job->options);

@@ -23,6 +23,54 @@
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_GATE = 3 };
 
+/* What tree_pipeline makes of the top-down tree. */
+struct job_trees {
+  struct tree part, derived;  /* what lies below --root; derived from it or from the top-down tree */
+  struct derived_links links; /* from one of these to derived, where statistics need them */
+  struct source_blocks source;
+  struct statistics statistics;
+};
+
+/* The rows of views that show elements of an array, in order; see struct report_list. */
+struct job_lists {
+  uint64_t *threads;
+  uint32_t *rows;
+  struct distribution distribution;
+};
+
+/* The columns that --sort and --columns name. */
+struct job_choice {
+  struct table table; /* of the view, if one of these is given */
+  uint32_t *columns;  /* by --columns */
+};
+
+/* What the views of work and span read of the graph log. */
+struct job_spans {
+  struct workspan_scenario scenario; /* of --what-if, with factors of the parts of the span */
+  double *factors;
+  struct recorded_graph recorded;
+};
+
+/* What the views on the axis of time have open. */
+struct job_time {
+  struct phases *phases; /* of each process that has any */
+  struct phases_regions *regions;
+  uint32_t phases_count;
+  bool phases_left_out;           /* of some process, which is reported */
+  struct run_marks marks;         /* what the program has marked */
+  struct timeline_source *source; /* what delivers the timeline */
+};
+
+/* What the views of grains have open, and their results. */
+struct job_grains {
+  struct grain_stream *stream; /* what delivers the grains (grain_pipelines.c) */
+  uint32_t *contexts;          /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */
+  struct grain_reference reference;
+  struct grain_groups groups;
+  struct grain_curve curve;
+  struct grain_graph graph;
+};
+
 struct job {
   struct options options;
   struct ranks ranks;
@@ -30,40 +78,19 @@ struct job {
   struct names names;
   struct tree_columns columns;
   struct totals totals;
-  struct tree tree, part, view; /* top-down; what lies below --root; derived from one of them */
-  struct derived_links links;   /* from part or tree to view, where statistics need them */
-  struct source_blocks source;  /* lines of the source view */
-  struct construct_tree constructs, construct_list;
+  struct tree tree; /* top-down */
   uint32_t *row_of; /* [context] row of the tree; then of each directive, see topdown_critical_path() */
-  bool *shown;      /* [row] of the tree that is shown */
-  struct statistics statistics;
-  uint64_t *thread_order;
-  uint32_t *row_order;
-  struct table table; /* of the view, where --sort or --columns name columns of it */
-  uint32_t *chosen;   /* by --columns */
-  struct distribution distribution;
-  struct hotspot hot[HOTSPOTS_MAX];
-  uint32_t hot_critical[HOTSPOTS_CRITICAL_MAX];
-  struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
-  struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST];
-  struct workspan_scenario scenario; /* of --what-if, with factors of the parts of the span */
-  double *factors;
-  struct recorded_graph recorded;
-  struct phases *phases; /* of each process that has any */
-  struct phases_regions *phase_regions;
-  uint32_t phases_count;
-  bool phases_left_out;                    /* of some process, which is reported */
-  struct run_marks marks;                  /* what the program has marked */
-  struct timeline_source *timeline_source; /* what delivers the timeline */
-  struct grain_stream *grain_stream;       /* what delivers the grains (grain_pipelines.c) */
-  uint32_t *grain_contexts;                /* [directive] row of the top-down tree in which it was met, or MODEL_NONE */
-  struct grain_reference grain_reference;
-  struct grain_groups grain_groups;
-  struct grain_curve grain_curve;
-  struct grain_graph grain_graph;
+  struct construct_tree constructs, construct_list;
+  bool *shown; /* [row] of the tree that is shown */
+  struct job_choice choice;
+  struct job_trees trees;
+  struct job_lists lists;
+  struct job_spans spans;
+  struct job_time time;
+  struct job_grains grains;
   struct problems log_problems;      /* of the graph log */
   struct problems repeated_problems; /* the same, found again in a log that was read before */
-  char *arguments;                   /* see struct report */
+  char *arguments;                   /* see struct report_command */
   char filtered[PROFILE_FILTERED_MAX];
   struct report report;
   enum exit_status status; /* unless a later step fails */

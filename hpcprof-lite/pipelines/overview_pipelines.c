@@ -27,7 +27,7 @@
 static bool has_trace(const struct job *job)
 {
   const char *measurement = job->profile.processes[0].path; /* unusable ones come last */
-  if (job->options.directories_count > 1)
+  if (job->options.input.count > 1)
     return false;
   char *path = xasprintf("%.*s" TRACE_READER_SUFFIX, (int)read_stem(measurement), measurement);
   bool found = !access(path, F_OK);
@@ -117,15 +117,15 @@ static void forecast_by_log(struct job *job, const struct advice_input *input)
   size_t directives = job->profile.workspan.directives_count, count = 2 * (size_t)advice->count + 2;
   if (!can_schedule(job))
     return;
-  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->recorded);
-  job->report.log_differs |= job->recorded.differs;
-  if (!job->recorded.known || job->recorded.differs)
+  recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->spans.recorded);
+  job->report.log_differs |= job->spans.recorded.differs;
+  if (!job->spans.recorded.known || job->spans.recorded.differs)
     return;
   struct recorded_schedule *schedules = xcalloc(count, sizeof *schedules);
   bool *selected = xcalloc(directives * (advice->count + 1), sizeof *selected);
   double *makespans = xcalloc(count, sizeof *makespans);
   uint32_t planned = plan_schedules(job, selected, schedules);
-  recorded_graph_schedule(&job->recorded, schedules, planned, makespans);
+  recorded_graph_schedule(&job->spans.recorded, schedules, planned, makespans);
   const double *without = makespans;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
@@ -192,8 +192,8 @@ static void find_far_tasks(struct job *job, const struct advice_input *input)
 static int read_one_thread(const struct job *job, char *directory, struct job *other, double *work_s)
 {
   struct efficiency efficiency;
-  other->options = (struct options){.directories = &directory,
-                                    .directories_count = 1,
+  other->options = (struct options){.input.directories = &directory,
+                                    .input.count = 1,
                                     .threads = job->options.threads,
                                     .quiet = job->options.quiet,
                                     .format = OPTIONS_CSV};
@@ -205,7 +205,7 @@ static int read_one_thread(const struct job *job, char *directory, struct job *o
   totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals);
   efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency);
   if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
-    return job_different_runs(job->options.directories[0], directory);
+    return job_different_runs(job->options.input.directories[0], directory);
   *work_s = efficiency.split.part_s[EFFICIENCY_WORK];
   return 0;
 }
@@ -218,10 +218,10 @@ static int compare_work(const struct job *job, double *gain_s)
   const struct efficiency *efficiency = &job->report.efficiency;
   double sum_s = 0, whole_s = efficiency->split.part_s[EFFICIENCY_WHOLE];
   *gain_s = 0;
-  for (size_t i = 0; i < options->references_count; i++) {
+  for (size_t i = 0; i < options->input.references_count; i++) {
     double work_s = 0;
     struct job *other = xcalloc(1, sizeof *other);
-    int status = read_one_thread(job, options->references[i], other, &work_s);
+    int status = read_one_thread(job, options->input.references[i], other, &work_s);
     other->options = (struct options){0};
     job_release(other);
     free(other);
@@ -229,8 +229,8 @@ static int compare_work(const struct job *job, double *gain_s)
       return status;
     sum_s += work_s;
   }
-  if (options->references_count && efficiency->known && efficiency->split.known && whole_s > 0)
-    *gain_s = (efficiency->split.part_s[EFFICIENCY_WORK] - sum_s / (double)options->references_count) / whole_s *
+  if (options->input.references_count && efficiency->known && efficiency->split.known && whole_s > 0)
+    *gain_s = (efficiency->split.part_s[EFFICIENCY_WORK] - sum_s / (double)options->input.references_count) / whole_s *
               efficiency->elapsed_s;
   return 0;
 }
@@ -269,58 +269,56 @@ int advice_pipeline(struct job *job)
 
 int summary_pipeline(struct job *job)
 {
+  struct report_summary *summary = &job->report.summary;
+  const struct tree_columns *columns = &job->columns;
   struct tree_order order = tree_default_order(job, true);
+  struct tree *flat = &job->trees.derived;
   order.by = SORT_SPENT_EXCL;
-  derived_flat(&job->tree, &job->columns, &job->view, NULL);
-  tree_finish(&job->view, &order, false);
-  unnamed_modules(&job->tree, &job->columns, &job->names, job->unnamed, &job->report.modules_count);
-  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.workspan);
-  workspan_find_top(job->row_of, job->tree.count, &job->report.workspan);
+  derived_flat(&job->tree, columns, flat, NULL);
+  tree_finish(flat, &order, false);
+  unnamed_modules(&job->tree, columns, &job->names, summary->unnamed, &summary->unnamed_count);
+  workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
+  workspan_find_top(job->row_of, job->tree.count, &job->report.spans.workspan);
   int status = advice_pipeline(job);
   if (status)
     return status;
-  job->report.traced = has_trace(job);
-  job->report.phased = job->report.traced && has_states(&job->profile);
-  job->report.critical_rows = job->hot_critical;
-  job->report.critical_rows_count = hotspots_critical(&job->view, &job->columns, job->hot_critical);
   job->report.tree = &job->tree;
-  job->report.flat = &job->view;
-  job->report.hot = job->hot;
-  job->report.hot_count = hotspots_find(&job->tree, &job->view, &job->columns, job->hot);
-  job->report.modules = job->unnamed;
-  job->report.idle = job->idle;
-  job->report.idle_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.idleness, job->idle);
-  job->report.locks = job->locks;
-  job->report.locks_count = causes_worst(&job->tree, &job->view, &job->columns, job->columns.lockwait, job->locks);
+  summary->flat = flat;
+  summary->traced = has_trace(job);
+  summary->phased = summary->traced && has_states(&job->profile);
+  summary->critical_count = hotspots_critical(flat, columns, summary->critical);
+  summary->hot_count = hotspots_find(&job->tree, flat, columns, summary->hot);
+  summary->idle_count = causes_worst(&job->tree, flat, columns, columns->idleness, summary->idle);
+  summary->locks_count = causes_worst(&job->tree, flat, columns, columns->lockwait, summary->locks);
   return 0;
 }
 
 int threads_pipeline(struct job *job)
 {
-  thread_order(&job->profile, &job->thread_order, &job->report.thread_count);
-  job_sort(job, job->thread_order, job->report.thread_count, sizeof *job->thread_order);
-  job->report.thread_order = job->thread_order;
-  uint32_t most = job->options.max_rows;
-  if (job->options.format == OPTIONS_TEXT && !most && job->report.thread_count > DISTRIBUTION_FROM) {
-    job->report.distribution = &job->distribution;
-    distribution_compute(&job->profile, job->thread_order, job->report.thread_count, tree_has_time(&job->columns),
-                         &job->distribution);
-  } else if (most && most < job->report.thread_count) {
-    job->report.left_out = job->report.thread_count - most;
-    job->report.thread_count = most;
+  thread_order(&job->profile, &job->lists.threads, &job->report.list.count);
+  job_sort(job, job->lists.threads, job->report.list.count, sizeof *job->lists.threads);
+  job->report.list.threads = job->lists.threads;
+  uint32_t most = job->options.limits.rows;
+  if (job->options.format == OPTIONS_TEXT && !most && job->report.list.count > DISTRIBUTION_FROM) {
+    job->report.list.distribution = &job->lists.distribution;
+    distribution_compute(&job->profile, job->lists.threads, job->report.list.count, tree_has_time(&job->columns),
+                         &job->lists.distribution);
+  } else if (most && most < job->report.list.count) {
+    job->report.limits.left_out = job->report.list.count - most;
+    job->report.list.count = most;
   }
   return 0;
 }
 
 int processes_pipeline(struct job *job)
 {
-  uint32_t count = job->profile.processes_usable, most = job->options.max_rows;
-  job->row_order = xcalloc(count, sizeof *job->row_order);
+  uint32_t count = job->profile.processes_usable, most = job->options.limits.rows;
+  job->lists.rows = xcalloc(count, sizeof *job->lists.rows);
   for (uint32_t i = 0; i < count; i++)
-    job->row_order[i] = i;
-  job_sort(job, job->row_order, count, sizeof *job->row_order);
-  job->report.row_order = job->row_order;
-  job->report.row_count = most ? MIN(count, most) : count;
-  job->report.left_out = count - job->report.row_count;
+    job->lists.rows[i] = i;
+  job_sort(job, job->lists.rows, count, sizeof *job->lists.rows);
+  job->report.list.rows = job->lists.rows;
+  job->report.list.count = most ? MIN(count, most) : count;
+  job->report.limits.left_out = count - job->report.list.count;
   return 0;
 }

@@ -315,7 +315,7 @@ static bool stored_phases(const struct finding *finding, uint32_t first, struct 
   struct job *job = finding->job;
   if (!phase_store_read(timeline->source, timeline->lanes[first].process, &job->tree, phases))
     return false;
-  if (!job->options.limited)
+  if (!job->options.range.given)
     return true;
   if (finding->small && (!phase_store_regions(timeline->source, timeline->from_ns, timeline->to_ns, regions, phases) ||
                          collect_gaps(finding, first, regions)))
@@ -337,7 +337,7 @@ static void report_too_many(struct job *job, uint32_t process)
                "%s: more than %d parallel regions, or gaps: its phases are not shown; limit the trace with "
                "'hpcrun-lite --trace-limit'",
                job->profile.processes[process].path, REGIONS_MAX);
-  job->phases_left_out = true;
+  job->time.phases_left_out = true;
 }
 
 /* Takes the phases of a process from its index, or finds them. */
@@ -345,8 +345,8 @@ static void take_phases(const struct finding *finding, uint32_t first)
 {
   struct job *job = finding->job;
   const struct timeline *timeline = finding->timeline;
-  struct phases *phases = &job->phases[job->phases_count];
-  struct phases_regions *regions = &job->phase_regions[job->phases_count];
+  struct phases *phases = &job->time.phases[job->time.phases_count];
+  struct phases_regions *regions = &job->time.regions[job->time.phases_count];
   uint32_t process = timeline->lanes[first].process;
   if (!stored_phases(finding, first, regions, phases)) {
     phases_release(phases);
@@ -354,28 +354,28 @@ static void take_phases(const struct finding *finding, uint32_t first)
     bool found = !find_phases(finding, process, regions, phases);
     if (!found)
       report_too_many(job, process);
-    if (found && job->options.limited)
+    if (found && job->options.range.given)
       phases_cut(phases, timeline->from_ns, timeline->to_ns, true);
     if (found && phases->count)
       add_lanes(finding, first, phases);
   }
-  job->phases_count += phases->count > 0; /* without states there are none */
+  job->time.phases_count += phases->count > 0; /* without states there are none */
 }
 
 void phases_of_timeline(struct job *job)
 {
-  const struct timeline *timeline = job->report.timeline;
+  const struct timeline *timeline = job->report.time.timeline;
   struct finding finding;
   finding_init(&finding, job, timeline);
-  finding.small = job->options.limited && timeline_source_bytes(timeline->source) <= PART_READ;
-  job->phases = xcalloc(job->profile.processes_count, sizeof *job->phases);
-  job->phase_regions = xcalloc(job->profile.processes_count, sizeof *job->phase_regions);
+  finding.small = job->options.range.given && timeline_source_bytes(timeline->source) <= PART_READ;
+  job->time.phases = xcalloc(job->profile.processes_count, sizeof *job->time.phases);
+  job->time.regions = xcalloc(job->profile.processes_count, sizeof *job->time.regions);
   for (uint32_t first = 0; first < timeline->lanes_count; first = timeline_process_end(timeline, first))
     if (job->profile.processes[timeline->lanes[first].process].flags & PROCESS_ONLINE)
       take_phases(&finding, first);
   finding_release(&finding);
-  job->report.phases = job->phases;
-  job->report.phases_count = job->phases_count;
+  job->report.time.phases = job->time.phases;
+  job->report.time.phases_count = job->time.phases_count;
 }
 
 /* ---- phases in an index ---- */

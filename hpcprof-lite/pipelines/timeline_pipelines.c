@@ -12,29 +12,29 @@
 /* Collects the marks of the part of the run that is wanted. */
 static void marks_collect(struct job *job)
 {
-  bool limited = job->options.limited;
-  run_marks_release(&job->marks);
-  job->report.marks = &job->marks;
-  run_marks_read(&job->profile, limited ? job->options.from_ns : 0, limited ? job->options.to_ns : UINT64_MAX,
-                 &job->marks);
+  bool limited = job->options.range.given;
+  run_marks_release(&job->time.marks);
+  job->report.time.marks = &job->time.marks;
+  run_marks_read(&job->profile, limited ? job->options.range.from_ns : 0,
+                 limited ? job->options.range.to_ns : UINT64_MAX, &job->time.marks);
 }
 
 static int timeline_show(struct job *job)
 {
   struct timeline_input input = index_input(job);
-  input.from_ns = job->options.limited ? job->options.from_ns : input.from_ns;
-  input.to_ns = job->options.limited ? job->options.to_ns : input.to_ns;
+  input.from_ns = job->options.range.given ? job->options.range.from_ns : input.from_ns;
+  input.to_ns = job->options.range.given ? job->options.range.to_ns : input.to_ns;
   input.intervals = job->options.view == OPTIONS_TIMELINE && job->options.format != OPTIONS_TEXT &&
                     job->options.format != OPTIONS_JSON;
-  job->timeline_source = timeline_source_open(&input);
-  job->report.timeline = timeline_source_timeline(job->timeline_source);
+  job->time.source = timeline_source_open(&input);
+  job->report.time.timeline = timeline_source_timeline(job->time.source);
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;
-  if (job->report.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->marks.phases))
+  if (job->report.time.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->time.marks.phases))
     return 0;
-  if (!job->report.timeline->traced)
+  if (!job->report.time.timeline->traced)
     job_print_error("there is no trace of this run: record one with 'hpcrun-lite -t'");
-  else if (job->options.limited)
+  else if (job->options.range.given)
     job_print_error("no thread with a trace ran between --from and --to: choose another part");
   else
     job_print_error("the trace has no threads: the measurement is damaged; measure again");
@@ -49,9 +49,9 @@ int timeline_view_pipeline(struct job *job)
     return status;
   marks_collect(job);
   status = timeline_show(job);
-  job->report.lanes = job->options.lanes;
+  job->report.time.lanes = job->options.lanes;
   job->report.per_thread = job->options.per_thread;
-  job->report.rows_limit = job->options.max_rows;
+  job->report.limits.rows = job->options.limits.rows;
   if (!status && job->options.format == OPTIONS_TEXT)
     phases_of_timeline(job);
   return status;
@@ -69,10 +69,10 @@ int phases_pipeline(struct job *job)
     return status;
   if (job->options.format != OPTIONS_TEXT)
     phases_of_timeline(job);
-  run_marks_time(&job->marks, job->report.timeline);
-  if (job->phases_count || job->marks.phases)
+  run_marks_time(&job->time.marks, job->report.time.timeline);
+  if (job->time.phases_count || job->time.marks.phases)
     return 0;
-  if (!job->phases_left_out)
+  if (!job->time.phases_left_out)
     job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");
   return EXIT_INPUT;
 }
@@ -80,10 +80,10 @@ int phases_pipeline(struct job *job)
 int marks_pipeline(struct job *job)
 {
   marks_collect(job);
-  if (job->marks.count)
+  if (job->time.marks.count)
     return 0;
   job_print_error("the program has marked nothing%s: call hpcrun_lite_mark() or hpcrun_lite_phase() (hpcrun-lite.h)",
-                  job->options.limited ? " between --from and --to" : "");
+                  job->options.range.given ? " between --from and --to" : "");
   return EXIT_INPUT;
 }
 
@@ -93,6 +93,6 @@ int user_counters_pipeline(struct job *job)
     if (job->profile.processes[i].marks.counts_count)
       return 0;
   job_print_error("the program has counted nothing%s: call hpcrun_lite_counter() (hpcrun-lite.h)",
-                  job->options.limited ? " between --from and --to" : "");
+                  job->options.range.given ? " between --from and --to" : "");
   return EXIT_INPUT;
 }

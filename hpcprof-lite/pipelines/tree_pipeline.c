@@ -104,11 +104,11 @@ void tree_begin(struct job *job, bool needs_tree)
                                 .names = &job->names,
                                 .columns = &job->columns,
                                 .totals = &job->totals,
-                                .arguments = job->arguments,
-                                .references = options->references,
-                                .references_count = options->references_count,
+                                .command.arguments = job->arguments,
+                                .command.references = options->input.references,
+                                .command.references_count = options->input.references_count,
                                 .baseline = options->baseline,
-                                .colour = options->colour,
+                                .grains.colour = options->grains.colour,
                                 .legend = options->legend};
   tree_columns_init(&job->profile.catalog, &job->columns);
   totals_compute(&job->profile, &job->columns, options->baseline, &job->totals);
@@ -126,13 +126,13 @@ void tree_begin(struct job *job, bool needs_tree)
 static bool wants_statistics(const struct job *job)
 {
   const struct report *report = &job->report;
-  if (report->no_statistics || job->columns.work == MODEL_NONE)
+  if (report->trees.no_statistics || job->columns.work == MODEL_NONE)
     return false;
   bool wanted = job->options.format != OPTIONS_TEXT && !report->chosen_count;
   for (uint32_t i = 0; i < report->chosen_count; i++)
-    wanted |= tree_view_is_statistic(&job->table, report->chosen[i]);
+    wanted |= tree_view_is_statistic(&job->choice.table, report->chosen[i]);
   if (job->options.sort)
-    wanted |= tree_view_is_statistic(&job->table, table_number(&job->table, job->options.sort));
+    wanted |= tree_view_is_statistic(&job->choice.table, table_number(&job->choice.table, job->options.sort));
   return wanted;
 }
 
@@ -147,15 +147,16 @@ static void move_rows(struct job *job, const uint32_t *copy_of)
 /* Restricts the tree to --root. */
 static int take_part(struct job *job, const struct tree_order *order)
 {
-  const char *name = names_own(&job->names, xasprintf("%s, below %s", job->totals.command, job->options.root.text));
+  const char *name =
+      names_own(&job->names, xasprintf("%s, below %s", job->totals.command, job->options.root.selector.text));
   uint32_t matches, *copy_of = xcalloc(job->tree.count, sizeof *copy_of);
-  derived_part(&job->tree, &job->names, &job->options.root, name, &job->part, &matches, copy_of);
+  derived_part(&job->tree, &job->names, &job->options.root.selector, name, &job->trees.part, &matches, copy_of);
   move_rows(job, copy_of);
   free(copy_of);
   if (!matches)
-    return job_nothing_matches("--root", job->options.root.text);
-  tree_inclusive(&job->part);
-  tree_finish(&job->part, order, true);
+    return job_nothing_matches("--root", job->options.root.selector.text);
+  tree_inclusive(&job->trees.part);
+  tree_finish(&job->trees.part, order, true);
   return 0;
 }
 
@@ -165,12 +166,12 @@ static int derive(struct job *job, struct tree **tree)
   bool callers = job->options.view == OPTIONS_BOTTOMUP, flat = job->options.view == OPTIONS_FLAT;
   struct tree_order order = tree_default_order(job, callers || flat);
   struct tree *from = &job->tree;
-  if (job->options.has_root) {
+  if (job->options.root.given) {
     struct tree_order plain = tree_default_order(job, false);
     int status = take_part(job, &plain);
     if (status)
       return status;
-    from = &job->part;
+    from = &job->trees.part;
   }
   *tree = from;
   if (job->options.view == OPTIONS_CRITICAL_PATH && job->columns.critical != MODEL_NONE) {
@@ -179,10 +180,10 @@ static int derive(struct job *job, struct tree **tree)
     tree_finish(from, &order, true);
   }
   if (callers || flat) {
-    (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->view,
-                                                wants_statistics(job) ? &job->links : NULL);
-    tree_finish(&job->view, &order, false); /* ids follow the view's default order, whatever --sort is */
-    *tree = &job->view;
+    (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->trees.derived,
+                                                wants_statistics(job) ? &job->trees.links : NULL);
+    tree_finish(&job->trees.derived, &order, false); /* ids follow the view's default order, whatever --sort is */
+    *tree = &job->trees.derived;
   }
   job->report.tree = *tree;
   if ((*tree)->truncated)
@@ -202,14 +203,14 @@ static int add_statistics(struct job *job)
   struct statistics_view view = {.profile = &job->profile,
                                  .column = job->columns.source[job->columns.work],
                                  .row_of = job->row_of,
-                                 .tree = job->options.has_root ? &job->part : &job->tree,
-                                 .into = job->report.tree == &job->view ? &job->links : NULL,
+                                 .tree = job->options.root.given ? &job->trees.part : &job->tree,
+                                 .into = job->report.tree == &job->trees.derived ? &job->trees.links : NULL,
                                  .rows = job->report.tree->count};
-  int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->statistics);
+  int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->trees.statistics);
   if (problems_print(&problems, stderr))
     job->status = EXIT_INPUT;
   problems_release(&problems);
-  job->report.statistics = &job->statistics;
+  job->report.trees.statistics = &job->trees.statistics;
   return status ? job_different_ranks() : 0;
 }
 
@@ -217,18 +218,18 @@ void tree_limit(struct job *job)
 {
   const struct options *options = &job->options;
   double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
-  struct limits limits = {.percent = options->percent_limit < 0 ? standard : options->percent_limit,
-                          .depth = options->depth,
-                          .rows = options->max_rows,
+  struct limits limits = {.percent = options->limits.percent < 0 ? standard : options->limits.percent,
+                          .depth = options->limits.depth,
+                          .rows = options->limits.rows,
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
                           .part = job->profile.range.traced,
                           .critical_path = options->view == OPTIONS_CRITICAL_PATH,
                           .lines_follow = options_format_is(options, IS_LINES),
                           .in_order = options->view != OPTIONS_TOPDOWN && options->view != OPTIONS_BOTTOMUP &&
                                       options->view != OPTIONS_CRITICAL_PATH};
-  job->report.percent_limit = limits.percent;
-  job->report.only_percent_limit = !limits.depth && !limits.rows;
-  limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.left_out);
+  job->report.limits.percent = limits.percent;
+  job->report.limits.only_percent = !limits.depth && !limits.rows;
+  limits_apply(job->report.tree, &job->columns, &limits, &job->shown, &job->report.limits.left_out);
   job->report.shown = job->shown;
 }
 
@@ -254,20 +255,20 @@ static void find_metric(const struct tree_metrics *metrics, const char *word, st
 /* Finds the metric of folded stacks.  Returns 0 or the exit status. */
 static int choose_metric(struct job *job)
 {
-  const char *word = job->options.metric;
+  const char *word = job->options.comparison.metric;
   struct tree_metrics metrics;
   struct column_choice choice;
   tree_metrics_init(&job->report, &metrics);
-  job->report.metric = word;
+  job->report.trees.metric = word;
   if (!word || tree_metrics_find(&metrics, word) != MODEL_NONE)
     return 0;
   find_metric(&metrics, word, &choice);
   if (choice.column == MODEL_NONE)
     job_print_error("cannot use '--metric %s': this run has %s", word, choice.names);
   else
-    job->report.metric = names_own(&job->names, xstrdup(metrics.list[choice.column].name));
+    job->report.trees.metric = names_own(&job->names, xstrdup(metrics.list[choice.column].name));
   if (choice.several && !job->options.quiet)
-    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, choice.names, job->report.metric);
+    job_print_error("--metric '%s' can mean %s: it is taken for %s", word, choice.names, job->report.trees.metric);
   free(choice.names);
   return choice.column == MODEL_NONE ? EXIT_USAGE : 0;
 }
@@ -275,7 +276,7 @@ static int choose_metric(struct job *job)
 int tree_pipeline(struct job *job)
 {
   struct tree *tree;
-  job->report.no_statistics |= options_formats[job->options.format].shows == SHOWS_CONTEXTS;
+  job->report.trees.no_statistics |= options_formats[job->options.format].shows == SHOWS_CONTEXTS;
   int status = derive(job, &tree);
   if (!status && job->options.format == OPTIONS_FOLDED)
     status = choose_metric(job);
@@ -291,11 +292,11 @@ int tree_pipeline(struct job *job)
 /* Begins with the directories of --source-path, and with the time after which a source is too new. */
 static int prepare_files(struct job *job)
 {
-  struct source_files *files = &job->source.files;
-  for (uint32_t i = 0; i < job->options.source_paths_count; i++) {
-    if (source_files_add_directory(files, job->options.source_paths[i])) {
+  struct source_files *files = &job->trees.source.files;
+  for (uint32_t i = 0; i < job->options.source_paths.count; i++) {
+    if (source_files_add_directory(files, job->options.source_paths.list[i])) {
       job_print_error("cannot use '--source-path %s': it is no directory; give one that holds sources",
-                      job->options.source_paths[i]);
+                      job->options.source_paths.list[i]);
       return EXIT_USAGE;
     }
   }
@@ -316,7 +317,7 @@ static void report_faults(const struct job *job)
       [SOURCE_SHORT] = {"too short", "it is not the file that was measured"},
       [SOURCE_NEWER] = {"newer than the measurement", "lines may have moved"},
       [SOURCE_NAMESAKE] = {"found by name only", "the text may be that of another file"}};
-  const struct source_files *files = &job->source.files;
+  const struct source_files *files = &job->trees.source.files;
   const struct source_file *first[SOURCE_FAULTS] = {NULL};
   uint32_t count[SOURCE_FAULTS] = {0};
   for (uint32_t i = 0; i < files->count; i++) {
@@ -334,7 +335,7 @@ static void report_faults(const struct job *job)
 /* Where --root selects no line: why. */
 static int nothing_selected(struct job *job)
 {
-  const struct selector *root = &job->options.root;
+  const struct selector *root = &job->options.root.selector;
   for (uint32_t i = 1; i < job->tree.count && !root->is_lines; i++)
     if (selector_matches(&job->names, root, &job->tree.rows[i])) {
       job_print_error("'%s' has no figures of its own, only what it calls has: see topdown --root '%s'", root->text,
@@ -347,9 +348,9 @@ static int nothing_selected(struct job *job)
 /* Whether --root names lines without figures that are not in any of their files either, if these are known. */
 static int check_lines(struct job *job)
 {
-  const struct selector *root = &job->options.root;
-  struct source_blocks *source = &job->source;
-  bool exist = !job->options.has_root || !root->is_lines;
+  const struct selector *root = &job->options.root.selector;
+  struct source_blocks *source = &job->trees.source;
+  bool exist = !job->options.root.given || !root->is_lines;
   uint32_t number;
   for (uint32_t i = 0; i < source->count && !exist; i++) {
     source_files_find(&source->files, source->blocks[i].file, 0, &number);
@@ -361,23 +362,23 @@ static int check_lines(struct job *job)
 
 int source_pipeline(struct job *job)
 {
-  struct source_blocks *source = &job->source;
+  struct source_blocks *source = &job->trees.source;
   const struct options *options = &job->options;
   struct source_request request = {.profile = &job->profile,
                                    .names = &job->names,
                                    .columns = &job->columns,
                                    .row_of = job->row_of,
-                                   .root = options->has_root ? &options->root : NULL,
-                                   .lines_most = options->max_rows};
-  if (!options->max_rows && !options->has_root)
+                                   .root = options->root.given ? &options->root.selector : NULL,
+                                   .lines_most = options->limits.rows};
+  if (!options->limits.rows && !options->root.given)
     request.lines_most = SOURCE_LINES_MOST;
-  job->report.source = source;
+  job->report.trees.source = source;
   int status = prepare_files(job);
   if (status)
     return status;
   source_lines_build(&job->profile, &job->names, &job->columns, &job->tree, &source->lines);
   source_blocks_choose(&request, source);
-  if (options->has_root && !source->count)
+  if (options->root.given && !source->count)
     return nothing_selected(job);
   status = check_lines(job);
   if (status)

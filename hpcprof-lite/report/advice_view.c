@@ -21,11 +21,11 @@ void advice_view_command(const struct report *report, enum advice_class class, c
   bool tree = !strncmp(view, "topdown", strlen("topdown")) || !strncmp(view, "bottomup", strlen("bottomup"));
   int length = order && !has_order(report, order) ? (int)(order - view) : (int)strlen(view);
   snprintf(out, LINE, "hpcprof-lite --view %.*s %s%s", length, view, tree ? baselines[report->baseline] : "",
-           report->arguments);
-  for (size_t i = 0; i < report->references_count && class == ADVICE_INFLATION; i++) {
+           report->command.arguments);
+  for (size_t i = 0; i < report->command.references_count && class == ADVICE_INFLATION; i++) {
     char quoted[LINE];
     size_t used = strlen(out);
-    terminal_quote(report->references[i], quoted, sizeof quoted);
+    terminal_quote(report->command.references[i], quoted, sizeof quoted);
     snprintf(out + used, LINE - used, " %s", quoted);
   }
 }

@@ -59,7 +59,7 @@ void document_open(const struct report *report, bool json)
     named_filter(stream, "filtered", report->comparison->filtered[COMPARE_NEW]);
   }
   fputs(",\"rows_left_out\":", stream);
-  fprintf(stream, "%u},\n", report->left_out);
+  fprintf(stream, "%u},\n", report->limits.left_out);
 }
 
 static bool is_one_of(const char *view, const char *const *views, size_t count)

@@ -12,17 +12,17 @@ void legend_print(const struct report *report, const char *line, const char *ful
 
 void legend_omitted(const struct report *report)
 {
-  const char *plural = terminal_plural(report->left_out);
-  if (!report->left_out)
+  const char *plural = terminal_plural(report->limits.left_out);
+  if (!report->limits.left_out)
     return;
-  if (report->percent_limit > 0 && report->only_percent_limit)
-    fprintf(report->stream, "%" PRIu32 " row%s below %g %% omitted; --percent-limit 0 shows all.\n", report->left_out,
-            plural, report->percent_limit);
-  else if (report->percent_limit > 0)
+  if (report->limits.percent > 0 && report->limits.only_percent)
+    fprintf(report->stream, "%" PRIu32 " row%s below %g %% omitted; --percent-limit 0 shows all.\n",
+            report->limits.left_out, plural, report->limits.percent);
+  else if (report->limits.percent > 0)
     fprintf(report->stream, "%" PRIu32 " row%s omitted, including those below %g %%; --percent-limit 0 shows all.\n",
-            report->left_out, plural, report->percent_limit);
+            report->limits.left_out, plural, report->limits.percent);
   else
-    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->left_out, plural);
+    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->limits.left_out, plural);
 }
 
 static void print_pauses(const struct report *report, bool paused, const char *before, const char *after)

@@ -32,7 +32,7 @@ static const struct table_column mark_columns[] = {
 #undef COLUMN
 static const struct schema marks_schema = SCHEMA(mark_columns, fill_mark);
 
-REPORT_EACH(each_mark, report->marks->marks, report->marks->count)
+REPORT_EACH(each_mark, report->time.marks->marks, report->time.marks->count)
 
 void marks_view_table(const struct report *report, struct table *table)
 {
@@ -49,8 +49,8 @@ void marks_view_text(const struct report *report)
   text_table_init(&text, report, marks_view_table);
   text.decimals = DECIMALS;
   text_table_heading(&text);
-  for (uint32_t i = 0; i < report->marks->count; i++)
-    text_table_row(&text, &report->marks->marks[i]);
+  for (uint32_t i = 0; i < report->time.marks->count; i++)
+    text_table_row(&text, &report->time.marks->marks[i]);
   text_table_release(&text);
 }
 

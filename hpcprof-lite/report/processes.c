@@ -32,7 +32,7 @@ static const struct table_column columns[] = {
 #undef COLUMN
 static const struct schema processes_schema = SCHEMA(columns, fill);
 
-REPORT_EACH(each_process, report->row_order, report->row_count)
+REPORT_EACH(each_process, report->list.rows, report->list.count)
 
 void processes_table(const struct report *report, struct table *table)
 {
@@ -52,13 +52,14 @@ void processes_text(const struct report *report)
   struct text_table text;
   text_table_init(&text, report, processes_table);
   text_table_heading(&text);
-  for (uint32_t i = 0; i < report->row_count; i++)
-    text_table_row(&text, &report->row_order[i]);
+  for (uint32_t i = 0; i < report->list.count; i++)
+    text_table_row(&text, &report->list.rows[i]);
   legend_print(report, "Times are sums over the threads of a process; see --legend\n",
                "Times are sums over the threads of a process, as in --view threads, but for CPU,\n"
                "its CPU time, and Wall, the time from its start to its end.\n"
                "Peak B: most memory in use at once, with that of the tool, in bytes.\n");
-  if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " process%s omitted.\n", report->left_out, report->left_out == 1 ? "" : "es");
+  if (report->limits.left_out)
+    fprintf(report->stream, "%" PRIu32 " process%s omitted.\n", report->limits.left_out,
+            report->limits.left_out == 1 ? "" : "es");
   text_table_release(&text);
 }

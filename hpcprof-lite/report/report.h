@@ -40,68 +40,107 @@ struct grain_source {
   void *context;
 };
 
+/* Which rows are shown. */
+struct report_limits {
+  uint32_t left_out;
+  double percent;
+  bool only_percent; /* the number or depth of rows is not limited */
+  uint32_t rows;     /* lines of the timeline, 0: all; contexts of --scaling */
+};
+
+/* What tree_pipeline finds for the views of contexts and source lines. */
+struct report_trees {
+  const char *metric;                  /* in folded stacks, as --metric names it; NULL: the first one */
+  const struct source_blocks *source;  /* in the source view */
+  const struct statistics *statistics; /* of the rows of the report's tree; NULL if there are none */
+  bool no_statistics;                  /* the table has no columns for them */
+};
+
+/* What summary_pipeline finds. */
+struct report_summary {
+  const struct tree *flat; /* flat view */
+  struct hotspot hot[HOTSPOTS_MAX];
+  uint32_t hot_count;
+  uint32_t critical[HOTSPOTS_CRITICAL_MAX]; /* rows of flat with most of the critical path */
+  uint32_t critical_count;
+  struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST]; /* contexts that cause most waiting */
+  uint32_t idle_count, locks_count;
+  struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
+  uint32_t unnamed_count;
+  bool traced, phased; /* there is a timeline; there are phases */
+};
+
+/* What graph_pipelines finds for the views of work and span; grain_pipelines fills workspan, too. */
+struct report_spans {
+  struct workspan workspan;
+  const char *scenario; /* --what-if, to which workspan applies; NULL if there is none */
+  bool best_case;       /* of the scenario: there is no graph log to compute it from */
+  struct whatif whatif;
+  struct speedup speedup;
+};
+
+/* What grain_pipelines finds. */
+struct report_grains {
+  struct grain_source rows;
+  const struct grain_graph *graph;
+  enum grain_metric colour;          /* by which its nodes are coloured */
+  const struct grain_groups *groups; /* NULL: single grains are shown */
+  const struct grain_curve *curve;   /* NULL: not known */
+};
+
+/* What timeline_pipelines finds for the views on the axis of time. */
+struct report_time {
+  const struct timeline *timeline; /* its constructs are entries of the report's, its contexts rows of its tree */
+  enum timeline_grouping lanes;
+  const struct phases *phases; /* of each process that has any */
+  uint32_t phases_count;
+  const struct run_marks *marks;
+};
+
+/* The rows of a view that shows elements of an array, as overview_pipelines puts them in order. */
+struct report_list {
+  const uint64_t *threads; /* process << 32 | thread */
+  const uint32_t *rows;    /* numbers of the elements */
+  uint32_t count;
+  const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
+};
+
+/* Parts of commands in hints. */
+struct report_command {
+  const char *arguments;   /* of the run: "--merge DIR1 DIR2" */
+  char *const *references; /* runs with one thread to which advice compares it */
+  size_t references_count;
+};
+
 struct report {
   FILE *stream;
   const uint32_t *chosen; /* numbers of the columns that --columns names, in order */
   uint32_t chosen_count;  /* 0: it is not given */
   const char *view;
+  bool legend; /* explain the columns in full */
   const struct profile *profile;
   const struct names *names;
   const struct tree_columns *columns;
   const struct totals *totals;
-  const struct tree *tree;             /* the view's; the top-down tree in the summary */
-  const char *metric;                  /* in folded stacks, as --metric names it; NULL: the first one */
-  const struct tree *flat;             /* flat view, in the summary */
-  const struct source_blocks *source;  /* in the source view */
-  const bool *shown;                   /* [row of tree, or of constructs] whether it is printed */
-  const struct statistics *statistics; /* of the rows of tree; NULL if there are none */
-  bool no_statistics;                  /* the table has no columns for them */
-  uint32_t left_out;
-  double percent_limit;
-  bool only_percent_limit; /* the number or depth of rows is not limited */
-  const struct hotspot *hot;
-  uint32_t hot_count;
-  const struct causes_finding *idle, *locks; /* contexts that cause most waiting */
-  uint32_t idle_count, locks_count;
   struct efficiency efficiency;
-  struct workspan workspan;
-  const char *scenario;          /* --what-if, to which workspan applies; NULL if there is none */
-  bool best_case;                /* of the scenario: there is no graph log to compute it from */
-  const uint32_t *critical_rows; /* rows of flat with most of the critical path */
-  uint32_t critical_rows_count;
-  struct whatif whatif;
-  struct speedup speedup;
-  struct grain_source grains;
-  const struct grain_graph *grain_graph;
-  enum grain_metric colour;                /* by which its nodes are coloured */
-  const struct grain_groups *grain_groups; /* NULL: single grains are shown */
-  const struct grain_curve *grain_curve;   /* NULL: not known */
+  enum profile_baseline baseline;
+  const char *filtered;    /* what the measurement left out, see profile_filtered(); "" or NULL: nothing */
+  bool log_differs;        /* the graph log disagrees with the measurement, or is incomplete */
+  const struct tree *tree; /* the view's; the top-down tree in the summary */
   const struct construct_tree *constructs; /* the tree or list that is shown; in the summary, the list by gain */
+  const bool *shown;                       /* [row of tree, or of constructs] whether it is printed */
+  bool per_thread;                         /* rows for each thread below those of constructs */
+  struct report_limits limits;
+  struct report_command command;
+  struct report_trees trees;
+  struct report_summary summary;
+  struct advice advice;
+  struct report_spans spans;
   struct overheads overheads;
   struct task_figures tasks;
-  struct advice advice;
-  bool traced, phased;             /* in the summary: there is a timeline; there are phases */
-  const struct timeline *timeline; /* its constructs are entries of `constructs`, its contexts rows of `tree` */
-  enum timeline_grouping lanes;
-  uint32_t rows_limit;         /* lines of the timeline, 0: all; contexts of --scaling */
-  const struct phases *phases; /* of each process that has any */
-  uint32_t phases_count;
-  const struct run_marks *marks; /* in the views on the axis of time */
-  bool per_thread;               /* rows for each thread below those of constructs */
-  bool log_differs;              /* the graph log disagrees with the measurement, or is incomplete */
-  const struct unnamed_module *modules;
-  uint32_t modules_count;
-  const uint64_t *thread_order; /* process << 32 | thread, in the order in which they are printed */
-  uint32_t thread_count;
-  const uint32_t *row_order; /* of a view whose rows are elements of an array: their numbers, in order of printing */
-  uint32_t row_count;
-  const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
-  const char *arguments;                   /* of the run, for commands in hints: "--merge DIR1 DIR2" */
-  char *const *references;                 /* runs with one thread to which advice compares it */
-  size_t references_count;
-  enum profile_baseline baseline;
-  const char *filtered;              /* what the measurement left out, see profile_filtered(); "" or NULL: nothing */
-  bool legend;                       /* explain the columns in full */
+  struct report_grains grains;
+  struct report_time time;
+  struct report_list list;
   const struct scaling *scaling;     /* of --scaling, else NULL */
   struct compare_result *comparison; /* of --compare and --fail-if, else NULL */
 };

@@ -38,13 +38,13 @@ static struct cell value(const struct report *report, uint32_t row, uint32_t col
 {
   if (column == MODEL_NONE)
     return cell_empty();
-  return cell_amount(tree_incl(&report->source->lines.tree, row, column), is_time);
+  return cell_amount(tree_incl(&report->trees.source->lines.tree, row, column), is_time);
 }
 
 static void fill(const void *context, const void *from, struct cell *cell)
 {
   const struct report *report = context;
-  const struct source_lines *lines = &report->source->lines;
+  const struct source_lines *lines = &report->trees.source->lines;
   const struct tree_columns *columns = report->columns;
   const struct line *line = from;
   const struct tree_row *row = &lines->tree.rows[line->row];
@@ -73,7 +73,7 @@ static void fill_events(const void *context, const void *from, struct cell *cell
 static int each_line(const void *source, table_take *take, void *to)
 {
   const struct report *report = source;
-  const struct source_blocks *blocks = report->source;
+  const struct source_blocks *blocks = report->trees.source;
   const struct tree *tree = &blocks->lines.tree;
   int status = 0;
   for (uint32_t i = 0; i < tree->count && !status; i++) {
@@ -142,7 +142,7 @@ static void fit_columns(struct layout *layout)
 
 static void layout_init(const struct report *report, struct layout *layout)
 {
-  struct tree_figures shown = tree_view_figures(&report->source->lines.tree, report->columns);
+  struct tree_figures shown = tree_view_figures(&report->trees.source->lines.tree, report->columns);
   *layout = (struct layout){.time = shown.time,
                             .overhead = shown.overhead,
                             .lockwait = shown.lockwait,
@@ -184,7 +184,7 @@ static void print_share(const struct report *report, uint64_t part, uint64_t who
 
 static void print_figures(const struct report *report, struct layout *layout, uint32_t row)
 {
-  const struct tree *tree = &report->source->lines.tree;
+  const struct tree *tree = &report->trees.source->lines.tree;
   const struct tree_columns *columns = report->columns;
   uint64_t whole = tree_weight(tree, columns, 0, true), own = tree_spent(tree, columns, row, true);
   bool few = own && columns->samples != MODEL_NONE && tree_incl(tree, row, columns->samples) < MODEL_FEW_SAMPLES;
@@ -221,11 +221,11 @@ static void print_line(const struct report *report, struct layout *layout, const
   else
     print_figures(report, layout, shown->row);
   if (shown->row != MODEL_NONE)
-    directives_text(report->source->lines.directives[shown->row], kinds);
+    directives_text(report->trees.source->lines.directives[shown->row], kinds);
   if (shown->line)
     snprintf(number, sizeof number, "%" PRIu32, shown->line);
   else
-    snprintf(text, sizeof text, "(%.400s: no source line)", report->source->lines.name[shown->row]);
+    snprintf(text, sizeof text, "(%.400s: no source line)", report->trees.source->lines.name[shown->row]);
   if (!known && *kinds)
     snprintf(text, sizeof text, "[%s]", kinds);
   unsigned room = terminal_room(terminal, layout->text_at), width = terminal_cut(terminal, text, room, cut);
@@ -240,7 +240,7 @@ static void print_line(const struct report *report, struct layout *layout, const
 
 static void print_title(const struct report *report, const struct layout *layout, const struct source_block *block)
 {
-  const struct tree *tree = &report->source->lines.tree;
+  const struct tree *tree = &report->trees.source->lines.tree;
   char title[TERMINAL_TEXT_MAX], lines[64] = "", fitted[TERMINAL_TEXT_MAX], figure[CELL], percent[CELL], cost[128];
   terminal_amount(block->spent, layout->time, layout->decimals, figure);
   terminal_percent(block->weight, tree_weight(tree, report->columns, 0, true), percent);
@@ -315,7 +315,7 @@ static void missing_text(const struct source_files *files, const struct source_f
 static void print_source_notes(const struct report *report, const struct layout *layout,
                                const struct source_block *block)
 {
-  const struct source_files *files = &report->source->files;
+  const struct source_files *files = &report->trees.source->files;
   const struct source_file *file = &files->files[block->source];
   char text[TERMINAL_TEXT_MAX];
   if (!block->from && block->name)
@@ -350,7 +350,7 @@ static void print_source(const struct report *report, const struct layout *layou
 
 static void print_block(const struct report *report, struct layout *layout, const struct source_block *block)
 {
-  const struct source_blocks *source = report->source;
+  const struct source_blocks *source = report->trees.source;
   const struct source_file *file = &source->files.files[block->source];
   uint32_t last = 0;
   print_title(report, layout, block);
@@ -375,7 +375,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
   char all[CELL], line[160], full[1024];
   fputs("\n", report->stream);
   if (layout->time) {
-    terminal_seconds(tree_weight(&report->source->lines.tree, report->columns, 0, true), layout->decimals, all);
+    terminal_seconds(tree_weight(&report->trees.source->lines.tree, report->columns, 0, true), layout->decimals, all);
     snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s; see --legend", all);
     snprintf(full, sizeof full,
              "Self s: time spent in the line itself; %%: share of the time of all threads,\n"
@@ -393,7 +393,7 @@ static void print_footnotes(const struct report *report, const struct layout *la
   snprintf(line, sizeof line, "* fewer than %d samples: relative error above 22 %%.", MODEL_FEW_SAMPLES);
   if (layout->few)
     terminal_lines(terminal, report->stream, line);
-  if (report->source->limited)
+  if (report->trees.source->limited)
     terminal_lines(terminal, report->stream,
                    "Only what costs most is shown: --root FUNCTION or FILE shows others, -f csv all.");
 }
@@ -401,13 +401,13 @@ static void print_footnotes(const struct report *report, const struct layout *la
 void source_view_text(const struct report *report)
 {
   struct layout layout;
-  if (!report->source->count) {
+  if (!report->trees.source->count) {
     fputs("No function has figures: there are no samples.\n", report->stream);
     return;
   }
   layout_init(report, &layout);
   print_header(report, &layout);
-  for (uint32_t i = 0; i < report->source->count; i++)
-    print_block(report, &layout, &report->source->blocks[i]);
+  for (uint32_t i = 0; i < report->trees.source->count; i++)
+    print_block(report, &layout, &report->trees.source->blocks[i]);
   print_footnotes(report, &layout);
 }

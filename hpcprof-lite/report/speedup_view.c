@@ -32,13 +32,13 @@ static const struct table_column columns[] = {
 #undef COLUMN
 static const struct schema speedup_schema = SCHEMA(columns, fill);
 
-REPORT_EACH(each_row, report->speedup.rows, report->speedup.count)
+REPORT_EACH(each_row, report->spans.speedup.rows, report->spans.speedup.count)
 
 void speedup_view_table(const struct report *report, struct table *table)
 {
   bool simulated = false;
-  for (uint32_t i = 0; i < report->speedup.count; i++)
-    simulated |= report->speedup.rows[i].simulated > 0;
+  for (uint32_t i = 0; i < report->spans.speedup.count; i++)
+    simulated |= report->spans.speedup.rows[i].simulated > 0;
   table->each = each_row;
   table->source = report;
   table->hidden = simulated ? NULL : "speedup_simulated";
@@ -57,10 +57,10 @@ void speedup_view_text(const struct report *report)
   text_table_init(&text, report, speedup_view_table);
   text.plain = true;
   fprintf(report->stream, "Speedup over one core with the same tasks and chunks, from work and span%s:\n",
-          report->speedup.count ? "" : ": no work was recorded");
+          report->spans.speedup.count ? "" : ": no work was recorded");
   text_table_heading(&text);
-  for (uint32_t i = 0; i < report->speedup.count; i++)
-    text_table_row(&text, &report->speedup.rows[i]);
+  for (uint32_t i = 0; i < report->spans.speedup.count; i++)
+    text_table_row(&text, &report->spans.speedup.rows[i]);
   text_table_release(&text);
   legend_print(report, "Estimate: the work off the critical path is spread evenly; see --legend\n",
                "Lower, Upper: bounds for schedules that leave no core idle while there is work.\n"

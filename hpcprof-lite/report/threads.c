@@ -58,7 +58,7 @@ static const struct table_column columns_paused[] = {
 static const struct schema threads_schema = SCHEMA(columns, fill);
 static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
 
-REPORT_EACH(each_thread, report->thread_order, report->thread_count)
+REPORT_EACH(each_thread, report->list.threads, report->list.count)
 
 void threads_table(const struct report *report, struct table *table)
 {
@@ -187,19 +187,20 @@ static void print_all(const struct report *report)
   if (!report->chosen_count)
     fprintf(report->stream, "%15s%13s%19s%21s\n", "", "samples of:", "sampled s:", "exact s:");
   text_table_heading(&text);
-  for (uint32_t i = 0; i < report->thread_count; i++) {
-    const struct profile_process *process = process_of(report, report->thread_order[i]);
+  for (uint32_t i = 0; i < report->list.count; i++) {
+    const struct profile_process *process = process_of(report, report->list.threads[i]);
     if (process != last)
       print_process(report, &text.terminal, process);
     last = process;
-    text_table_row(&text, &report->thread_order[i]);
+    text_table_row(&text, &report->list.threads[i]);
   }
   legend_print(report, line_legend, full_legend);
   if (report->legend && text_table_shows(&text, "blocked_s"))
     fprintf(report->stream, "Block: time asleep outside OpenMP: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
-  if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->left_out, terminal_plural(report->left_out));
+  if (report->limits.left_out)
+    fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->limits.left_out,
+            terminal_plural(report->limits.left_out));
   text_table_release(&text);
 }
 
@@ -249,7 +250,7 @@ static void print_some(const struct report *report, const struct terminal *termi
 static void print_bins(const struct report *report, const struct terminal *terminal)
 {
   enum { BAR_MAX = 45 };
-  const struct distribution *distribution = report->distribution;
+  const struct distribution *distribution = report->list.distribution;
   uint32_t most = 0;
   if (!distribution->bin_width)
     return;
@@ -275,7 +276,7 @@ static void print_distribution(const struct report *report)
 {
   static const char *const quantiles[DISTRIBUTION_QUANTILES] = {"Least", "5 %",  "25 %", "Median",
                                                                 "75 %",  "95 %", "Most"};
-  const struct distribution *distribution = report->distribution;
+  const struct distribution *distribution = report->list.distribution;
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   fprintf(report->stream, "%" PRIu32 " threads of %" PRIu32 " process%s on %" PRIu32 " host%s\n\n",
@@ -308,7 +309,7 @@ static void print_distribution(const struct report *report)
 
 void threads_text(const struct report *report)
 {
-  if (report->distribution)
+  if (report->list.distribution)
     print_distribution(report);
   else
     print_all(report);

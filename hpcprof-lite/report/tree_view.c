@@ -137,7 +137,7 @@ static struct cell thread_of(const struct profile *of, const struct statistics_o
 static void fill_statistics(const void *context, const void *from, struct cell *cell)
 {
   const struct report *report = context;
-  const struct statistics *statistics = report->statistics;
+  const struct statistics *statistics = report->trees.statistics;
   const struct profile *of_threads = NULL, *of_ranks = NULL;
   struct statistics_figures threads = {0}, ranks = {0};
   uint32_t row = (uint32_t)((const struct tree_row *)from - report->tree->rows);
@@ -282,7 +282,7 @@ static void add_rest(const struct report *report, struct table *table)
   table->each = each_row;
   table->source = report;
   add_events(report, table);
-  if (!report->no_statistics)
+  if (!report->trees.no_statistics)
     table_add(table, &statistics_schema, report);
   if (report->comparison && report->comparison->has_base)
     compare_cells_add(table, compared_figure, report);
@@ -455,7 +455,7 @@ void tree_view_path_text(const struct report *report)
   print_rows(report, &text);
   print_path_legend(report, &text, whole);
   print_narrow(report, text.omitted);
-  if (report->left_out)
-    fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->percent_limit);
+  if (report->limits.left_out)
+    fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->limits.percent);
   text_table_release(&text);
 }

@@ -22,9 +22,9 @@ static void fill(const void *context, const void *which, struct cell *cell)
   const struct profile_workspan *workspan = &report->profile->workspan;
   double shorter = workspan->span ? 100 - 100 * row->span / (double)workspan->span : 0;
   struct cell error = cell_empty();
-  if (report->whatif.replayed && row->exact)
+  if (report->spans.whatif.replayed && row->exact)
     error = cell_text("exact");
-  else if (report->whatif.replayed)
+  else if (report->spans.whatif.replayed)
     error = real_amount(workspan, (row->span_high - row->span_low) / 2);
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/whatif.def"
@@ -38,13 +38,13 @@ static const struct table_column columns[] = {
 #undef COLUMN
 static const struct schema whatif_schema = SCHEMA(columns, fill);
 
-REPORT_EACH(each_row, report->whatif.rows, report->whatif.count)
+REPORT_EACH(each_row, report->spans.whatif.rows, report->spans.whatif.count)
 
 void whatif_view_table(const struct report *report, struct table *table)
 {
   table->each = each_row;
   table->source = report;
-  table->hidden = report->whatif.replayed ? NULL : "span_error";
+  table->hidden = report->spans.whatif.replayed ? NULL : "span_error";
   table_add(table, &whatif_schema, report);
 }
 
@@ -57,9 +57,9 @@ static void print_now(const struct text_table *text)
   const struct profile_workspan *workspan = &report->profile->workspan;
   const char *below = "In each scenario:";
   char span[16];
-  if (!report->whatif.count)
+  if (!report->spans.whatif.count)
     below = "No function of the program has 1 % of the critical path or more in itself.";
-  else if (report->whatif.automatic)
+  else if (report->spans.whatif.automatic)
     below = "Functions and pairs of functions that would shorten it most:";
   terminal_amount(workspan->span, workspan->is_time, text->decimals, span);
   terminal_wrapf(&text->terminal, report->stream, "", "", "Span now: %s %.20s, parallelism %.5g. %s", span,
@@ -69,10 +69,10 @@ static void print_now(const struct text_table *text)
 static void print_rows(struct text_table *text)
 {
   const struct report *report = text->report;
-  bool replayed = report->whatif.replayed;
+  bool replayed = report->spans.whatif.replayed;
   text_table_heading(text);
-  for (uint32_t i = 0; i < report->whatif.count; i++)
-    text_table_row(text, &report->whatif.rows[i]);
+  for (uint32_t i = 0; i < report->spans.whatif.count; i++)
+    text_table_row(text, &report->spans.whatif.rows[i]);
   if (replayed)
     legend_print(report, "Replayed from the graph log; +- is two standard errors; see --legend\n",
                  "Replayed from the graph log.  +-: two standard errors, where samples decide\n"
@@ -99,7 +99,7 @@ void whatif_view_text(const struct report *report)
   text.decimals = terminal_decimals(report->profile->workspan.span);
   print_now(&text);
   notes_chunks(report);
-  if (report->whatif.count)
+  if (report->spans.whatif.count)
     print_rows(&text);
   text_table_release(&text);
 }

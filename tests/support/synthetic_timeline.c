@@ -166,7 +166,7 @@ int main(int argc, char **argv)
                           .totals = &totals,
                           .tree = &tree,
                           .constructs = &constructs,
-                          .timeline = &timeline};
+                          .time.timeline = &timeline};
   if (argc < 3 + !strcmp(argv[argc > 1], "otf2"))
     return 2;
   intervals = strtoull(argv[2], NULL, 10);

@@ -32,7 +32,7 @@ static void test_commands(void **state)
   (void)state;
   char *references[] = {"one", "other"};
   struct tree_columns columns = {.idleness = MODEL_NONE, .overhead = 0};
-  struct report report = {.columns = &columns, .arguments = "--merge a b", .baseline = BASELINE_CORE};
+  struct report report = {.columns = &columns, .command.arguments = "--merge a b", .baseline = BASELINE_CORE};
   advice_view_command(&report, ADVICE_SERIAL, text);
   assert_string_equal(text, "hpcprof-lite --view topdown --idleness core --merge a b");
   columns.idleness = 1;
@@ -41,9 +41,9 @@ static void test_commands(void **state)
   report.baseline = BASELINE_THREAD;
   advice_view_command(&report, ADVICE_CHUNK_OVERHEAD, text);
   assert_string_equal(text, "hpcprof-lite --view bottomup --sort overhead_excl_s --merge a b");
-  report.references = references;
-  report.references_count = 2;
-  report.arguments = "a";
+  report.command.references = references;
+  report.command.references_count = 2;
+  report.command.arguments = "a";
   advice_view_command(&report, ADVICE_INFLATION, text);
   assert_string_equal(text, "hpcprof-lite --view efficiency a one other");
   advice_view_command(&report, ADVICE_NONE, text);

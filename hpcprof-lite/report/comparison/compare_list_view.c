@@ -185,7 +185,8 @@ void compare_list_view_threads(const struct report *report)
 {
   const struct compare_result *result = report->comparison;
   const struct tree *tree = report->tree;
-  struct showing showing = {.all = !result->list->chosen && tree->count - 1 - report->left_out <= ALL_FIGURES_MAX};
+  struct showing showing = {.all =
+                                !result->list->chosen && tree->count - 1 - report->limits.left_out <= ALL_FIGURES_MAX};
   struct terminal terminal;
   for (uint32_t i = 1; i < tree->count; i++)
     if (report->shown[tree->order[i]])

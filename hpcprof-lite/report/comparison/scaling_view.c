@@ -183,15 +183,15 @@ static void print_contexts(const struct report *report, const struct terminal *t
   }
   fputs("  Context\n", report->stream);
   print_loss(report, terminal, 0);
-  for (uint32_t i = 0; i < report->rows_limit; i++)
+  for (uint32_t i = 0; i < report->limits.rows; i++)
     print_loss(report, terminal, scaling->order[i]);
   if (!scaling->timed) {
     fputs("Contexts are not known: not all runs were sampled by time.\n", report->stream);
     return;
   }
-  if (report->left_out)
-    fprintf(report->stream, "%" PRIu32 " context%s omitted; --max-rows N shows more.\n", report->left_out,
-            terminal_plural(report->left_out));
+  if (report->limits.left_out)
+    fprintf(report->stream, "%" PRIu32 " context%s omitted; --max-rows N shows more.\n", report->limits.left_out,
+            terminal_plural(report->limits.left_out));
   print_other(report);
 }
 
@@ -365,7 +365,7 @@ static int each_row(const void *source, table_take *take, void *to)
 {
   const struct report *report = source;
   int status = each_of_context(report->scaling, 0, take, to);
-  for (uint32_t i = 0; i < report->rows_limit && !status; i++)
+  for (uint32_t i = 0; i < report->limits.rows && !status; i++)
     status = each_of_context(report->scaling, report->scaling->order[i], take, to);
   return status;
 }

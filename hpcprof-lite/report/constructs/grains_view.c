@@ -50,7 +50,7 @@ static void fill_grain(const void *context, const void *of, struct cell *cell)
   const struct grain_filling *filling = context;
   const struct grain_row *row = of;
   const struct grain *grain = row->grain;
-  const struct workspan_row *construct = &filling->report->workspan.rows[row->directive];
+  const struct workspan_row *construct = &filling->report->spans.workspan.rows[row->directive];
   const char *path = grain->path;
   bool time = filling->report->profile->workspan.is_time;
   if (*row->prefix) {
@@ -73,7 +73,7 @@ static const struct schema grains_schema = SCHEMA(grain_columns, fill_grain);
 static int each_grain(const void *source, table_take *take, void *to)
 {
   const struct report *report = source;
-  return report->grains.each ? report->grains.each(report->grains.context, take, to) : 0;
+  return report->grains.rows.each ? report->grains.rows.each(report->grains.rows.context, take, to) : 0;
 }
 
 void grains_table(const struct report *report, struct table *table)
@@ -93,8 +93,8 @@ static void fill_group(const void *context, const void *row, struct cell *cell)
 {
   const struct report *report = context;
   const struct grain_group *group = row;
-  const struct workspan_row *construct = &report->workspan.rows[group->directive];
-  const struct workspan_row *creator = &report->workspan.rows[group->creator];
+  const struct workspan_row *construct = &report->spans.workspan.rows[group->directive];
+  const struct workspan_row *creator = &report->spans.workspan.rows[group->creator];
   bool time = report->profile->workspan.is_time;
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/constructs/grain_groups.def"
@@ -105,7 +105,7 @@ static void fill_group(const void *context, const void *row, struct cell *cell)
 static struct construct_place place_of(const struct report *report, uint32_t directive, const char *before,
                                        char kind[CONSTRUCT_KIND_MAX])
 {
-  const struct workspan_row *row = &report->workspan.rows[directive];
+  const struct workspan_row *row = &report->spans.workspan.rows[directive];
   snprintf(kind, CONSTRUCT_KIND_MAX, "%s%.100s", before, row->directive ? row->kind : "the program");
   return (struct construct_place){kind, row->directive ? row->name : "", row->file, row->line};
 }
@@ -141,7 +141,7 @@ static const struct table_column text_columns[] = {
 static const struct schema grain_groups_schema = SCHEMA(group_columns, fill_group);
 static const struct schema text_schema = SCHEMA(text_columns, fill_text);
 
-REPORT_EACH(each_group, report->grain_groups->groups, report->grain_groups ? report->grain_groups->count : 0)
+REPORT_EACH(each_group, report->grains.groups->groups, report->grains.groups ? report->grains.groups->count : 0)
 
 /* ---- the parallelism over the span ---- */
 
@@ -180,7 +180,7 @@ static void add_curve(const struct report *report, struct table *table)
 {
   struct table *array = table_further(table, "curve");
   array->each = each_part;
-  array->source = report->grain_curve;
+  array->source = report->grains.curve;
   table_add(array, &curve_schema, NULL);
 }
 
@@ -195,7 +195,7 @@ void grain_groups_table(const struct report *report, struct table *table)
   table_add(table, &grain_groups_schema, report);
   count_columns_add(table, report->profile, COUNTED_GROUPS);
   table_add(table, &text_schema, construct_text_filling(report, table));
-  if (report->grain_curve)
+  if (report->grains.curve)
     add_curve(report, table);
 }
 
@@ -247,8 +247,8 @@ static void print_curves(const struct report *report, const struct terminal *ter
       "How many grains could run at once on unlimited cores, from the begin to the end of the longest chain, "
       "in %d equal parts.  0=none, 1=one, 2=2-3, 3=4-7, 4=8-15 ... 9=256-511, a=512-1023, b=1024-2047 ...",
       GRAIN_CURVE_SLOTS);
-  print_curve(report, "most", report->grain_curve->touching);
-  print_curve(report, "least", report->grain_curve->covering);
+  print_curve(report, "most", report->grains.curve->touching);
+  print_curve(report, "least", report->grains.curve->covering);
 }
 
 static void print_legend(const struct report *report, const struct terminal *terminal)
@@ -279,7 +279,7 @@ static void print_legend(const struct report *report, const struct terminal *ter
 
 static void print_summary(const struct report *report, const struct terminal *terminal)
 {
-  const struct grain_groups *groups = report->grain_groups;
+  const struct grain_groups *groups = report->grains.groups;
   uint64_t count[GRAIN_KINDS] = {0}, work = 0, problems = 0;
   char percent[CELL];
   for (uint32_t i = 0; i < groups->count; i++) {
@@ -302,9 +302,9 @@ static void print_groups(struct text_table *text)
   print_summary(report, &text->terminal);
   putc('\n', report->stream);
   text_table_heading(text);
-  for (uint32_t i = 0; i < report->grain_groups->count; i++)
-    print_group(text, &report->grain_groups->groups[i]);
-  if (report->grain_curve)
+  for (uint32_t i = 0; i < report->grains.groups->count; i++)
+    print_group(text, &report->grains.groups->groups[i]);
+  if (report->grains.curve)
     print_curves(report, &text->terminal);
   print_legend(report, &text->terminal);
 }
@@ -312,7 +312,7 @@ static void print_groups(struct text_table *text)
 void grains_view_text(const struct report *report)
 {
   struct text_table text;
-  if (!report->grain_groups) {
+  if (!report->grains.groups) {
     notes_missing(report, "Grains", "log");
     return;
   }

@@ -54,14 +54,14 @@ static const struct table_column columns_place[] = {
 static const struct schema parallelism_schema = SCHEMA(columns, fill);
 static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 
-REPORT_EACH(each_row, report->workspan.rows, report->workspan.count)
+REPORT_EACH(each_row, report->spans.workspan.rows, report->spans.workspan.count)
 
 void parallelism_table(const struct report *report, struct table *table)
 {
   char *place = table_memory(table, CONSTRUCT_TEXT_MAX);
   table->each = each_row;
   table->source = report;
-  table->hidden = report->workspan.executions_known ? NULL : "executions";
+  table->hidden = report->spans.workspan.executions_known ? NULL : "executions";
   table_add(table, &parallelism_schema, report);
   table_add(table, &place_schema, place);
 }
@@ -112,7 +112,7 @@ static uint64_t runtime_ns(const struct report *report)
  * is not known. */
 static void write_sentence(const struct report *report, const struct terminal *terminal, char out[SENTENCE_MAX])
 {
-  const struct workspan *workspan = &report->workspan;
+  const struct workspan *workspan = &report->spans.workspan;
   char context[CALL_PATH_TEXT_MAX] = "", place[PLACE_MAX], speedup[512];
   *out = 0;
   const struct workspan_row *top = &workspan->top;
@@ -122,7 +122,7 @@ static void write_sentence(const struct report *report, const struct terminal *t
   top_text(top, place);
   if (workspan->top_context)
     call_path_text(terminal, report->tree, workspan->top_context, SENTENCE_CONTEXT, context);
-  uint64_t bound = lock_bound(workspan, report->left_out);
+  uint64_t bound = lock_bound(workspan, report->limits.left_out);
   bool locked = bound > workspan->span;
   double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
   uint64_t runtime = runtime_ns(report);
@@ -133,23 +133,23 @@ static void write_sentence(const struct report *report, const struct terminal *t
   if (locked)
     strcat(limit, " (one lock limits it)");
   snprintf(faster, sizeof faster, "could%s be %.1f times as fast",
-           report->scenario && report->best_case ? " at best" : "", times);
+           report->spans.scenario && report->spans.best_case ? " at best" : "", times);
   bool gain = times >= 1.05;
   const char *than = gain ? "as" : "than";
   if (!gain)
     strcpy(faster, "could not be faster");
-  if (report->scenario)
+  if (report->spans.scenario)
     snprintf(speedup, sizeof speedup,
              "In the scenario %.200s, the program %s on unlimited cores %s this run on one core%s; %.0f %% of its "
              "critical path is",
-             report->scenario, faster, than, limit, critical);
+             report->spans.scenario, faster, than, limit, critical);
   else
     snprintf(
         speedup, sizeof speedup,
         "On unlimited cores, with the same tasks and chunks, this run %s %s on one core%s; %.0f %% of the critical "
         "path is",
         faster, than, limit, critical);
-  if (!report->scenario && report->totals->threads_max && times >= PLENTY * report->totals->threads_max) {
+  if (!report->spans.scenario && report->totals->threads_max && times >= PLENTY * report->totals->threads_max) {
     *strrchr(speedup, ';') = 0;
     snprintf(out, SENTENCE_MAX, "%s. The critical path hardly limits a run with %" PRIu32 " thread%s.", speedup,
              report->totals->threads_max, terminal_plural(report->totals->threads_max));
@@ -182,7 +182,7 @@ static void print_remarks(const struct report *report, const struct terminal *te
     fprintf(report->stream, "%sabout %s if every iteration were a chunk (estimate)\n", indent, figure);
   }
   if (row->lock_bound) {
-    terminal_amount(row->lock_bound, workspan->is_time, terminal_decimals(report->workspan.work), amount);
+    terminal_amount(row->lock_bound, workspan->is_time, terminal_decimals(report->spans.workspan.work), amount);
     terminal_fit(terminal, workspan->is_time ? "s" : workspan->unit, 20, unit);
     terminal_wrapf(terminal, report->stream, indent, indent,
                    "every run takes at least %s %.80s, as only one thread at a time can hold the lock",
@@ -193,7 +193,7 @@ static void print_remarks(const struct report *report, const struct terminal *te
 /* Prints each note of the rows once. */
 static void print_notes(const struct report *report, const struct terminal *terminal)
 {
-  const struct workspan *workspan = &report->workspan;
+  const struct workspan *workspan = &report->spans.workspan;
   for (uint32_t i = 0; i < workspan->count; i++) {
     const struct workspan_row *row = &workspan->rows[i];
     bool known = !*row->note;
@@ -215,7 +215,7 @@ static bool has_kind(const struct workspan *workspan, const char *kind)
 /* Prints what limits the figures of some kinds of constructs: the runtime does not report schedules and clauses. */
 static void print_limits(const struct report *report)
 {
-  const struct workspan *workspan = &report->workspan;
+  const struct workspan *workspan = &report->spans.workspan;
   if (has_kind(workspan, "for") && !(report->profile->workspan.unseen & UNSEEN_INLINED))
     fprintf(report->stream, "for: with a static schedule, all iterations of one thread count as one chunk.\n");
   if (has_kind(workspan, "for") || has_kind(workspan, "sections"))
@@ -243,7 +243,7 @@ static void print_legend(const struct text_table *text)
 static void print_all(struct text_table *text)
 {
   const struct report *report = text->report;
-  const struct workspan *workspan = &report->workspan;
+  const struct workspan *workspan = &report->spans.workspan;
   char sentence[SENTENCE_MAX];
   text->plain = true;
   text->decimals = terminal_decimals(workspan->work);

@@ -26,7 +26,7 @@ static void quoted(FILE *stream, const char *text)
 static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
 {
   FILE *stream = report->stream;
-  const struct grain_node *node = &report->grain_graph->nodes[number];
+  const struct grain_node *node = &report->grains.graph->nodes[number];
   struct graph_look look;
   graph_look_of(report, scale, number, &look);
   fprintf(stream, "  n%" PRIu32 " [shape=%s, width=%.2f, height=%.2f, fillcolor=\"#%02x%02x%02x\", label=", number,
@@ -57,7 +57,7 @@ static void print_edge(FILE *stream, const struct grain_edge *edge)
 
 int dot_write(const struct report *report)
 {
-  const struct grain_graph *graph = report->grain_graph;
+  const struct grain_graph *graph = report->grains.graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
   char note[GRAPH_NOTE_MAX];

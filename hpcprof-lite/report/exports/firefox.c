@@ -198,7 +198,7 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
 {
   static const struct timeline_events samples = {.interval = sample_cell};
   static const struct timeline_events markers = {construct_begin, construct_end, wait_marker};
-  const struct timeline_lane *life = &writer->report->timeline->lanes[lane];
+  const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
   const struct profile_process *process = timeline_process(writer->report, lane);
   const struct profile_thread *thread = timeline_thread(writer->report, lane);
   FILE *stream = writer->stream;
@@ -230,7 +230,7 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
 
 static void write_meta(struct firefox_writer *writer)
 {
-  const struct timeline *timeline = writer->report->timeline;
+  const struct timeline *timeline = writer->report->time.timeline;
   FILE *stream = writer->stream;
   fputs("\"meta\":{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\"interval\":1,\n"
         "\"startTime\":",
@@ -274,7 +274,7 @@ static void write_meta(struct firefox_writer *writer)
 
 int firefox_write(const struct report *report)
 {
-  const struct timeline *timeline = report->timeline;
+  const struct timeline *timeline = report->time.timeline;
   struct firefox_writer writer = {.report = report, .stream = report->stream};
   firefox_prepare(&writer);
   fputs("{", writer.stream);

@@ -19,7 +19,7 @@ static int use(void *context, const struct timeline_interval *interval)
 /* A stack stands for a row and a category: the profiler takes the category of a sample from its stack. */
 static void number_stacks(struct firefox_writer *writer)
 {
-  const struct timeline *timeline = writer->report->timeline;
+  const struct timeline *timeline = writer->report->time.timeline;
   const struct tree *tree = writer->report->tree;
   for (uint32_t i = 0; i < timeline->lanes_count; i++)
     timeline->each(timeline->source, i, use, writer);
@@ -80,8 +80,8 @@ static void name_construct(struct firefox_writer *writer, uint32_t number)
 static void number_names(struct firefox_writer *writer)
 {
   const struct report *report = writer->report;
-  for (uint32_t i = 0; report->marks && i < report->marks->count; i++)
-    string_table_add(&writer->strings, report->marks->marks[i].name);
+  for (uint32_t i = 0; report->time.marks && i < report->time.marks->count; i++)
+    string_table_add(&writer->strings, report->time.marks->marks[i].name);
   for (uint32_t i = 0; i < report->profile->processes_usable; i++) {
     const struct profile_marks *marks = &report->profile->processes[i].marks;
     for (uint32_t k = 0; k < marks->counts_count; k++)

@@ -130,7 +130,7 @@ static void label_of(const struct report *report, const struct grain_node *node,
   }
   if (node->grains > 1)
     snprintf(count, sizeof count, "%" PRIu64 " grains, ", node->grains);
-  place_text(&report->workspan.rows[node->row.directive], place, sizeof place);
+  place_text(&report->spans.workspan.rows[node->row.directive], place, sizeof place);
   amount_text(report, node->exec, amount);
   snprintf(label, 160, "%s\n%s%s", node->grain.kind == GRAIN_INITIAL ? "program" : place, count, amount);
 }
@@ -152,8 +152,8 @@ static struct colour shade(double part)
 /* How bad a figure is, from 0 to 1: of two metrics low figures are, of the others high ones. */
 static double badness(const struct report *report, const struct graph_scale *scale, double metric)
 {
-  bool low =
-      report->colour == GRAIN_PARALLEL_BENEFIT || report->colour == GRAIN_PARALLELISM || report->colour == GRAIN_MEMORY;
+  bool low = report->grains.colour == GRAIN_PARALLEL_BENEFIT || report->grains.colour == GRAIN_PARALLELISM ||
+             report->grains.colour == GRAIN_MEMORY;
   double lowest = log1p(scale->lowest), highest = log1p(scale->highest);
   double part = highest > lowest ? (log1p(metric) - lowest) / (highest - lowest) : 0;
   return low ? 1 - part : part;
@@ -171,7 +171,7 @@ static struct colour colour_of(const struct report *report, const struct graph_s
                                                  [GRAIN_CHUNK] = {229, 245, 224}};
   if (!is_grain(node))
     return kinds[node->kind];
-  bool problem = node->problems >> report->colour & 1;
+  bool problem = node->problems >> report->grains.colour & 1;
   if (!problem || isnan(node->metric))
     return dim[node->grain.kind];
   return shade(0.4 + 0.6 * badness(report, scale, node->metric));
@@ -186,7 +186,7 @@ void graph_look_of(const struct report *report, const struct graph_scale *scale,
                                                        [GRAIN_NODE_BOOKKEEPING] = "diamond",
                                                        [GRAIN_NODE_FRAGMENT] = "box"};
   const double smallest = 0.2, tallest = 2;
-  const struct grain_node *node = &report->grain_graph->nodes[number];
+  const struct grain_node *node = &report->grains.graph->nodes[number];
   struct colour colour = colour_of(report, scale, node);
   *look = (struct graph_look){.shape = shapes[node->kind],
                               .red = colour.red,
@@ -271,8 +271,8 @@ static void grain_cells(const struct report *report, const struct grain_node *no
 void graph_cells_of(const struct report *report, const struct graph_scale *scale, uint32_t number,
                     struct graph_cells *cells)
 {
-  const struct grain_node *node = &report->grain_graph->nodes[number];
-  const struct workspan_row *construct = &report->workspan.rows[node->row.directive];
+  const struct grain_node *node = &report->grains.graph->nodes[number];
+  const struct workspan_row *construct = &report->spans.workspan.rows[node->row.directive];
   const struct graph_look *look = &cells->look;
   graph_look_of(report, scale, number, &cells->look);
   memset(cells->value, 0, sizeof cells->value);
@@ -289,7 +289,7 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
   work(report, cells, CREATE, node->created ? node->create : GRAIN_UNKNOWN);
   work(report, cells, CHUNK_OVERHEAD, node->overheads ? node->overhead : GRAIN_UNKNOWN);
   if (node->grains > 1)
-    real(cells, (enum attribute)(METRICS + (unsigned)report->colour), node->metric);
+    real(cells, (enum attribute)(METRICS + (unsigned)report->grains.colour), node->metric);
   whole(cells, CRITICAL, node->critical, is_grain(node));
   grain_problem_names(node->problems, cells->problems);
   cells->value[PROBLEMS] = cells->problems[0] ? cells->problems : NULL;
@@ -307,7 +307,7 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
 
 void graph_note(const struct report *report, char *text, size_t size)
 {
-  const struct grain_graph *graph = report->grain_graph;
+  const struct grain_graph *graph = report->grains.graph;
   uint64_t grains = 0, problems = 0;
   char amount[32];
   for (uint32_t i = 0; i < graph->nodes_count; i++) {

@@ -27,7 +27,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
 
 int graph_json(const struct report *report)
 {
-  const struct grain_graph *graph = report->grain_graph;
+  const struct grain_graph *graph = report->grains.graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
   char note[GRAPH_NOTE_MAX] = "";

@@ -75,7 +75,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
     escaped(stream, cells.value[i]);
     fputs("</data>\n", stream);
   }
-  print_shape(stream, &report->grain_graph->nodes[number], &cells.look);
+  print_shape(stream, &report->grains.graph->nodes[number], &cells.look);
   fputs("    </node>\n", stream);
 }
 
@@ -95,7 +95,7 @@ static void print_edge(FILE *stream, uint32_t number, const struct grain_edge *e
 
 int graphml_write(const struct report *report)
 {
-  const struct grain_graph *graph = report->grain_graph;
+  const struct grain_graph *graph = report->grains.graph;
   FILE *stream = report->stream;
   struct graph_scale scale = graph_scale_of(graph);
   char note[GRAPH_NOTE_MAX];

@@ -24,21 +24,21 @@ ORDER(by_start, struct lane_mark, COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x
 
 void lane_marks_read(const struct report *report, uint32_t lane, struct lane_marks *marks)
 {
-  const struct timeline_lane *of = &report->timeline->lanes[lane];
+  const struct timeline_lane *of = &report->time.timeline->lanes[lane];
   uint32_t thread = report->profile->processes[of->process].threads[of->thread].index;
   uint32_t count;
-  const uint32_t *positions = run_marks_of(report->marks, of->process, &count);
+  const uint32_t *positions = run_marks_of(report->time.marks, of->process, &count);
   *marks = (struct lane_marks){0};
   for (uint32_t i = 0; i < count; i++) {
-    const struct run_mark *mark = &report->marks->marks[positions[i]];
+    const struct run_mark *mark = &report->time.marks->marks[positions[i]];
     if (mark->thread == thread)
       add(marks, &(struct lane_mark){.start_ns = mark->start_ns,
                                      .end_ns = mark->end_ns,
                                      .name = mark->name,
                                      .kind = mark->phase ? LANE_PHASE : LANE_MARK});
   }
-  if (report->timeline->counts)
-    report->timeline->counts(report->timeline->source, lane, add_count, marks);
+  if (report->time.timeline->counts)
+    report->time.timeline->counts(report->time.timeline->source, lane, add_count, marks);
   if (marks->count)
     qsort(marks->marks, marks->count, sizeof *marks->marks, by_start);
 }

@@ -106,7 +106,7 @@ static int write_lane(struct writer *writer, uint32_t place)
 {
   static const struct timeline_events events = {enter, leave, interval};
   uint32_t lane = writer->lanes.order[place];
-  const struct timeline_lane *life = &writer->report->timeline->lanes[lane];
+  const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
   if (writer->otf2->open_location(place))
     return ERR_INPUT;
   writer->written = 0;
@@ -200,9 +200,9 @@ static void define_counters(struct writer *writer)
 static void write_marks(struct writer *writer)
 {
   struct report bare = *writer->report;
-  struct timeline without = *bare.timeline; /* values are written already */
+  struct timeline without = *bare.time.timeline; /* values are written already */
   without.counts = NULL;
-  bare.timeline = &without;
+  bare.time.timeline = &without;
   for (uint32_t place = 0; place < without.lanes_count; place++) {
     const struct lane_mark *mark;
     lane_marks_read(&bare, writer->lanes.order[place], &writer->marks);
@@ -217,7 +217,7 @@ static void define_lanes(struct writer *writer)
 {
   uint32_t class_name = define_string(writer, "node"), nodes = 0, processes = 0;
   char name[TIMELINE_TEXT_MAX];
-  for (uint32_t place = 0; place < writer->report->timeline->lanes_count; place++) {
+  for (uint32_t place = 0; place < writer->report->time.timeline->lanes_count; place++) {
     const struct profile_process *process = timeline_process(writer->report, writer->lanes.order[place]);
     if (timeline_first_of_host(&writer->lanes, place))
       writer->otf2->node(nodes++, define_string(writer, *process->host ? process->host : "(unknown)"), class_name);
@@ -232,7 +232,7 @@ static void define_lanes(struct writer *writer)
 
 static void write_archive(struct writer *writer, const char *directory)
 {
-  const struct timeline *timeline = writer->report->timeline;
+  const struct timeline *timeline = writer->report->time.timeline;
   uint64_t end_ns = timeline->from_ns; /* of the last lane: the range may go on after that */
   char description[PROFILE_FILTERED_MAX + sizeof PROFILE_NOTE_FILTERED] = "";
   if (writer->report->filtered && *writer->report->filtered)
@@ -261,7 +261,7 @@ int otf2_write(const struct report *report, const char *directory, char *message
     return ERR_INPUT;
   *message = '\0';
   uint32_t rows = report->tree->count;
-  writer.events = xcalloc(report->timeline->lanes_count, sizeof *writer.events);
+  writer.events = xcalloc(report->time.timeline->lanes_count, sizeof *writer.events);
   writer.string_of = xcalloc(rows, sizeof *writer.string_of);
   writer.waited_for = xcalloc(rows, sizeof *writer.waited_for);
   timeline_lanes_init(report, &writer.lanes);

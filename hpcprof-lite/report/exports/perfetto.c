@@ -79,10 +79,10 @@ static void describe_lanes(struct writer *writer)
 {
   const struct report *report = writer->report;
   char name[TIMELINE_TEXT_MAX];
-  for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
+  for (uint32_t i = 0; i < report->time.timeline->lanes_count; i++) {
     uint32_t lane = writer->lanes.order[i];
     const struct profile_thread *thread = timeline_thread(report, lane);
-    writer->pid = writer->lanes.pids[report->timeline->lanes[lane].process];
+    writer->pid = writer->lanes.pids[report->time.timeline->lanes[lane].process];
     writer->tid = tid_of(thread);
     if (timeline_first_of_process(&writer->lanes, i)) {
       timeline_process_name(timeline_process(report, lane), name);
@@ -143,7 +143,7 @@ static void slice(void *context, const struct timeline_interval *interval)
   fprintf(writer->stream, ",\"cat\":\"state\",\"name\":\"%s\",\"cname\":\"%s\"", name, colours[interval->category]);
   before = row_arguments(writer, before, "context", interval->context);
   before = row_arguments(writer, before, "wait_for", interval->wait_for);
-  if (writer->report->timeline->lanes[interval->lane].critical_known) {
+  if (writer->report->time.timeline->lanes[interval->lane].critical_known) {
     fprintf(writer->stream, "%s\"critical\":%s", before, interval->critical ? "true" : "false");
     before = ",";
   }
@@ -188,11 +188,11 @@ static void write_phases(struct writer *writer)
   enum { TRACK = INT32_MAX - 1 };
   const struct report *report = writer->report;
   uint32_t named = MODEL_NONE;
-  for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
-    uint32_t process = report->timeline->lanes[writer->lanes.order[i]].process, count;
-    const uint32_t *marks = run_marks_of(report->marks, process, &count);
+  for (uint32_t i = 0; i < report->time.timeline->lanes_count; i++) {
+    uint32_t process = report->time.timeline->lanes[writer->lanes.order[i]].process, count;
+    const uint32_t *marks = run_marks_of(report->time.marks, process, &count);
     for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && k < count; k++) {
-      const struct run_mark *phase = &report->marks->marks[marks[k]];
+      const struct run_mark *phase = &report->time.marks->marks[marks[k]];
       if (!phase->phase || phase->end_ns == phase->start_ns)
         continue;
       writer->pid = writer->lanes.pids[process];
@@ -252,7 +252,7 @@ static void write_count(struct tracks *tracks, uint32_t process)
 
 static void set_lane(struct tracks *tracks, uint32_t lane, bool works, uint64_t time_ns)
 {
-  uint32_t process = tracks->writer->report->timeline->lanes[lane].process;
+  uint32_t process = tracks->writer->report->time.timeline->lanes[lane].process;
   struct count *count = &tracks->counts[process];
   if (tracks->works[lane] == works)
     return;
@@ -265,7 +265,7 @@ static void set_lane(struct tracks *tracks, uint32_t lane, bool works, uint64_t 
 
 static void end_lanes(struct tracks *tracks, uint64_t time_ns)
 {
-  const struct timeline *timeline = tracks->writer->report->timeline;
+  const struct timeline *timeline = tracks->writer->report->time.timeline;
   for (; tracks->ended < timeline->lanes_count; tracks->ended++) {
     uint32_t lane = tracks->ends[tracks->ended];
     if (timeline->lanes[lane].end_ns > time_ns)
@@ -299,7 +299,7 @@ static void write_piece(struct tracks *tracks, uint32_t process)
 /* The pieces of a path follow each other; slices of a track must do so, whatever the intervals say. */
 static void add_piece(struct tracks *tracks, const struct timeline_interval *interval)
 {
-  uint32_t process = tracks->writer->report->timeline->lanes[interval->lane].process;
+  uint32_t process = tracks->writer->report->time.timeline->lanes[interval->lane].process;
   struct piece *piece = &tracks->pieces[process];
   uint64_t start = MAX(interval->start_ns, piece->end_ns);
   if (!interval->critical || interval->end_ns <= start)
@@ -317,7 +317,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
   struct tracks *tracks = context;
   end_lanes(tracks, interval->start_ns);
   set_lane(tracks, interval->lane, interval->category == TIMELINE_WORK, interval->start_ns);
-  if (tracks->writer->report->timeline->lanes[interval->lane].critical_known)
+  if (tracks->writer->report->time.timeline->lanes[interval->lane].critical_known)
     add_piece(tracks, interval);
   return ferror(tracks->writer->stream) ? ERR_INPUT : 0;
 }
@@ -330,7 +330,7 @@ static int by_end(const void *a, const void *b, void *context)
 
 static int write_tracks(struct writer *writer)
 {
-  const struct timeline *timeline = writer->report->timeline;
+  const struct timeline *timeline = writer->report->time.timeline;
   uint32_t processes = writer->report->profile->processes_count;
   struct tracks tracks = {.writer = writer,
                           .counts = xcalloc(processes, sizeof *tracks.counts),
@@ -356,7 +356,7 @@ static int write_tracks(struct writer *writer)
 int perfetto_write(const struct report *report)
 {
   static const struct timeline_events events = {enter, leave, slice};
-  const struct timeline *timeline = report->timeline;
+  const struct timeline *timeline = report->time.timeline;
   struct writer writer = {.report = report, .stream = report->stream};
   timeline_lanes_init(report, &writer.lanes);
   fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", writer.stream);

@@ -9,12 +9,12 @@
 
 const struct profile_process *timeline_process(const struct report *report, uint32_t lane)
 {
-  return &report->profile->processes[report->timeline->lanes[lane].process];
+  return &report->profile->processes[report->time.timeline->lanes[lane].process];
 }
 
 const struct profile_thread *timeline_thread(const struct report *report, uint32_t lane)
 {
-  return &timeline_process(report, lane)->threads[report->timeline->lanes[lane].thread];
+  return &timeline_process(report, lane)->threads[report->time.timeline->lanes[lane].thread];
 }
 
 /* ---- order ---- */
@@ -67,7 +67,7 @@ static void map_ids(const struct tree *tree, struct timeline_lanes *lanes)
 
 void timeline_lanes_init(const struct report *report, struct timeline_lanes *lanes)
 {
-  const struct timeline *timeline = report->timeline;
+  const struct timeline *timeline = report->time.timeline;
   const struct construct_tree *constructs = report->constructs;
   *lanes = (struct timeline_lanes){.report = report, .entries = constructs ? constructs->count : 0};
   for (uint32_t i = 0; i < lanes->entries; i++)
@@ -94,7 +94,7 @@ void timeline_lanes_release(struct timeline_lanes *lanes)
 
 bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t place)
 {
-  const struct timeline_lane *all = lanes->report->timeline->lanes;
+  const struct timeline_lane *all = lanes->report->time.timeline->lanes;
   return !place || all[lanes->order[place]].process != all[lanes->order[place - 1]].process;
 }
 
@@ -198,7 +198,7 @@ static int visit(void *argument, const struct timeline_interval *interval)
 int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
                   void *context)
 {
-  const struct timeline *timeline = lanes->report->timeline;
+  const struct timeline *timeline = lanes->report->time.timeline;
   struct walk walk = {.lanes = lanes, .events = events, .context = context};
   int status = timeline->each(timeline->source, lane, visit, &walk);
   leave_to(&walk, 0, walk.end_ns);

@@ -107,9 +107,9 @@ static const struct schema names_schema = SCHEMA(name_columns, fill_name);
 void counter_tables_write(const struct report *report, uint64_t from_ns, uint64_t to_ns, FILE *output)
 {
   struct counts counts = {.from_ns = from_ns, .to_ns = to_ns};
-  counts.summed = add_counts(&counts, report->timeline);
+  counts.summed = add_counts(&counts, report->time.timeline);
   if (counts.summed)
-    add_counts(&counts, report->timeline);
+    add_counts(&counts, report->time.timeline);
   const struct html_part names = {"timeline-counter-names", &names_schema, counts.order, counts.count,
                                   sizeof *counts.order};
   html_page_next_table(output, &names, &counts);

@@ -46,7 +46,7 @@ static int count_interval(void *context, const struct timeline_interval *interva
 /* Finds until when all intervals fit into the page. */
 static void find_end(struct tables *tables)
 {
-  const struct timeline *timeline = tables->report->timeline;
+  const struct timeline *timeline = tables->report->time.timeline;
   tables->begun = xcalloc(BUCKETS, sizeof *tables->begun);
   for (uint32_t lane = 0; lane < timeline->lanes_count; lane++)
     timeline->each(timeline->source, lane, count_interval, tables);
@@ -76,7 +76,7 @@ static uint32_t state_number(struct tables *tables, const struct state *state)
 static int add_interval(void *context, const struct timeline_interval *interval)
 {
   struct tables *tables = context;
-  bool known = tables->report->timeline->lanes[interval->lane].critical_known;
+  bool known = tables->report->time.timeline->lanes[interval->lane].critical_known;
   struct state state = {.category = interval->category,
                         .context = interval->context,
                         .construct = interval->construct,
@@ -95,7 +95,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 /* Returns whether there are too many. */
 static bool add_intervals(struct tables *tables)
 {
-  const struct timeline *timeline = tables->report->timeline;
+  const struct timeline *timeline = tables->report->time.timeline;
   html_table_release(&tables->intervals);
   html_table_add_column(&tables->intervals, "duration_ns");
   html_table_add_column(&tables->intervals, "state");
@@ -119,7 +119,7 @@ static bool add_intervals(struct tables *tables)
 static void fill_lane(const void *context, const void *row, struct cell *cell)
 {
   const struct tables *tables = context;
-  const struct timeline *timeline = tables->report->timeline;
+  const struct timeline *timeline = tables->report->time.timeline;
   const struct timeline_lane *lane = row;
   const struct profile_process *process = &tables->report->profile->processes[lane->process];
   LANES(COLUMN_CELL)
@@ -183,7 +183,7 @@ static const struct schema lanes_schema = SCHEMA(lane_columns, fill_lane),
 /* Ends the element of the table before, and writes the next ones but for the end of the last element. */
 static void write_explanations(const struct tables *tables, FILE *output)
 {
-  const struct timeline *timeline = tables->report->timeline;
+  const struct timeline *timeline = tables->report->time.timeline;
   const struct construct_tree *constructs = tables->report->constructs;
   const struct html_part parts[] = {
       {"timeline-lanes", &lanes_schema, timeline->lanes, timeline->lanes_count, sizeof *timeline->lanes},
@@ -197,7 +197,7 @@ static void write_explanations(const struct tables *tables, FILE *output)
 /* Sets the life of all lanes, of which there is one at least. */
 static void find_extent(struct tables *tables)
 {
-  const struct timeline *timeline = tables->report->timeline;
+  const struct timeline *timeline = tables->report->time.timeline;
   tables->from_ns = timeline->lanes[0].start_ns;
   for (uint32_t i = 0; i < timeline->lanes_count; i++) {
     const struct timeline_lane *lane = &timeline->lanes[i];
@@ -210,7 +210,7 @@ void interval_tables_write(const struct report *report, FILE *output)
 {
   struct tables tables = {.report = report, .until_ns = UINT64_MAX};
   find_extent(&tables);
-  tables.counts = xcalloc(report->timeline->lanes_count, sizeof *tables.counts);
+  tables.counts = xcalloc(report->time.timeline->lanes_count, sizeof *tables.counts);
   if (add_intervals(&tables)) {
     find_end(&tables);
     add_intervals(&tables);

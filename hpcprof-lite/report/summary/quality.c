@@ -118,8 +118,8 @@ static void print_modules(struct quality *quality, bool unnamed)
   uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
   char text[LINE];
   size_t length = 0;
-  for (uint32_t i = 0; i < report->modules_count; i++) {
-    const struct unnamed_module *module = &report->modules[i];
+  for (uint32_t i = 0; i < report->summary.unnamed_count; i++) {
+    const struct unnamed_module *module = &report->summary.unnamed[i];
     const struct catalog_module *file = &files[module->module];
     char percent[CELL], name[TERMINAL_TEXT_MAX];
     if (module->unnamed != unnamed)

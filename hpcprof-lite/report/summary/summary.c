@@ -142,22 +142,22 @@ static void print_hot(const struct summary *summary)
   const struct report *report = summary->report;
   if (!report->totals->samples)
     return;
-  uint64_t whole = tree_spent(report->flat, report->columns, 0, true);
+  uint64_t whole = tree_spent(report->summary.flat, report->columns, 0, true);
   char text[LINE];
   unsigned width = summary->terminal.width;
   int length =
       snprintf(text, sizeof text, "Most %s in", tree_has_time(report->columns) ? "work and overhead" : "events");
-  for (uint32_t i = 0; i < report->hot_count && i < HOT_MAX; i++) {
+  for (uint32_t i = 0; i < report->summary.hot_count && i < HOT_MAX; i++) {
     char name[TERMINAL_TEXT_MAX], percent[CELL], part[LINE];
-    uint64_t weight = tree_spent(report->flat, report->columns, report->hot[i].flat, false);
-    terminal_fit(&summary->terminal, report->flat->rows[report->hot[i].flat].name, 24, name);
+    uint64_t weight = tree_spent(report->summary.flat, report->columns, report->summary.hot[i].flat, false);
+    terminal_fit(&summary->terminal, report->summary.flat->rows[report->summary.hot[i].flat].name, 24, name);
     terminal_percent(weight, whole, percent);
     int more = snprintf(part, sizeof part, "%s %.1000s %s %%", i ? "," : "", name, percent);
     if (i && (unsigned)(length + more) > width)
       break;
     length += snprintf(text + length, sizeof text - (size_t)length, "%s", part);
   }
-  if (report->hot_count)
+  if (report->summary.hot_count)
     print_line(summary, "%s", text);
 }
 
@@ -248,8 +248,8 @@ static void print_more(const struct summary *summary)
   const struct advice_finding *first = verdict_first(report);
   if (first || report->totals->samples)
     advice_view_print_command(report, &summary->terminal, "next: ", first ? first->class : ADVICE_NONE);
-  if (report->traced)
-    print_views(summary, "when:", (const char *[]){"timeline", report->phased ? "phases" : NULL, NULL});
+  if (report->summary.traced)
+    print_views(summary, "when:", (const char *[]){"timeline", report->summary.phased ? "phases" : NULL, NULL});
   const char *more[8] = {"advice", "efficiency", "topdown"};
   size_t count = 3;
   if (report->constructs && report->constructs->count)

@@ -132,10 +132,10 @@ static void add_parallelism(struct facts *facts)
   fact_work(facts, "span", workspan->span, "longest chain of work");
   fact_work(facts, "burdened span", workspan->burdened, "with the cost of forks, tasks and joins");
   fact(facts, "parallelism", "parallelism", cell_real(workspan_parallelism(workspan->work, workspan->span), 4), "ratio",
-       report->workspan.count ? report->workspan.rows[0].note : NULL);
-  for (uint32_t i = 0; i < report->critical_rows_count; i++)
-    fact_work(facts, report->flat->rows[report->critical_rows[i]].name,
-              tree_excl(report->flat, report->critical_rows[i], report->columns->critical),
+       report->spans.workspan.count ? report->spans.workspan.rows[0].note : NULL);
+  for (uint32_t i = 0; i < report->summary.critical_count; i++)
+    fact_work(facts, report->summary.flat->rows[report->summary.critical[i]].name,
+              tree_excl(report->summary.flat, report->summary.critical[i], report->columns->critical),
               "own part of the critical path");
 }
 
@@ -173,11 +173,11 @@ static void add_advice(struct facts *facts)
 static void add_worst(struct facts *facts, bool locks)
 {
   const struct report *report = facts->report;
-  const struct causes_finding *findings = locks ? report->locks : report->idle;
-  uint32_t count = locks ? report->locks_count : report->idle_count;
+  const struct causes_finding *findings = locks ? report->summary.locks : report->summary.idle;
+  uint32_t count = locks ? report->summary.locks_count : report->summary.idle_count;
   for (uint32_t i = 0; i < count; i++)
-    fact_ns(facts, locks ? "lock wait" : "idleness", report->flat->rows[findings[i].flat].name, findings[i].cost_ns,
-            "");
+    fact_ns(facts, locks ? "lock wait" : "idleness", report->summary.flat->rows[findings[i].flat].name,
+            findings[i].cost_ns, "");
 }
 
 static void add_health(struct facts *facts)
@@ -196,8 +196,8 @@ static void add_health(struct facts *facts)
     if (loss_name(i))
       fact_uint(facts, "health", loss_name(i), report->totals->lost[i],
                 report->totals->lost[i] ? loss_remedy(i) : NULL);
-  for (uint32_t i = 0; i < report->modules_count; i++) {
-    const struct unnamed_module *module = &report->modules[i];
+  for (uint32_t i = 0; i < report->summary.unnamed_count; i++) {
+    const struct unnamed_module *module = &report->summary.unnamed[i];
     (time ? fact_ns : fact_uint)(facts, "modules", report->profile->catalog.modules[module->module].path,
                                  module->weight,
                                  module->unnamed ? "own work and overhead in code without symbols"
@@ -208,10 +208,10 @@ static void add_health(struct facts *facts)
 static void add_hottest(struct facts *facts)
 {
   const struct report *report = facts->report;
-  for (uint32_t i = 0; i < report->hot_count; i++) {
-    uint32_t row = report->hot[i].flat;
-    fact_ns(facts, "hottest", report->flat->rows[row].name, tree_spent(report->flat, report->columns, row, false),
-            report->flat->rows[row].file);
+  for (uint32_t i = 0; i < report->summary.hot_count; i++) {
+    uint32_t row = report->summary.hot[i].flat;
+    fact_ns(facts, "hottest", report->summary.flat->rows[row].name,
+            tree_spent(report->summary.flat, report->columns, row, false), report->summary.flat->rows[row].file);
   }
 }
 

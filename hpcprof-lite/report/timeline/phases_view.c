@@ -134,8 +134,8 @@ static int each_row(const void *source, table_take *take, void *to)
 {
   const struct report *report = source;
   int status = user_phases_each(report, take, to);
-  for (uint32_t i = 0; i < report->phases_count && !status; i++)
-    status = each_phase(report, &report->phases[i], take, to);
+  for (uint32_t i = 0; i < report->time.phases_count && !status; i++)
+    status = each_phase(report, &report->time.phases[i], take, to);
   return status;
 }
 
@@ -301,8 +301,8 @@ static void print_process(const struct report *report, const struct terminal *te
 
 void phases_view_list(const struct report *report, const struct terminal *terminal, bool with_steps)
 {
-  for (uint32_t i = 0; i < report->phases_count; i++) {
-    const struct phases *phases = &report->phases[i];
+  for (uint32_t i = 0; i < report->time.phases_count; i++) {
+    const struct phases *phases = &report->time.phases[i];
     print_process(report, terminal, phases);
     category_heading(terminal, report->stream, " No   Start    Time Work% Ovhd% Lock% Idle% Rest%  Phase");
     for (uint32_t j = phases->first; j < phases->end; j++) {

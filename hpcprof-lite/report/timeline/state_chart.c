@@ -47,7 +47,7 @@ static void print_extreme(const struct report *report, const struct terminal *te
 static void print_spreads(const struct report *report, const struct terminal *terminal,
                           const struct timeline_rows *rows, const struct state_spread *spreads, unsigned count)
 {
-  const char *name = timeline_line_names[report->lanes];
+  const char *name = timeline_line_names[report->time.lanes];
   struct format format = times_up_to(count ? spreads[0].total_ns : 0);
   char heading[STATE_WIDTH + 1];
   snprintf(heading, sizeof heading, "%s in", format.unit);
@@ -70,7 +70,7 @@ static void print_spreads(const struct report *report, const struct terminal *te
 
 static void write_group(const struct report *report, const struct state_group *group, char *out, size_t size)
 {
-  const struct timeline_lane *lane = &report->timeline->lanes[group->lane];
+  const struct timeline_lane *lane = &report->time.timeline->lanes[group->lane];
   const struct profile_process *process = &report->profile->processes[lane->process];
   char number[TIMELINE_PROCESS_MAX];
   timeline_rows_process(report->profile, lane->process, number);
@@ -126,7 +126,7 @@ void state_chart_text(const struct report *report, const struct terminal *termin
   fputc('\n', report->stream);
   print_spreads(report, terminal, rows, spreads, state_times_spread(rows->times, rows->count, spreads));
   if (report->per_thread)
-    state_times_group(report->profile, report->timeline, rows->lane_times, &groups, &count);
+    state_times_group(report->profile, report->time.timeline, rows->lane_times, &groups, &count);
   if (count)
     print_groups(report, terminal, groups, count);
   free(groups);
@@ -154,7 +154,7 @@ static void fill_lane(const void *context, const void *row, struct cell *cell)
 {
   const struct report *report = ((const struct timeline_rows *)context)->report;
   const struct state_group *group = row;
-  const struct timeline_lane *lane = &report->timeline->lanes[group->lane];
+  const struct timeline_lane *lane = &report->time.timeline->lanes[group->lane];
   const struct profile_process *process = &report->profile->processes[lane->process];
   enum timeline_grouping level = group->level;
   const uint64_t *ns = group->times.ns;
@@ -191,7 +191,7 @@ static int each_lane(const void *source, table_take *take, void *to)
   struct state_group *groups;
   uint32_t count;
   int status = 0;
-  state_times_group(rows->report->profile, rows->report->timeline, rows->lane_times, &groups, &count);
+  state_times_group(rows->report->profile, rows->report->time.timeline, rows->lane_times, &groups, &count);
   for (uint32_t i = 0; i < count && !status; i++)
     status = take(to, &groups[i]);
   free(groups);

@@ -38,7 +38,7 @@ static int visit(void *context, const struct timeline_count *count)
 
 int timeline_counters_each(const struct report *report, timeline_counters_row *row, void *context)
 {
-  const struct timeline *timeline = report->timeline;
+  const struct timeline *timeline = report->time.timeline;
   struct walk walk = {.row = row, .context = context};
   int status = 0;
   for (; timeline->counts && walk.lane < timeline->lanes_count && !status; walk.lane++)

@@ -29,7 +29,7 @@ static uint32_t next_column(const struct run_marks *marks, const struct timeline
 static void print_line(const struct report *report, const struct terminal *terminal, const struct timeline_rows *rows,
                        bool phases)
 {
-  const struct run_marks *marks = report->marks;
+  const struct run_marks *marks = report->time.marks;
   uint32_t used = 0, last = NOWHERE;
   for (uint32_t i = 0; i < marks->count; i++) {
     const struct run_mark *mark = &marks->marks[i];
@@ -52,7 +52,7 @@ static void print_line(const struct report *report, const struct terminal *termi
 void timeline_marks_print(const struct report *report, const struct terminal *terminal,
                           const struct timeline_rows *rows)
 {
-  if (!report->marks || !report->marks->count || rows->to_ns <= rows->from_ns)
+  if (!report->time.marks || !report->time.marks->count || rows->to_ns <= rows->from_ns)
     return;
   print_line(report, terminal, rows, true);
   print_line(report, terminal, rows, false);

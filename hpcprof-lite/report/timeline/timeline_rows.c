@@ -12,7 +12,7 @@ const char *const timeline_line_names[] = {
 
 static const struct profile_process *process_of(const struct report *report, uint32_t lane)
 {
-  return &report->profile->processes[report->timeline->lanes[lane].process];
+  return &report->profile->processes[report->time.timeline->lanes[lane].process];
 }
 
 /* Whether another process has the same rank, such as one that it has started.  Processes of a rank follow one another.
@@ -43,14 +43,14 @@ void timeline_rows_process(const struct profile *profile, uint32_t number, char 
 static void write_label(const struct report *report, uint32_t lane, char label[TIMELINE_LABEL_MAX])
 {
   const struct profile_process *process = process_of(report, lane);
-  uint32_t index = process->threads[report->timeline->lanes[lane].thread].index;
+  uint32_t index = process->threads[report->time.timeline->lanes[lane].thread].index;
   char number[TIMELINE_PROCESS_MAX];
-  timeline_rows_process(report->profile, report->timeline->lanes[lane].process, number);
-  bool several =
-      report->timeline->lanes[0].process != report->timeline->lanes[report->timeline->lanes_count - 1].process;
-  if (report->lanes == TIMELINE_NODES)
+  timeline_rows_process(report->profile, report->time.timeline->lanes[lane].process, number);
+  bool several = report->time.timeline->lanes[0].process !=
+                 report->time.timeline->lanes[report->time.timeline->lanes_count - 1].process;
+  if (report->time.lanes == TIMELINE_NODES)
     snprintf(label, TIMELINE_LABEL_MAX, "%.20s", process->host);
-  else if (report->lanes == TIMELINE_PROCESSES)
+  else if (report->time.lanes == TIMELINE_PROCESSES)
     snprintf(label, TIMELINE_LABEL_MAX, "%s", number);
   else if (several)
     snprintf(label, TIMELINE_LABEL_MAX, "%s.%" PRIu32, number, index);
@@ -61,7 +61,7 @@ static void write_label(const struct report *report, uint32_t lane, char label[T
 uint32_t timeline_rows_columns(const struct report *report, unsigned width)
 {
   unsigned widest = 0;
-  for (uint32_t i = 0; i < report->timeline->lanes_count; i++) {
+  for (uint32_t i = 0; i < report->time.timeline->lanes_count; i++) {
     char label[TIMELINE_LABEL_MAX];
     write_label(report, i, label);
     widest = MAX((unsigned)strlen(label), widest);
@@ -72,11 +72,11 @@ uint32_t timeline_rows_columns(const struct report *report, unsigned width)
 /* Returns the row of a lane, after those before it; MODEL_NONE: a new one. */
 static uint32_t row_of(const struct report *report, const struct timeline_rows *rows, uint32_t lane)
 {
-  for (uint32_t i = rows->count; i-- > 0 && report->lanes != TIMELINE_THREADS;) {
+  for (uint32_t i = rows->count; i-- > 0 && report->time.lanes != TIMELINE_THREADS;) {
     const struct profile_process *process = process_of(report, lane), *other = process_of(report, rows->rows[i].lane);
-    if (process == other || (report->lanes == TIMELINE_NODES && !strcmp(process->host, other->host)))
+    if (process == other || (report->time.lanes == TIMELINE_NODES && !strcmp(process->host, other->host)))
       return i;
-    if (report->lanes == TIMELINE_PROCESSES)
+    if (report->time.lanes == TIMELINE_PROCESSES)
       break; /* lanes of a process follow each other */
   }
   return MODEL_NONE;
@@ -93,7 +93,7 @@ static void join_cells(struct timeline_cell *into, const struct timeline_cell *f
 
 void timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows)
 {
-  const struct timeline *timeline = report->timeline;
+  const struct timeline *timeline = report->time.timeline;
   uint32_t lanes = timeline->lanes_count;
   *rows = (struct timeline_rows){.report = report,
                                  .from_ns = UINT64_MAX,

@@ -44,7 +44,7 @@ struct taker {
 /* Gives the marks and phases that begin until that time. */
 static int give_marks(struct taker *taker, uint64_t until_ns)
 {
-  const struct run_marks *marks = taker->report->marks;
+  const struct run_marks *marks = taker->report->time.marks;
   int status = 0;
   while (marks && taker->marks < marks->count && marks->marks[taker->marks].start_ns <= until_ns && !status) {
     const struct run_mark *mark = &marks->marks[taker->marks++];
@@ -64,7 +64,7 @@ static int give_marks(struct taker *taker, uint64_t until_ns)
 /* What happened in a lane. */
 static struct event event_in(const struct report *report, uint32_t number, uint64_t start_ns, uint64_t end_ns)
 {
-  const struct timeline_lane *lane = &report->timeline->lanes[number];
+  const struct timeline_lane *lane = &report->time.timeline->lanes[number];
   const struct profile_process *process = &report->profile->processes[lane->process];
   return (struct event){.process = process,
                         .thread = process->threads[lane->thread].index,
@@ -92,7 +92,7 @@ static int give_interval(void *context, const struct timeline_interval *interval
   event.category = timeline_category_name((enum timeline_category)interval->category);
   event.context = interval->context;
   event.wait_for = interval->wait_for;
-  event.critical = cell_optional(report->timeline->lanes[interval->lane].critical_known, interval->critical);
+  event.critical = cell_optional(report->time.timeline->lanes[interval->lane].critical_known, interval->critical);
   if (interval->construct < report->constructs->count) {
     event.construct = &report->constructs->entries[interval->construct];
     event.kind = profile_directive_name(event.construct->kind);
@@ -120,7 +120,7 @@ static int each_event(const void *source, table_take *take, void *to)
 {
   const struct report *report = source;
   struct taker taker = {report, take, to, 0};
-  int status = report->timeline->each(report->timeline->source, MODEL_NONE, give_interval, &taker);
+  int status = report->time.timeline->each(report->time.timeline->source, MODEL_NONE, give_interval, &taker);
   if (!status)
     status = give_marks(&taker, UINT64_MAX);
   return status ? status : each_count(source, take, to);
@@ -133,7 +133,7 @@ void timeline_table(const struct report *report, struct table *table)
   table->each = each_event;
   table->source = report;
   table_add(table, &timeline_schema, report);
-  if (!report->timeline || !timeline_counters_any(report)) /* only --columns shows the values */
+  if (!report->time.timeline || !timeline_counters_any(report)) /* only --columns shows the values */
     table_select(table, table->selected, table->selected_count - 1);
 }
 

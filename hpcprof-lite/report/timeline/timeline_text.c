@@ -56,7 +56,7 @@ struct drawing {
 static const struct profile_process *process_of(const struct drawing *drawing, uint32_t row)
 {
   const struct report *report = drawing->report;
-  return &report->profile->processes[report->timeline->lanes[drawing->rows.rows[row].lane].process];
+  return &report->profile->processes[report->time.timeline->lanes[drawing->rows.rows[row].lane].process];
 }
 
 /* The category with the most time; TIMELINE_CATEGORIES if nothing lived. */
@@ -200,10 +200,10 @@ static void print_phases_axis(const struct drawing *drawing)
 {
   char marks[MARKS_MAX];
   const struct timeline_rows *rows = &drawing->rows;
-  const struct phases *phases = drawing->report->phases;
+  const struct phases *phases = drawing->report->time.phases;
   uint64_t length_ns = rows->to_ns - rows->from_ns;
   uint32_t next = 0;
-  if (drawing->report->phases_count != 1 || phases->count < 2)
+  if (drawing->report->time.phases_count != 1 || phases->count < 2)
     return;
   memset(marks, ' ', sizeof marks);
   for (uint32_t i = phases->first; i < phases->end; i++) {
@@ -228,7 +228,7 @@ static void print_title(const struct drawing *drawing)
   seconds_text(rows->from_ns, length_ns / 400, from);
   seconds_text(rows->to_ns, length_ns / 400, to);
   fprintf(drawing->report->stream, "%sA line for each %s, from %s to %s s, a column is %s%s\n",
-          terminal_bold(&drawing->terminal), timeline_line_names[drawing->report->lanes], from, to, step,
+          terminal_bold(&drawing->terminal), timeline_line_names[drawing->report->time.lanes], from, to, step,
           terminal_plain(&drawing->terminal));
 }
 
@@ -264,7 +264,7 @@ static void __attribute__((format(printf, 2, 3))) print_note(const struct drawin
 static void print_doubts(const struct drawing *drawing)
 {
   enum { MUCH = 10 };
-  const struct timeline *timeline = drawing->report->timeline;
+  const struct timeline *timeline = drawing->report->time.timeline;
   struct state_times sums = {0};
   uint64_t column_ns = (drawing->rows.to_ns - drawing->rows.from_ns) / drawing->rows.columns;
   char percent[16], period[16], twice[16];
@@ -289,7 +289,7 @@ static void print_doubts(const struct drawing *drawing)
 static void print_meaning(const struct drawing *drawing)
 {
   print_letters_used(drawing);
-  if (drawing->report->lanes != TIMELINE_THREADS)
+  if (drawing->report->time.lanes != TIMELINE_THREADS)
     print_note(drawing, "Digits: tenths of the threads' time that are work; letters: what most of it is.");
   if (drawing->on_path || drawing->partly_on_path)
     print_note(drawing, "^ on the critical path%s%s", drawing->partly_on_path ? " for at least half of the column" : "",
@@ -303,8 +303,8 @@ static void print_rows(struct drawing *drawing)
 {
   const struct report *report = drawing->report;
   uint32_t count = drawing->rows.count, places = 0;
-  uint32_t shown = report->rows_limit && report->rows_limit < count ? report->rows_limit : count;
-  bool threads = report->lanes == TIMELINE_THREADS, nodes = report->lanes == TIMELINE_NODES;
+  uint32_t shown = report->limits.rows && report->limits.rows < count ? report->limits.rows : count;
+  bool threads = report->time.lanes == TIMELINE_THREADS, nodes = report->time.lanes == TIMELINE_NODES;
   for (uint32_t i = 0; i < shown && !nodes; i++)
     places += begins_place(drawing, i);
   if (places == 1)
@@ -337,13 +337,13 @@ void timeline_text(const struct report *report)
   state_chart_text(report, &drawing.terminal, &drawing.rows);
   timeline_rows_release(&drawing.rows);
   fputc('\n', report->stream);
-  if (report->phases_count)
+  if (report->time.phases_count)
     phases_view_list(report, &drawing.terminal, false);
   else
     fputs("No phases: times of constructs were not recorded (-p off, or --trace=samples).\n", report->stream);
   if (report->legend)
     fprintf(report->stream, "\n%s", legend);
-  if (report->phases_count)
+  if (report->time.phases_count)
     phases_view_legend(report);
   else if (!report->legend)
     fputs("Letters and marks: see --legend\n", report->stream);

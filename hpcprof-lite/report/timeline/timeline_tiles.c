@@ -19,12 +19,12 @@ static void fill(const void *source, const void *row, struct cell *cell)
 {
   const struct report *report = source;
   const struct tile *tile = row;
-  const struct timeline_lane *lane = &report->timeline->lanes[tile->row->lane];
+  const struct timeline_lane *lane = &report->time.timeline->lanes[tile->row->lane];
   const struct profile_process *process = &report->profile->processes[lane->process];
   const struct tree_row *context = NULL;
   const struct construct_entry *construct = NULL;
   const uint64_t *ns = tile->cell->ns;
-  enum timeline_grouping level = report->lanes;
+  enum timeline_grouping level = report->time.lanes;
   if (level == TIMELINE_THREADS && tile->cell->context < report->tree->count)
     context = &report->tree->rows[tile->cell->context];
   if (level == TIMELINE_THREADS && tile->cell->construct < report->constructs->count)
@@ -75,7 +75,7 @@ void timeline_tiles_table(const struct report *report, struct table *table)
 {
   table->each = each_tile;
   table_add(table, &timeline_tiles_schema, report);
-  if (!report->timeline)
+  if (!report->time.timeline)
     return;
   struct timeline_rows *rows = read_rows(report, table);
   table->source = rows;

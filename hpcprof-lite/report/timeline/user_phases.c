@@ -10,17 +10,17 @@ enum { LINES_MAX = 50, BESIDE_NAME = 65 }; /* names that are shown; columns besi
 
 static uint32_t threads_of(const struct report *report, const struct run_mark *phase)
 {
-  size_t found = FIRST_WHERE(i, report->phases_count, report->phases[i].process >= phase->process);
-  if (found < report->phases_count && report->phases[found].process == phase->process)
-    return report->phases[found].threads;
+  size_t found = FIRST_WHERE(i, report->time.phases_count, report->time.phases[i].process >= phase->process);
+  if (found < report->time.phases_count && report->time.phases[found].process == phase->process)
+    return report->time.phases[found].threads;
   return report->profile->processes[phase->process].threads_max;
 }
 
 int user_phases_each(const struct report *report, table_take *take, void *to)
 {
   int status = 0;
-  for (uint32_t i = 0; i < report->marks->count && !status; i++) {
-    const struct run_mark *phase = &report->marks->marks[i];
+  for (uint32_t i = 0; i < report->time.marks->count && !status; i++) {
+    const struct run_mark *phase = &report->time.marks->marks[i];
     if (!phase->phase)
       continue;
     uint64_t time_ns = phase->end_ns - phase->start_ns;
@@ -78,8 +78,8 @@ void user_phases_text(const struct report *report, const struct terminal *termin
   struct named named[LINES_MAX] = {0};
   uint32_t count = 0;
   uint64_t left_out = 0;
-  for (uint32_t i = 0; report->marks && i < report->marks->count; i++) {
-    const struct run_mark *phase = &report->marks->marks[i];
+  for (uint32_t i = 0; report->time.marks && i < report->time.marks->count; i++) {
+    const struct run_mark *phase = &report->time.marks->marks[i];
     uint32_t at = 0;
     if (!phase->phase)
       continue;

@@ -69,8 +69,11 @@ static int walk(struct script *script, const struct timeline_interval *intervals
   struct profile_process process = {.host = "", .command = "", .threads = &thread, .threads_count = 1};
   const struct profile profile = {.processes = &process, .processes_count = 1};
   const struct timeline timeline = {.lanes = &lane, .lanes_count = 1, .each = each, .source = script};
-  const struct report report = {
-      .profile = &profile, .constructs = &constructs, .tree = &tree, .timeline = &timeline, .stream = script->stream};
+  const struct report report = {.profile = &profile,
+                                .constructs = &constructs,
+                                .tree = &tree,
+                                .time.timeline = &timeline,
+                                .stream = script->stream};
   struct timeline_lanes lanes;
   script->intervals = intervals;
   script->count = count;
@@ -155,7 +158,7 @@ static void orders_and_numbers(void **unused)
       {.end_ns = 1}, {.thread = 1, .end_ns = 1}, {.process = 1, .end_ns = 1}, {.process = 2, .end_ns = 1}};
   const struct profile profile = {.processes = processes, .processes_count = 3};
   const struct timeline timeline = {.lanes = all, .lanes_count = 4};
-  const struct report report = {.profile = &profile, .tree = &tree, .timeline = &timeline};
+  const struct report report = {.profile = &profile, .tree = &tree, .time.timeline = &timeline};
   struct timeline_lanes lanes;
   (void)unused;
   timeline_lanes_init(&report, &lanes);
@@ -176,7 +179,8 @@ static void rows_and_names(void **unused)
 {
   const struct timeline timeline = {.lanes_count = 0};
   const struct profile profile = {.processes_count = 0};
-  const struct report report = {.profile = &profile, .constructs = &constructs, .tree = &tree, .timeline = &timeline};
+  const struct report report = {
+      .profile = &profile, .constructs = &constructs, .tree = &tree, .time.timeline = &timeline};
   const struct {
     uint32_t context, construct, row;
   } cases[] = {{2, 1, 2}, {MODEL_NONE, 1, 1}, {MODEL_NONE, 2, 0}, {3, 3, 0}, {MODEL_NONE, MODEL_NONE, 0}};

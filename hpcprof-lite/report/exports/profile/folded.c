@@ -62,8 +62,8 @@ int folded_write(const struct report *report)
   struct tree_metrics metrics;
   tree_metrics_init(report, &metrics);
   struct folded folded = {.stream = report->stream};
-  if (report->metric)
-    folded.metric = tree_metrics_find(&metrics, report->metric);
+  if (report->trees.metric)
+    folded.metric = tree_metrics_find(&metrics, report->trees.metric);
   if (folded.metric == MODEL_NONE)
     return ERR_INPUT;
   folded.unit = metrics.list[folded.metric].is_time ? NS_PER_US : 1;

@@ -9,7 +9,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Folded stacks of one metric: that which report->metric names, which there must be, or the first one. */
+/* Folded stacks of one metric: that which report->trees.metric names, which there must be, or the first one. */
 int folded_write(const struct report *report);
 
 int speedscope_write(const struct report *report);
