@@ -17,8 +17,7 @@ struct amounts_column amounts_of(const struct job *run, uint32_t column)
 {
   const struct catalog_column *about = &run->columns.columns[column];
   bool time = !strcmp(about->unit, "ns");
-  struct amounts_column result = {
-      .unit = time ? "s" : "", .scale = time ? 1e-9 : 1, .basis = COMPARE_COUNTED, .sample = (double)about->period};
+  struct amounts_column result = {.unit = "", .scale = 1, .basis = COMPARE_COUNTED, .sample = (double)about->period};
   if (column == run->columns.samples)
     result.sample = 1;
   else if (column == run->columns.work || column == run->columns.overhead)
@@ -27,10 +26,14 @@ struct amounts_column amounts_of(const struct job *run, uint32_t column)
     result.basis = COMPARE_DISTRIBUTED;
   else if (column == run->columns.critical) {
     result.basis = COMPARE_DISTRIBUTED;
-    result.unit = run->profile.workspan.is_time ? "s" : "";
-    result.scale = run->profile.workspan.is_time ? 1e-9 : 1;
+    time = run->profile.workspan.is_time;
   }
-  result.sample = result.sample > 0 ? result.sample : 1;
+  if (time) {
+    result.unit = "s";
+    result.scale = 1e-9;
+  }
+  if (!(result.sample > 0))
+    result.sample = 1;
   return result;
 }
 

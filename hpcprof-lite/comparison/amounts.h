@@ -11,10 +11,10 @@ struct amounts_column {
   const char *unit; /* "s", or "" for counts */
   double scale;     /* from the stored amount to the unit */
   enum compare_basis basis;
-  double sample; /* of a counted one: the stored amount that a sample stands for */
+  double sample; /* the stored amount that a sample of a counted column stands for */
 };
 
-/* A column of the run's trees. */
+/* Returns what a column of the run's trees means. */
 struct amounts_column amounts_of(const struct job *run, uint32_t column);
 
 /* All samples of the run, of which those of a column's rows are a part. */

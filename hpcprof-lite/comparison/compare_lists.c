@@ -15,9 +15,9 @@ struct listed {
   enum options_view view;
   const char *keys;   /* names of the columns that identify a row; behind a file stands its line */
   const char *metric; /* compared by default */
-  const char
-      *weight; /* by which rows are heavy; NULL: rows are in the order of their keys, and all figures are compared */
-  const char *lacks; /* what was not measured if there is no list */
+  const char *weight; /* the column by which rows are heavy; NULL: rows are in the order of their keys, and all figures
+                         are compared */
+  const char *lacks;  /* what was not measured if there is no list */
 };
 
 static const struct listed *find(enum options_view view)
@@ -179,8 +179,10 @@ static const char *key_text(struct adding *adding, bool program)
     size_t needed = size + strlen(text) + NUMBER_TEXT;
     xarray_reserve(&adding->key, &adding->key_room, needed, 1);
     char *at = adding->key + size;
-    size += (size_t)(cell->kind == CELL_NUMBER ? snprintf(at, NUMBER_TEXT, "%010" PRIu64 " ", cell->whole)
-                                               : sprintf(at, "%s ", text));
+    if (cell->kind == CELL_NUMBER)
+      size += (size_t)snprintf(at, NUMBER_TEXT, "%010" PRIu64 " ", cell->whole);
+    else
+      size += (size_t)sprintf(at, "%s ", text);
     if (program)
       break;
   }
@@ -317,8 +319,10 @@ int compare_lists_metric(struct job *job, struct comparison *comparison)
   result->metric = list->columns[list->metric].name;
   list->chosen = job->options.comparison.metric;
   result->unit = "";
-  if (type == COLUMN_PERCENT || type == COLUMN_RATIO)
-    result->unit = type == COLUMN_PERCENT ? "%" : "ratio";
+  if (type == COLUMN_PERCENT)
+    result->unit = "%";
+  else if (type == COLUMN_RATIO)
+    result->unit = "ratio";
   else if (type == COLUMN_SECONDS || (type == COLUMN_AMOUNT && job->profile.workspan.is_time))
     result->unit = "s";
   return 0;

@@ -82,7 +82,7 @@ int compare_directories(const struct options *options, struct comparison *compar
 
 /* ---- runs ---- */
 
-/* Reads a run and makes what the view compares.  first: of its side, whose modules are all the same. */
+/* Reads a run and makes what the view compares.  first: it is the first run of its side. */
 static int load_run(struct job *job, char **directory, bool first, struct job *run)
 {
   const struct options *options = &job->options;
@@ -98,12 +98,12 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
   run->options.comparison.conditions_count = 0;
   run->ranks = (struct ranks){.size = 1};
   int status = gather(run);
-  job->status = run->status ? run->status : job->status;
-  run->options.quiet |= !first; /* modules that cannot be read are the same in all runs of a side */
-  if (!status)
-    tree_begin(run, true);
+  if (run->status)
+    job->status = run->status;
   if (status)
     return status;
+  run->options.quiet |= !first; /* modules that cannot be read are the same in all runs of a side */
+  tree_begin(run, true);
   if (compare_lists_has(options->view))
     return 0;
   if (options->view == OPTIONS_SUMMARY)
@@ -228,10 +228,11 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
   for (int side = 0; side < COMPARE_SIDES; side++) {
     const struct job *run = &comparison->runs[side][0];
     uint32_t own = spent ? run->columns.work : run_map_column(&run->columns, &columns->columns[metric->column]);
-    struct amounts_column amounts = own == MODEL_NONE ? (struct amounts_column){.sample = 1} : amounts_of(run, own);
-    metric->sample[side] = amounts.sample;
+    metric->sample[side] = 1;
     if (own == MODEL_NONE)
       continue;
+    struct amounts_column amounts = amounts_of(run, own);
+    metric->sample[side] = amounts.sample;
     metric->basis = amounts.basis;
     result->unit = amounts.unit;
   }
@@ -419,7 +420,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
     result->runs[side] = comparison->counts[side];
   }
   job->profile.workspan.is_time = newest->profile.workspan.is_time;
-  job->profile.workspan.unit = newest->profile.workspan.unit; /* of which it stays the owner */
+  job->profile.workspan.unit = newest->profile.workspan.unit; /* the run stays its owner */
   status = join_rows(job, comparison);
   if (status)
     return status;

@@ -14,7 +14,7 @@ struct comparison {
   uint32_t counts[COMPARE_SIDES];
   struct compare compare;
   struct compare_list list;            /* of a view that is one */
-  struct table *tables[COMPARE_SIDES]; /* arrays: of its runs */
+  struct table *tables[COMPARE_SIDES]; /* arrays: those of its runs */
   struct compare_result result;
   bool has_catalog;       /* the job's profile has one, of all runs */
   struct scaling scaling; /* of --scaling, whose runs are all those of COMPARE_NEW */

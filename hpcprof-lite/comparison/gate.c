@@ -22,8 +22,8 @@ struct measured {
   const char *unit; /* "s", "ratio", or "" for counts */
   enum compare_basis basis;
   double sample;    /* the amount that a sample stands for */
-  uint64_t samples; /* of a distributed one */
-  uint64_t all;     /* of the run */
+  uint64_t samples; /* those of a distributed metric */
+  uint64_t all;     /* those of the run */
 };
 
 static struct measured measure_run(const struct job *run, const char *metric)
@@ -196,10 +196,11 @@ static int check_measured(const struct condition *condition, const struct side_m
                     unknown->options.input.directories[0], condition->metric);
     return EXIT_USAGE;
   }
-  if (!now->last.matched && !(base && base->last.matched))
-    return fail(condition, now->last.empty
-                               ? "the constructs that it selects have no such figure"
-                               : "nothing matches its selector: see the names and lines of --view topdown -f csv");
+  if (!now->last.matched && !(base && base->last.matched)) {
+    if (now->last.empty)
+      return fail(condition, "the constructs that it selects have no such figure");
+    return fail(condition, "nothing matches its selector: see the names and lines of --view topdown -f csv");
+  }
   const char *unit = now->last.unit;
   bool ratio = !strcmp(unit, "ratio");
   if (base && strcmp(base->last.unit, unit) != 0)
@@ -211,8 +212,9 @@ static int check_measured(const struct condition *condition, const struct side_m
     return fail(condition, "of what is that a percentage? A change has a sign: +5%; otherwise give an amount");
   if (ratio)
     return fail(condition, "the metric is a ratio, without a unit: 70% or 0.7");
-  return fail(condition,
-              *unit == 's' ? "the metric is a time: 2.5 s or 10 ms" : "the metric is a number, without a unit: 1000");
+  if (*unit == 's')
+    return fail(condition, "the metric is a time: 2.5 s or 10 ms");
+  return fail(condition, "the metric is a number, without a unit: 1000");
 }
 
 /* Whether a run's executable has no names: it is stripped, gone, or not the one that was measured. */
@@ -306,7 +308,9 @@ static int check(const struct condition *condition, const struct gate_side *base
     old = measure_side(base, &of_base);
   int status = check_measured(condition, base ? &old : NULL, &new);
   if (!status && base && condition->relative)
-    status = check_names(condition, base, &old) ?: check_names(condition, now, &new);
+    status = check_names(condition, base, &old);
+  if (!status && base && condition->relative)
+    status = check_names(condition, now, &new);
   if (!status && !placed && old.last.matched != new.last.matched)
     status = fail(condition, "its lines are only on one side, and may have moved: name the function");
   if (!status) {
@@ -325,8 +329,8 @@ static int check(const struct condition *condition, const struct gate_side *base
   return status;
 }
 
-/* Returns a process that was killed or still runs, and that no other process of the run began; NULL if there is none.
- */
+/* Returns a process that was killed or still runs, and that no other process of the run started; NULL if there is
+ * none. */
 static const struct profile_process *cut_short(const struct profile *profile)
 {
   for (uint32_t i = 0; i < profile->processes_usable; i++) {
@@ -366,7 +370,7 @@ int gate_check(const struct options *options, const struct gate_side *base, cons
     int status = check(&options->comparison.conditions[i], base, now, &gates[i]);
     if (status)
       return status;
-    if (!options->comparison.conditions[i].relative) /* no change, which could be significant */
+    if (!options->comparison.conditions[i].relative) /* an amount has no significance, which a change has */
       gates[i].figure.probability = NAN;
   }
   compare_correct(&gates->figure, options->comparison.conditions_count, sizeof *gates);

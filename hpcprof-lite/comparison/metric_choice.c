@@ -36,8 +36,11 @@ int metric_choice_find(const struct job *job, const struct metric_choice *choice
 {
   const char *word = job->options.comparison.metric ? job->options.comparison.metric : choice->standard;
   *column = table_number(choice->table, word);
-  if (*column != MODEL_NONE)
-    return choice->is_figure(choice->context, *column) ? 0 : unknown(job);
-  *column = find_fitting(job, choice, word);
-  return *column == MODEL_NONE ? unknown(job) : 0;
+  if (*column == MODEL_NONE)
+    *column = find_fitting(job, choice, word);
+  else if (!choice->is_figure(choice->context, *column))
+    return unknown(job);
+  if (*column == MODEL_NONE)
+    return unknown(job);
+  return 0;
 }

@@ -49,7 +49,8 @@ static void map_functions(const struct job *run, struct job *job, struct run_map
   const struct names *names = &run->names;
   for (uint32_t i = 0; i < names->functions_count; i++) {
     struct names_function function = names->functions[i];
-    function.module = function.module == MODEL_NONE ? MODEL_NONE : map->modules[function.module];
+    if (function.module != MODEL_NONE)
+      function.module = map->modules[function.module];
     map->functions[i] = names_function(&job->names, &function);
   }
   for (uint32_t i = 0; i < names->functions_count; i++)

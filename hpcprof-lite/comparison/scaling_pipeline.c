@@ -46,7 +46,7 @@ void scaling_directories(const struct options *options, struct comparison *compa
     add_directories(comparison, options->input.directories[i]);
 }
 
-/* ---- what a run tells of itself ---- */
+/* ---- what is known of a run ---- */
 
 /* The line "Scaling: N threads, ..." of a run's notes, which hpcrun-lite --scaling writes, or NULL. */
 static const char *series_note(const struct job *run)
@@ -70,7 +70,7 @@ static bool is_weak(const struct job *run)
   return found && found < note + strcspn(note, "\n");
 }
 
-/* The most OpenMP threads in use at once: of one process, or of all ranks. */
+/* The most OpenMP threads that one process, or all ranks together, used at once. */
 static uint32_t used_threads(const struct profile *profile)
 {
   uint32_t most = 0, ranks = 0, of_rank = 0;
@@ -116,7 +116,8 @@ static const struct catalog_module *executable(const struct job *run)
   return NULL;
 }
 
-/* Whether two runs are of one program: by build ID, or else by the path; not known of those without samples. */
+/* Whether two runs are of one program: by build ID, or else by the path.  Runs without samples, of which that is not
+ * known, count as such. */
 static bool same_program(const struct job *run, const struct job *other)
 {
   const struct catalog_module *a = executable(run), *b = executable(other);
@@ -168,7 +169,7 @@ static void sort_runs(const struct job *runs, uint32_t count, uint32_t *order)
   }
 }
 
-/* The speedup over `base` threads that a run's work and span let expect. */
+/* The speedup over `base` threads that is expected from a run's work and span. */
 static double forecast(const struct job *run, uint32_t threads, uint32_t base)
 {
   double of_base = speedup_estimate(&run->profile, base);
@@ -246,7 +247,8 @@ static void compute(struct job *job, struct comparison *comparison)
   free(figures);
   comparison->scaling.cores = cores(&runs[0].profile);
   uint32_t contexts = comparison->scaling.contexts, most = job->options.limits.rows;
-  most = !most && job->options.format == OPTIONS_TEXT ? TEXT_ROWS : most;
+  if (!most && job->options.format == OPTIONS_TEXT)
+    most = TEXT_ROWS;
   job->report.limits.rows = most ? MIN(most, contexts) : contexts;
   job->report.limits.left_out = contexts - job->report.limits.rows;
 }

@@ -8,7 +8,7 @@
 
 #include "hpcprof-lite/comparison/comparison.h"
 
-/* Finds the directories of the runs; of a series in the order of their names. */
+/* Finds the directories of the runs; those of a series are in the order of their names. */
 void scaling_directories(const struct options *options, struct comparison *comparison);
 
 /* Reads all runs and fills the job's report.  Returns 0, or the exit status after it has printed the reason. */

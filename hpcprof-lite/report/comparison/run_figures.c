@@ -26,6 +26,7 @@ double run_figure_value(const struct report *run, uint32_t number)
 {
   const struct totals *totals = run->totals;
   const struct profile_workspan *workspan = &run->profile->workspan;
+  double unit = workspan->is_time ? 1e9 : 1;
   bool time = tree_has_time(run->columns);
   switch (number) {
   case RUN_FIGURE_ELAPSED:
@@ -41,7 +42,7 @@ double run_figure_value(const struct report *run, uint32_t number)
   case RUN_FIGURE_IDLE:
     return (double)totals->idle_ns / 1e9;
   case RUN_FIGURE_SPAN:
-    return workspan->known ? (double)workspan->span / (workspan->is_time ? 1e9 : 1) : NAN;
+    return workspan->known ? (double)workspan->span / unit : NAN;
   case RUN_FIGURE_PARALLELISM:
     return workspan->known ? workspan_parallelism(workspan->work, workspan->span) : NAN;
   default:

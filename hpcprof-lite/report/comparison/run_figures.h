@@ -1,4 +1,4 @@
-/* The figures of a whole run that are compared, and that conditions of --fail-if are of.  Context: BATCH.  Pure. */
+/* The figures of a whole run that comparisons and conditions of --fail-if use.  Context: BATCH.  Pure. */
 #ifndef HPCPROF_LITE_REPORT_COMPARISON_RUN_FIGURES_H
 #define HPCPROF_LITE_REPORT_COMPARISON_RUN_FIGURES_H
 
@@ -21,7 +21,7 @@ enum {
 struct run_figure {
   const char *section, *name;
   const char *unit; /* "s", "ratio", or "" for counts */
-  bool of_contexts; /* conditions have the same of contexts */
+  bool of_contexts; /* conditions use the same figure of contexts */
 };
 
 struct run_figure run_figure(uint32_t number);
