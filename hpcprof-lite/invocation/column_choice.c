@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How well a column fits a word, from the best on. */
+/* How well a column fits a word, from the best fit to the worst. */
 enum fit {
   FIT_NAME,
   FIT_WHOLE,

@@ -236,11 +236,14 @@ static int check_comparison(const struct options *options, char *message, size_t
       {options->root.text && options->root.selector.is_id,
        "cannot use '--root {root}' with --compare: the same context has another id in each run"},
   };
-  int status = REFUSE(metric);
-  return status || !compares ? status : REFUSE(refusals);
+  if (REFUSE(metric))
+    return ERR_INPUT;
+  if (!compares)
+    return 0;
+  return REFUSE(refusals);
 }
 
-/* What only views have that show trees, or whose rows can be omitted. */
+/* What only views of trees have, and views whose rows can be omitted. */
 static int check_rows(const struct options *options, char *message, size_t size)
 {
   bool lines = options->lines && !options_view_has(options, HAS_LINES);

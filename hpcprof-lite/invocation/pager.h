@@ -18,8 +18,8 @@ struct pager {
   struct sigaction interrupt, quit;
 };
 
-/* Starts $PAGER, or less if it is not set.  Returns false if the report goes to standard output directly: that is no
- * terminal, or there is no pager.  If $PAGER cannot be run, a line on standard error says so. */
+/* Starts $PAGER, or less if it is not set.  Returns false if the report goes to standard output directly: that is
+ * not a terminal, or there is not any pager.  If $PAGER cannot be run, a line on standard error says so. */
 bool pager_start(struct pager *pager);
 
 /* Ends the report and waits for the pager.  Returns false if the shell could not run its command; a line on standard

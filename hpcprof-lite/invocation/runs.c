@@ -86,7 +86,9 @@ static void read_id(const char *directory, char id[ID_BYTES])
   id[0] = '\0';
   char *path = xasprintf("%s/" READ_LAUNCH, directory);
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  ssize_t length = fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) ? read(fd, id, ID_BYTES) : 0;
+  ssize_t length = 0;
+  if (fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode))
+    length = read(fd, id, ID_BYTES);
   id[length > 0 && length < ID_BYTES ? length : 0] = '\0';
   if (fd >= 0)
     close(fd);
@@ -121,7 +123,8 @@ bool runs_differ(char *const *directories, size_t count, const char **one, const
       *other = directories[i];
       return true;
     }
-    *one = *one ? *one : directories[i];
+    if (!*one)
+      *one = directories[i];
   }
   return false;
 }
