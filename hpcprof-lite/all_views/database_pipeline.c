@@ -71,7 +71,7 @@ struct database_work {
   const char *name, *path;
 };
 
-/* Adds a table to the file; of a report without data, or without `rows`, only its columns.  Returns the exit status. */
+/* Adds a table to the file: without `rows`, only its columns.  Returns the exit status. */
 static int add_table(const struct database_work *work, const struct view_source *source, bool rows)
 {
   struct table table = {0};
@@ -99,7 +99,9 @@ static int add_view(void *context, FILE *output)
   work->job->options.limits.percent = work->view == OPTIONS_BOTTOMUP ? LIGHT_PERCENT : 0;
   work->job->options.quiet = true; /* remarks on source text, which the database does not have */
   int status = view_fill(work->job, work->view, VIEW_ROWS, &source);
-  return status ? status : add_table(work, &source, true);
+  if (status)
+    return status;
+  return add_table(work, &source, true);
 }
 
 /* In a child: adds the columns of a view that has no rows. */
@@ -109,7 +111,9 @@ static int add_columns(void *context, FILE *output)
   struct view_source source = {0};
   (void)output;
   int status = view_fill(work->job, work->view, VIEW_COLUMNS, &source);
-  return status ? status : add_table(work, &source, false);
+  if (status)
+    return status;
+  return add_table(work, &source, false);
 }
 
 /* Whether the database has the table of a view. */
@@ -160,9 +164,10 @@ static int add_views(struct job *job, const char *path, struct missing *missing)
       view_child_finish(&columns, true, true, &printed);
       failed = columns.failed ? &columns : NULL;
     }
-    if (failed)
-      job_print_error("table '%s' cannot be made: %s", missing->names[i], failed->reason);
-    status = failed ? ERR_INPUT : 0;
+    if (!failed)
+      continue;
+    job_print_error("table '%s' cannot be made: %s", missing->names[i], failed->reason);
+    status = ERR_INPUT;
   }
   problems_release(&printed);
   return status;

@@ -101,7 +101,11 @@ static int write_json(struct report *report, const struct view_source *source, F
   size_t size;
   FILE *json = xopen_memstream(&text, &size);
   report->stream = json;
-  int status = source->json ? source->json(report) : table_write(report, source->make, TABLE_JSON, true);
+  int status;
+  if (source->json)
+    status = source->json(report);
+  else
+    status = table_write(report, source->make, TABLE_JSON, true);
   xclose(json, &text);
   if (!status)
     html_table_write_bytes(text, size, output);
@@ -152,7 +156,7 @@ static void finish(const struct page_table *wanted, struct view_child *child, FI
   html_page_open_table(page, wanted->name);
   bool any = copy_output(child, page);
   view_child_finish(child, any, wanted->optional, printed);
-  if (child->failed && any) /* of a table that is only begun, the page takes nothing */
+  if (child->failed && any) /* the page takes nothing of an incomplete table */
     html_page_spoil_table(page);
   html_page_close_table(page);
   if (child->failed && !wanted->optional) {

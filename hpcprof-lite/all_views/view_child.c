@@ -29,8 +29,12 @@ void view_child_start(struct view_child *child, int (*run)(void *context, FILE *
   }
   close(ends[0]);
   FILE *output = dup2(child->messages, STDERR_FILENO) < 0 ? NULL : fdopen(ends[1], "w");
-  int status = output ? run(context, output) : EXIT_INPUT;
-  _exit(status || !fflush(output) ? status : EXIT_INPUT);
+  int status = EXIT_INPUT;
+  if (output)
+    status = run(context, output);
+  if (!status && fflush(output))
+    status = EXIT_INPUT;
+  _exit(status);
 }
 
 void view_child_print_once(struct problems *printed, const char *line)
