@@ -144,14 +144,6 @@ static void times_of(const struct profile_thread *thread, uint64_t ns[TIMELINE_C
   ns[TIMELINE_TOOL] = thread->tool_ns;
 }
 
-static uint64_t sum_of(const uint64_t ns[TIMELINE_CATEGORIES])
-{
-  uint64_t sum = 0;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    model_add(&sum, ns[i]);
-  return sum;
-}
-
 /* Sets the times of a thread of the list.  Returns its process. */
 static const struct profile_process *thread_at(const struct cells *cells, uint32_t number,
                                                uint64_t ns[TIMELINE_CATEGORIES], uint32_t *index)
@@ -170,7 +162,7 @@ uint64_t cells_longest(const struct cells *cells)
   for (uint32_t i = 0; i < cells->reading->threads_count; i++) {
     uint32_t index;
     thread_at(cells, i, ns, &index);
-    uint64_t sum = sum_of(ns);
+    uint64_t sum = category_sum(ns);
     most = MAX(most, sum);
   }
   return most;
@@ -203,22 +195,6 @@ void cells_threads_heading(const struct cells *cells)
   category_heading(cells->terminal, cells->stream, line);
 }
 
-static void print_bar(const struct cells *cells, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t most, unsigned width)
-{
-  uint64_t before = 0;
-  unsigned column = 0;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES && most; i++) {
-    model_add(&before, ns[i]);
-    unsigned to = (unsigned)((double)before / (double)most * width + 0.5);
-    to = MIN(to, width);
-    bool any = to > column;
-    fputs(any ? category_colour(cells->terminal, i) : "", cells->stream);
-    for (; column < to; column++)
-      putc(category_looks[i].letter, cells->stream);
-    fputs(any ? terminal_plain(cells->terminal) : "", cells->stream);
-  }
-}
-
 void cells_thread(const struct cells *cells, uint32_t number)
 {
   char label[32], text[CELLS_TEXT];
@@ -237,6 +213,7 @@ void cells_thread(const struct cells *cells, uint32_t number)
     fprintf(cells->stream, "%8s ", text);
   }
   unsigned used = label_width(cells) + 1 + 9 * figures_shown(cells), width = cells->terminal->width;
-  print_bar(cells, ns, cells->longest, width > used + BAR_LEAST ? width - used : BAR_LEAST);
+  category_letters(cells->stream, cells->terminal, ns, cells->longest,
+                   width > used + BAR_LEAST ? width - used : BAR_LEAST);
   putc('\n', cells->stream);
 }

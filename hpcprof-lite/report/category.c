@@ -42,9 +42,11 @@ void category_heading(const struct terminal *terminal, FILE *stream, const char 
     line += length;
     length = strcspn(line, " \n");
     unsigned category = terminal->colour ? category_of(line, length) : TIMELINE_CATEGORIES;
-    bool coloured = category < TIMELINE_CATEGORIES;
-    fprintf(stream, "%s%.*s%s%s", coloured ? category_looks[category].colour : "", (int)length, line,
-            coloured ? terminal_plain(terminal) : "", coloured ? terminal_bold(terminal) : "");
+    if (category < TIMELINE_CATEGORIES)
+      fprintf(stream, "%s%.*s%s%s", category_looks[category].colour, (int)length, line, terminal_plain(terminal),
+              terminal_bold(terminal));
+    else
+      fprintf(stream, "%.*s", (int)length, line);
   }
   fprintf(stream, "%s\n", terminal_plain(terminal));
 }
@@ -89,24 +91,22 @@ static bool is_shown(unsigned category, uint64_t ns, uint64_t all)
   return category <= TIMELINE_IDLE || ns > all / SHOWN;
 }
 
-static void print_letters(const struct report *report, const struct terminal *terminal,
-                          const uint64_t ns[TIMELINE_CATEGORIES], uint64_t all)
+void category_letters(FILE *stream, const struct terminal *terminal, const uint64_t ns[TIMELINE_CATEGORIES],
+                      uint64_t all, unsigned width)
 {
   uint64_t before = 0;
   unsigned column = 0;
-  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES && all; i++) {
     model_add(&before, ns[i]);
-    unsigned end = (unsigned)((double)before / (double)all * terminal->width + 0.5);
-    end = MIN(end, terminal->width);
-    if (end > column)
-      fputs(category_colour(terminal, i), report->stream);
-    bool any = end > column;
+    unsigned end = (unsigned)((double)before / (double)all * width + 0.5);
+    end = MIN(end, width);
+    if (end <= column)
+      continue;
+    fputs(category_colour(terminal, i), stream);
     for (; column < end; column++)
-      fputc(category_looks[i].letter, report->stream);
-    if (any)
-      fputs(terminal_plain(terminal), report->stream);
+      putc(category_looks[i].letter, stream);
+    fputs(terminal_plain(terminal), stream);
   }
-  fputc('\n', report->stream);
 }
 
 void category_bar(const struct report *report, const struct terminal *terminal)
@@ -119,9 +119,11 @@ void category_bar(const struct report *report, const struct terminal *terminal)
     fputs("Shares of the time are not known: only events that are no time were sampled\n", report->stream);
     return;
   }
-  print_letters(report, terminal, ns, all);
+  category_letters(report->stream, terminal, ns, all, terminal->width);
+  fputc('\n', report->stream);
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
-    last = is_shown(i, ns[i], all) ? i : last;
+    if (is_shown(i, ns[i], all))
+      last = i;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
     char percent[CELL], text[LINE];
     if (!is_shown(i, ns[i], all))
@@ -187,10 +189,11 @@ void category_table(const struct report *report, const struct terminal *terminal
                                         [BASELINE_SHARED] = "the threads in use"};
   const struct totals *run = report->totals;
   bool charged = report->columns->idleness != MODEL_NONE && run->openmp_processes;
+  char remark[LINE] = "";
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
-  fprintf(report->stream, "\n%sWhere the time went%s%s%s%s\n", terminal_bold(terminal),
-          charged ? " (idleness counts against " : "", charged ? against[report->baseline] : "", charged ? ")" : "",
-          terminal_plain(terminal));
+  if (charged)
+    snprintf(remark, sizeof remark, " (idleness counts against %s)", against[report->baseline]);
+  fprintf(report->stream, "\n%sWhere the time went%s%s\n", terminal_bold(terminal), remark, terminal_plain(terminal));
   fprintf(report->stream, "  %-10s %10s %6s %9s\n", "", "Thread s", "%", "Exact s");
   const uint64_t *exact[TIMELINE_CATEGORIES] = {
       [TIMELINE_LOCK_WAIT] = &run->lockwait_ns, [TIMELINE_IDLE] = &run->idle_ns};

@@ -31,7 +31,11 @@ uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGO
 /* Prints work, overhead, lock wait, idleness, and all others together, in percent of a time; hyphens if that is 0. */
 void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t whole_ns);
 
-/* Prints a line of letters, of which each category has its share, and below it the shares in percent. */
+/* Prints `width` letters for a time of `all`, of which each category has its share; nothing if that is 0. */
+void category_letters(FILE *stream, const struct terminal *terminal, const uint64_t ns[TIMELINE_CATEGORIES],
+                      uint64_t all, unsigned width);
+
+/* Prints a line of letters for the time of all threads, and below it the shares in percent. */
 void category_bar(const struct report *report, const struct terminal *terminal);
 
 /* Prints a table: the time in each category, as sampled and as timed by the runtime's callbacks, and their sum. */
