@@ -223,8 +223,9 @@ void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, st
   uint32_t *const of_part[] = {&part->samples,  &part->work,     &part->overhead,
                                &part->lockwait, &part->idleness, &part->critical};
   for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
-    *of_run[i] = *of_run[i] < kept ? *of_run[i] : MODEL_NONE;
-    *of_part[i] = *of_run[i] < kept ? *of_run[i] + kept : MODEL_NONE;
+    if (*of_run[i] >= kept)
+      *of_run[i] = MODEL_NONE;
+    *of_part[i] = *of_run[i] == MODEL_NONE ? MODEL_NONE : *of_run[i] + kept;
   }
   for (uint32_t i = 0; i < events; i++)
     part->events[i] += kept;

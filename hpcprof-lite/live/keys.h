@@ -1,6 +1,6 @@
 /* The keys of the live view: bytes from a terminal, of which special keys send several.
  *
- * Context: BATCH.  The caller owns the state, which is zero at first: the begin of a key whose bytes have not all come.
+ * Context: BATCH.  The caller owns the state, which is zero at first: the bytes so far of a key that is not complete.
  */
 #ifndef HPCPROF_LITE_LIVE_KEYS_H
 #define HPCPROF_LITE_LIVE_KEYS_H

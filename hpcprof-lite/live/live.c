@@ -38,7 +38,7 @@ struct live {
   bool quit;
 };
 
-static struct live *the_view; /* for serve_keys(), whose caller knows none */
+static struct live *the_view; /* for serve_keys(), to which nothing is passed */
 
 /* ---- readings ---- */
 
@@ -133,9 +133,12 @@ static void switch_help(struct live *live)
 {
   struct picture *picture = &live->picture;
   picture->help = !picture->help;
-  if (picture->help)
+  if (picture->help) {
     live->page_top = picture->top;
-  picture->top = picture->help ? 0 : live->page_top;
+    picture->top = 0;
+  } else {
+    picture->top = live->page_top;
+  }
 }
 
 /* Longer or shorter intervals, from the last reading on. */

@@ -55,16 +55,17 @@ static const char *state_of(const struct reading *reading)
 /* What is measured, for how long, and how often it is read. */
 static void draw_title(const struct picture *picture, struct screen *screen)
 {
-  char text[LINE], line[LINE + TERMINAL_TEXT_MAX], directory[TERMINAL_TEXT_MAX], elapsed[CELLS_TEXT] = "",
-                                                                                 every[32] = "";
+  char text[LINE], line[LINE + TERMINAL_TEXT_MAX], directory[TERMINAL_TEXT_MAX], seconds[CELLS_TEXT];
+  char elapsed[CELLS_TEXT + 4] = "", every[32] = "";
   const struct terminal *terminal = &screen->terminal;
   const struct reading *reading = picture->reading;
-  if (reading && reading->profile.processes_usable)
-    cells_seconds(reading->elapsed_ns, elapsed);
+  if (reading && reading->profile.processes_usable) {
+    cells_seconds(reading->elapsed_ns, seconds);
+    snprintf(elapsed, sizeof elapsed, " %s s", seconds);
+  }
   if (!*elapsed || reading->growing)
     snprintf(every, sizeof every, ", every %.3g s", picture->every_s);
-  snprintf(text, sizeof text, ": %s%s%s%s%s%s", state_of(reading), *elapsed ? " " : "", elapsed, *elapsed ? " s" : "",
-           every, picture->frozen ? ", frozen" : "");
+  snprintf(text, sizeof text, ": %s%s%s%s", state_of(reading), elapsed, every, picture->frozen ? ", frozen" : "");
   terminal_fit(terminal, picture->directory, terminal_room(terminal, (unsigned)strlen(text)), directory);
   snprintf(line, sizeof line, "%s%s%s%s", terminal_bold(terminal), directory, text, terminal_plain(terminal));
   screen_set(screen, 0, line);
@@ -89,19 +90,22 @@ static void draw_processes(const struct picture *picture, struct screen *screen)
   screen_set(screen, 1, fitted);
 }
 
-/* The names of the pages: where there is no room for all, only that of this one. */
+/* The names of the pages; on a narrow terminal only the name of this one. */
 static void draw_tabs(const struct picture *picture, struct screen *screen)
 {
   const struct terminal *terminal = &screen->terminal;
-  char line[LINE];
+  char line[LINE], tab[32];
   size_t length = 0;
   bool narrow = terminal->width < NARROW;
   for (unsigned i = 0; i < PAGES_VIEWS; i++) {
     bool here = i == picture->view && !picture->help;
     const char *name = here || !narrow ? titles[i] : "";
-    length += (size_t)snprintf(line + length, sizeof line - length, "%s%s%u%s%s%s%s ",
-                               here ? terminal_bold(terminal) : "", here ? "[" : " ", i + 1, *name ? " " : "", name,
-                               here ? "]" : " ", here ? terminal_plain(terminal) : "");
+    snprintf(tab, sizeof tab, "%u%s%s", i + 1, *name ? " " : "", name);
+    if (here)
+      length += (size_t)snprintf(line + length, sizeof line - length, "%s[%s]%s ", terminal_bold(terminal), tab,
+                                 terminal_plain(terminal));
+    else
+      length += (size_t)snprintf(line + length, sizeof line - length, " %s  ", tab);
   }
   bool of_interval = picture->of_interval && picture->reading && picture->reading->has_interval;
   const char *order = of_interval ? "r: by last interval" : "r: by whole run";
@@ -111,7 +115,7 @@ static void draw_tabs(const struct picture *picture, struct screen *screen)
   screen_set(screen, 2, line);
 }
 
-/* The last line: which rows are shown, or the most important keys; above it what went wrong. */
+/* The last line: the rows that are shown, and the most important keys.  The line above it tells what went wrong. */
 static void draw_foot(const struct picture *picture, struct screen *screen, unsigned rows, unsigned fit)
 {
   char text[LINE], line[TERMINAL_TEXT_MAX + 32], fitted[TERMINAL_TEXT_MAX], where[64] = "";
@@ -255,7 +259,8 @@ unsigned pages_draw(struct picture *picture, struct screen *screen)
     print_summary(picture, &screen->terminal, stream, fit);
   xclose(stream, &text);
   unsigned top = picture->top;
-  picture->top = table ? 0 : top;
+  if (table)
+    picture->top = 0;
   unsigned rows = draw_text(picture, screen, text, fit + table);
   if (table) {
     rows = count_rows(picture);

@@ -1,5 +1,5 @@
-/* One reading of a measurement that may still grow: its figures since the begin and since the reading before it, as
- * rows with names.
+/* One reading of a measurement that may still grow: its figures since the start of the run and since the reading
+ * before it, as rows with names.
  *
  * Context: BATCH, one thread.  The caller owns a reading and calls reading_release() in any case.  Its names refer to
  * the symbols that the source keeps. */
@@ -39,7 +39,7 @@ struct reading {
   bool has_interval;       /* there was a reading before, and processes have not ended */
   bool growing;            /* some process runs, or was sampled since the reading before */
   uint64_t at_ns;          /* CLOCK_MONOTONIC */
-  uint64_t elapsed_ns;     /* since the begin of the run, until now if a process runs on this machine */
+  uint64_t elapsed_ns;     /* since the start of the run, until now if a process runs on this machine */
   uint64_t lasted_ns;      /* since the reading before */
   uint64_t lookup_ns;      /* CPU time for symbols, if the debugging information of any module was read */
   char note[READING_NOTE]; /* what could not be read, in one line, or "" */
@@ -54,8 +54,8 @@ void reading_release(struct reading *reading);
  * with the heaviest first, both of the interval, if there is one, or of the run. */
 void reading_sort(struct reading *reading, bool of_interval);
 
-/* A text that changes when a file of the source appears, vanishes or changes, for free().  Only of files that are
- * written by the system's calls: a process writes its live file without any. */
+/* A text that changes when a file of the source appears, vanishes or changes, for free().  A process
+ * writes its live file without system calls: that does not change the text. */
 char *reading_signature(const struct reading_source *source);
 
 /* CLOCK_MONOTONIC; the CPU time of this process and of its children, which read symbols. */

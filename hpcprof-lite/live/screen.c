@@ -38,8 +38,10 @@ static bool put(const char *text, size_t length)
       poll(&(struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}, 1, -1);
     else if (written < 0 && errno != EINTR)
       return false;
-    text += written > 0 ? written : 0;
-    length -= written > 0 ? (size_t)written : 0;
+    else if (written > 0) {
+      text += written;
+      length -= (size_t)written;
+    }
   }
   return true;
 }
@@ -226,8 +228,9 @@ int screen_show(struct screen *screen)
   if (screen->redraw)
     fputs("\033[0m\033[2J", stream);
   for (unsigned i = 0; i < SCREEN_ROWS_MAX; i++) {
-    const char *text = screen->next[i] ? screen->next[i] : "", *old = screen->shown[i] ? screen->shown[i] : "";
-    if (i < screen->rows && (screen->redraw ? *text != 0 : strcmp(text, old) != 0))
+    const char *text = screen->next[i] ? screen->next[i] : "";
+    const char *old = screen->shown[i] && !screen->redraw ? screen->shown[i] : "";
+    if (i < screen->rows && strcmp(text, old) != 0)
       fprintf(stream, "\033[%u;1H%s\033[0m%s", i + 1, text, is_full(screen, text) ? "" : "\033[K");
     free(screen->shown[i]);
     screen->shown[i] = screen->next[i];
@@ -244,14 +247,14 @@ int screen_wait(unsigned milliseconds, char keys[SCREEN_KEYS])
 {
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   const struct timespec most = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L};
-  int ready = resized ? 0 : ppoll(&input, 1, &most, &mask);
-  if (ready <= 0)
+  if (resized || ppoll(&input, 1, &most, &mask) <= 0)
     return 0;
   if (!(input.revents & POLLIN))
     return ERR_INPUT;
   ssize_t length = read(STDIN_FILENO, keys, SCREEN_KEYS);
   if (length > 0)
     return (int)length;
-  bool none = length < 0 ? errno == EINTR || errno == EAGAIN : !(input.revents & (POLLHUP | POLLERR));
-  return none ? 0 : ERR_INPUT;
+  if (length < 0 && (errno == EINTR || errno == EAGAIN))
+    return 0;
+  return !length && !(input.revents & (POLLHUP | POLLERR)) ? 0 : ERR_INPUT;
 }

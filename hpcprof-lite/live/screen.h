@@ -16,7 +16,7 @@ struct screen {
   struct terminal terminal; /* what it can show, and its width */
   unsigned columns, rows;
   char *next[SCREEN_ROWS_MAX], *shown[SCREEN_ROWS_MAX]; /* NULL: an empty line */
-  bool redraw;                                          /* nothing that is shown is known */
+  bool redraw;                                          /* what the terminal shows is not known */
 };
 
 /* Takes the terminal that standard input and output are.  Returns NULL, or why it cannot. */
