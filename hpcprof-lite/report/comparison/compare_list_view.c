@@ -11,7 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { ALL_FIGURES_MAX = 16 /* threads: of more, text shows one figure */, MORE_CELLS = 3, REGION_TEXT = 16 };
+enum {
+  ALL_FIGURES_MAX = 16, /* more threads than that have one figure each in text */
+  MORE_CELLS = 3,
+  REGION_TEXT = 16
+};
 
 /* ---- the table ---- */
 

@@ -14,14 +14,12 @@ void compare_text_heading(const struct report *report)
 {
   const struct compare_result *result = report->comparison;
   struct terminal terminal;
-  char base[TERMINAL_TEXT_MAX], now[TERMINAL_TEXT_MAX];
+  char name[TERMINAL_TEXT_MAX];
   char line[sizeof result->filtered[0] + sizeof PROFILE_NOTE_FILTERED];
   terminal_init(&terminal, report->stream);
-  unsigned room = terminal_room(&terminal, 24);
-  terminal_fit(&terminal, result->directory[COMPARE_BASE], room, base);
-  terminal_fit(&terminal, result->directory[COMPARE_NEW], room, now);
   for (int side = 0; side < COMPARE_SIDES; side++) {
-    fprintf(report->stream, "%s %s", side == COMPARE_BASE ? "Base:" : "New: ", side == COMPARE_BASE ? base : now);
+    terminal_fit(&terminal, result->directory[side], terminal_room(&terminal, 24), name);
+    fprintf(report->stream, "%s %s", side == COMPARE_BASE ? "Base:" : "New: ", name);
     if (result->runs[side] > 1)
       fprintf(report->stream, " and %" PRIu32 " more run%s", result->runs[side] - 1, result->runs[side] > 2 ? "s" : "");
     putc('\n', report->stream);
@@ -34,7 +32,10 @@ void compare_text_heading(const struct report *report)
 void compare_text_legend(const struct report *report)
 {
   const struct compare_result *result = report->comparison;
-  bool repeated = result->runs[COMPARE_BASE] > 1 || result->runs[COMPARE_NEW] > 1;
+  const char *tested = "   With one run on each side, sampled figures are tested by their numbers of\n"
+                       "   samples; exact ones (elapsed time, regions) are not tested.\n";
+  if (result->runs[COMPARE_BASE] > 1 || result->runs[COMPARE_NEW] > 1)
+    tested = "   Figures are means over the runs, and tested by their variance (Welch).\n";
   char line[256], full[1024];
   if (result->compared)
     snprintf(line, sizeof line, "! significant at %g %%, allowing for %zu tested figure%s; see --legend\n",
@@ -48,24 +49,22 @@ void compare_text_legend(const struct report *report)
            "   number of figures that were tested: %zu.\n"
            "%s"
            "   Sampled figures with fewer than %d samples on both sides are not tested.\n",
-           100 * SIGNIFICANCE_LEVEL, result->compared,
-           repeated ? "   Figures are means over the runs, and tested by their variance (Welch).\n"
-                    : "   With one run on each side, sampled figures are tested by their numbers of\n"
-                      "   samples; exact ones (elapsed time, regions) are not tested.\n",
-           MODEL_FEW_SAMPLES);
+           100 * SIGNIFICANCE_LEVEL, result->compared, tested, MODEL_FEW_SAMPLES);
   legend_print(report, line, full);
 }
 
 void compare_text_begin(const struct report *report, struct terminal *terminal, const char *heading, const char *metric)
 {
   enum { BESIDE = 12 };
-  char name[TERMINAL_TEXT_MAX] = "";
+  char fitted[TERMINAL_TEXT_MAX], name[TERMINAL_TEXT_MAX + 4] = "";
   terminal_init(terminal, report->stream);
   compare_text_heading(report);
-  if (metric)
-    terminal_fit(terminal, metric, terminal_room(terminal, COMPARE_TEXT_WIDTH + BESIDE), name);
-  fprintf(report->stream, "%s%10s%10s%10s%9s    %s%s%s%s%s\n", terminal_bold(terminal), "Base", "New", "Diff", "Change",
-          heading, metric ? " (" : "", name, metric ? ")" : "", terminal_plain(terminal));
+  if (metric) {
+    terminal_fit(terminal, metric, terminal_room(terminal, COMPARE_TEXT_WIDTH + BESIDE), fitted);
+    snprintf(name, sizeof name, " (%s)", fitted);
+  }
+  fprintf(report->stream, "%s%10s%10s%10s%9s    %s%s%s\n", terminal_bold(terminal), "Base", "New", "Diff", "Change",
+          heading, name, terminal_plain(terminal));
 }
 
 void compare_text_end(const struct report *report)

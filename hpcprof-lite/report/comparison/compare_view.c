@@ -89,7 +89,8 @@ static void print_items(const struct report *report, const struct terminal *term
     snprintf(text, sizeof text, "%s%s%s%s", item->name, *item->unit == 's' && !functions ? " s" : "", *base ? "  " : "",
              base);
     for (char *at = text; !functions && *at; at++)
-      *at = *at == '_' ? ' ' : *at;
+      if (*at == '_')
+        *at = ' ';
     terminal_fit(terminal, text, terminal_room(terminal, COMPARE_TEXT_WIDTH), name);
     fprintf(report->stream, "  %s\n", name);
   }

@@ -1,4 +1,4 @@
-/* What became of the conditions of --fail-if: as a sentence, as Markdown, as a JUnit report.  Context: BATCH. */
+/* The results of the conditions of --fail-if: as a sentence, as Markdown, as a JUnit report.  Context: BATCH. */
 #ifndef HPCPROF_LITE_REPORT_COMPARISON_GATE_VIEW_H
 #define HPCPROF_LITE_REPORT_COMPARISON_GATE_VIEW_H
 

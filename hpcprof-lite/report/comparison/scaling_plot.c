@@ -47,7 +47,7 @@ static void fill(struct plot *plot)
     mark(plot, scaling->points[i].threads, scaling->points[i].speedup, '*');
 }
 
-/* Writes a number below its place unless it touches the one before. */
+/* Writes a number below its place unless it would touch the number before it. */
 static void label(const struct plot *plot, uint32_t threads, char line[WIDTH + 12])
 {
   char text[12];
@@ -73,9 +73,10 @@ void scaling_plot(const struct report *report)
   const struct scaling *scaling = report->scaling;
   char numbers[WIDTH + 12];
   struct plot plot = {.scaling = scaling};
-  plot.most = (double)(scaling->forecast ? scaling->later[SCALING_LATER - 1].threads
-                                         : scaling->points[scaling->points_count - 1].threads) /
-              scaling->points[0].threads;
+  uint32_t threads = scaling->points[scaling->points_count - 1].threads;
+  if (scaling->forecast)
+    threads = scaling->later[SCALING_LATER - 1].threads;
+  plot.most = (double)threads / scaling->points[0].threads;
   fill(&plot);
   memset(numbers, ' ', sizeof numbers);
   numbers[sizeof numbers - 1] = '\0';

@@ -12,7 +12,7 @@
 
 enum { CELL = 24, SHARE = 5, CONTEXT_FIGURES = 1 + (1 + SCALING_PARTS + SCALING_LATER) * SHARE + 3, PATH_WIDTH = 2000 };
 
-/* The part of all threads' time that is named where it was spent waiting for a core. */
+/* The part of all threads' time from which on waiting for a core is reported. */
 static const double CORE_WAIT_SHOWN = 0.05;
 
 /* ---- text ---- */
@@ -74,7 +74,7 @@ static void print_speedups(const struct report *report, const struct terminal *t
   }
 }
 
-/* What of the machine and of the program limits the threads. */
+/* Prints how the machine and the program limit the threads. */
 static void print_used(const struct report *report)
 {
   const struct scaling *scaling = report->scaling;
@@ -159,7 +159,7 @@ static void print_loss(const struct report *report, const struct terminal *termi
   fprintf(report->stream, "  %s\n", path);
 }
 
-/* What of the program's loss no context is charged with. */
+/* Prints the part of the program's loss that no context is charged with. */
 static void print_other(const struct report *report)
 {
   const struct scaling *scaling = report->scaling;
@@ -198,7 +198,13 @@ static void print_contexts(const struct report *report, const struct terminal *t
 static void print_legend(const struct report *report)
 {
   const struct scaling *scaling = report->scaling;
+  const char *speedup = "elapsed time of the base / elapsed time.";
+  const char *lost = "threads x elapsed time - that of the base";
   char line[256], full[4096];
+  if (scaling->weak) {
+    speedup = "P / B x elapsed time of the base / elapsed time (weak scaling).";
+    lost = "elapsed time - that of the base, per thread";
+  }
   snprintf(line, sizeof line, "%s%ssee --legend\n",
            scaling->forecast ? "est., @N: loss extrapolated linearly to N threads; " : "",
            scaling->compared ? "! significant; " : "");
@@ -222,11 +228,8 @@ static void print_legend(const struct report *report)
            "   them, such as the limit of memory bandwidth, is not in it.\n"
            "!: significant at %g %%, corrected for the %zu losses tested; those of a single run\n"
            "   are tested by its samples, of repeated runs by their variance.\n",
-           scaling->weak ? "P / B x elapsed time of the base / elapsed time (weak scaling)."
-                         : "elapsed time of the base / elapsed time.",
-           scaling->weak ? "elapsed time - that of the base, per thread" : "threads x elapsed time - that of the base",
-           scaling->points[scaling->points_count - 1].threads * scaling_later_factors[1], 100 * SIGNIFICANCE_LEVEL,
-           scaling->compared);
+           speedup, lost, scaling->points[scaling->points_count - 1].threads * scaling_later_factors[1],
+           100 * SIGNIFICANCE_LEVEL, scaling->compared);
   legend_print(report, line, full);
 }
 
