@@ -11,7 +11,10 @@ void construct_text_place(const char *kind, const char *name, const char *file, 
   char place[CONSTRUCT_TEXT_MAX / 2] = "";
   if (*file && line)
     snprintf(place, sizeof place, " @ %.1000s:%" PRIu32, names_base(file), line);
-  snprintf(out, CONSTRUCT_TEXT_MAX, "%s%s%s%.2000s%s", kind, place, *name ? " (" : "", name, *name ? ")" : "");
+  if (*name)
+    snprintf(out, CONSTRUCT_TEXT_MAX, "%s%s (%.2000s)", kind, place, name);
+  else
+    snprintf(out, CONSTRUCT_TEXT_MAX, "%s%s", kind, place);
 }
 
 void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,

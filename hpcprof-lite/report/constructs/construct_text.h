@@ -11,11 +11,12 @@ enum { CONSTRUCT_TEXT_MAX = 4200, CONSTRUCT_FIGURE = 16 };
 void construct_text_place(const char *kind, const char *name, const char *file, uint32_t line,
                           char out[CONSTRUCT_TEXT_MAX]);
 
-/* Writes the same in at most `width` columns: without the function if there is no room, as the line says more. */
 struct construct_place {
   const char *kind, *name, *file;
   uint32_t line;
 };
+
+/* Writes the same in at most `width` columns.  Where the function has no room, it is left out: the line tells more. */
 void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
                          char out[TERMINAL_TEXT_MAX]);
 

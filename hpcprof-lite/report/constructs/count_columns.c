@@ -8,7 +8,7 @@
 
 /* ---- columns of a table ---- */
 
-/* What the part of a table knows. */
+/* What the columns of a table are filled with. */
 struct counted {
   const struct counter_names *counters;
   bool unknown; /* figures are those of a part of the run: cells are empty */
@@ -62,13 +62,13 @@ static struct cell *put_threads(struct cell *cell, const struct construct_entry 
   return put_spread(cell, lines, construct_counts_of(&entry->sum)->counted[counter], least, greatest);
 }
 
-/* Fills the cells of a construct: of its threads the spread, or its own counts. */
+/* Fills the cells of a construct.  tree: with its own counts, instead of the spread over its threads. */
 static void fill_line(const struct counted *counted, const struct construct_line *line, struct cell *cell, bool tree)
 {
   const struct construct_figures *figures = construct_line_figures(line);
   const struct construct_counts *counts = construct_counts_of(figures);
   memset(cell, 0, counted->columns * sizeof *cell);
-  if (counted->unknown || line->entry->kind == DIRECTIVE_TASK) /* whose creation is no stretch of time */
+  if (counted->unknown || line->entry->kind == DIRECTIVE_TASK) /* creating one is not an interval */
     return;
   for (uint32_t i = 0; i < counted->counters->count; i++) {
     bool has = counters_present_has(&counts->present, i);
@@ -141,7 +141,7 @@ static void fill_groups(const void *context, const void *row, struct cell *cell)
   *cell = cell_percent(counted_grains(counted->counters, group), group->count);
 }
 
-/* What a table has of each event, by what ends the name of the column. */
+/* What a table shows of each event; the name of the column ends in `ending`. */
 struct measure {
   const char *ending;
   enum column_type type;

@@ -1,6 +1,6 @@
 /* Columns and lines of counted events (-c) in the views of constructs and grains.
  *
- * Context: BATCH.  Without counters there are no columns.
+ * Context: BATCH.  Without counters, a table has none of these columns.
  */
 #ifndef HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
 #define HPCPROF_LITE_REPORT_CONSTRUCTS_COUNT_COLUMNS_H
@@ -11,7 +11,7 @@
 #include "hpcprof-lite/model/table.h"
 #include "hpcprof-lite/report/terminal.h"
 
-/* What the rows of a table are, and with it what it has of each event. */
+/* What the rows of a table are, on which depends what it shows of each event. */
 enum counted_rows {
   COUNTED_LINES,      /* struct construct_line: the sum, and over the threads the least, mean and greatest */
   COUNTED_TREE_LINES, /* the same: with the constructs in it, and without */

@@ -119,7 +119,7 @@ static void fill_construct(const void *context, const void *row, struct cell *ce
     *cell = construct_text_cell(filling, &place);
 }
 
-/* Gives the rows of entries from a number on: of each, its threads and their sum. */
+/* Gives the rows of entries from a number on: those of an entry's threads, then their sum. */
 static int each_line(const struct report *report, uint32_t first, table_take *take, void *to)
 {
   const struct construct_tree *tree = report->constructs;
@@ -252,6 +252,13 @@ static void print_notes(const struct text_table *text)
 
 static void print_legend(const struct text_table *text, bool tree)
 {
+  const char *inside = "Body: in its body or chunks, with the constructs in it.\n", *program = "";
+  const char *uneven = "uneven: the thread farthest from the mean, if by more than a quarter.\n";
+  if (tree) {
+    inside = "Own: without the constructs in it.\n";
+    program = "Wait of the program: threads outside any region.\n";
+    uneven = "";
+  }
   fprintf(text->report->stream,
           "%s"
           "Wait: at its barrier, or for tasks; Task: running tasks meanwhile.\n"
@@ -262,10 +269,7 @@ static void print_legend(const struct text_table *text, bool tree)
           "which the run could be shorter; --view overheads has the classes.\n"
           "Count: executions; in the row of a thread, those in which it took part.\n"
           "%s",
-          tree ? "Own: without the constructs in it.\n" : "Body: in its body or chunks, with the constructs in it.\n",
-          tree ? "Wait of the program: threads outside any region.\n" : "",
-          text_table_shows(text, "after_s") ? "" : "  Text of 100 columns has both.",
-          tree ? "" : "uneven: the thread farthest from the mean, if by more than a quarter.\n");
+          inside, program, text_table_shows(text, "after_s") ? "" : "  Text of 100 columns has both.", uneven);
 }
 
 /* The decimals with which all times take 6 columns. */

@@ -88,13 +88,18 @@ static void print_short(const struct text_table *table, const struct task_row *r
   bool costly = row->cost_ns > 0 && row->below_cost >= 0.5;
   if (!row->ended || (!costly && row->below_1us < 0.5))
     return;
-  terminal_short_time(costly ? model_rounded(row->cost_ns) : 1000, time);
-  if (costly)
-    which = row->cost_of_creation ? ", which creating one takes"
-                                  : ", the time from the end of a task to the start of the next";
+  uint64_t limit_ns = 1000;
+  double below = row->below_1us;
+  if (costly) {
+    limit_ns = model_rounded(row->cost_ns);
+    below = row->below_cost;
+    which = ", the time from the end of a task to the start of the next";
+  }
+  if (costly && row->cost_of_creation)
+    which = ", which creating one takes";
+  terminal_short_time(limit_ns, time);
   terminal_wrapf(&table->terminal, table->report->stream, "        ", "        ",
-                 "%.0f %% are shorter than %s%s: make tasks larger", 100 * (costly ? row->below_cost : row->below_1us),
-                 time, which);
+                 "%.0f %% are shorter than %s%s: make tasks larger", 100 * below, time, which);
 }
 
 static void print_rows(struct text_table *table)
@@ -128,10 +133,10 @@ void tasks_view_text(const struct report *report)
     return;
   }
   if (!report->tasks.count) {
-    fputs(report->filtered && *report->filtered
-              ? "No explicit tasks were recorded; the filter may have left them out.\n"
-              : "The program created no explicit tasks.\n",
-          report->stream);
+    if (report->filtered && *report->filtered)
+      fputs("No explicit tasks were recorded; the filter may have left them out.\n", report->stream);
+    else
+      fputs("The program created no explicit tasks.\n", report->stream);
     return;
   }
   text_table_init(&table, report, tasks_table);
