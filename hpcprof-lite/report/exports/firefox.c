@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* The profiler's own colours.  Its first grey category is that of everything without one, which comes before ours. */
+/* The profiler's own colours.  Its first grey category, which it gives everything that has none, precedes these. */
 static const char *const colours[TIMELINE_CATEGORIES] = {
     [TIMELINE_WORK] = "green",     [TIMELINE_OVERHEAD] = "orange", [TIMELINE_LOCK_WAIT] = "red",
     [TIMELINE_IDLE] = "yellow",    [TIMELINE_BLOCKED] = "purple",  [TIMELINE_CORE_WAIT] = "magenta",
@@ -61,7 +61,7 @@ static void construct_data(struct firefox_writer *writer, uint32_t number, enum 
   putc_unlocked('}', writer->stream);
 }
 
-/* The number of a name; a damaged trace may have one that no counter has: then that of the first string. */
+/* The number of a name.  A name that no counter has, which a damaged trace may hold, becomes the first string. */
 static uint32_t mark_name(struct firefox_writer *writer, const char *name)
 {
   uint32_t number = string_table_add(&writer->strings, name);
@@ -105,7 +105,7 @@ static void mark_cells(struct firefox_writer *writer, uint64_t until_ns)
     mark_cell(writer, mark);
 }
 
-/* The begin or end of a construct in the present column. */
+/* The start or end of a construct in the present column. */
 static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
 {
   mark_cells(writer, time_ns);

@@ -48,11 +48,10 @@ static void number_function(struct firefox_writer *writer, uint32_t number)
 {
   const struct tree_row *rows = writer->report->tree->rows, *row = &rows[number];
   uint32_t name = string_table_add(&writer->strings, row->name), file = string_table_add(&writer->strings, row->file);
-  uint64_t key = row->function != MODEL_NONE ? index_hash(1, row->function)
-                                             : index_hash(index_hash(index_hash(row->kind + 2, name), file), row->line);
-  uint32_t slot, found = index_first(&writer->function_index, key, &slot);
-  while (found && !same_function(&rows[writer->functions[found - 1]], row))
-    found = index_next(&writer->function_index, key, &slot);
+  uint64_t key = index_hash(1, row->function);
+  if (row->function == MODEL_NONE)
+    key = index_hash(index_hash(index_hash(row->kind + 2, name), file), row->line);
+  uint32_t found = INDEX_FIND(&writer->function_index, key, i, same_function(&rows[writer->functions[i - 1]], row));
   if (!found) {
     found = ++writer->functions_count;
     writer->functions[found - 1] = number;

@@ -149,7 +149,7 @@ static struct colour shade(double part)
                          (unsigned char)(weak.blue + (strong.blue - weak.blue) * part)};
 }
 
-/* How bad a figure is, from 0 to 1: of two metrics low figures are, of the others high ones. */
+/* How bad a figure is, from 0 to 1.  Low figures of three metrics are bad, and high figures of the others. */
 static double badness(const struct report *report, const struct graph_scale *scale, double metric)
 {
   bool low = report->grains.colour == GRAIN_PARALLEL_BENEFIT || report->grains.colour == GRAIN_PARALLELISM ||
@@ -281,10 +281,12 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
   cells->value[KIND] = graph_node_kinds[node->kind];
   cells->value[LABEL] = look->label[0] ? look->label : NULL;
   cells->value[GRAIN_KIND] = is_grain(node) ? grain_kind_names[node->grain.kind] : NULL;
-  cells->value[CONSTRUCT] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->kind;
-  cells->value[NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->name;
-  cells->value[FILE_NAME] = node->kind == GRAIN_NODE_JOIN ? NULL : construct->file;
-  whole(cells, LINE, construct->line, construct->line && node->kind != GRAIN_NODE_JOIN);
+  if (node->kind != GRAIN_NODE_JOIN) {
+    cells->value[CONSTRUCT] = construct->kind;
+    cells->value[NAME] = construct->name;
+    cells->value[FILE_NAME] = construct->file;
+    whole(cells, LINE, construct->line, construct->line);
+  }
   work(report, cells, EXEC, node->exec);
   work(report, cells, CREATE, node->created ? node->create : GRAIN_UNKNOWN);
   work(report, cells, CHUNK_OVERHEAD, node->overheads ? node->overhead : GRAIN_UNKNOWN);

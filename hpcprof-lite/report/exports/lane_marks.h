@@ -10,7 +10,7 @@
 enum lane_mark_kind { LANE_MARK, LANE_PHASE, LANE_COUNT };
 
 struct lane_mark {
-  uint64_t start_ns, end_ns; /* end: of a phase, otherwise the same as start */
+  uint64_t start_ns, end_ns; /* of a mark or count, both are the same */
   uint64_t value;            /* of a count */
   const char *name;
   enum lane_mark_kind kind;

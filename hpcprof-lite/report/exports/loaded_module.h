@@ -9,7 +9,7 @@
 
 struct loaded_module {
   const char *path, *symbol;           /* relative to the directory of this program; what the module defines */
-  const char *name, *package, *option; /* of the library: what messages call it, who has it, how to build with it */
+  const char *name, *package, *option; /* the library: its name in messages, its package, the option of the build */
 };
 
 /* Returns the module's table of functions, or NULL with a message. */

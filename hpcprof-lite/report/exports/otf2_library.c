@@ -36,7 +36,9 @@ static int fail(const char *reason)
 
 static int check(OTF2_ErrorCode code)
 {
-  return code == OTF2_SUCCESS ? 0 : fail(OTF2_Error_GetDescription(code));
+  if (code != OTF2_SUCCESS)
+    return fail(OTF2_Error_GetDescription(code));
+  return 0;
 }
 
 /* Full buffers are written, however many there are. */
@@ -55,19 +57,23 @@ static int start(const char *directory, const char *description)
   attributes = OTF2_AttributeList_New();
   if (!archive || !attributes)
     return fail("the archive cannot be opened");
-  return check(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL)) ||
-                 check(OTF2_Archive_SetSerialCollectiveCallbacks(archive)) ||
-                 check(OTF2_Archive_SetCreator(archive, "hpcprof-lite")) ||
-                 (description && *description && check(OTF2_Archive_SetDescription(archive, description))) ||
-                 check(OTF2_Archive_OpenEvtFiles(archive))
-             ? ERR_INPUT
-             : 0;
+  if (check(OTF2_Archive_SetFlushCallbacks(archive, &flush, NULL)))
+    return ERR_INPUT;
+  if (check(OTF2_Archive_SetSerialCollectiveCallbacks(archive)))
+    return ERR_INPUT;
+  if (check(OTF2_Archive_SetCreator(archive, "hpcprof-lite")))
+    return ERR_INPUT;
+  if (*description && check(OTF2_Archive_SetDescription(archive, description)))
+    return ERR_INPUT;
+  return check(OTF2_Archive_OpenEvtFiles(archive));
 }
 
 static int open_location(uint64_t location)
 {
   events = OTF2_Archive_GetEvtWriter(archive, location);
-  return events ? 0 : fail("a location cannot be opened");
+  if (!events)
+    return fail("a location cannot be opened");
+  return 0;
 }
 
 /* Writing an event empties the list of its attributes. */
@@ -146,11 +152,16 @@ static OTF2_RegionRole role_of(const struct otf2_region *region)
 
 static OTF2_Paradigm paradigm_of(const struct otf2_region *region)
 {
-  if (region->category != MODEL_NONE) {
-    bool tool = region->category == TIMELINE_TOOL || region->category == TIMELINE_GAP;
-    bool system = region->category == TIMELINE_BLOCKED || region->category == TIMELINE_CORE_WAIT;
-    return tool ? OTF2_PARADIGM_MEASUREMENT_SYSTEM : system ? OTF2_PARADIGM_NONE : OTF2_PARADIGM_OPENMP;
-  }
+  static const OTF2_Paradigm of_categories[TIMELINE_CATEGORIES] = {[TIMELINE_WORK] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_OVERHEAD] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_LOCK_WAIT] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_IDLE] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_BLOCKED] = OTF2_PARADIGM_NONE,
+                                                                   [TIMELINE_CORE_WAIT] = OTF2_PARADIGM_NONE,
+                                                                   [TIMELINE_TOOL] = OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                                                                   [TIMELINE_GAP] = OTF2_PARADIGM_MEASUREMENT_SYSTEM};
+  if (region->category != MODEL_NONE)
+    return of_categories[region->category];
   bool user = region->kind == DIRECTIVE_PROGRAM || region->kind == DIRECTIVE_USER_REGION;
   return user ? OTF2_PARADIGM_USER : OTF2_PARADIGM_OPENMP;
 }

@@ -21,7 +21,7 @@ struct otf2_region {
 /* Calls come in this order.  Those that return int return 0 or an error.  finish() explains the first failure of all
  * calls; events after one are not written. */
 struct otf2_library {
-  int (*start)(const char *directory, const char *description); /* description: "" or NULL: none */
+  int (*start)(const char *directory, const char *description); /* description: "": none */
   /* Events of one location after another. */
   int (*open_location)(uint64_t location);
   void (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */

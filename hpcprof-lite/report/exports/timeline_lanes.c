@@ -136,9 +136,10 @@ void timeline_construct_name(const struct construct_entry *entry, char out[TIMEL
 void timeline_row_name(const struct tree *tree, uint32_t row, char out[TIMELINE_TEXT_MAX])
 {
   const struct tree_row *named = &tree->rows[row];
-  bool runtime = named->kind == ROW_RUNTIME;
-  snprintf(out, TIMELINE_TEXT_MAX, "%.500s%s%.500s", runtime ? tree->rows[named->parent].name : "",
-           runtime ? " > " : "", named->name);
+  if (named->kind == ROW_RUNTIME)
+    snprintf(out, TIMELINE_TEXT_MAX, "%.500s > %.500s", tree->rows[named->parent].name, named->name);
+  else
+    snprintf(out, TIMELINE_TEXT_MAX, "%.500s", named->name);
 }
 
 uint32_t timeline_row(const struct timeline_lanes *lanes, const struct timeline_interval *interval)

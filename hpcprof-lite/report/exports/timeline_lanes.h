@@ -13,7 +13,7 @@ enum { TIMELINE_TEXT_MAX = 1024 };
 struct timeline_lanes {
   const struct report *report;
   uint32_t *order;                  /* all lanes, by host, rank, process and thread */
-  uint64_t *pids;                   /* [process] its process id; of several with the same one, a number of its own */
+  uint64_t *pids;                   /* [process] its process id, or a number that is unique where others have that id */
   uint32_t *row_of;                 /* [id] row of the top-down tree, MODEL_NONE if there is none */
   uint32_t *open, *wanted;          /* room for the paths of two constructs, from the outermost one */
   uint32_t ids, depth_max, entries; /* sizes of row_of, and of open and wanted; the number of constructs */
@@ -46,10 +46,10 @@ void timeline_process_name(const struct profile_process *process, char out[TIMEL
 void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE_TEXT_MAX]);
 void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX]);
 
-/* Writes the name of a row of the top-down tree; of the runtime's time in a function "solve > [OpenMP runtime]". */
+/* Writes the name of a row of the top-down tree; for the runtime's time in a function "solve > [OpenMP runtime]". */
 void timeline_row_name(const struct tree *tree, uint32_t row, char out[TIMELINE_TEXT_MAX]);
 
-/* Returns the row of the top-down tree in which an interval is known to lie: that of its samples, or else that of its
+/* Returns the row of the top-down tree to which an interval belongs: that of its samples, or else that of its
  * construct. */
 uint32_t timeline_row(const struct timeline_lanes *lanes, const struct timeline_interval *interval);
 

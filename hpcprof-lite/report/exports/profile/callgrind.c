@@ -32,7 +32,7 @@ struct callgrind {
   bool *costed;         /* [frame] it has a line of own costs */
   bool *file_named;     /* [file] */
   bool *module_named;   /* [module + 1] */
-  uint32_t *rank;       /* [module] by which it is numbered: the module's own number depends on which file was read first */
+  uint32_t *rank;       /* [module] its number here: its own number depends on which file was read first */
   struct place *places; /* [depth] */
   size_t places_room, files_room;
   struct place present; /* the function whose costs are written */
@@ -74,16 +74,20 @@ static void name(struct callgrind *callgrind, bool *named, const char *words)
 static void write_module(struct callgrind *callgrind, const char *field, const struct place *place)
 {
   uint32_t module = row_of(callgrind, place)->module;
-  bool known = module != MODEL_NONE;
-  number(callgrind, field, known ? callgrind->rank[module] + 2 : 1);
-  name(callgrind, &callgrind->module_named[known ? module + 1 : 0],
-       known ? callgrind->report->profile->catalog.modules[module].path : "???");
+  if (module != MODEL_NONE) {
+    number(callgrind, field, callgrind->rank[module] + 2);
+    name(callgrind, &callgrind->module_named[module + 1], callgrind->report->profile->catalog.modules[module].path);
+  } else {
+    number(callgrind, field, 1);
+    name(callgrind, &callgrind->module_named[0], "???");
+  }
   putc_unlocked('\n', callgrind->stream);
 }
 
 static void write_file(struct callgrind *callgrind, const char *field, const char *path)
 {
-  path = *path ? path : "???";
+  if (!*path)
+    path = "???";
   uint32_t file = string_table_add(&callgrind->files, path);
   xarray_reserve_zero(&callgrind->file_named, &callgrind->files_room, (size_t)file + 1, 1);
   number(callgrind, field, file + 1);
@@ -125,14 +129,6 @@ static void write_costs(struct callgrind *callgrind, uint32_t line, const uint64
   putc_unlocked('\n', callgrind->stream);
 }
 
-static bool any_of(const struct callgrind *callgrind, const uint64_t *values)
-{
-  for (uint32_t i = 0; i < callgrind->metrics.count; i++)
-    if (values[i])
-      return true;
-  return false;
-}
-
 /* The cost of a line of the function above. */
 static void write_line(struct callgrind *callgrind, const struct walk_row *here, const struct place *place)
 {
@@ -163,7 +159,7 @@ static void write_call(struct callgrind *callgrind, const struct walk_row *here,
 static void enter(void *context, const struct walk_row *here)
 {
   struct callgrind *callgrind = context;
-  if (!any_of(callgrind, here->incl))
+  if (!tree_metrics_any(&callgrind->metrics, here->incl))
     return;
   xarray_reserve(&callgrind->places, &callgrind->places_room, (size_t)here->depth + 1, sizeof *callgrind->places);
   struct place *place = &callgrind->places[here->depth];
@@ -175,7 +171,7 @@ static void enter(void *context, const struct walk_row *here)
   *place = (struct place){.frame = frame, .again = callgrind->active[frame]++ > 0};
   if (here->depth)
     write_call(callgrind, here, place - 1, place);
-  if (callgrind->costed[frame] && !any_of(callgrind, here->excl))
+  if (callgrind->costed[frame] && !tree_metrics_any(&callgrind->metrics, here->excl))
     return;
   callgrind->costed[frame] = true; /* also if it is 0: callgrind_annotate wants a line of each function with calls */
   enter_function(callgrind, place);
@@ -185,7 +181,7 @@ static void enter(void *context, const struct walk_row *here)
 static void leave(void *context, const struct walk_row *here)
 {
   struct callgrind *callgrind = context;
-  if (any_of(callgrind, here->incl) && !(here->row->kind == ROW_LINE && here->depth))
+  if (tree_metrics_any(&callgrind->metrics, here->incl) && !(here->row->kind == ROW_LINE && here->depth))
     callgrind->active[callgrind->frames.frame_of[here->number]]--;
 }
 
@@ -200,7 +196,8 @@ static void write_events(struct callgrind *callgrind)
     bool word = isalpha((unsigned char)*metric->name);
     snprintf(names[i], sizeof names[i], "%s%.50s", word ? "" : "e_", metric->name);
     for (char *c = names[i]; *c; c++)
-      *c = isalnum((unsigned char)*c) ? *c : '_';
+      if (!isalnum((unsigned char)*c))
+        *c = '_';
     for (uint32_t k = 0; k < i; k++)
       if (!strcmp(names[k], names[i])) {
         snprintf(names[i], sizeof names[i], "event_%u", i);

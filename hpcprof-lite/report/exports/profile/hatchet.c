@@ -51,8 +51,7 @@ static void write_place(const struct hatchet *hatchet, const struct tree_row *ro
   fputs_unlocked(",\"line\":", stream);
   row_writer_number(stream, row->line, 0);
   fputs_unlocked(",\"module\":", stream);
-  row_writer_json_string(stream,
-                         row->module == MODEL_NONE ? "" : hatchet->report->profile->catalog.modules[row->module].path);
+  row_writer_json_string(stream, tree_walk_module(hatchet->report, row));
   fputs_unlocked(",\"_hatchet_nid\":", stream);
   row_writer_number(stream, hatchet->nodes, 0);
 }

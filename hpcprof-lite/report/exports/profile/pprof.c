@@ -65,14 +65,11 @@ struct pprof {
 static uint32_t location_number(struct pprof *pprof, const struct location *wanted)
 {
   uint64_t hash = index_hash(index_hash(index_hash(3, wanted->frame), wanted->line), wanted->outer);
-  uint32_t slot, found = index_first(&pprof->location_index, hash, &slot);
-  while (found && memcmp(&pprof->locations[found - 1], wanted, sizeof *wanted) != 0)
-    found = index_next(&pprof->location_index, hash, &slot);
+  uint32_t found =
+      INDEX_FIND(&pprof->location_index, hash, i, !memcmp(&pprof->locations[i - 1], wanted, sizeof *wanted));
   if (found)
     return found;
-  xarray_reserve(&pprof->locations, &pprof->locations_room, (size_t)pprof->locations_count + 1,
-                 sizeof *pprof->locations);
-  pprof->locations[pprof->locations_count++] = *wanted;
+  *XAPPEND(pprof->locations, pprof->locations_count, pprof->locations_room) = *wanted;
   index_add(&pprof->location_index, hash, pprof->locations_count);
   return pprof->locations_count;
 }
@@ -118,10 +115,7 @@ static void enter(void *context, const struct walk_row *here)
     level->caller = above->caller;
   }
   level->location = location_number(pprof, &location);
-  bool any = false;
-  for (uint32_t i = 0; i < pprof->metrics.count; i++)
-    any |= here->excl[i] != 0;
-  if (any)
+  if (tree_metrics_any(&pprof->metrics, here->excl))
     write_sample(pprof, here);
 }
 
@@ -136,17 +130,17 @@ static void write_types(struct pprof *pprof)
 {
   for (uint32_t i = 0; i < pprof->metrics.count; i++) {
     const struct tree_metric *metric = &pprof->metrics.list[i];
+    const char *unit = *metric->unit ? metric->unit : "count";
+    if (metric->is_time)
+      unit = "nanoseconds";
     protobuf_clear(&pprof->message);
     protobuf_number(&pprof->message, TYPE_NAME, string(pprof, metric->name));
-    protobuf_number(&pprof->message, TYPE_UNIT,
-                    string(pprof, metric->is_time ? "nanoseconds"
-                                  : *metric->unit ? metric->unit
-                                                  : "count"));
+    protobuf_number(&pprof->message, TYPE_UNIT, string(pprof, unit));
     protobuf_write(&pprof->writer, PROFILE_SAMPLE_TYPE, &pprof->message);
   }
 }
 
-/* Modules with functions; the executable comes first.  Names, files and lines are known: nobody need look for them.
+/* Modules with functions; the executable comes first.  Names, files and lines are known: pprof need not look for them.
  * used: [rank] the number of the module + 1. */
 static void write_mappings(struct pprof *pprof, const uint32_t *used)
 {

@@ -28,12 +28,12 @@ int sqlite_database_open(struct sqlite_database *database, const char *path)
   if (!database->library)
     return ERR_INPUT;
   /* the file gets its name when it is complete: nothing need be undone */
-  return database->library->open(path) ||
-                 database->library->execute(
-                     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-                     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 16384; PRAGMA user_version = 1; BEGIN")
-             ? failed(database)
-             : 0;
+  if (database->library->open(path) ||
+      database->library->execute(
+          "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 16384; PRAGMA user_version = 1; BEGIN"))
+    return failed(database);
+  return 0;
 }
 
 int sqlite_database_close(struct sqlite_database *database)
@@ -41,7 +41,9 @@ int sqlite_database_close(struct sqlite_database *database)
   if (!database->library)
     return ERR_INPUT;
   bool complete = !*database->message && !database->library->execute("COMMIT");
-  return database->library->close() || !complete ? failed(database) : 0;
+  if (database->library->close() || !complete)
+    return failed(database);
+  return 0;
 }
 
 /* ---- creation of tables ---- */
@@ -98,7 +100,9 @@ static int end_table(struct sqlite_database *database, struct commands *commands
   bool created = !database->library->execute(commands->create) && !database->library->prepare(commands->insert);
   free(commands->create);
   free(commands->insert);
-  return created ? 0 : failed(database);
+  if (!created)
+    return failed(database);
+  return 0;
 }
 
 /* ---- cells ---- */
@@ -172,7 +176,9 @@ static int take_row(void *to, const struct cell *cells)
   const struct sqlite_library *library = adding->database->library;
   for (uint32_t i = 0; i < adding->table->selected_count; i++)
     put_cell(library, &cells[adding->table->selected[i]], &adding->clean[i]);
-  int status = library->end_row() ? failed(adding->database) : 0;
+  int status = 0;
+  if (library->end_row())
+    status = failed(adding->database);
   for (uint32_t i = 0; i < adding->table->selected_count; i++) {
     free(adding->clean[i]);
     adding->clean[i] = NULL;
@@ -237,7 +243,9 @@ static void add_metric(struct commands *commands, const struct tree_metric *metr
 {
   char name[256];
   for (int exclusive = 0; exclusive < 2; exclusive++) {
-    const char *suffix = exclusive ? "_excl" : strcmp(metric->name, "samples") ? "_incl" : "";
+    const char *suffix = exclusive ? "_excl" : "_incl";
+    if (!exclusive && !strcmp(metric->name, "samples"))
+      suffix = "";
     snprintf(name, sizeof name, "%.240s%s%s", metric->name, suffix, metric->is_category ? "_s" : "");
     add_column(commands, name, metric->is_time ? "REAL" : "INTEGER");
   }
@@ -271,7 +279,6 @@ static void enter(void *context, const struct walk_row *here)
   struct contexts_writer *writer = context;
   const struct sqlite_library *library = writer->database->library;
   const struct tree_row *row = here->row;
-  const struct catalog_module *modules = writer->report->profile->catalog.modules;
   if (here->number == writer->report->tree->count || *writer->database->message)
     return;
   library->number(row->id);
@@ -281,8 +288,7 @@ static void enter(void *context, const struct walk_row *here)
     library->null();
   library->number(row->depth);
   char *clean[4] = {NULL};
-  const char *texts[4] = {tree_kind_name(row->kind), row->name,
-                          row->module == MODEL_NONE ? "" : modules[row->module].path, row->file};
+  const char *texts[4] = {tree_kind_name(row->kind), row->name, tree_walk_module(writer->report, row), row->file};
   for (unsigned i = 0; i < 4; i++)
     put_text(library, texts[i], &clean[i]);
   if (row->line)

@@ -75,7 +75,7 @@ static int library_close(void)
 {
   sqlite3_finalize(insertion);
   insertion = NULL;
-  int status = database ? check(sqlite3_close(database)) : 0;
+  int status = check(sqlite3_close(database)); /* which allows NULL */
   database = NULL;
   return status;
 }

@@ -21,6 +21,11 @@ const char *tree_walk_name(const struct tree_row *row)
   return *row->name ? row->name : "(unknown)";
 }
 
+const char *tree_walk_module(const struct report *report, const struct tree_row *row)
+{
+  return row->module == MODEL_NONE ? "" : report->profile->catalog.modules[row->module].path;
+}
+
 /* ---- metrics ---- */
 
 static bool is_taken(const struct tree_metrics *metrics, const char *name)
@@ -120,10 +125,7 @@ static void visit_omitted(struct path *path)
 {
   uint32_t count = path->metrics->count;
   const uint64_t *rest = figures_at(path, path->open - 1) + 2 * (size_t)count;
-  bool any = false;
-  for (uint32_t i = 0; i < count; i++)
-    any |= rest[i] != 0;
-  if (!any)
+  if (!tree_metrics_any(path->metrics, rest))
     return;
   const struct walk_row here = {
       .row = &tree_walk_omitted, .number = path->report->tree->count, .depth = path->open, .excl = rest, .incl = rest};

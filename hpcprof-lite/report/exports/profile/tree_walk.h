@@ -39,6 +39,15 @@ struct walk_visitor {
 /* Fills *metrics with all metrics that the report has: the four categories, the critical path, samples, events. */
 void tree_metrics_init(const struct report *report, struct tree_metrics *metrics);
 
+/* Whether any of the values of a row, one for each metric, is not 0. */
+static inline bool tree_metrics_any(const struct tree_metrics *metrics, const uint64_t *values)
+{
+  for (uint32_t i = 0; i < metrics->count; i++)
+    if (values[i])
+      return true;
+  return false;
+}
+
 /* Returns the position of the metric with that name, or whose exclusive CSV column has that name; MODEL_NONE if there
  * is none. */
 uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name);
@@ -46,6 +55,9 @@ uint32_t tree_metrics_find(const struct tree_metrics *metrics, const char *name)
 /* The row that stands for omitted ones; the name of any row, never "". */
 extern const struct tree_row tree_walk_omitted;
 const char *tree_walk_name(const struct tree_row *row);
+
+/* Returns the path of a row's module, "" if it has none. */
+const char *tree_walk_module(const struct report *report, const struct tree_row *row);
 
 /* Calls the visitor for each row.  Returns 0; or ERR_INPUT if the report's stream, if there is one, has failed, which
  * ends the walk. */
