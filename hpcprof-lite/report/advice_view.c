@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/advice_view.h"
 
 #include "hpcprof-lite/report/views.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -133,9 +134,10 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
   if (*found->file && found->line)
     length +=
         snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file), found->line);
-  if (*name)
-    snprintf(out + length, LINE - (size_t)length, "%s%.1000s%s", *found->file ? " (" : " in ", name,
-             *found->file ? ")" : "");
+  if (*name && *found->file)
+    snprintf(out + length, LINE - (size_t)length, " (%.1000s)", name);
+  else if (*name)
+    snprintf(out + length, LINE - (size_t)length, " in %.1000s", name);
 }
 
 /* Prints what is found and what it would gain. */
@@ -166,18 +168,23 @@ static void print_reason(const struct report *report, const struct terminal *ter
     terminal_wrap(terminal, report->stream, "     ", "     ", advice_remedy(found->class));
 }
 
-/* Says how the forecast was made. */
+/* Prints how the forecast was made. */
 static void print_basis(const struct report *report, const struct terminal *terminal,
                         const struct advice_finding *found)
 {
-  char text[LINE] = "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.";
+  static const char indent[] = "     ";
   if (!*found->confidence || (!found->recorded && found->change == ADVICE_NO_CHANGE))
     return;
-  int length = found->recorded ? snprintf(text, LINE, "Forecast from the recorded task graph.") : 0;
-  if (found->recorded && found->waited_s > 1.5 * found->gain_s)
-    snprintf(text + length, LINE - (size_t)length,
-             "  Waiting times would allow %.3f s: threads also waited while others had no core.", found->waited_s);
-  terminal_wrap(terminal, report->stream, "     ", "     ", text);
+  if (!found->recorded)
+    terminal_wrap(terminal, report->stream, indent, indent,
+                  "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.");
+  else if (found->waited_s > 1.5 * found->gain_s)
+    terminal_wrapf(terminal, report->stream, indent, indent,
+                   "Forecast from the recorded task graph.  Waiting times would allow %.3f s: threads also waited "
+                   "while others had no core.",
+                   found->waited_s);
+  else
+    terminal_wrap(terminal, report->stream, indent, indent, "Forecast from the recorded task graph.");
 }
 
 void advice_view_text(const struct report *report)

@@ -70,7 +70,7 @@ static bool is_one_of(const char *view, const char *const *views, size_t count)
   return false;
 }
 
-/* What a view of a part of the run lacks of the counts of events. */
+/* Prints which counts of events are not exact, or not known, in a view of a part of the run. */
 static void print_counts_known(const struct report *report)
 {
   static const char *const of_contexts[] = {"topdown", "bottomup", "flat", "critical-path", "source"};

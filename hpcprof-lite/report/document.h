@@ -8,7 +8,7 @@
 void document_open(const struct report *report, bool json);
 void document_close(const struct report *report, bool json);
 
-/* Says in a text which part of the run it is about, unless it is the whole. */
+/* Prints which part of the run a text is about, unless it is the whole run. */
 void document_range(const struct report *report);
 
 #endif

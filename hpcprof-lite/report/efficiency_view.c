@@ -157,7 +157,8 @@ void efficiency_view_text(const struct report *report)
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
     char gain[CELL];
     real_seconds(efficiency->gain_s[i], gain);
-    fprintf(report->stream, "%s%-*s %8.1f %% %9s  %s\n", i ? "  " : "", i ? 19 : 21, efficiency_name(i),
+    int indent = i ? 2 : 0;
+    fprintf(report->stream, "%*s%-*s %8.1f %% %9s  %s\n", indent, "", 21 - indent, efficiency_name(i),
             100 * efficiency->value[i], gain, meaning[i]);
   }
   legend_print(report, "Gain s: how much shorter the run would be at most without it; see --legend\n",

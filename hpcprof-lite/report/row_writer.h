@@ -28,12 +28,12 @@ void row_writer_number(FILE *stream, uint64_t value, unsigned decimals);
 /* A JSON string with its quotes. */
 void row_writer_json_string(FILE *stream, const char *text);
 
-/* What stands around a text: quotation marks, and in CSV the mark of text that is no formula. */
+/* What stands around a text: quotation marks, and in CSV the mark of text that is not a formula. */
 struct row_writer_marks {
   bool quote, mark;
 };
 
-/* Returns the length of a text whose characters all stand for themselves; 0 of any other. */
+/* Returns the length of a text whose characters all stand for themselves; 0 for any other text. */
 size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *marks);
 
 /* Returns a copy of a text with the escapes of CSV, which the caller frees, and sets *size. */

@@ -73,7 +73,9 @@ static const struct schema grains_schema = SCHEMA(grain_columns, fill_grain);
 static int each_grain(const void *source, table_take *take, void *to)
 {
   const struct report *report = source;
-  return report->grains.rows.each ? report->grains.rows.each(report->grains.rows.context, take, to) : 0;
+  if (!report->grains.rows.each)
+    return 0;
+  return report->grains.rows.each(report->grains.rows.context, take, to);
 }
 
 void grains_table(const struct report *report, struct table *table)
@@ -106,8 +108,13 @@ static struct construct_place place_of(const struct report *report, uint32_t dir
                                        char kind[CONSTRUCT_KIND_MAX])
 {
   const struct workspan_row *row = &report->spans.workspan.rows[directive];
-  snprintf(kind, CONSTRUCT_KIND_MAX, "%s%.100s", before, row->directive ? row->kind : "the program");
-  return (struct construct_place){kind, row->directive ? row->name : "", row->file, row->line};
+  const char *what = "the program", *name = "";
+  if (row->directive) {
+    what = row->kind;
+    name = row->name;
+  }
+  snprintf(kind, CONSTRUCT_KIND_MAX, "%s%.100s", before, what);
+  return (struct construct_place){kind, name, row->file, row->line};
 }
 
 static struct cell place_cell(const struct construct_filling *filling, const struct grain_group *group)

@@ -79,9 +79,10 @@ static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
     snprintf(out, PLACE_MAX, "outside all regions");
   else if (region)
     snprintf(out, PLACE_MAX, "in the user region '%.2000s'", row->name);
+  else if (*row->name)
+    snprintf(out, PLACE_MAX, "in the construct '%s'%s (%.2000s)", row->kind, place, row->name);
   else
-    snprintf(out, PLACE_MAX, "in the construct '%s'%s%s%.2000s%s", row->kind, place, *row->name ? " (" : "", row->name,
-             *row->name ? ")" : "");
+    snprintf(out, PLACE_MAX, "in the construct '%s'%s", row->kind, place);
 }
 
 /* The longest time for which one lock is held, over all its constructs: no number of cores makes the run shorter. */

@@ -4,7 +4,8 @@
  *   timeline-counter-names  name, event (1: of -c; 0: a counter of the program)
  *   timeline-counters       counter (a row of those), start_ns, end_ns, value: so much was counted in that time; where
  *                           both are the same, at that time
- * Of more than COUNTER_TABLES_ROOM counts, those in the same COUNTER_TABLES_CELLS-th of the time are added up.
+ * If there are more than COUNTER_TABLES_ROOM counts, the time is divided into COUNTER_TABLES_CELLS parts, and the
+ * counts in a part are added up.
  */
 #ifndef HPCPROF_LITE_REPORT_HTML_COUNTER_TABLES_H
 #define HPCPROF_LITE_REPORT_HTML_COUNTER_TABLES_H

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Writes text that can be no markup. */
+/* Writes text that cannot be markup. */
 static void write_escaped(FILE *stream, const char *text)
 {
   static const char special[] = "<>&";

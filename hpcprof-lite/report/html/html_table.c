@@ -103,7 +103,8 @@ static bool parse_number(const char *text, int64_t *value, unsigned *decimals)
       return false;
     }
   }
-  *value = negative ? -*value : *value;
+  if (negative)
+    *value = -*value;
   return true;
 }
 
@@ -432,7 +433,7 @@ void html_table_write(struct html_table *table, FILE *stream)
 {
   size_t size;
   find_parents(table);
-  for (uint32_t i = 0; i < table->columns_count; i++) /* one that is empty is of no type */
+  for (uint32_t i = 0; i < table->columns_count; i++) /* an empty column has no type */
     table->columns[i].is_text &= table->columns[i].strings_count > 0;
   unsigned char *bytes = make_bytes(table, &size);
   html_table_write_bytes(bytes, size, stream);
