@@ -33,8 +33,9 @@ static void seconds_text(uint64_t ns, char out[CELL])
   terminal_seconds(ns, terminal_decimals(ns), out);
 }
 
-/* Does one amount exceed another, one of them timed and the other sampled, by more than sampling explains?  The limit
- * is two standard errors of the n = time / period samples that it should have had: 2 sqrt(time period) of time. */
+/* Whether one amount exceeds another, one of them timed and the other sampled, by more than sampling explains.  The
+ * limit is two standard errors of the n = time / period samples that it should have had: 2 sqrt(time period) of time.
+ */
 static bool differs(const struct report *report, uint64_t more, uint64_t less)
 {
   uint64_t ns[TIMELINE_CATEGORIES];
@@ -65,7 +66,7 @@ static const char *name_of(const struct totals *run, unsigned loss)
   return run->lost[loss] == 1 ? "loss of an unknown kind" : "losses of an unknown kind";
 }
 
-/* The share of the samples that are lost, or none of which is known. */
+/* Writes which share of the samples is lost, if that is known. */
 static void share_text(const struct report *report, unsigned loss, char out[SHARE])
 {
   const struct totals *run = report->totals;
@@ -94,9 +95,10 @@ static void print_losses(struct quality *quality)
     if (is_small(report, i))
       length += (size_t)snprintf(small + length, sizeof small - length, "%s%" PRIu64 " %.200s%s", length ? ", " : "",
                                  run->lost[i], name_of(run, i), share);
+    else if (remedy)
+      print_hint(quality, "%" PRIu64 " %s%s: %s", run->lost[i], name_of(run, i), share, remedy);
     else
-      print_hint(quality, "%" PRIu64 " %s%s%s%s", run->lost[i], name_of(run, i), share, remedy ? ": " : "",
-                 remedy ? remedy : "");
+      print_hint(quality, "%" PRIu64 " %s%s", run->lost[i], name_of(run, i), share);
   }
   if (length)
     print_hint(quality, "%s", small);
@@ -164,21 +166,23 @@ static void print_unsampled(struct quality *quality)
     print_hint(quality, "With -e wall, time in blocking calls that cannot be interrupted is charged when they return");
 }
 
-/* Processes that were killed or still run: they are known up to their last samples. */
+/* Prints how many processes are known only up to their last samples, and why, in the singular and in the plural. */
+static void print_cut(struct quality *quality, uint32_t count, const char *one, const char *several)
+{
+  if (count == 1)
+    print_hint(quality, "1 process %s: reported up to its last sample", one);
+  else if (count)
+    print_hint(quality, "%" PRIu32 " processes %s: reported up to their last sample", count, several);
+}
+
+/* Prints which processes were killed or still run. */
 static void print_unfinished(struct quality *quality)
 {
   const struct report *report = quality->report;
   uint32_t killed = report->totals->unfinished, running = report->totals->running, copied = report->totals->copied;
-  if (killed)
-    print_hint(quality, "%" PRIu32 " process%s killed, or could not write %s: reported up to %s last sample", killed,
-               killed == 1 ? " was" : "es were", killed == 1 ? "its file" : "their files",
-               killed == 1 ? "its" : "their");
-  if (running)
-    print_hint(quality, "%" PRIu32 " process%s still running: reported up to %s last sample", running,
-               running == 1 ? " is" : "es are", running == 1 ? "its" : "their");
-  if (copied)
-    print_hint(quality, "%" PRIu32 " process%s running when the snapshot was taken: reported up to %s last sample",
-               copied, copied == 1 ? " was" : "es were", copied == 1 ? "its" : "their");
+  print_cut(quality, killed, "was killed, or could not write its file", "were killed, or could not write their files");
+  print_cut(quality, running, "is still running", "are still running");
+  print_cut(quality, copied, "was running when the snapshot was taken", "were running when the snapshot was taken");
   if (!killed && !running && !copied)
     return;
   if (notes_cut(report) && running)

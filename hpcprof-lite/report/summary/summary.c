@@ -163,7 +163,7 @@ static void print_hot(const struct summary *summary)
 
 /* ---- what to change ---- */
 
-/* Remedies in a line; of other classes, the advice view's text is cut. */
+/* Remedies that fit into a line.  For other classes, the text of the advice view is cut. */
 static const char *const remedies[ADVICE_CLASSES] = {
     [ADVICE_SERIAL] = "Run it in parallel (parallel for, tasks), or beside other work",
     [ADVICE_IMBALANCE] = "schedule(dynamic, N) or schedule(guided); smaller tasks, the largest first",

@@ -170,14 +170,10 @@ static void add_advice(struct facts *facts)
 }
 
 /* The contexts that cause most waiting. */
-static void add_worst(struct facts *facts, bool locks)
+static void add_worst(struct facts *facts, const char *section, const struct causes_finding *findings, uint32_t count)
 {
-  const struct report *report = facts->report;
-  const struct causes_finding *findings = locks ? report->summary.locks : report->summary.idle;
-  uint32_t count = locks ? report->summary.locks_count : report->summary.idle_count;
   for (uint32_t i = 0; i < count; i++)
-    fact_ns(facts, locks ? "lock wait" : "idleness", report->summary.flat->rows[findings[i].flat].name,
-            findings[i].cost_ns, "");
+    fact_ns(facts, section, facts->report->summary.flat->rows[findings[i].flat].name, findings[i].cost_ns, "");
 }
 
 static void add_health(struct facts *facts)
@@ -198,10 +194,14 @@ static void add_health(struct facts *facts)
                 report->totals->lost[i] ? loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->summary.unnamed_count; i++) {
     const struct unnamed_module *module = &report->summary.unnamed[i];
-    (time ? fact_ns : fact_uint)(facts, "modules", report->profile->catalog.modules[module->module].path,
-                                 module->weight,
-                                 module->unnamed ? "own work and overhead in code without symbols"
-                                                 : "own work and overhead without source lines");
+    const char *path = report->profile->catalog.modules[module->module].path;
+    const char *note = "own work and overhead without source lines";
+    if (module->unnamed)
+      note = "own work and overhead in code without symbols";
+    if (time)
+      fact_ns(facts, "modules", path, module->weight, note);
+    else
+      fact_uint(facts, "modules", path, module->weight, note);
   }
 }
 
@@ -217,13 +217,14 @@ static void add_hottest(struct facts *facts)
 
 static int each_fact(const void *source, table_take *take, void *to)
 {
-  struct facts facts = {.report = source, .take = take, .to = to};
+  const struct report *report = source;
+  struct facts facts = {.report = report, .take = take, .to = to};
   add_run(&facts);
   add_advice(&facts);
   add_constructs(&facts);
   add_parallelism(&facts);
-  add_worst(&facts, false);
-  add_worst(&facts, true);
+  add_worst(&facts, "idleness", report->summary.idle, report->summary.idle_count);
+  add_worst(&facts, "lock wait", report->summary.locks, report->summary.locks_count);
   add_health(&facts);
   add_hottest(&facts);
   return facts.status;

@@ -76,11 +76,14 @@ static void print_samples(const struct report *report, const struct terminal *te
                  "level = off or --paused");
   else if (!run->samples && has_time_for_samples(report))
     print_no_samples(report, terminal);
+  else if (!run->samples && run->by_wall)
+    print_reason(report, terminal,
+                 "nothing was sampled, because the program ran too briefly. Measure again: hpcrun-lite -e wall@f1000 "
+                 "COMMAND");
   else if (!run->samples)
     print_reason(report, terminal,
-                 "nothing was sampled, because the program %s. Measure again: hpcrun-lite -e %s@f1000 COMMAND%s",
-                 run->by_wall ? "ran too briefly" : "used too little CPU time", event,
-                 run->by_wall ? "" : ", or -e wall if it sleeps");
+                 "nothing was sampled, because the program used too little CPU time. Measure again: hpcrun-lite -e "
+                 "task-clock@f1000 COMMAND, or -e wall if it sleeps");
   else if (run->samples < MODEL_FEW_SAMPLES)
     print_reason(report, terminal,
                  "%" PRIu64 " sample%s: too few for conclusions about code. Measure for longer, or more often: "
@@ -104,7 +107,7 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   char percent[CELL];
   print_samples(report, terminal);
-  if (!report->totals->samples) /* shares are of what little is known */
+  if (!report->totals->samples) /* no share is known without them */
     return;
   if (ns[TIMELINE_TOOL] > all / MUCH) {
     terminal_percent(ns[TIMELINE_TOOL], all, percent);
@@ -145,7 +148,8 @@ static bool has_others(const struct profile *profile)
     const struct profile_process *process = &profile->processes[i];
     if (process->usable && first && strcmp(first, process->command) != 0)
       return true;
-    first = process->usable ? process->command : first;
+    if (process->usable)
+      first = process->command;
   }
   return false;
 }
@@ -213,7 +217,8 @@ static enum efficiency_metric largest_loss(const struct efficiency *efficiency)
 {
   enum efficiency_metric most = EFFICIENCY_BALANCE;
   for (enum efficiency_metric i = EFFICIENCY_BALANCE; i < EFFICIENCY_COUNT; i++)
-    most = efficiency->value[i] < efficiency->value[most] ? i : most;
+    if (efficiency->value[i] < efficiency->value[most])
+      most = i;
   return most;
 }
 
