@@ -47,7 +47,7 @@ bool phase_has_step(const struct phases *phases, uint32_t step)
   return phases->steps[step].into == step && phases->steps[step].spread.total_ns;
 }
 
-/* Whether a step is in the order of a pattern; also if a part of it has nothing of the step. */
+/* Whether a step is in the order of a pattern, also if it took no time in the part that is shown. */
 static bool in_order(const struct phases *phases, uint32_t step)
 {
   return phases->steps[step].into == step;
@@ -79,7 +79,7 @@ void phase_step_name(const struct report *report, const struct phases *phases, c
     append_construct(report, construct, brief, out);
 }
 
-/* A number of repetitions: whole, or of a mean with a decimal. */
+/* Appends a number of repetitions: a whole number, or a mean with one decimal. */
 static void append_times(double times, char out[PHASE_NAME_MAX])
 {
   append(out, fabs(times - round(times)) < 0.05 ? "%.0f x " : "%.1f x ", times);
@@ -106,18 +106,21 @@ static void append_order(const struct report *report, const struct phases *phase
   for (uint32_t i = 0; i < phase->tokens; i++) {
     const struct phases_token *token = &phases->tokens[phase->first_token + i];
     if (token->kind == PHASES_CLOSE) {
-      append(out, single ? "" : "]");
+      if (!single)
+        append(out, "]");
       first = single = false;
       continue;
     }
     if (token->kind == PHASES_STEP && !in_order(phases, token->step))
       continue;
-    append(out, "%s", first ? "" : ", ");
+    if (!first)
+      append(out, ", ");
     if (token->kind == PHASES_OPEN) {
       if (!outer)
         append_times(token->times, out);
       single = is_single(phases, phase, i); /* and holds no loop */
-      append(out, single ? "" : "[");
+      if (!single)
+        append(out, "[");
       first = true;
     } else {
       append_construct(report, phases->steps[token->step].construct, true, out);
@@ -127,7 +130,7 @@ static void append_order(const struct report *report, const struct phases *phase
   }
 }
 
-/* The region of a phase that is one. */
+/* The region of a phase that consists of one region. */
 static uint32_t region_of(const struct phases *phases, const struct phases_phase *phase)
 {
   for (uint32_t i = 0; i < phase->steps; i++)

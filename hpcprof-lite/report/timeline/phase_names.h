@@ -13,7 +13,7 @@ const char *phase_kind_name(enum phases_kind kind);
 void phase_name(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
                 char out[PHASE_NAME_MAX]);
 
-/* Writes the same of a step, by its number: "solve.c:42", "serial", or "serial after solve.c:42" if the pattern has
+/* Writes the same for a step, by its number: "solve.c:42", "serial", or "serial after solve.c:42" if the pattern has
  * several.  brief: without the function. */
 void phase_step_name(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
                      uint32_t step, bool brief, char out[PHASE_NAME_MAX]);
@@ -22,7 +22,7 @@ void phase_step_name(const struct report *report, const struct phases *phases, c
  * ms each; the slowest, number 173, from 1.2006 to 1.2176 s". */
 void phase_spread(const struct phases_spread *spread, char out[PHASE_NAME_MAX]);
 
-/* Whether a step took time and is no part of another one. */
+/* Whether a step took time and is not a part of another one. */
 bool phase_has_step(const struct phases *phases, uint32_t step);
 
 #endif

@@ -91,7 +91,7 @@ static int each_step(const struct report *report, const struct phases *phases, u
   const struct phases_phase *phase = &phases->phases[number];
   uint32_t shown = 0;
   int status = 0;
-  for (uint32_t i = 1; i <= phase->steps && !status; i++) { /* the serial time that is no step of its own comes last */
+  for (uint32_t i = 1; i <= phase->steps && !status; i++) { /* serial time that is not a step of its own comes last */
     uint32_t place = phase->first_step + i % phase->steps;
     const struct phases_step *step = &phases->steps[place];
     char name[PHASE_NAME_MAX];
@@ -194,7 +194,7 @@ static int start_decimals(const struct phases *phases)
   return end_ns < UINT64_C(1000000000000) ? 3 : 1;
 }
 
-/* What a line says of a phase: its name, or how often it repeats. */
+/* Writes the title of a phase: its name, or how often it repeats. */
 static void phase_title(const struct phases_phase *phase, const char *name, char *out, size_t size)
 {
   static const char *const before[] = {[PHASES_WHOLE] = "", [PHASES_PART] = "part: ", [PHASES_LENGTH] = "part of: "};
@@ -247,14 +247,16 @@ static void print_step_name(const struct report *report, const struct terminal *
   fprintf(report->stream, "    %s%s\n", fitting, slowest);
 }
 
-/* How long the steps took: of extent LENGTH, they are those of the whole phase. */
+/* How long the steps took.  With the extent LENGTH, steps are those of the whole phase. */
 static uint64_t steps_ns(const struct phases *phases, const struct phases_phase *phase)
 {
   uint64_t ns = 0;
-  for (uint32_t i = 0; i < phase->steps && phase->extent == PHASES_LENGTH; i++)
+  if (phase->extent != PHASES_LENGTH)
+    return phase->end_ns - phase->start_ns;
+  for (uint32_t i = 0; i < phase->steps; i++)
     if (phase_has_step(phases, phase->first_step + i))
       model_add(&ns, phases->steps[phase->first_step + i].spread.total_ns);
-  return phase->extent == PHASES_LENGTH ? ns : phase->end_ns - phase->start_ns;
+  return ns;
 }
 
 static bool is_shown(const struct phases *phases, uint64_t whole_ns, uint32_t step)

@@ -98,8 +98,7 @@ static int add(void *context, uint32_t lane, const struct timeline_count *count)
   return 0;
 }
 
-ORDER(by_name, struct series,
-      COMPARE(!x->cells, !y->cells) ?: (x->cells ? COMPARE(y->event, x->event) ?: strcmp(x->name, y->name) : 0))
+ORDER(by_name, struct series, COMPARE(y->event, x->event) ?: strcmp(x->name, y->name))
 
 /* Per second. */
 static double rate_of(const struct chart *chart, const struct series *series, uint32_t column)
@@ -134,7 +133,8 @@ static void print_series(const struct report *report, const struct terminal *ter
   fprintf(report->stream, "%*s %s%s%s: %s%*s%s\n", (int)rows->label_width, "", terminal_bold(terminal), name,
           terminal_plain(terminal), sum, (int)gap, "", highest);
   for (uint32_t i = 0; i < rows->columns; i++)
-    end = series->cells[i] > 0 ? i + 1 : end;
+    if (series->cells[i] > 0)
+      end = i + 1;
   fprintf(report->stream, "%*s ", (int)rows->label_width, "");
   for (uint32_t i = 0; i < end; i++) {
     double share = most > 0 ? rate_of(chart, series, i) / most : 0;
@@ -148,13 +148,16 @@ bool timeline_counters_print(const struct report *report, const struct terminal 
                              const struct timeline_rows *rows)
 {
   struct chart chart = {.rows = rows};
+  uint32_t count = 0;
   if (rows->to_ns > rows->from_ns && rows->columns)
     timeline_counters_each(report, add, &chart);
-  qsort(chart.series, TIMELINE_COUNTERS_MAX, sizeof *chart.series, by_name);
-  bool any = chart.series[0].cells;
-  for (uint32_t i = 0; i < TIMELINE_COUNTERS_MAX && chart.series[i].cells; i++) {
+  for (uint32_t i = 0; i < TIMELINE_COUNTERS_MAX; i++)
+    if (chart.series[i].cells)
+      chart.series[count++] = chart.series[i];
+  qsort(chart.series, count, sizeof *chart.series, by_name);
+  for (uint32_t i = 0; i < count; i++) {
     print_series(report, terminal, &chart, &chart.series[i]);
     free(chart.series[i].cells);
   }
-  return any;
+  return count > 0;
 }

@@ -7,8 +7,10 @@ enum { NOWHERE = UINT32_MAX };
 static uint32_t column_of(const struct timeline_rows *rows, uint64_t at_ns)
 {
   uint64_t length_ns = rows->to_ns - rows->from_ns;
-  if (at_ns < rows->from_ns || at_ns >= rows->to_ns)
-    return at_ns < rows->from_ns ? 0 : rows->columns - 1;
+  if (at_ns < rows->from_ns)
+    return 0;
+  if (at_ns >= rows->to_ns)
+    return rows->columns - 1;
   uint32_t column = (uint32_t)((double)(at_ns - rows->from_ns) / (double)length_ns * rows->columns);
   return MIN(column, rows->columns - 1);
 }

@@ -69,7 +69,7 @@ uint32_t timeline_rows_columns(const struct report *report, unsigned width)
   return width > widest + 1 + 8 ? width - widest - 1 : 8;
 }
 
-/* Returns the row of a lane, after those before it; MODEL_NONE: a new one. */
+/* Returns the row that a lane shares with lanes before it; MODEL_NONE: it gets a row of its own. */
 static uint32_t row_of(const struct report *report, const struct timeline_rows *rows, uint32_t lane)
 {
   for (uint32_t i = rows->count; i-- > 0 && report->time.lanes != TIMELINE_THREADS;) {

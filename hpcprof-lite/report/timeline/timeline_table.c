@@ -101,7 +101,9 @@ static int give_interval(void *context, const struct timeline_interval *interval
   if (interval->category == TIMELINE_GAP)
     event.kind = "gap";
   int status = give_marks(taker, interval->start_ns);
-  return status ? status : taker->take(taker->to, &event);
+  if (status)
+    return status;
+  return taker->take(taker->to, &event);
 }
 
 static int each_mark(const void *source, table_take *take, void *to)
@@ -123,7 +125,9 @@ static int each_event(const void *source, table_take *take, void *to)
   int status = report->time.timeline->each(report->time.timeline->source, MODEL_NONE, give_interval, &taker);
   if (!status)
     status = give_marks(&taker, UINT64_MAX);
-  return status ? status : each_count(source, take, to);
+  if (!status)
+    status = each_count(source, take, to);
+  return status;
 }
 
 /* ---- tables ---- */

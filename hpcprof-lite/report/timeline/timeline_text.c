@@ -80,12 +80,13 @@ static void print_letters(struct drawing *drawing, const struct timeline_row *ro
   fprintf(stream, "%*s ", (int)drawing->rows.label_width, row->label);
   for (uint32_t i = 0; i < end; i++) {
     unsigned category = category_of(&row->cells[i]);
+    bool lives = category < TIMELINE_CATEGORIES;
     if (terminal->colour && category != last)
-      fprintf(stream, "%s%s", terminal_plain(terminal),
-              category < TIMELINE_CATEGORIES ? category_colour(terminal, category) : "");
-    fputc(category < TIMELINE_CATEGORIES ? category_looks[category].letter : ' ', stream);
+      fprintf(stream, "%s%s", terminal_plain(terminal), lives ? category_colour(terminal, category) : "");
+    fputc(lives ? category_looks[category].letter : ' ', stream);
     last = category;
-    drawing->used |= category < TIMELINE_CATEGORIES ? 1u << category : 0;
+    if (lives)
+      drawing->used |= 1u << category;
   }
   fprintf(stream, "%s\n", terminal_plain(terminal));
 }
@@ -128,12 +129,14 @@ static void print_tenths(const struct drawing *drawing, const struct timeline_ro
   print_marks(drawing, marks);
 }
 
-/* Whether a row begins what another command, or another node, did; a line above it then says which one. */
+/* Whether another command or another node begins with a row: a line above it then names it. */
 static bool begins_place(const struct drawing *drawing, uint32_t row)
 {
-  const struct profile_process *process = process_of(drawing, row), *before = row ? process_of(drawing, row - 1) : NULL;
-  return !before || (process != before &&
-                     (strcmp(process->host, before->host) != 0 || strcmp(process->command, before->command) != 0));
+  if (!row)
+    return true;
+  const struct profile_process *process = process_of(drawing, row), *before = process_of(drawing, row - 1);
+  return process != before &&
+         (strcmp(process->host, before->host) != 0 || strcmp(process->command, before->command) != 0);
 }
 
 /* "node7: ./solve" */
@@ -172,7 +175,8 @@ static uint64_t axis_step(const struct timeline_rows *rows)
     columns = MAX(columns, MARK_EVERY);
     if ((double)step >= column_ns * columns)
       return step;
-    unit = i % 3 == 2 ? 10 * unit : unit;
+    if (i % 3 == 2)
+      unit *= 10;
   }
   return UINT64_MAX / 2;
 }
@@ -183,7 +187,9 @@ static void print_axis(const struct drawing *drawing)
   char marks[MARKS_MAX];
   uint64_t step = axis_step(rows), at = rows->from_ns / step * step;
   memset(marks, ' ', sizeof marks);
-  for (at += at < rows->from_ns ? step : 0; at < rows->to_ns; at += step) {
+  if (at < rows->from_ns)
+    at += step;
+  for (; at < rows->to_ns; at += step) {
     char text[32];
     uint32_t place = (uint32_t)((double)(at - rows->from_ns) / (double)(rows->to_ns - rows->from_ns) * rows->columns);
     size_t length = (size_t)seconds_text(at, step, text);
@@ -274,9 +280,11 @@ static void print_doubts(const struct drawing *drawing)
   terminal_percent(waited, all, percent);
   terminal_short_time(timeline->period_ns, period);
   terminal_short_time(2 * timeline->period_ns, twice);
-  if (timeline->samples_only)
-    print_note(drawing, "Only samples were recorded (-tsamples)%s%s: what threads did between them is not known.",
-               timeline->period_ns ? ", every " : "", timeline->period_ns ? period : "");
+  if (timeline->samples_only && timeline->period_ns)
+    print_note(drawing, "Only samples were recorded (-tsamples), every %s: what threads did between them is not known.",
+               period);
+  else if (timeline->samples_only)
+    print_note(drawing, "Only samples were recorded (-tsamples): what threads did between them is not known.");
   else if (column_ns < timeline->period_ns)
     print_note(drawing, "Samples are %s apart: letters other than L and . are right to %s only.", period, twice);
   if (waited > all / MUCH)
@@ -291,9 +299,10 @@ static void print_meaning(const struct drawing *drawing)
   print_letters_used(drawing);
   if (drawing->report->time.lanes != TIMELINE_THREADS)
     print_note(drawing, "Digits: tenths of the threads' time that are work; letters: what most of it is.");
-  if (drawing->on_path || drawing->partly_on_path)
-    print_note(drawing, "^ on the critical path%s%s", drawing->partly_on_path ? " for at least half of the column" : "",
-               drawing->partly_on_path ? ", - for less" : "");
+  if (drawing->partly_on_path)
+    print_note(drawing, "^ on the critical path for at least half of the column, - for less");
+  else if (drawing->on_path)
+    print_note(drawing, "^ on the critical path");
   if (drawing->counters)
     print_note(drawing, "Counters: their rate in each column, of all lines together: from . to @, the highest one.");
   print_doubts(drawing);

@@ -52,7 +52,8 @@ static int each_tile(const void *source, table_take *take, void *to)
                           .cell = &rows->rows[i].cells[j],
                           .start_ns = timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, j),
                           .end_ns = timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, j + 1)};
-      status = category_sum(tile.cell->ns) ? take(to, &tile) : 0;
+      if (category_sum(tile.cell->ns))
+        status = take(to, &tile);
     }
   return status;
 }
