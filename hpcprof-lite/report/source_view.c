@@ -157,19 +157,26 @@ static void layout_init(const struct report *report, struct layout *layout)
 static void print_header(const struct report *report, const struct layout *layout)
 {
   const struct tree_columns *columns = report->columns;
+  const struct {
+    bool shown;
+    const char *heading;
+  } shares[] = {{layout->own_percent, "%"},
+                {layout->overhead, "Ovhd%"},
+                {layout->lockwait, "Lock%"},
+                {layout->idleness, "Idle%"},
+                {layout->critical, "Crit%"}};
   char name[TERMINAL_TEXT_MAX], line[4096];
   size_t length = (size_t)snprintf(line, sizeof line, "%8s ", layout->time ? "Self s" : "Self");
-  length += (size_t)snprintf(line + length, sizeof line - length, "%s%s%s%s%s", layout->own_percent ? "     %" : "",
-                             layout->overhead ? " Ovhd%" : "", layout->lockwait ? " Lock%" : "",
-                             layout->idleness ? " Idle%" : "", layout->critical ? " Crit%" : "");
+  for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+    if (shares[i].shown)
+      length += (size_t)snprintf(line + length, sizeof line - length, "%6s", shares[i].heading);
   for (uint32_t i = 0; i < layout->events; i++) {
     terminal_fit(&layout->terminal, columns->columns[columns->events[i]].name, 7, name);
     length += (size_t)snprintf(line + length, sizeof line - length, " %7s", name);
   }
   length += (size_t)snprintf(line + length, sizeof line - length, "%7s  Source", "Line");
   if (!layout->time)
-    snprintf(line + length, sizeof line - length, " (figures: %.20s)",
-             columns->events_count ? columns->columns[columns->events[0]].name : "samples");
+    snprintf(line + length, sizeof line - length, " (figures: %.20s)", tree_view_counted(columns));
   category_heading(&layout->terminal, report->stream, line);
 }
 
@@ -209,7 +216,8 @@ static void print_figures(const struct report *report, struct layout *layout, ui
   }
 }
 
-/* A line: its figures, number, mark and text; the constructs that begin there at the right edge, if there is room. */
+/* Prints a line: its figures, number, mark and text; at the right edge, if there is room, the constructs that begin in
+ * it. */
 static void print_line(const struct report *report, struct layout *layout, const struct source_file *file,
                        const struct source_shown *shown)
 {
@@ -261,7 +269,7 @@ static void print_title(const struct report *report, const struct layout *layout
           cost);
 }
 
-/* A word of a command, on the same line if it fits. */
+/* Prints a word of a command, on the same line if it fits. */
 static void print_word(const struct report *report, const struct layout *layout, const char *word, bool last,
                        unsigned *column)
 {
@@ -277,7 +285,7 @@ static void print_word(const struct report *report, const struct layout *layout,
   *column = terminal_word(report->stream, word, width + last, *column);
 }
 
-/* The command that shows the machine code of a block. */
+/* Prints the command that shows the machine code of a block. */
 static void print_command(const struct report *report, const struct layout *layout, const struct source_code *code)
 {
   static const char begin[] = "  objdump -d -l";
@@ -300,7 +308,7 @@ static void print_command(const struct report *report, const struct layout *layo
   putc('\n', report->stream);
 }
 
-/* Where a source was looked for. */
+/* Writes where a source was looked for. */
 static void missing_text(const struct source_files *files, const struct source_file *file, char text[TERMINAL_TEXT_MAX])
 {
   size_t length = (size_t)snprintf(text, TERMINAL_TEXT_MAX, "Source not found: %s", file->path);
@@ -311,7 +319,7 @@ static void missing_text(const struct source_files *files, const struct source_f
     snprintf(text + length, TERMINAL_TEXT_MAX - length, "; see -I DIR");
 }
 
-/* Why a block has no text, or that its text may be another one. */
+/* Prints why a block has no text, or that its text may be another one. */
 static void print_source_notes(const struct report *report, const struct layout *layout,
                                const struct source_block *block)
 {
@@ -340,7 +348,7 @@ static void print_source_notes(const struct report *report, const struct layout 
   terminal_wrap(&layout->terminal, report->stream, "", "  ", text);
 }
 
-/* Which file has the text, if that is not the recorded one. */
+/* Prints which file has the text, if that is not the recorded one. */
 static void print_source(const struct report *report, const struct layout *layout, const struct source_file *file)
 {
   if (file->moved)

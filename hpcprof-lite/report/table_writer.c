@@ -131,7 +131,10 @@ static void make_headers(struct writer *writer)
   FILE *stream = xopen_memstream(&writer->headers, &size);
   for (uint32_t i = 0; i < table->selected_count; i++) {
     assert(table_column(table, table->selected[i])->help); /* for the page and the manual */
-    fputs(i ? "," : writer->json ? "{" : "", stream);
+    if (i)
+      putc(',', stream);
+    else if (writer->json)
+      putc('{', stream);
     if (writer->json) {
       row_writer_json_string(stream, table_column(table, table->selected[i])->name);
       putc(':', stream);
@@ -146,7 +149,8 @@ static void make_headers(struct writer *writer)
 static void write_names(const struct writer *writer)
 {
   const struct table *table = writer->table;
-  fputs(writer->json ? "\"columns\":[" : "", writer->stream);
+  if (writer->json)
+    fputs("\"columns\":[", writer->stream);
   for (uint32_t i = 0; i < table->selected_count; i++) {
     if (i)
       putc(',', writer->stream);
@@ -164,7 +168,8 @@ int table_write_rows(const struct table *table, FILE *stream, enum table_format 
     fputs(":[", stream);
   }
   int status = table_each(table, write_row, &writer);
-  fputs(format == TABLE_JSON ? "\n]" : "", stream);
+  if (format == TABLE_JSON)
+    fputs("\n]", stream);
   free(writer.headers);
   free(writer.headers_end);
   free(writer.line);

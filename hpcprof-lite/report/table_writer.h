@@ -10,8 +10,7 @@
 enum table_format { TABLE_CSV, TABLE_JSON, TABLE_JSONL };
 
 /* Writes the table of a view to the report's stream; as JSON also those after it, as further arrays.  names: CSV has a
- * line with the names of the columns.  Returns 0 or
- * what its source returned. */
+ * line with the names of the columns.  Returns 0 or what the table's source returned. */
 int table_write(const struct report *report, table_maker *make, enum table_format format, bool names);
 
 /* Writes rows of a table, without what stands around them; in JSON as an array with that name. */

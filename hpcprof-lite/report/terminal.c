@@ -472,7 +472,8 @@ static void wrap(const struct terminal *terminal, FILE *stream, const char *firs
     size_t most = prefix_of(terminal, text, length, terminal->width - strlen(before)), take = most;
     while (take < length && take > 0 && text[take] != ' ')
       take--;
-    take = take ? take : most;
+    if (!take)
+      take = most;
     snprintf(line, sizeof line, "%s%.*s", before, (int)take, text);
     for (char *glue = line; (glue = strchr(glue, TERMINAL_GLUE));)
       *glue = ' ';

@@ -15,7 +15,7 @@ enum { TERMINAL_TEXT_MAX = 8192 }; /* bytes that terminal_fit writes at most, wi
 
 struct terminal {
   unsigned width;
-  bool utf8; /* names may be shown in UTF-8                                                    */
+  bool utf8; /* names may be shown in UTF-8 */
   bool dots; /* ellipses may be UTF-8, too; not in a pipe, where tools count bytes */
   bool colour;
   bool raw; /* text is only fitted: the writer that gets it escapes */
@@ -35,7 +35,7 @@ unsigned terminal_room(const struct terminal *terminal, unsigned used);
  * text loses, in this order: the raw name in brackets, parameters, template arguments from the inside, the middle. */
 unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out);
 
-/* The same of a text that is cut at its end. */
+/* The same for a text that is cut at its end. */
 unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigned width, char *out);
 
 /* A space at which terminal_wrap() breaks no line. */
@@ -45,13 +45,13 @@ unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigne
 void terminal_wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
                    const char *text);
 
-/* The same of a text that is put together. */
+/* The same for a text that is formatted as by printf(). */
 void terminal_wrapf(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 void terminal_vwrapf(const struct terminal *terminal, FILE *stream, const char *first, const char *others,
                      const char *format, va_list arguments) __attribute__((format(printf, 5, 0)));
 
-/* The same of a text with line ends, each of whose lines is broken at spaces if it is too long. */
+/* The same for a text of several lines, each of which is broken at spaces if it is too long. */
 void terminal_lines(const struct terminal *terminal, FILE *stream, const char *text);
 
 /* Writes a word of a command so that a shell reads it unchanged, but '?' for what must not be shown.  What would reach
@@ -80,7 +80,7 @@ void terminal_percent(uint64_t part, uint64_t whole, char out[16]);
 /* Work in 8 columns: time, or a count. */
 void terminal_amount(uint64_t amount, bool is_time, unsigned decimals, char out[16]);
 
-/* The ending of a noun of which there are so many. */
+/* The ending of a noun after that number. */
 static inline const char *terminal_plural(uint64_t count)
 {
   return count == 1 ? "" : "s";

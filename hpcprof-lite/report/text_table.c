@@ -158,7 +158,7 @@ static void measure(struct text_table *text)
   }
 }
 
-/* Shows those columns, but for those for which the terminal is too narrow unless they were chosen. */
+/* Shows columns; those for which the terminal is too narrow, only if they were chosen. */
 static void show(struct text_table *text, const uint32_t *numbers, uint32_t count, bool chosen)
 {
   text->columns = xcalloc(count, sizeof *text->columns);
@@ -284,9 +284,11 @@ static void print_rest(const struct text_table *text, enum column_form form, con
     width = terminal_room(&text->terminal, BELOW);
     start = "\n    ";
   }
-  unsigned (*shorten)(const struct terminal *, const char *, unsigned, char *) =
-      form > FORM_REST ? terminal_cut : terminal_fit;
-  unsigned used = shorten(&text->terminal, whole, width, fitted);
+  unsigned used;
+  if (form > FORM_REST)
+    used = terminal_cut(&text->terminal, whole, width, fitted);
+  else
+    used = terminal_fit(&text->terminal, whole, width, fitted);
   unsigned more = *aside ? terminal_fit(&text->terminal, aside, ASIDE_MAX, beside) : 0;
   fputs_unlocked(start, stream);
   put_spaces(stream, indent);
@@ -314,7 +316,7 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
                            const char *aside)
 {
   FILE *stream = text->report->stream;
-  unsigned spaces = 0; /* before the next text: none end a line */
+  unsigned spaces = 0; /* they are printed before the next text, so that no line ends in spaces */
   assert(row && text->cells && text->columns);
   table_cells(&text->table, row, text->cells);
   for (uint32_t i = 0; i < text->columns_count; i++) {

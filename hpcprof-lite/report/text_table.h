@@ -27,7 +27,7 @@ struct text_table {
   uint32_t columns_count;
   struct cell *cells; /* of the row that was filled last */
   unsigned decimals;  /* of seconds */
-  bool plain;         /* its headings are no categories of time */
+  bool plain;         /* its headings are not coloured as categories of time */
   unsigned rest_at;   /* column at which the last one begins, if it takes the rest of the line */
   uint32_t omitted;   /* columns for which there is too little room */
   bool marked;        /* a figure of a row had a mark */

@@ -148,9 +148,14 @@ static void name_owners(const struct profile *profile, const struct source *sour
     while (base > 0 && process->command[base - 1] != '/')
       base--;
     int length = MIN(word - base, NAME_MAX_SHOWN);
+    const char *kind = "process";
+    uint32_t number = process->pid;
+    if (process->rank >= 0) {
+      kind = "rank";
+      number = (uint32_t)process->rank;
+    }
     at += snprintf(out + at, (size_t)(OWNERS_TEXT - at), "%s%.*s (%s %" PRIu32 ")", i ? ", " : " of ", length,
-                   process->command + base, process->rank >= 0 ? "rank" : "process",
-                   process->rank >= 0 ? (uint32_t)process->rank : process->pid);
+                   process->command + base, kind, number);
   }
   if (source->count > PROCESSES_NAMED)
     snprintf(out + at, (size_t)(OWNERS_TEXT - at), " and %" PRIu32 " more", source->count - PROCESSES_NAMED);
@@ -217,17 +222,17 @@ static void print_figure(const struct report *report, enum distribution_figure f
 }
 
 /* The first columns of a thread's row. */
-static void print_place(const struct report *report, uint64_t who)
+static void print_place(const struct report *report, uint64_t number)
 {
-  const struct profile_process *process = process_of(report, who);
+  const struct profile_process *process = process_of(report, number);
   char rank[CELL] = "-";
   if (process->rank >= 0)
     snprintf(rank, sizeof rank, "%" PRId32, process->rank);
-  fprintf(report->stream, "%6s %9" PRIu32 " %6" PRIu32, rank, process->pid, thread_of(report, who)->index);
+  fprintf(report->stream, "%6s %9" PRIu32 " %6" PRIu32, rank, process->pid, thread_of(report, number)->index);
 }
 
 static void print_some(const struct report *report, const struct terminal *terminal, const char *title,
-                       const uint64_t *who, uint32_t count)
+                       const uint64_t *threads, uint32_t count)
 {
   static const enum distribution_figure shown[] = {DISTRIBUTION_WORK,   DISTRIBUTION_OVERHEAD, DISTRIBUTION_LOCKWAIT,
                                                    DISTRIBUTION_IDLE,   DISTRIBUTION_CPU,      DISTRIBUTION_WALL,
@@ -239,9 +244,9 @@ static void print_some(const struct report *report, const struct terminal *termi
     fprintf(report->stream, " %7s", distribution_name(shown[i]));
   fprintf(report->stream, "%s\n", terminal_plain(terminal));
   for (uint32_t i = 0; i < count; i++) {
-    print_place(report, who[i]);
+    print_place(report, threads[i]);
     for (size_t j = 0; j < sizeof shown / sizeof *shown; j++)
-      print_figure(report, shown[j], distribution_value(thread_of(report, who[i]), shown[j]));
+      print_figure(report, shown[j], distribution_value(thread_of(report, threads[i]), shown[j]));
     putc('\n', report->stream);
   }
 }

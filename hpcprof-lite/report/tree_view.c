@@ -240,6 +240,11 @@ struct tree_figures tree_view_figures(const struct tree *tree, const struct tree
                                .decimals = terminal_decimals(tree_weight(tree, columns, 0, true))};
 }
 
+const char *tree_view_counted(const struct tree_columns *columns)
+{
+  return columns->events_count ? columns->columns[columns->events[0]].name : "samples";
+}
+
 /* ---- tables ---- */
 
 static int each_row(const void *source, table_take *take, void *to)
@@ -253,7 +258,7 @@ static int each_row(const void *source, table_take *take, void *to)
   return status;
 }
 
-/* Adds a part whose amounts are no times, and with that heading of the names unless it is NULL. */
+/* Adds a part whose amounts are not times.  names: the heading of the names; NULL: it stays. */
 static void add_of_counts(struct table *table, const struct schema *schema, const void *context, const char *names)
 {
   struct schema own = *schema;
@@ -313,8 +318,8 @@ void tree_view_table(const struct report *report, struct table *table)
     table_add(table, &tree_view_schema, report);
     table_add(table, &figures_schema, figures);
   } else {
-    const char *counted = columns->events_count ? columns->columns[columns->events[0]].name : "samples";
-    add_of_counts(table, &tree_view_schema, report, table_name(table, "Name (figures: %.40s)", counted));
+    const char *heading = table_name(table, "Name (figures: %.40s)", tree_view_counted(columns));
+    add_of_counts(table, &tree_view_schema, report, heading);
     add_of_counts(table, &figures_schema, figures, NULL);
   }
   add_rest(report, table);
@@ -378,10 +383,15 @@ static void print_legend(const struct report *report, const struct text_table *t
   static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
                                         [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
                                         [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
+  const char *overhead = "", *lockwait = "";
   char all[CELL], line[128], full[1024];
   bool idleness = text_table_shows(text, "rel_idleness_pct");
   if (!tree_has_time(report->columns))
     return;
+  if (text_table_shows(text, "ovhd_pct"))
+    overhead = "Ovhd%: time in the OpenMP runtime.\n";
+  if (text_table_shows(text, "lock_pct"))
+    lockwait = "Lock%: time that threads waited for a lock until it was released here.\n";
   terminal_seconds(tree_weight(report->tree, report->columns, 0, true), text->decimals, all);
   snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s%s; see --legend\n", all,
            idleness ? ";\nRel% is of the row's own time" : "");
@@ -389,10 +399,7 @@ static void print_legend(const struct report *report, const struct text_table *t
                         "Incl s: time spent in the function and all that it calls; Self s: in itself.\n"
                         "%%: share of the time of all threads together, %s s.\n"
                         "%s%s",
-                        all, text_table_shows(text, "ovhd_pct") ? "Ovhd%: time in the OpenMP runtime.\n" : "",
-                        text_table_shows(text, "lock_pct")
-                            ? "Lock%: time that threads waited for a lock until it was released here.\n"
-                            : "");
+                        all, overhead, lockwait);
   if (idleness)
     length += snprintf(full + length, sizeof full - (size_t)length,
                        "Idle%%: time that threads were idle while this code ran, counted against\n"
@@ -426,7 +433,7 @@ void tree_view_text(const struct report *report)
   text_table_release(&text);
 }
 
-/* What the shares of the critical path are of. */
+/* Prints what the shares of the critical path refer to. */
 static void print_path_legend(const struct report *report, const struct text_table *text, uint64_t whole)
 {
   const struct profile_workspan *workspan = &report->profile->workspan;

@@ -7,7 +7,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-/* Whether a column of such a table is of the statistics of threads and ranks. */
+/* Whether a column of such a table belongs to the statistics of threads and ranks. */
 bool tree_view_is_statistic(const struct table *table, uint32_t column);
 
 /* Which columns of figures a tree needs: those that are not 0 in all rows. */
@@ -18,5 +18,8 @@ struct tree_figures {
 };
 
 struct tree_figures tree_view_figures(const struct tree *tree, const struct tree_columns *columns);
+
+/* Returns the name of what was counted where no time was sampled. */
+const char *tree_view_counted(const struct tree_columns *columns);
 
 #endif
