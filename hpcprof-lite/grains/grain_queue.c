@@ -29,7 +29,8 @@ static void *run(void *context)
     struct grain_batch *batch = queue->printed;
     int status = queue->status;
     pthread_mutex_unlock(&queue->lock);
-    status = status ? status : print_batch(queue, batch);
+    if (!status)
+      status = print_batch(queue, batch);
     pthread_mutex_lock(&queue->lock);
     queue->status = status;
     queue->pending = false;
@@ -73,7 +74,9 @@ int grain_queue_put(void *to, const void *given)
 {
   struct grain_queue *queue = to;
   const struct grain_row *row = given;
-  int status = queue->filled->count == GRAIN_QUEUE_ROWS ? hand_over(queue) : 0;
+  int status = 0;
+  if (queue->filled->count == GRAIN_QUEUE_ROWS)
+    status = hand_over(queue);
   struct grain_batch *batch = queue->filled;
   const char *path = row->grain->path ? row->grain->path : "";
   size_t before = strlen(row->prefix), length = strlen(path) + 1;

@@ -22,7 +22,7 @@ static void make_list(struct job *job)
   construct_rows_flat(&job->constructs, &job->names, &job->construct_list);
 }
 
-/* Lets the report say what was left out. */
+/* Sets why rows are left out. */
 static void set_limits(struct job *job, double percent)
 {
   job->report.limits.percent = percent;
@@ -47,8 +47,7 @@ static void sort(const struct job *job, struct construct_tree *tree)
 static void arrange(struct job *job, struct construct_tree *tree, bool list)
 {
   const struct options *options = &job->options;
-  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
-  struct construct_limits limits = {.percent = options->limits.percent < 0 ? standard : options->limits.percent,
+  struct construct_limits limits = {.percent = job_percent_limit(job),
                                     .depth = options->limits.depth,
                                     .rows = options->limits.rows,
                                     .in_order = list};
@@ -75,9 +74,12 @@ int region_tree_pipeline(struct job *job)
   return 0;
 }
 
-/* Whether an amount is at least --percent-limit of the whole. */
-static bool is_heavy(const struct job *job, uint64_t amount, uint64_t whole)
+/* Whether a row is shown behind others: its amount is at least --percent-limit of the whole, and --max-rows allows it.
+ */
+static bool is_kept(const struct job *job, uint64_t amount, uint64_t whole, uint32_t before)
 {
+  if (job->options.limits.rows && before >= job->options.limits.rows)
+    return false;
   return job->options.limits.percent <= 0 || (double)amount * 100 >= (double)whole * job->options.limits.percent;
 }
 
@@ -92,8 +94,7 @@ int overheads_pipeline(struct job *job)
   uint32_t kept = 0, last = overheads->count - 1;
   job_sort(job, overheads->rows, last, sizeof *overheads->rows);
   for (uint32_t i = 0; i < last; i++) /* the program always stays */
-    if (is_heavy(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns) &&
-        (!job->options.limits.rows || kept < job->options.limits.rows))
+    if (is_kept(job, overheads->rows[i].total_ns, overheads->rows[last].total_ns, kept))
       overheads->rows[kept++] = overheads->rows[i];
   overheads->rows[kept] = overheads->rows[last];
   job->report.limits.left_out = last - kept;
@@ -113,7 +114,7 @@ int tasks_pipeline(struct job *job)
   for (uint32_t i = 0; i < tasks->count; i++)
     model_add(&whole, tasks->rows[i].exec_ns);
   for (uint32_t i = 0; i < tasks->count; i++)
-    if (is_heavy(job, tasks->rows[i].exec_ns, whole) && (!job->options.limits.rows || kept < job->options.limits.rows))
+    if (is_kept(job, tasks->rows[i].exec_ns, whole, kept))
       tasks->rows[kept++] = tasks->rows[i];
   job->report.limits.left_out = tasks->count - kept;
   tasks->count = kept;

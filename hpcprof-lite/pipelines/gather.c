@@ -43,12 +43,16 @@ static void report_files(struct job *job)
 /* Prints why the measurement of a process is incomplete. */
 static void report_incomplete(const struct profile_process *process)
 {
-  const char *state = process->running ? "is still running" : "was killed, or could not write its file";
+  const char *state = "was killed, or could not write its file";
+  if (process->copied)
+    state = "was running when the snapshot was taken";
+  else if (process->running)
+    state = "is still running";
   if (process->superseded)
     job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
   if (process->unfinished && process->usable)
     job_print_error("%s: process %u %s: reported up to its last sample, after %.3f s%s", process->path, process->pid,
-                    process->copied ? "was running when the snapshot was taken" : state, (double)process->wall_ns / 1e9,
+                    state, (double)process->wall_ns / 1e9,
                     process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");
   else if (process->unfinished)
     job_print_error("%s: the process was killed when it started: nothing was measured", process->path);
@@ -64,8 +68,8 @@ static void report_unfinished(const struct profile *profile)
       report_incomplete(process);
   }
   if (count > FILES_REPORTED)
-    job_print_error("and %" PRIu32 " more process%s that %s killed, or still running", count - FILES_REPORTED,
-                    count - FILES_REPORTED == 1 ? "" : "es", count - FILES_REPORTED == 1 ? "was" : "were");
+    job_print_error("and %" PRIu32 " more %s killed, or still running", count - FILES_REPORTED,
+                    count - FILES_REPORTED == 1 ? "process that was" : "processes that were");
 }
 
 /* Finds the files; reports problems with the directories. */
@@ -83,8 +87,8 @@ static void find(struct job *job, char ***paths, uint32_t *count)
 
 /* ---- a part of the run ---- */
 
-/* Returns the counter's value at a time, in ns since the run's begin; at least 1.  Before the process began it is less
- * than at its start. */
+/* Returns the counter's value at a time, in ns since the start of the run; at least 1.  Before the process started it
+ * is less than at its start. */
 static uint64_t ticks_at(const struct profile_range *range, const struct profile_process *process, uint64_t ns)
 {
   uint64_t start_ns = process->start_ns - range->begin_ns;
@@ -153,7 +157,9 @@ static int check_part(struct job *job)
                     (double)part->run_ns / 1e9);
     return EXIT_USAGE;
   }
-  return part->traced || !part->limited ? 0 : limit_log(job);
+  if (part->traced || !part->limited)
+    return 0;
+  return limit_log(job);
 }
 
 /* Reads and merges this rank's slice of the files, then all ranks'.  Returns 0, or ERR_INPUT if the ranks do not
@@ -168,7 +174,8 @@ static int merge(struct job *job, bool first)
     find(job, &paths, &count);
   struct profile_range part = find_part(options, paths, count);
   int status = ranks_paths(ranks, 0, &paths, &count, &part.begin_ns);
-  part.to_ns = first ? part.to_ns : options->range.to_ns;
+  if (!first)
+    part.to_ns = options->range.to_ns;
   bool progress = first && count > 1 && !options->quiet && isatty(STDERR_FILENO);
   struct merge_slice slice = {.paths = paths,
                               .count = count,
@@ -193,7 +200,9 @@ int gather(struct job *job)
   const struct options *options = &job->options;
   if (merge(job, true))
     return job_different_ranks();
-  int unusable = options->range.given && job->profile.range.run_ns ? check_part(job) : 0;
+  int unusable = 0;
+  if (options->range.given && job->profile.range.run_ns)
+    unusable = check_part(job);
   if (unusable) {
     report_files(job);
     return unusable;
@@ -206,6 +215,17 @@ int gather(struct job *job)
   if (!options->quiet)
     report_unfinished(&job->profile);
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
+}
+
+int gather_beside(const struct job *job, char **directory, struct job *other)
+{
+  other->options = (struct options){.input.directories = directory,
+                                    .input.count = 1,
+                                    .threads = job->options.threads,
+                                    .quiet = job->options.quiet,
+                                    .format = OPTIONS_CSV};
+  other->ranks = (struct ranks){.size = 1};
+  return gather(other);
 }
 
 void gather_as_helper(struct job *job)

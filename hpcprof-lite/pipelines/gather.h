@@ -8,6 +8,10 @@
  * nothing is left to report. */
 int gather(struct job *job);
 
+/* Fills the profile of a job that is zero with another run, whose directory must live as long; job_release() in any
+ * case. Returns the same. */
+int gather_beside(const struct job *job, char **directory, struct job *other);
+
 /* Does the work of a rank other than the first. */
 void gather_as_helper(struct job *job);
 

@@ -241,13 +241,7 @@ static int read_reference(struct grain_stream *stream, struct job *other)
 {
   struct job *job = stream->job;
   char *directory = (char *)job->options.grains.reference;
-  other->options = (struct options){.input.directories = &directory,
-                                    .input.count = 1,
-                                    .threads = job->options.threads,
-                                    .quiet = job->options.quiet,
-                                    .format = OPTIONS_CSV};
-  other->ranks = (struct ranks){.size = 1};
-  int status = gather(other);
+  int status = gather_beside(job, &directory, other);
   if (status)
     return status;
   if (!find_recorded(&other->profile, NULL) || strcmp(other->profile.workspan.unit, job->profile.workspan.unit)) {
@@ -259,12 +253,14 @@ static int read_reference(struct grain_stream *stream, struct job *other)
   stream->without_paths = true;
   grain_reference_init(reference, problems);
   int failed = pass_all(stream, &other->profile, add_reference, problems);
-  failed = failed ? failed : pass_all(stream, &job->profile, want_reference, &again);
-  failed = failed ? failed : grain_reference_join(reference);
+  if (!failed)
+    failed = pass_all(stream, &job->profile, want_reference, &again);
+  if (!failed)
+    failed = grain_reference_join(reference);
   if (failed)
     problems_append(problems, &again);
   else if (reference->missing && !job->options.quiet)
-    job_print_error("%s: grains that this run does not have: %" PRIu64 " of %" PRIu64 "", directory, reference->missing,
+    job_print_error("%s: grains that this run does not have: %" PRIu64 " of %" PRIu64, directory, reference->missing,
                     reference->wanted_count);
   problems_release(&again);
   return failed ? EXIT_INPUT : 0;
@@ -272,11 +268,9 @@ static int read_reference(struct grain_stream *stream, struct job *other)
 
 static int prepare_reference(struct grain_stream *stream)
 {
-  struct job *other = xcalloc(1, sizeof *other);
-  int status = read_reference(stream, other);
-  other->options = (struct options){0};
-  job_release(other);
-  free(other);
+  struct job other = {0};
+  int status = read_reference(stream, &other);
+  job_release(&other);
   stream->has_reference = !status;
   return status;
 }
@@ -298,7 +292,10 @@ static void find_contexts(struct job *job)
     if (!entry->directive || entry->directive >= count || entry->context == MODEL_NONE)
       continue;
     uint32_t *context = &job->grains.contexts[job->report.spans.workspan.row_of[entry->directive]];
-    *context = *context == MODEL_NONE || *context == entry->context ? entry->context : SEVERAL_CONTEXTS;
+    if (*context == MODEL_NONE)
+      *context = entry->context;
+    else if (*context != entry->context)
+      *context = SEVERAL_CONTEXTS;
   }
   for (uint32_t i = 0; i <= count; i++)
     if (job->grains.contexts[i] == SEVERAL_CONTEXTS)
@@ -338,7 +335,7 @@ static int add_to_groups(void *context, const void *row)
   return 0;
 }
 
-/* Prepares a pass over all grains.  *count: of processes that have grains. */
+/* Prepares a pass over all grains.  *count: the number of processes that have grains. */
 static int prepare(struct job *job, uint32_t *count)
 {
   const struct options *options = &job->options;
@@ -355,7 +352,9 @@ static int prepare(struct job *job, uint32_t *count)
   job->grains.stream->job = job;
   workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
   find_contexts(job);
-  return options->grains.reference ? prepare_reference(job->grains.stream) : 0;
+  if (!options->grains.reference)
+    return 0;
+  return prepare_reference(job->grains.stream);
 }
 
 /* Whether groups of grains are shown. */

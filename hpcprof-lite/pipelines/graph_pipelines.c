@@ -1,7 +1,7 @@
 /* The pipelines of the views of work and span.
  *
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
- * printed the reason.  parallelism and whatif require tree_prepare().
+ * printed the reason.  parallelism and whatif require tree_begin() with the tree.
  */
 #include "hpcprof-lite/pipelines/pipelines.h"
 

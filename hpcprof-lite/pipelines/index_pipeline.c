@@ -149,7 +149,9 @@ int index_store(struct job *job)
   store_part(job);
   int status = ranks_timeline_end(&job->ranks, 0, &job->log_problems);
   ranks_dismiss(&job->ranks);
-  return status ? job_different_ranks() : 0;
+  if (status)
+    return job_different_ranks();
+  return 0;
 }
 
 void index_part(void *self, const struct timeline_request *request, struct problems *problems)

@@ -100,6 +100,13 @@ int job_choose_columns(struct job *job, table_maker *make)
   return choose_shown(job);
 }
 
+double job_percent_limit(const struct job *job)
+{
+  if (job->options.limits.percent >= 0)
+    return job->options.limits.percent;
+  return job->options.format == OPTIONS_TEXT ? 0.5 : 0;
+}
+
 void job_sort(struct job *job, void *rows, size_t count, size_t size)
 {
   if (job->options.sort)
@@ -215,7 +222,9 @@ int job_choose_directories(struct options *options, bool speaks)
   if (options->input.merge || options->view == OPTIONS_EFFICIENCY ||
       !runs_differ(options->input.directories, options->input.count, &one, &other))
     return 0;
-  return speaks ? job_different_runs(one, other) : EXIT_USAGE;
+  if (speaks)
+    job_different_runs(one, other);
+  return EXIT_USAGE;
 }
 
 int job_check_efficiency(const struct job *job)

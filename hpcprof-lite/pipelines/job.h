@@ -116,6 +116,9 @@ int job_nothing_matches(const char *option, const char *text);
  * Requires tree_begin().  Returns 0 or the exit status. */
 int job_choose_columns(struct job *job, table_maker *make);
 
+/* Returns --percent-limit, or what is the default in the format. */
+double job_percent_limit(const struct job *job);
+
 /* Sorts rows of the view's table, which are of that size, as --sort asks for. */
 void job_sort(struct job *job, void *rows, size_t count, size_t size);
 

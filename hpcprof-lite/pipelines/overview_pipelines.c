@@ -189,23 +189,17 @@ static void find_far_tasks(struct job *job, const struct advice_input *input)
 }
 
 /* Sets *work_s to the work of a run of the same command with one thread.  Returns 0 or the exit status. */
-static int read_one_thread(const struct job *job, char *directory, struct job *other, double *work_s)
+static int read_one_thread(const struct job *job, char **directory, struct job *other, double *work_s)
 {
   struct efficiency efficiency;
-  other->options = (struct options){.input.directories = &directory,
-                                    .input.count = 1,
-                                    .threads = job->options.threads,
-                                    .quiet = job->options.quiet,
-                                    .format = OPTIONS_CSV};
-  other->ranks = (struct ranks){.size = 1};
-  int status = gather(other);
+  int status = gather_beside(job, directory, other);
   if (status)
     return status;
   tree_columns_init(&other->profile.catalog, &other->columns);
   totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals);
   efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency);
   if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
-    return job_different_runs(job->options.input.directories[0], directory);
+    return job_different_runs(job->options.input.directories[0], *directory);
   *work_s = efficiency.split.part_s[EFFICIENCY_WORK];
   return 0;
 }
@@ -220,11 +214,9 @@ static int compare_work(const struct job *job, double *gain_s)
   *gain_s = 0;
   for (size_t i = 0; i < options->input.references_count; i++) {
     double work_s = 0;
-    struct job *other = xcalloc(1, sizeof *other);
-    int status = read_one_thread(job, options->input.references[i], other, &work_s);
-    other->options = (struct options){0};
-    job_release(other);
-    free(other);
+    struct job other = {0};
+    int status = read_one_thread(job, &options->input.references[i], &other, &work_s);
+    job_release(&other);
     if (status)
       return status;
     sum_s += work_s;

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-/* REGIONS_MAX: of one process, 2 GB; also gaps.  LEAST_WORK: a thread that is neither the first one nor OpenMP's
- * counts if it worked at least 1/LEAST_WORK of its life: libraries have threads that sleep.  PART_READ: bytes of a
- * part's trace that are read although there is an index: about 2 million events. */
+/* REGIONS_MAX: as many regions, or gaps, of a process take 2 GB.  LEAST_WORK: a thread that is neither the first one
+ * nor OpenMP's counts if it worked at least 1/LEAST_WORK of its life: libraries have threads that sleep.  PART_READ:
+ * bytes of a part's trace that are read although there is an index: about 2 million events. */
 enum { REGIONS_MAX = 64 << 20, LEAST_WORK = 100, PART_READ = 4 << 20 };
 
 enum { TOO_MANY = 1 }; /* what ends a walk: there are more than REGIONS_MAX regions, or gaps */
@@ -225,8 +225,8 @@ static uint32_t master_of(const struct profile_process *process)
   return master;
 }
 
-/* Collects regions and gaps of the thread that begins the outermost regions: of a lane of it, or with MODEL_NONE of its
- * whole life.  *known: it tells where regions are.  Returns 0 or TOO_MANY. */
+/* Collects regions and gaps of the thread that begins the outermost regions: those in one of its lanes or, for
+ * MODEL_NONE, those of its whole life.  *known: it tells where regions are.  Returns 0 or TOO_MANY. */
 static int collect_master(const struct finding *finding, uint32_t process, uint32_t lane,
                           struct phases_regions *regions, bool *known)
 {
@@ -239,8 +239,11 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
                                   .regions = regions};
   uint64_t start_ns, end_ns;
   timeline_source_life(source, process, master, &start_ns, &end_ns);
-  int status = lane == MODEL_NONE ? timeline_source_each(source, process, master, collect, &collecting)
-                                  : finding->timeline->each(source, lane, collect, &collecting);
+  int status;
+  if (lane == MODEL_NONE)
+    status = timeline_source_each(source, process, master, collect, &collecting);
+  else
+    status = finding->timeline->each(source, lane, collect, &collecting);
   if (!status && regions->count && regions->regions[regions->count - 1].end_ns == end_ns)
     status = collect_gap(regions, end_ns, UINT64_MAX);
   *known = collecting.states || !collecting.samples;

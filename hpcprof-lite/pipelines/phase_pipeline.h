@@ -14,14 +14,14 @@ void phases_of_timeline(struct job *job);
 /* The phases of a process whose index is built, to be stored with it. */
 struct phase_guest;
 
-/* Returns it for phase_guest_close(). */
+/* Returns a new one, for phase_guest_close(). */
 struct phase_guest *phase_guest_open(struct job *job, const struct timeline *timeline, uint32_t first_lane);
 void phase_guest_close(struct phase_guest *guest);
 
 /* Finds them, without their figures.  Several threads may do that for different processes. */
 void phase_guest_find(struct phase_guest *guest);
 
-/* What then adds the figures while the index is built; NULL if there are no phases. */
+/* Returns what adds their figures while the index is built; NULL if there are no phases. */
 const struct timeline_index_guest *phase_guest_of_index(const struct phase_guest *guest);
 
 #endif

@@ -12,9 +12,9 @@ enum { STORED_MAX = 8 << 20 };
 static struct format_index_number number_of(const uint64_t *numbers, uint32_t key)
 {
   uint64_t number = key == MODEL_NONE ? 0 : numbers[key];
-  return number ? (struct format_index_number){.thread = (uint32_t)(number >> 32 & INT32_MAX) + 1,
-                                               .number = (uint32_t)number}
-                : (struct format_index_number){0};
+  if (!number)
+    return (struct format_index_number){0};
+  return (struct format_index_number){.thread = (uint32_t)(number >> 32 & INT32_MAX) + 1, .number = (uint32_t)number};
 }
 
 /* What is being packed. */
@@ -164,9 +164,10 @@ static void read_figures(const struct reading *reading, const struct format_inde
                                    .slowest_start_ns = model_sum(from->slowest_start_ns, reading->offset_ns),
                                    .mean_ns = from->mean_ns,
                                    .squares = from->squares};
-  figures->context = from->context.thread ? timeline_source_row(reading->source, reading->process,
-                                                                from->context.thread - 1, from->context.number)
-                                          : MODEL_NONE;
+  figures->context = MODEL_NONE;
+  if (from->context.thread)
+    figures->context =
+        timeline_source_row(reading->source, reading->process, from->context.thread - 1, from->context.number);
   for (uint32_t i = 0; i < from->context.up && figures->context < reading->tree->count; i++)
     figures->context = figures->context ? reading->tree->rows[figures->context].parent : MODEL_NONE;
   memcpy(figures->ns, from->ns, sizeof figures->ns);
@@ -212,10 +213,9 @@ static bool read_steps(struct reading *reading, struct phases *phases)
     take(reading, &from, sizeof from);
     *step = (struct phases_step){.construct = MODEL_NONE, .into = from.kind == FORMAT_INDEX_JOINED ? MODEL_NONE : i};
     if (from.kind == FORMAT_INDEX_REGION) {
-      step->construct = from.construct.thread
-                            ? timeline_source_construct(reading->source, reading->process, from.construct.thread - 1,
-                                                        from.construct.number)
-                            : MODEL_NONE;
+      if (from.construct.thread)
+        step->construct = timeline_source_construct(reading->source, reading->process, from.construct.thread - 1,
+                                                    from.construct.number);
       if (step->construct == MODEL_NONE)
         return false;
     }
@@ -231,7 +231,7 @@ static bool read_steps(struct reading *reading, struct phases *phases)
   return true;
 }
 
-/* Which steps include others; and which serial step follows a region: the next one, or that of the phase. */
+/* Sets which steps include others, and which serial step follows a region: the next one, or that of the phase. */
 static void link_steps(struct phases *phases)
 {
   for (uint32_t i = 0; i < phases->count; i++) {

@@ -19,7 +19,8 @@ struct phase_numbers {
 uint8_t *phase_store_pack(const struct phases *phases, const struct phase_numbers *numbers, uint64_t offset_ns,
                           size_t *size);
 
-/* Returns the same of the regions with their steps, in blocks, the first one is 0; NULL after the last one. */
+/* Returns the same for the regions with their steps, in blocks, of which the first one is 0; NULL after the last one.
+ */
 uint8_t *phase_store_pack_regions(const struct phases *phases, uint32_t block, uint64_t offset_ns, size_t *size);
 
 /* Fills in phases from the index of a process.  Returns false if there are none or they are damaged; phases_release()

@@ -12,18 +12,16 @@
 /* Collects the marks of the part of the run that is wanted. */
 static void marks_collect(struct job *job)
 {
-  bool limited = job->options.range.given;
   run_marks_release(&job->time.marks);
   job->report.time.marks = &job->time.marks;
-  run_marks_read(&job->profile, limited ? job->options.range.from_ns : 0,
-                 limited ? job->options.range.to_ns : UINT64_MAX, &job->time.marks);
+  run_marks_read(&job->profile, job->options.range.from_ns, job->options.range.to_ns, &job->time.marks);
 }
 
 static int timeline_show(struct job *job)
 {
   struct timeline_input input = index_input(job);
-  input.from_ns = job->options.range.given ? job->options.range.from_ns : input.from_ns;
-  input.to_ns = job->options.range.given ? job->options.range.to_ns : input.to_ns;
+  input.from_ns = job->options.range.from_ns;
+  input.to_ns = job->options.range.to_ns;
   input.intervals = job->options.view == OPTIONS_TIMELINE && job->options.format != OPTIONS_TEXT &&
                     job->options.format != OPTIONS_JSON;
   job->time.source = timeline_source_open(&input);
@@ -44,11 +42,13 @@ static int timeline_show(struct job *job)
 int timeline_view_pipeline(struct job *job)
 {
   make_constructs(job);
-  int status = job->options.index ? index_store(job) : 0;
-  if (status)
-    return status;
+  if (job->options.index) {
+    int stored = index_store(job);
+    if (stored)
+      return stored;
+  }
   marks_collect(job);
-  status = timeline_show(job);
+  int status = timeline_show(job);
   job->report.time.lanes = job->options.lanes;
   job->report.per_thread = job->options.per_thread;
   job->report.limits.rows = job->options.limits.rows;

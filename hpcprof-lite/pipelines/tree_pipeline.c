@@ -49,7 +49,7 @@ static enum topdown_lines shown_lines(const struct options *options)
   return options->lines ? TOPDOWN_LINES : TOPDOWN_NO_LINES;
 }
 
-/* Of a part of the run: gives the rows the IDs that they have in the whole. */
+/* Gives the rows of a part of the run the IDs that they have in the whole. */
 static void number_as_whole(struct job *job)
 {
   struct tree_columns columns;
@@ -180,8 +180,11 @@ static int derive(struct job *job, struct tree **tree)
     tree_finish(from, &order, true);
   }
   if (callers || flat) {
-    (callers ? derived_bottomup : derived_flat)(from, &job->columns, &job->trees.derived,
-                                                wants_statistics(job) ? &job->trees.links : NULL);
+    struct derived_links *links = wants_statistics(job) ? &job->trees.links : NULL;
+    if (callers)
+      derived_bottomup(from, &job->columns, &job->trees.derived, links);
+    else
+      derived_flat(from, &job->columns, &job->trees.derived, links);
     tree_finish(&job->trees.derived, &order, false); /* ids follow the view's default order, whatever --sort is */
     *tree = &job->trees.derived;
   }
@@ -211,14 +214,15 @@ static int add_statistics(struct job *job)
     job->status = EXIT_INPUT;
   problems_release(&problems);
   job->report.trees.statistics = &job->trees.statistics;
-  return status ? job_different_ranks() : 0;
+  if (status)
+    return job_different_ranks();
+  return 0;
 }
 
 void tree_limit(struct job *job)
 {
   const struct options *options = &job->options;
-  double standard = options->format == OPTIONS_TEXT ? 0.5 : 0;
-  struct limits limits = {.percent = options->limits.percent < 0 ? standard : options->limits.percent,
+  struct limits limits = {.percent = job_percent_limit(job),
                           .depth = options->limits.depth,
                           .rows = options->limits.rows,
                           .by_excl = options->view == OPTIONS_BOTTOMUP,
@@ -322,8 +326,8 @@ static void report_faults(const struct job *job)
   uint32_t count[SOURCE_FAULTS] = {0};
   for (uint32_t i = 0; i < files->count; i++) {
     enum source_fault fault = source_file_fault(&files->files[i]);
-    first[fault] = first[fault] ? first[fault] : &files->files[i];
-    count[fault]++;
+    if (!count[fault]++)
+      first[fault] = &files->files[i];
   }
   for (int i = SOURCE_MISSING; i < SOURCE_FAULTS && !job->options.quiet; i++)
     if (count[i])
@@ -332,7 +336,7 @@ static void report_faults(const struct job *job)
                       i == SOURCE_UNREADABLE ? first[i]->reason : said[i][1]);
 }
 
-/* Where --root selects no line: why. */
+/* Prints why --root selects no line. */
 static int nothing_selected(struct job *job)
 {
   const struct selector *root = &job->options.root.selector;
@@ -345,7 +349,7 @@ static int nothing_selected(struct job *job)
   return job_nothing_matches("--root", root->text);
 }
 
-/* Whether --root names lines without figures that are not in any of their files either, if these are known. */
+/* Refuses a --root that names lines without figures which are not in any of their files either, if these are known. */
 static int check_lines(struct job *job)
 {
   const struct selector *root = &job->options.root.selector;
@@ -357,7 +361,9 @@ static int check_lines(struct job *job)
     const struct source_file *file = &source->files.files[number];
     exist = source->blocks[i].count || root->from <= file->lines;
   }
-  return exist ? 0 : nothing_selected(job);
+  if (!exist)
+    return nothing_selected(job);
+  return 0;
 }
 
 int source_pipeline(struct job *job)
