@@ -31,7 +31,7 @@ static bool shows_several_runs(const struct options *options)
   return options->comparison.base || options->comparison.scaling;
 }
 
-/* What writes a format of its own: of the report, of all views, into a new directory, or a file. */
+/* What writes a format: as a table, from the report, from all views, into a new directory, or into a file. */
 static const struct format {
   enum table_format table;
   int (*report)(const struct report *report);
@@ -69,7 +69,9 @@ static int print(struct job *job)
     table_maker *make = view_made_by(&job->options);
     if (several)
       make = job->options.comparison.scaling ? scaling_view_table : view->compared_make;
-    return make ? table_write(&job->report, make, format->table, !job->options.no_header) : view->json(&job->report);
+    if (!make)
+      return view->json(&job->report);
+    return table_write(&job->report, make, format->table, !job->options.no_header);
   }
   if (!several)
     document_range(&job->report);
@@ -94,16 +96,20 @@ static int fill(struct job *job, struct comparison *comparison)
     return view_fill_compared(job, comparison);
   bool conditions = job->options.comparison.conditions_count > 0;
   tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
-  int status = conditions ? compare_conditions(job, comparison) : 0; /* before --root changes the tree */
+  int status = 0;
+  if (conditions) /* before --root changes the tree */
+    status = compare_conditions(job, comparison);
   if (!status)
     status = job_check_efficiency(job);
   if (!status)
     status = job_choose_columns(job, view_made_by(&job->options));
-  return !status && view->pipeline ? view->pipeline(job) : status;
+  if (!status && view->pipeline)
+    status = view->pipeline(job);
+  return status;
 }
 
-/* Reads the measurements that the report is about: of a page about several runs the first of those that are compared,
- * or the last of a series, which has the most threads. */
+/* Reads the measurements that the report is about.  For a page about several runs, that is the first of those that are
+ * compared, or the last of a series, which has the most threads. */
 static int read_measurements(struct job *job, struct comparison *comparison)
 {
   struct options *options = &job->options;
@@ -140,11 +146,15 @@ static int report_view(struct job *job, struct comparison *comparison)
   int status = fill(job, comparison);
   if (!status && format->directory)
     status = output_directory(job, format->directory);
+  else if (!status && format->file)
+    status = output_file(job, format->file);
   else if (!status)
-    status = format->file ? output_file(job, format->file) : output_report(job, print);
+    status = output_report(job, print);
   if (problems_print(&job->log_problems, stderr)) /* single grains are read while they are printed */
     job->status = EXIT_INPUT;
-  return status ? status : gate_report(comparison->result.gates, comparison->result.gates_count);
+  if (status)
+    return status;
+  return gate_report(comparison->result.gates, comparison->result.gates_count);
 }
 
 /* Follows the measurement in the terminal.  Returns the exit status. */
@@ -171,46 +181,68 @@ static void end_without_memory(void)
   job_print_error("not enough memory for these measurements; report fewer directories at once, or use -j 1");
 }
 
+/* Prints the help or the version.  Returns the exit status. */
+static int print_information(const struct options *options, bool speaks)
+{
+  if (speaks && options->help)
+    options_print_help(stdout);
+  else if (speaks)
+    puts("hpcprof-lite " VERSION_TEXT);
+  return output_finish(stdout, "standard output");
+}
+
+/* Does what the options ask for.  Returns the exit status. */
+static int run(struct job *job, struct comparison *comparison, bool speaks)
+{
+  const struct options *options = &job->options;
+  char message[512];
+  if (options->help || options->version)
+    return print_information(options, speaks);
+  if (options->live) {
+    job->ranks.size = 1;
+    return show_live(job, speaks);
+  }
+  bool several = shows_several_runs(options);
+  if (several && options->format != OPTIONS_HTML) {
+    job->ranks.size = 1;
+    if (!speaks) /* other ranks have nothing to do */
+      return EXIT_FINE;
+    return report_view(job, comparison);
+  }
+  int status = 0;
+  if (!several)
+    status = job_choose_directories(&job->options, speaks);
+  if (status)
+    return status;
+  enum ranks_role role = ranks_join(&job->ranks, message, sizeof message);
+  if (role == RANKS_HELPER)
+    gather_as_helper(job);
+  if (role != RANKS_FIRST)
+    return EXIT_FINE;
+  if (*message)
+    job_print_error("the first rank does all the work: %s", message);
+  status = read_measurements(job, comparison);
+  if (!status)
+    status = report_view(job, comparison);
+  return status;
+}
+
 int main(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
   struct comparison comparison = {0};
   char message[512];
-  int status = EXIT_FINE;
+  int status = EXIT_USAGE;
   setlocale(LC_CTYPE, "");
   xalloc_on_failure(end_without_memory);
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
-  signal(SIGCHLD, SIG_DFL); /* else nothing is known of children: who starts this program may ignore it */
+  signal(SIGCHLD, SIG_DFL); /* if a parent has it ignored, waitpid() tells nothing of children */
   bool speaks = ranks_is_first();
-  if (options_parse(argc, argv, &job.options, message, sizeof message) ||
-      consistency_check(&job.options, message, sizeof message)) {
-    if (speaks)
-      job_print_error("%s", message);
-    status = EXIT_USAGE;
-  } else if (job.options.help || job.options.version) {
-    if (speaks && job.options.help)
-      options_print_help(stdout);
-    else if (speaks)
-      puts("hpcprof-lite " VERSION_TEXT);
-    status = output_finish(stdout, "standard output");
-  } else if (job.options.live) {
-    job.ranks.size = 1;
-    status = show_live(&job, speaks);
-  } else if (shows_several_runs(&job.options) && job.options.format != OPTIONS_HTML) {
-    /* other ranks have nothing to do */
-    job.ranks.size = 1;
-    status = speaks ? report_view(&job, &comparison) : EXIT_FINE;
-  } else if (shows_several_runs(&job.options) || !(status = job_choose_directories(&job.options, speaks))) {
-    enum ranks_role role = ranks_join(&job.ranks, message, sizeof message);
-    if (role == RANKS_FIRST && *message)
-      job_print_error("the first rank does all the work: %s", message);
-    if (role == RANKS_HELPER)
-      gather_as_helper(&job);
-    else if (role == RANKS_FIRST)
-      status = read_measurements(&job, &comparison);
-    if (!status && role == RANKS_FIRST)
-      status = report_view(&job, &comparison);
-  }
+  if (!options_parse(argc, argv, &job.options, message, sizeof message) &&
+      !consistency_check(&job.options, message, sizeof message))
+    status = run(&job, &comparison, speaks);
+  else if (speaks)
+    job_print_error("%s", message);
   compare_pipeline_release(&job, &comparison);
   job_release(&job);
   if (!speaks) /* mpirun would end the first rank, which may still have to print its message */

@@ -27,7 +27,9 @@ int output_finish(FILE *stream, const char *name)
 /* Returns the exit status for what printing has returned, which has told why it failed unless the stream did. */
 static int printed(int status, FILE *stream, const char *name)
 {
-  return status && !ferror(stream) ? EXIT_INPUT : output_finish(stream, name);
+  if (status && !ferror(stream))
+    return EXIT_INPUT;
+  return output_finish(stream, name);
 }
 
 /* ---- temporary files ---- */
@@ -151,7 +153,8 @@ static bool is_plain_output(const char *name)
   return lstat(name, &stat) || S_ISREG(stat.st_mode);
 }
 
-/* Prints the report through a pager.  That this ends before it has read everything is no error. */
+/* Prints the report through a pager.  If the pager ends before it has read everything, that is not an
+ * error. */
 static int print_paged(struct job *job, struct pager *pager, int (*print)(struct job *job))
 {
   job->report.stream = pager->stream;
@@ -216,7 +219,9 @@ int output_file(struct job *job, output_file_writer *write)
 int output_is_new(const char *name)
 {
   struct stat stat;
-  return lstat(name, &stat) ? 0 : cannot_write(name, "it exists; name a directory that does not with -o");
+  if (lstat(name, &stat))
+    return 0;
+  return cannot_write(name, "it exists; name a directory that does not with -o");
 }
 
 /* Writes into a temporary directory, which is renamed when it is complete. */
@@ -231,7 +236,9 @@ static int fill_directory(struct job *job, const char *name, const char *tempora
     return cannot_write(name, message);
   if (status || output_is_new(name))
     return EXIT_INPUT;
-  return rename(temporary, name) ? cannot_write(name, strerror(errno)) : 0;
+  if (rename(temporary, name))
+    return cannot_write(name, strerror(errno));
+  return 0;
 }
 
 int output_directory(struct job *job, output_directory_writer *write)
@@ -241,8 +248,10 @@ int output_directory(struct job *job, output_directory_writer *write)
   for (size_t length = strlen(name); length > 1 && name[length - 1] == '/';)
     name[--length] = '\0';
   char *temporary = xasprintf("%s.XXXXXX", name);
-  int status = mkdtemp(temporary) ? 0 : cannot_write(name, strerror(errno));
-  if (!status) {
+  int status;
+  if (!mkdtemp(temporary)) {
+    status = cannot_write(name, strerror(errno));
+  } else {
     unfinished_directory = temporary;
     status = fill_directory(job, name, temporary, write);
     unfinished_directory = NULL;

@@ -14,7 +14,9 @@ const struct view views[] = {
 table_maker *view_made_by(const struct options *options)
 {
   const struct view *view = &views[options->view];
-  return view->maker ? view->maker(options) : view->make;
+  if (view->maker)
+    return view->maker(options);
+  return view->make;
 }
 
 int view_fill_compared(struct job *job, struct comparison *comparison)
@@ -23,7 +25,9 @@ int view_fill_compared(struct job *job, struct comparison *comparison)
   comparison->pipeline = view->pipeline;
   comparison->make = view->make;
   comparison->compared_make = view->compared_make;
-  return (job->options.comparison.scaling ? scaling_pipeline : compare_pipeline)(job, comparison);
+  if (job->options.comparison.scaling)
+    return scaling_pipeline(job, comparison);
+  return compare_pipeline(job, comparison);
 }
 
 /* Fills the report of a comparison or of a series, in a job of its own. */
@@ -51,5 +55,7 @@ int view_fill(struct job *job, enum options_view number, enum view_part part, st
     return 0;
   if (number == OPTIONS_SOURCE)
     tree_prepare_again(job);
-  return view->pipeline ? view->pipeline(job) : 0;
+  if (!view->pipeline)
+    return 0;
+  return view->pipeline(job);
 }

@@ -10,9 +10,9 @@
 #include "hpcprof-lite/report/views.h"
 
 struct view {
-  view_pipeline *pipeline;                  /* fills the report; NULL: it has all */
+  view_pipeline *pipeline;                  /* fills the report; NULL: every report has what it shows */
   view_text *text;                          /* prints it as text, */
-  int (*json)(const struct report *report); /* as JSON, where that is no table, */
+  int (*json)(const struct report *report); /* as JSON, where that is not a table, */
   view_text *compared_text;
   table_maker *compared_make;
   table_maker *make;    /* describes its table */
@@ -23,7 +23,7 @@ struct view {
 
 extern const struct view views[OPTIONS_VIEWS];
 
-/* Returns what describes the table of the view that the options show; NULL if that is no table. */
+/* Returns what describes the table of the view that the options show; NULL if that is not a table. */
 table_maker *view_made_by(const struct options *options);
 
 struct comparison;
