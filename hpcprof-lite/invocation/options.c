@@ -118,7 +118,9 @@ static int take_name(const struct taken *taken)
 static int take_output(const struct taken *taken)
 {
   taken->options->output = taken->text;
-  return *taken->text ? 0 : fail(taken, "option '--output' needs the name of a file");
+  if (!*taken->text)
+    return fail(taken, "option '--output' needs the name of a file");
+  return 0;
 }
 
 /* Takes the name of a view or a format. */
@@ -155,12 +157,16 @@ static int take_choice(const struct taken *taken)
 static int take_count(const struct taken *taken)
 {
   const char *text = taken->text;
-  char *end = NULL, letter[] = {taken->option->letter, '\0'};
+  char *end = NULL, letter = taken->option->letter;
+  unsigned long long parsed = 0;
   errno = 0;
-  unsigned long long parsed = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
-  if (!end || *end || errno || parsed == 0 || parsed > UINT32_MAX)
-    return fail(taken, "option '-%s%s' needs a whole number from 1, not '%s'", *letter ? "" : "-",
-                *letter ? letter : taken->option->name, text);
+  if (isdigit((unsigned char)*text))
+    parsed = strtoull(text, &end, 10);
+  bool valid = end && !*end && !errno && parsed > 0 && parsed <= UINT32_MAX;
+  if (!valid && letter)
+    return fail(taken, "option '-%c' needs a whole number from 1, not '%s'", letter, text);
+  if (!valid)
+    return fail(taken, "option '--%s' needs a whole number from 1, not '%s'", taken->option->name, text);
   *(uint32_t *)taken->member = (uint32_t)parsed;
   return 0;
 }
@@ -191,8 +197,9 @@ static int take_time(const struct taken *taken)
     double ns;
   } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
   char *end = NULL, *text = taken->text;
-  bool number = isdigit((unsigned char)*text) || *text == '.';
-  double parsed = number ? strtod(text, &end) : 0;
+  double parsed = 0;
+  if (isdigit((unsigned char)*text) || *text == '.')
+    parsed = strtod(text, &end);
   taken->options->range.given = true;
   for (size_t i = 0; i < sizeof units / sizeof *units && end != text && end; i++)
     if (!strcmp(end, units[i].suffix) && parsed * units[i].ns < 1e18) {
@@ -206,30 +213,24 @@ static int take_time(const struct taken *taken)
 
 static int take_scenario(const struct taken *taken)
 {
-  struct options *options = taken->options;
+  struct options_scenarios *scenarios = &taken->options->scenarios;
   const char *wrong;
-  uint32_t count = options->scenarios.count;
   escape_undo(taken->text);
-  xarray_reserve(&options->scenarios.list, &options->scenarios.room, (size_t)count + 1,
-                 sizeof *options->scenarios.list);
-  options->scenarios.count++;
-  if (!scenario_parse(taken->text, &options->scenarios.list[count], &wrong))
+  if (!scenario_parse(taken->text, XAPPEND(scenarios->list, scenarios->count, scenarios->room), &wrong))
     return 0;
   return fail(taken, "cannot use '--what-if %s': %s", taken->text, wrong);
 }
 
 static int take_condition(const struct taken *taken)
 {
-  struct options *options = taken->options;
+  struct options_comparison *comparison = &taken->options->comparison;
   const char *wrong;
-  uint32_t count = options->comparison.conditions_count;
-  escape_undo(taken->text);
-  xarray_reserve(&options->comparison.conditions, &options->comparison.conditions_room, (size_t)count + 1,
-                 sizeof *options->comparison.conditions);
-  options->comparison.conditions_count++;
   struct condition_metric metrics[RUN_METRICS_MAX];
   uint32_t metrics_count = run_figure_metrics(metrics);
-  if (!condition_parse(taken->text, metrics, metrics_count, &options->comparison.conditions[count], &wrong))
+  escape_undo(taken->text);
+  struct condition *condition =
+      XAPPEND(comparison->conditions, comparison->conditions_count, comparison->conditions_room);
+  if (!condition_parse(taken->text, metrics, metrics_count, condition, &wrong))
     return 0;
   return fail(taken, "cannot use --fail-if '%s': %s", taken->text, wrong);
 }
@@ -245,11 +246,11 @@ static int take_grain_limit(const struct taken *taken)
 
 static int take_source_path(const struct taken *taken)
 {
-  struct options *options = taken->options;
-  xarray_reserve(&options->source_paths.list, &options->source_paths.room, (size_t)options->source_paths.count + 1,
-                 sizeof *options->source_paths.list);
-  options->source_paths.list[options->source_paths.count++] = taken->text;
-  return *taken->text ? 0 : fail(taken, "option '--source-path' needs a directory");
+  struct options_source_paths *paths = &taken->options->source_paths;
+  *XAPPEND(paths->list, paths->count, paths->room) = taken->text;
+  if (!*taken->text)
+    return fail(taken, "option '--source-path' needs a directory");
+  return 0;
 }
 
 /* ---- options ---- */
@@ -357,8 +358,12 @@ static int take_view_operand(const struct taken *taken)
     options->views_given = 1u << options->view;
     return 0;
   }
-  const char *similar = *name && access(name, F_OK) ? words_similar(view_names, name) : NULL;
-  return similar ? fail(taken, "there is no directory '%s': did you mean the view '%s'?", name, similar) : 0;
+  const char *similar = NULL;
+  if (*name && access(name, F_OK))
+    similar = words_similar(view_names, name);
+  if (similar)
+    return fail(taken, "there is no directory '%s': did you mean the view '%s'?", name, similar);
+  return 0;
 }
 
 static int fail_unknown(const struct taken *taken, const struct command_line *line, const char *word)
