@@ -8,7 +8,7 @@
 
 static void subtract(uint64_t *value, uint64_t before)
 {
-  *value -= MIN(*value, before);
+  *value = model_difference(*value, before);
 }
 
 /* ---- processes and threads ---- */

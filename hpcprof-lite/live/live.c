@@ -73,7 +73,9 @@ static void keep(struct live *live)
   live->picture.reading = &live->readings[live->current];
   snprintf(live->note, sizeof live->note, "%s", live->picture.reading->note);
   free(live->signature);
-  live->signature = live->picture.reading->growing ? NULL : reading_signature(&live->source);
+  live->signature = NULL;
+  if (!live->picture.reading->growing)
+    live->signature = reading_signature(&live->source);
 }
 
 /* Whether nothing grows any more, and no file has changed since. */
@@ -220,7 +222,7 @@ static int take_keys(struct live *live, unsigned milliseconds)
 /* Waits until a key is pressed or the next reading is due. */
 static void await(struct live *live)
 {
-  uint64_t now_ns = reading_now_ns(), wait_ns = live->due_ns > now_ns ? live->due_ns - now_ns : 0;
+  uint64_t wait_ns = model_difference(live->due_ns, reading_now_ns());
   take_keys(live, live->picture.frozen ? 3600000 : (unsigned)(wait_ns / 1000000) + 1);
 }
 

@@ -46,12 +46,6 @@ const struct construct_counts *construct_counts_of(const struct construct_figure
   return figures->counts ? figures->counts : &none;
 }
 
-/* The rest of an amount without a part of it, which may exceed it where sums were limited. */
-static uint64_t without(uint64_t amount, uint64_t part)
-{
-  return amount > part ? amount - part : 0;
-}
-
 /* The exclusive time outside the body. */
 static uint64_t around_body(const struct construct_figures *figures)
 {
@@ -71,7 +65,7 @@ uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figu
 struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures)
 {
   struct construct_losses losses = {.management = model_sum(figures->exit, figures->wait_own)};
-  uint64_t wait = without(figures->wait, figures->wait_own);
+  uint64_t wait = model_difference(figures->wait, figures->wait_own);
   switch (kind) {
   case DIRECTIVE_PROGRAM:
     return (struct construct_losses){0};
@@ -81,7 +75,7 @@ struct construct_losses construct_losses(uint32_t kind, const struct construct_f
     return losses;
   case DIRECTIVE_SECTIONS:
     losses.limited_parallelism = figures->wait_spare;
-    losses.imbalance = without(wait, figures->wait_spare);
+    losses.imbalance = model_difference(wait, figures->wait_spare);
     break;
   case DIRECTIVE_BARRIER:
   case DIRECTIVE_TASKWAIT:

@@ -57,6 +57,12 @@ static inline uint64_t model_sum(uint64_t a, uint64_t b)
   return a + b < a ? UINT64_MAX : a + b;
 }
 
+/* Returns a - b, or 0 if b is greater, as parts of limited sums can be. */
+static inline uint64_t model_difference(uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
 /* Adds to a sum, which is UINT64_MAX after an overflow. */
 static inline void model_add(uint64_t *sum, uint64_t amount)
 {

@@ -93,7 +93,7 @@ static uint64_t ticks_at(const struct profile_range *range, const struct profile
 {
   uint64_t start_ns = process->start_ns - range->begin_ns;
   uint64_t before = ns < start_ns ? profile_ticks_after(process, 0, start_ns - ns) : 0;
-  uint64_t ticks = profile_ticks_after(process, process->start_ticks, ns > start_ns ? ns - start_ns : 0);
+  uint64_t ticks = profile_ticks_after(process, process->start_ticks, model_difference(ns, start_ns));
   return ticks > before ? ticks - before : 1;
 }
 

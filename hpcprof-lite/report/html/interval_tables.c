@@ -161,7 +161,7 @@ static void fill_construct(const void *context, const void *row, struct cell *ce
   COLUMN("to_ns", COUNT, cell_count(tables->to_ns), "end of the life of all threads")                                  \
   COLUMN("until_ns", COUNT, cell_count(until_ns), "intervals that begin there or later are left out")                  \
   COLUMN("intervals", COUNT, cell_count(shown), "intervals in the page")                                               \
-  COLUMN("left_out", COUNT, cell_count(tables->found > shown ? tables->found - shown : 0), "intervals left out")
+  COLUMN("left_out", COUNT, cell_count(model_difference(tables->found, shown)), "intervals left out")
 
 static void fill_extent(const void *context, const void *row, struct cell *cell)
 {

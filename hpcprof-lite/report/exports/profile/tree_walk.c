@@ -140,11 +140,6 @@ static void close_row(struct path *path)
   leave(path, &path->rows[path->open]);
 }
 
-static uint64_t difference(uint64_t a, uint64_t b)
-{
-  return a > b ? a - b : 0;
-}
-
 static void open_row(struct path *path, uint32_t number)
 {
   const struct tree *tree = path->report->tree;
@@ -154,9 +149,9 @@ static void open_row(struct path *path, uint32_t number)
   for (uint32_t i = 0; i < count; i++) {
     excl[i] = tree_excl(tree, number, path->metrics->list[i].column);
     incl[i] = tree_incl(tree, number, path->metrics->list[i].column);
-    rest[i] = difference(incl[i], excl[i]);
+    rest[i] = model_difference(incl[i], excl[i]);
     if (above)
-      above[i] = difference(above[i], incl[i]);
+      above[i] = model_difference(above[i], incl[i]);
   }
   struct walk_row *here = &path->rows[path->open];
   *here =
