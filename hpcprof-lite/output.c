@@ -176,7 +176,9 @@ int output_report(struct job *job, int (*print)(struct job *job))
     return print_file(job, print);
   if (!name && !job->options.no_pager && job->options.format == OPTIONS_TEXT && pager_start(&pager))
     return print_paged(job, &pager, print);
-  FILE *stream = name ? fopen(name, "we") : stdout;
+  FILE *stream = stdout;
+  if (name)
+    stream = fopen(name, "we");
   if (!stream)
     return cannot_write(name, strerror(errno));
   job->report.stream = stream;

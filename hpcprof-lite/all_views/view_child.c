@@ -28,8 +28,10 @@ void view_child_start(struct view_child *child, int (*run)(void *context, FILE *
     return;
   }
   close(ends[0]);
-  FILE *output = dup2(child->messages, STDERR_FILENO) < 0 ? NULL : fdopen(ends[1], "w");
+  FILE *output = NULL;
   int status = EXIT_INPUT;
+  if (dup2(child->messages, STDERR_FILENO) >= 0)
+    output = fdopen(ends[1], "w");
   if (output)
     status = run(context, output);
   if (!status && fflush(output))

@@ -24,7 +24,9 @@ static void add_directories(struct comparison *comparison, const char *directory
 {
   struct dirent **entries = NULL;
   bool found = false;
-  int count = find_any(directory) ? 0 : scandir(directory, &entries, NULL, versionsort);
+  int count = 0;
+  if (!find_any(directory))
+    count = scandir(directory, &entries, NULL, versionsort);
   for (int i = 0; i < count; i++) {
     char *path = xasprintf("%s/%s", directory, entries[i]->d_name);
     if (*entries[i]->d_name != '.' && find_any(path)) {

@@ -147,7 +147,9 @@ static int tell_row(void *context, const struct grain *grain)
                           .sync_instant = amount(pass, grain->sync_instant),
                           .slack = amount(pass, grain->slack)};
   set_counts(pass, grain->counts, &row);
-  uint64_t before = stream->has_reference ? grain_reference_next(&stream->job->grains.reference) : UINT64_MAX;
+  uint64_t before = UINT64_MAX;
+  if (stream->has_reference)
+    before = grain_reference_next(&stream->job->grains.reference);
   grain_metrics_compute(&pass->limits, before == UINT64_MAX ? NAN : (double)before,
                         &stream->job->profile.constructs.counters, &row);
   return stream->take(stream->to, &row);

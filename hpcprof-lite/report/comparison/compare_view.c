@@ -85,9 +85,8 @@ static void print_items(const struct report *report, const struct terminal *term
     if (is_function(item) != functions || (functions && shown++ >= FUNCTIONS_MAX))
       continue;
     compare_text_figure(report, &item->figure, item->unit, compare_text_decimals(&largest));
-    const char *base = names_base(item->file);
-    snprintf(text, sizeof text, "%s%s%s%s", item->name, *item->unit == 's' && !functions ? " s" : "", *base ? "  " : "",
-             base);
+    const char *base = names_base(item->file), *unit = *item->unit == 's' && !functions ? " s" : "";
+    snprintf(text, sizeof text, "%s%s%s%s", item->name, unit, *base ? "  " : "", base);
     for (char *at = text; !functions && *at; at++)
       if (*at == '_')
         *at = ' ';

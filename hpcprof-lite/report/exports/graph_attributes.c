@@ -111,9 +111,8 @@ static void amount_text(const struct report *report, uint64_t amount, char text[
 /* The end of a file's name, and the line, or the construct's name. */
 static void place_text(const struct workspan_row *row, char *text, size_t size)
 {
-  const char *slash = row->file ? strrchr(row->file, '/') : NULL, *file = slash ? slash + 1 : row->file;
-  if (file && *file && row->line)
-    snprintf(text, size, "%s %.40s:%" PRIu32, row->kind, file, row->line);
+  if (row->file && *row->file && row->line)
+    snprintf(text, size, "%s %.40s:%" PRIu32, row->kind, names_base(row->file), row->line);
   else
     snprintf(text, size, "%s %.40s", row->kind, row->name ? row->name : "");
 }

@@ -97,7 +97,9 @@ static void interval(void *context, const struct timeline_interval *interval)
   if (interval->category == TIMELINE_WORK)
     return;
   bool waits = interval->category == TIMELINE_IDLE || interval->category == TIMELINE_LOCK_WAIT;
-  uint32_t wait_for = waits ? name_of(writer, interval->wait_for) : OTF2_NO_STRING;
+  uint32_t wait_for = OTF2_NO_STRING;
+  if (waits)
+    wait_for = name_of(writer, interval->wait_for);
   enter_region(writer, interval->category - FIRST_CATEGORY, interval->start_ns, wait_for);
   leave_region(writer, interval->category - FIRST_CATEGORY, interval->end_ns);
 }

@@ -4,8 +4,9 @@
 Usage: bundle.py PAGE.html PAGE.css MODULE.js... HEADER
 
 The modules become one script, in the order in which they are given; each may import only from modules before it, in the
-form `import { NAME, ... } from "./MODULE.js";`, whose path may begin with folders, and export only declarations.  As they share one scope then, no two may
-declare the same name at their top level.  The page allows only the script and style with these hashes.
+form `import { NAME, ... } from "./MODULE.js";`, whose path may begin with folders, and export only declarations.  As
+they share one scope then, no two may declare the same name at their top level.  The page allows only the script and
+style with these hashes.
 """
 import base64
 import hashlib
