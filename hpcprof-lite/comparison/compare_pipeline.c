@@ -227,7 +227,9 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
     metric->inclusive = !strcmp(result->metric, "incl_s");
   for (int side = 0; side < COMPARE_SIDES; side++) {
     const struct job *run = &comparison->runs[side][0];
-    uint32_t own = spent ? run->columns.work : run_map_column(&run->columns, &columns->columns[metric->column]);
+    uint32_t own = run->columns.work;
+    if (!spent)
+      own = catalog_same_column(run->columns.columns, run->columns.count, &columns->columns[metric->column]);
     metric->sample[side] = 1;
     if (own == MODEL_NONE)
       continue;

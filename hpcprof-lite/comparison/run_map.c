@@ -34,16 +34,6 @@ void run_map_columns(struct job *job, const struct comparison *comparison)
     job->columns.critical = MODEL_NONE;
 }
 
-uint32_t run_map_column(const struct tree_columns *columns, const struct catalog_column *wanted)
-{
-  for (uint32_t i = 0; i < columns->count; i++) {
-    const struct catalog_column *column = &columns->columns[i];
-    if (column->role == wanted->role && !strcmp(column->name, wanted->name) && !strcmp(column->unit, wanted->unit))
-      return i;
-  }
-  return MODEL_NONE;
-}
-
 static void map_functions(const struct job *run, struct job *job, struct run_map *map)
 {
   const struct names *names = &run->names;
@@ -74,7 +64,7 @@ void run_map_init(const struct job *run, struct job *job, struct run_map *map)
       xalloc_die();
   }
   for (uint32_t i = 0; i < columns; i++)
-    map->columns[i] = run_map_column(&job->columns, &run->columns.columns[i]);
+    map->columns[i] = catalog_same_column(job->columns.columns, job->columns.count, &run->columns.columns[i]);
   map_functions(run, job, map);
 }
 

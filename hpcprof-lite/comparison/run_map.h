@@ -20,9 +20,6 @@ void run_map_columns(struct job *job, const struct comparison *comparison);
 void run_map_init(const struct job *run, struct job *job, struct run_map *map);
 void run_map_release(struct run_map *map);
 
-/* Returns the number that a column of another run has, or MODEL_NONE. */
-uint32_t run_map_column(const struct tree_columns *columns, const struct catalog_column *wanted);
-
 /* Whether work and span have the same unit in all runs that know them. */
 bool run_map_one_unit(const struct comparison *comparison);
 

@@ -136,15 +136,6 @@ struct numbers {
   uint32_t *modules, *columns, *nodes; /* MODEL_NONE: it has none */
 };
 
-static uint32_t same_column(const struct catalog *catalog, const struct catalog_column *wanted)
-{
-  for (uint32_t i = 0; i < catalog->columns_count; i++)
-    if (catalog->columns[i].role == wanted->role && !strcmp(catalog->columns[i].name, wanted->name) &&
-        !strcmp(catalog->columns[i].unit, wanted->unit))
-      return i;
-  return MODEL_NONE;
-}
-
 static void map_numbers(struct profile *before, const struct profile *now, struct numbers *numbers)
 {
   const struct catalog *catalog = &now->catalog;
@@ -157,7 +148,8 @@ static void map_numbers(struct profile *before, const struct profile *now, struc
         catalog_add_module(&before->catalog, module->path, module->build_id, module->build_id_size, 0);
   }
   for (uint32_t i = 0; i < catalog->columns_count; i++)
-    numbers->columns[i] = same_column(&before->catalog, &catalog->columns[i]);
+    numbers->columns[i] =
+        catalog_same_column(before->catalog.columns, before->catalog.columns_count, &catalog->columns[i]);
   for (uint32_t i = 1; i < now->contexts.count; i++) {
     const struct context_node *node = &now->contexts.nodes[i];
     uint32_t parent = numbers->nodes[node->parent];

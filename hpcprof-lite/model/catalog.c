@@ -82,18 +82,27 @@ static int column_compare(const struct catalog_column *a, const struct catalog_c
   return COMPARE(a->role, b->role) ?: strcmp(a->name, b->name) ?: strcmp(a->unit, b->unit);
 }
 
+uint32_t catalog_same_column(const struct catalog_column *columns, uint32_t count, const struct catalog_column *wanted)
+{
+  for (uint32_t i = 0; i < count; i++)
+    if (!column_compare(&columns[i], wanted))
+      return i;
+  return MODEL_NONE;
+}
+
 static int intern_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
 {
   bool own = column->role == COLUMN_IDLENESS || column->role == COLUMN_CRITICAL;
   uint32_t reserved = own ? 0 : CATALOG_COLUMNS_OWN, users = 0;
-  for (*number = 0; *number < catalog->columns_count; ++*number) {
-    users += catalog->columns[*number].role == COLUMN_USER;
-    if (column_compare(&catalog->columns[*number], column))
-      continue;
-    if (catalog->columns[*number].period < column->period)
-      catalog->columns[*number].period = column->period;
+  *number = catalog_same_column(catalog->columns, catalog->columns_count, column);
+  if (*number != MODEL_NONE) {
+    uint64_t *period = &catalog->columns[*number].period;
+    *period = MAX(*period, column->period);
     return 0;
   }
+  for (uint32_t i = 0; i < catalog->columns_count; i++)
+    users += catalog->columns[i].role == COLUMN_USER;
+  *number = catalog->columns_count;
   if (catalog->columns_count >= CATALOG_COLUMNS_MAX - reserved ||
       (column->role == COLUMN_USER && users >= CATALOG_COLUMNS_USER))
     return ERR_INPUT;

@@ -92,6 +92,9 @@ uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uin
  * Returns 0 and sets *number; ERR_INPUT, with *number = MODEL_NONE, if there are too many columns. */
 int catalog_add_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number);
 
+/* Returns the position of the column with the name, unit and role of another one, or MODEL_NONE. */
+uint32_t catalog_same_column(const struct catalog_column *columns, uint32_t count, const struct catalog_column *wanted);
+
 /* Makes names of events and of the program's counters valid UTF-8 and different.  One that another column has gets
  * "_user" if it is a counter's, and a number if it still looks like another one. */
 void catalog_distinguish(struct catalog *catalog);
