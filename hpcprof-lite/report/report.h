@@ -167,6 +167,18 @@ static inline uint64_t report_period_ns(const struct report *report)
   return columns->work == MODEL_NONE ? 0 : columns->columns[columns->work].period;
 }
 
+/* A name that may not be known. */
+static inline const char *report_known(const char *name)
+{
+  return *name ? name : "(unknown)";
+}
+
+/* The process of a lane of the timeline. */
+static inline const struct profile_process *report_lane_process(const struct report *report, uint32_t lane)
+{
+  return &report->profile->processes[report->time.timeline->lanes[lane].process];
+}
+
 /* The id of a row of the tree; empty if there is no such row. */
 static inline struct cell report_context_cell(const struct report *report, uint32_t row)
 {

@@ -26,6 +26,19 @@ const char *row_writer_character(FILE *stream, const char *text)
   return text + length;
 }
 
+void row_writer_replaced(FILE *stream, const char *text, const char *const replacements[UINT8_MAX + 1])
+{
+  while (*text) {
+    const char *replacement = replacements[(uint8_t)*text];
+    if (replacement) {
+      fputs(replacement, stream);
+      text++;
+    } else {
+      text = row_writer_character(stream, text);
+    }
+  }
+}
+
 /* Length of the characters at the beginning of a text that stand for themselves in JSON. */
 static size_t plain_json(const unsigned char *s)
 {

@@ -15,6 +15,9 @@
 /* Writes a character of a text, or its escape, as in CSV.  Returns the address after it. */
 const char *row_writer_character(FILE *stream, const char *text);
 
+/* Writes a text; characters that have a replacement are replaced, others are written as in CSV. */
+void row_writer_replaced(FILE *stream, const char *text, const char *const replacements[UINT8_MAX + 1]);
+
 /* From now on, this process puts no "'" before text in CSV. */
 void row_writer_keep_names(void);
 

@@ -85,8 +85,8 @@ static void print_process(const struct report *report, const struct terminal *te
   char line[4096], fitted[TERMINAL_TEXT_MAX], rank[CELL + 8] = "";
   if (process->rank >= 0)
     snprintf(rank, sizeof rank, ", rank %" PRId32, process->rank);
-  snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid,
-           *process->host ? process->host : "(unknown)", rank, *process->command ? process->command : "(unknown)");
+  snprintf(line, sizeof line, "process %" PRIu32 " on %.200s%s: %s", process->pid, report_known(process->host), rank,
+           report_known(process->command));
   terminal_fit(terminal, line, terminal->width, fitted);
   fprintf(report->stream, "%s\n", fitted);
 }

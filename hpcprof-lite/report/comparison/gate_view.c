@@ -75,26 +75,12 @@ static void markdown_text(FILE *stream, const char *text)
   }
 }
 
-/* Writes a text, some of whose characters are replaced. */
-static void replaced_text(FILE *stream, const char *text, const char *const replacements[UINT8_MAX + 1])
-{
-  while (*text) {
-    const char *replacement = replacements[(uint8_t)*text];
-    if (replacement) {
-      fputs(replacement, stream);
-      text++;
-    } else {
-      text = row_writer_character(stream, text);
-    }
-  }
-}
-
 /* Writes a text as code, which has no escapes. */
 static void markdown_code(FILE *stream, const char *text)
 {
   static const char *const replacements[UINT8_MAX + 1] = {['`'] = "'"};
   putc('`', stream);
-  replaced_text(stream, text, replacements);
+  row_writer_replaced(stream, text, replacements);
   putc('`', stream);
 }
 
@@ -161,7 +147,7 @@ static void xml_text(FILE *stream, const char *text)
 {
   static const char *const entities[UINT8_MAX + 1] = {
       ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
-  replaced_text(stream, text, entities);
+  row_writer_replaced(stream, text, entities);
 }
 
 int gate_view_junit(const struct report *report)

@@ -199,7 +199,7 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
   static const struct timeline_events samples = {.interval = sample_cell};
   static const struct timeline_events markers = {construct_begin, construct_end, wait_marker};
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
-  const struct profile_process *process = timeline_process(writer->report, lane);
+  const struct profile_process *process = report_lane_process(writer->report, lane);
   const struct profile_thread *thread = timeline_thread(writer->report, lane);
   FILE *stream = writer->stream;
   char name[TIMELINE_TEXT_MAX];

@@ -220,9 +220,9 @@ static void define_lanes(struct writer *writer)
   uint32_t class_name = define_string(writer, "node"), nodes = 0, processes = 0;
   char name[TIMELINE_TEXT_MAX];
   for (uint32_t place = 0; place < writer->report->time.timeline->lanes_count; place++) {
-    const struct profile_process *process = timeline_process(writer->report, writer->lanes.order[place]);
+    const struct profile_process *process = report_lane_process(writer->report, writer->lanes.order[place]);
     if (timeline_first_of_host(&writer->lanes, place))
-      writer->otf2->node(nodes++, define_string(writer, *process->host ? process->host : "(unknown)"), class_name);
+      writer->otf2->node(nodes++, define_string(writer, report_known(process->host)), class_name);
     if (timeline_first_of_process(&writer->lanes, place)) {
       timeline_process_name(process, name);
       writer->otf2->process(processes++, define_string(writer, name), nodes - 1);

@@ -85,7 +85,7 @@ static void describe_lanes(struct writer *writer)
     writer->pid = writer->lanes.pids[report->time.timeline->lanes[lane].process];
     writer->tid = tid_of(thread);
     if (timeline_first_of_process(&writer->lanes, i)) {
-      timeline_process_name(timeline_process(report, lane), name);
+      timeline_process_name(report_lane_process(report, lane), name);
       name_lane(writer, "process_name", name);
       sort_lane(writer, "process_sort_index", i);
     }

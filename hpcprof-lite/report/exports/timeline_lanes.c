@@ -7,14 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct profile_process *timeline_process(const struct report *report, uint32_t lane)
-{
-  return &report->profile->processes[report->time.timeline->lanes[lane].process];
-}
-
 const struct profile_thread *timeline_thread(const struct report *report, uint32_t lane)
 {
-  return &timeline_process(report, lane)->threads[report->time.timeline->lanes[lane].thread];
+  return &report_lane_process(report, lane)->threads[report->time.timeline->lanes[lane].thread];
 }
 
 /* ---- order ---- */
@@ -24,7 +19,7 @@ static int by_place(const void *a, const void *b, void *context)
 {
   const struct report *report = context;
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  const struct profile_process *p = timeline_process(report, x), *q = timeline_process(report, y);
+  const struct profile_process *p = report_lane_process(report, x), *q = report_lane_process(report, y);
   return strcmp(p->host, q->host) ?: COMPARE((uint32_t)p->rank + 1, (uint32_t)q->rank + 1)
                                   ?: COMPARE(p, q)
                                   ?: COMPARE(x, y);
@@ -100,8 +95,8 @@ bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t plac
 
 bool timeline_first_of_host(const struct timeline_lanes *lanes, uint32_t place)
 {
-  return !place || strcmp(timeline_process(lanes->report, lanes->order[place])->host,
-                          timeline_process(lanes->report, lanes->order[place - 1])->host) != 0;
+  return !place || strcmp(report_lane_process(lanes->report, lanes->order[place])->host,
+                          report_lane_process(lanes->report, lanes->order[place - 1])->host) != 0;
 }
 
 /* ---- names ---- */
@@ -111,8 +106,8 @@ void timeline_process_name(const struct profile_process *process, char out[TIMEL
   char rank[32] = "";
   if (process->rank >= 0)
     snprintf(rank, sizeof rank, "rank %" PRId32 ": ", process->rank);
-  snprintf(out, TIMELINE_TEXT_MAX, "%.200s: %s%.200s", *process->host ? process->host : "(unknown)", rank,
-           *process->command ? process->command : "(unknown)");
+  snprintf(out, TIMELINE_TEXT_MAX, "%.200s: %s%.200s", report_known(process->host), rank,
+           report_known(process->command));
 }
 
 void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE_TEXT_MAX])

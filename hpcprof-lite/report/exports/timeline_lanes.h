@@ -34,7 +34,6 @@ struct timeline_events {
 int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
                   void *context);
 
-const struct profile_process *timeline_process(const struct report *report, uint32_t lane);
 const struct profile_thread *timeline_thread(const struct report *report, uint32_t lane);
 
 /* Whether the lane at that place of the order is the first one of its host; of its process. */

@@ -5,22 +5,11 @@
 
 #include "hpcprof-lite/report/html/html_sources.h" /* made from page/ by bundle.py */
 
-#include <string.h>
-
 /* Writes text that cannot be markup. */
 static void write_escaped(FILE *stream, const char *text)
 {
-  static const char special[] = "<>&";
-  static const char *const written[] = {"&lt;", "&gt;", "&amp;"};
-  while (*text) {
-    const char *found = strchr(special, *text);
-    if (found) {
-      fputs(written[found - special], stream);
-      text++;
-    } else {
-      text = row_writer_character(stream, text);
-    }
-  }
+  static const char *const entities[UINT8_MAX + 1] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;"};
+  row_writer_replaced(stream, text, entities);
 }
 
 void html_page_open(const struct report *report)

@@ -75,7 +75,7 @@ static void write_group(const struct report *report, const struct state_group *g
   char number[TIMELINE_PROCESS_MAX];
   timeline_rows_process(report->profile, lane->process, number);
   if (group->level == TIMELINE_NODES)
-    snprintf(out, size, "%s", *process->host ? process->host : "(unknown)");
+    snprintf(out, size, "%s", report_known(process->host));
   else if (group->level == TIMELINE_THREADS)
     snprintf(out, size, "    thread %" PRIu32, process->threads[lane->thread].index);
   else

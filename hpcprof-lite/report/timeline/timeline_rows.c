@@ -10,11 +10,6 @@
 const char *const timeline_line_names[] = {
     [TIMELINE_THREADS] = "thread", [TIMELINE_PROCESSES] = "process", [TIMELINE_NODES] = "node"};
 
-static const struct profile_process *process_of(const struct report *report, uint32_t lane)
-{
-  return &report->profile->processes[report->time.timeline->lanes[lane].process];
-}
-
 /* Whether another process has the same rank, such as one that it has started.  Processes of a rank follow one another.
  */
 static bool shares_rank(const struct profile *profile, uint32_t number)
@@ -42,7 +37,7 @@ void timeline_rows_process(const struct profile *profile, uint32_t number, char 
  * name of a node. */
 static void write_label(const struct report *report, uint32_t lane, char label[TIMELINE_LABEL_MAX])
 {
-  const struct profile_process *process = process_of(report, lane);
+  const struct profile_process *process = report_lane_process(report, lane);
   uint32_t index = process->threads[report->time.timeline->lanes[lane].thread].index;
   char number[TIMELINE_PROCESS_MAX];
   timeline_rows_process(report->profile, report->time.timeline->lanes[lane].process, number);
@@ -73,7 +68,8 @@ uint32_t timeline_rows_columns(const struct report *report, unsigned width)
 static uint32_t row_of(const struct report *report, const struct timeline_rows *rows, uint32_t lane)
 {
   for (uint32_t i = rows->count; i-- > 0 && report->time.lanes != TIMELINE_THREADS;) {
-    const struct profile_process *process = process_of(report, lane), *other = process_of(report, rows->rows[i].lane);
+    const struct profile_process *process = report_lane_process(report, lane),
+                                 *other = report_lane_process(report, rows->rows[i].lane);
     if (process == other || (report->time.lanes == TIMELINE_NODES && !strcmp(process->host, other->host)))
       return i;
     if (report->time.lanes == TIMELINE_PROCESSES)

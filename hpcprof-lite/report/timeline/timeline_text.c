@@ -55,8 +55,7 @@ struct drawing {
 
 static const struct profile_process *process_of(const struct drawing *drawing, uint32_t row)
 {
-  const struct report *report = drawing->report;
-  return &report->profile->processes[report->time.timeline->lanes[drawing->rows.rows[row].lane].process];
+  return report_lane_process(drawing->report, drawing->rows.rows[row].lane);
 }
 
 /* The category with the most time; TIMELINE_CATEGORIES if nothing lived. */
@@ -144,8 +143,7 @@ static void print_place(const struct drawing *drawing, uint32_t row)
 {
   const struct profile_process *process = process_of(drawing, row);
   char text[1024], fitting[TERMINAL_TEXT_MAX];
-  snprintf(text, sizeof text, "%.100s: %.900s", *process->host ? process->host : "(unknown)",
-           *process->command ? process->command : "(unknown)");
+  snprintf(text, sizeof text, "%.100s: %.900s", report_known(process->host), report_known(process->command));
   terminal_fit(&drawing->terminal, text, drawing->terminal.width, fitting);
   fprintf(drawing->report->stream, "%s%s%s\n", terminal_bold(&drawing->terminal), fitting,
           terminal_plain(&drawing->terminal));

@@ -18,7 +18,7 @@ const struct tree_row tree_walk_omitted = {.parent = MODEL_NONE,
 
 const char *tree_walk_name(const struct tree_row *row)
 {
-  return *row->name ? row->name : "(unknown)";
+  return report_known(row->name);
 }
 
 const char *tree_walk_module(const struct report *report, const struct tree_row *row)
