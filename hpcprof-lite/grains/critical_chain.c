@@ -66,7 +66,7 @@ static int record(struct recording *recording, const struct profile_process *pro
   struct replay_request request = {.rows = process->workspan.directives_count, .sink = &sink};
   struct replay_result result;
   int status = replay_log(&request, log, &result);
-  *whole = !status && !result.invalid && !result.lost_tasks && !result.lost_joins && !log_reader_forced(log) &&
+  *whole = !status && !result.lost.invalid && !result.lost.tasks && !result.lost.joins && !log_reader_forced(log) &&
            !log_reader_damaged(log);
   replay_result_release(&result);
   return status;

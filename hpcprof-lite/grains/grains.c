@@ -58,16 +58,16 @@ static void compare(struct grains *grains, const struct profile_process *process
 static void report_losses(struct grains *grains, const struct log_reader *log, const struct replay_result *result,
                           const char *path, struct problems *problems)
 {
-  uint64_t lost = result->lost_tasks + result->lost_joins + grains->recorder.grains.lost;
-  if (result->invalid)
+  uint64_t lost = result->lost.tasks + result->lost.joins + grains->recorder.grains.lost;
+  if (result->lost.invalid)
     problems_add(problems, "%s: graph log: records that contradict the graph, left out: %" PRIu64, path,
-                 result->invalid);
+                 result->lost.invalid);
   if (lost)
     problems_add(problems, "%s: graph log: tasks, regions and joins beyond the limit, left out: %" PRIu64, path, lost);
   if (log_reader_forced(log))
     problems_add(problems, "%s: graph log: records that refer to what no thread has created: %" PRIu64, path,
                  log_reader_forced(log));
-  grains->totals.differs = result->invalid || lost || log_reader_forced(log) || log_reader_damaged(log);
+  grains->totals.differs = result->lost.invalid || lost || log_reader_forced(log) || log_reader_damaged(log);
 }
 
 static int record_log(struct grains *grains, const struct profile_process *process, struct log_reader *log,

@@ -24,7 +24,7 @@ static void on_implicit(struct task_graph *graph, struct graph_event *event)
   uint32_t region_index = name ? index_find(&graph->regions.names, name) : 0;
   uint32_t index = task_graph_task_new(graph, task_graph_name(event->next->thread, ++event->stream->tasks));
   struct task_graph_region *region = task_graph_region(graph, region_index);
-  graph->invalid += name && !region_index;
+  graph->lost.invalid += name && !region_index;
   if (index) {
     struct task_graph_task *task = task_graph_task(graph, index);
     task->flags = TASK_GRAPH_IMPLICIT | TASK_GRAPH_STARTED;
@@ -33,7 +33,7 @@ static void on_implicit(struct task_graph *graph, struct graph_event *event)
     if (region_index)
       region->size = event->operand[2];
     task->now = vector_clock_copy(&graph->clocks, region->start);
-    add_cost(graph, region_index ? task->now : 0, graph->cost_fork);
+    add_cost(graph, region_index ? task->now : 0, graph->costs.fork);
     task_graph_task_scope(graph, task, region->row, region->choice);
   }
   event->created = index;
@@ -73,7 +73,7 @@ static void on_region(struct task_graph *graph, struct graph_event *event)
   uint64_t name = task_graph_name(event->next->thread, ++stream->regions);
   uint32_t index = object_table_add(&graph->regions, name);
   if (!index) {
-    graph->lost_tasks++;
+    graph->lost.tasks++;
     return;
   }
   struct task_graph_region *region = task_graph_region(graph, index);
@@ -100,14 +100,14 @@ static void on_region_end(struct task_graph *graph, struct graph_event *event)
   struct task_graph_region *region = task_graph_region(graph, index);
   struct task_graph_task *creator = task_graph_task(graph, region->creator);
   if (!index) {
-    graph->invalid++;
+    graph->lost.invalid++;
     return;
   }
   vector_clock_raise(&graph->clocks, creator->now, region->phases[0]);
   vector_clock_raise(&graph->clocks, creator->now, region->phases[1]);
   for (unsigned i = 0; i < TASK_GRAPH_LOOPS; i++)
     task_graph_loop_close(graph, &region->loops[i]);
-  add_cost(graph, creator->now, graph->cost_join);
+  add_cost(graph, creator->now, graph->costs.join);
   struct clock_pair now = task_graph_now(graph, creator);
   if (region->creator)
     instances_work(&graph->instances, region->instance, &(struct clock_pair){0}, &now);
@@ -151,9 +151,9 @@ static void on_task(struct task_graph *graph, struct graph_event *event)
     uint32_t outer = beside ? starter->outer_instance : task_graph_make_instances(graph, parent);
     task->outer_instance = instances_share(&graph->instances, outer);
   }
-  graph->invalid += !parent_index;
+  graph->lost.invalid += !parent_index;
   task->choice = choice;
-  add_cost(graph, task->flags & TASK_GRAPH_SERIAL ? 0 : task->now, graph->cost_task);
+  add_cost(graph, task->flags & TASK_GRAPH_SERIAL ? 0 : task->now, graph->costs.task);
   task_graph_task_scope(graph, task, row, choice);
 }
 
@@ -184,7 +184,7 @@ static void on_task_end(struct task_graph *graph, struct graph_event *event)
   const struct task_graph_task *parent = task_graph_task(graph, task->parent);
   bool awaited = event->op == GRAPHLOG_TASK_END;
   if (!event->task || task->flags & TASK_GRAPH_IMPLICIT) {
-    graph->invalid++;
+    graph->lost.invalid++;
     return;
   }
   if (awaited && task->parent && task->flags & TASK_GRAPH_SERIAL)
@@ -254,7 +254,7 @@ static void on_group(struct task_graph *graph, struct graph_event *event)
   on_scope(graph, event);
   uint32_t index = object_pool_get(&graph->groups);
   if (!index) {
-    graph->lost_tasks++;
+    graph->lost.tasks++;
     return;
   }
   *task_graph_group(graph, index) = (struct task_graph_group){.refs = 1, .outer = task->group};
@@ -354,7 +354,7 @@ static void on_loop_end(struct task_graph *graph, struct graph_event *event)
 {
   struct task_graph_task *task = task_graph_task(graph, event->running);
   if (!(task->flags & TASK_GRAPH_LOOP)) {
-    graph->invalid++;
+    graph->lost.invalid++;
     return;
   }
   bool followed = task->scopes_open <= GRAPHLOG_SCOPES_MAX;
@@ -416,11 +416,11 @@ static void on_join(struct task_graph *graph, struct graph_event *event)
 {
   uint64_t name = task_graph_name(event->operand[2], event->operand[3]);
   if (!event->task || !name) {
-    graph->invalid++;
+    graph->lost.invalid++;
     return;
   }
   struct join *join = joins_find(&graph->joins, name, event->op == GRAPHLOG_OFFER);
-  graph->lost_joins += !join;
+  graph->lost.joins += !join;
   if (join && event->op == GRAPHLOG_TAKE)
     take_join(graph, task_graph_task(graph, event->task), join);
   else if (join)
@@ -447,7 +447,7 @@ static uint32_t get_lock(struct task_graph *graph, uint64_t id, const struct clo
   if (index)
     return index;
   index = object_table_add(&graph->locks, lock_name(id));
-  graph->lost_constructs += !index;
+  graph->lost.constructs += !index;
   if (index)
     lock_at(graph, index)->earliest = *now;
   return index;
@@ -533,7 +533,7 @@ void graph_reader_take(struct task_graph *graph, struct graph_event *event)
   else if (operations_of_task[event->op] && event->running && task_graph_task(graph, event->running)->scope)
     operations_of_task[event->op](graph, event);
   else
-    graph->invalid += operations_of_task[event->op] != NULL;
+    graph->lost.invalid += operations_of_task[event->op] != NULL;
 }
 
 /* ---- the end ---- */

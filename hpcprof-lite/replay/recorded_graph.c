@@ -73,10 +73,10 @@ static void report_losses(struct recorded_graph *recorded, const struct replay_r
   const struct {
     uint64_t count;
     const char *text;
-  } all[] = {{result->invalid, "records that contradict the graph, left out"},
-             {result->lost_tasks, "tasks, regions or waits beyond the limit, left out"},
-             {result->lost_constructs, "constructs or locks beyond the limit, not distinguished"},
-             {result->lost_joins, "joins that are unknown or no longer kept, taken as time 0"},
+  } all[] = {{result->lost.invalid, "records that contradict the graph, left out"},
+             {result->lost.tasks, "tasks, regions or waits beyond the limit, left out"},
+             {result->lost.constructs, "constructs or locks beyond the limit, not distinguished"},
+             {result->lost.joins, "joins that are unknown or no longer kept, taken as time 0"},
              {log_reader_forced(recorded->log), "records that refer to what no thread has created"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (!all[i].count)
@@ -163,11 +163,11 @@ static bool open_log(struct recorded_graph *recorded)
 
 static void burden(const struct recorded_graph *recorded, struct replay_request *request)
 {
-  const struct profile_workspan *workspan = &recorded->process->workspan;
+  const struct profile_process *process = recorded->process;
   request->burdened = true;
-  request->cost_fork = (double)workspan->cost_fork / recorded->scale;
-  request->cost_task = (double)workspan->cost_task / recorded->scale;
-  request->cost_join = (double)workspan->cost_join / recorded->scale;
+  request->costs = (struct task_graph_costs){.fork = (double)process->cost_fork / recorded->scale,
+                                             .task = (double)process->cost_task / recorded->scale,
+                                             .join = (double)process->cost_join / recorded->scale};
 }
 
 void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count,

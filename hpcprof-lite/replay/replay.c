@@ -49,9 +49,7 @@ static void init_graph(struct replay *replay, uint32_t streams)
   uint32_t elements = graph->first_schedule + request->cores_count;
   graph->second_element = replay->detail;
   graph->burdened_element = request->burdened ? 1 + replay->scenarios : 0;
-  graph->cost_fork = request->cost_fork;
-  graph->cost_task = request->cost_task;
-  graph->cost_join = request->cost_join;
+  graph->costs = request->costs;
   task_graph_init(graph, streams);
   instances_init(&graph->instances, request->rows);
   graph->instances.limited = request->limited;
@@ -173,7 +171,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
   event->start = clock->element[0].time;
   event->counts = task->scope && task->now && event->work < (uint64_t)1 << 60;
   if (!event->counts) {
-    graph->invalid++;
+    graph->lost.invalid++;
     forget_samples(samples);
     return;
   }
@@ -249,10 +247,8 @@ static void finish(struct replay *replay, uint32_t streams)
     found->makespans[i] = replay->schedules[i].makespan;
   found->rows = replay->graph.instances.totals;
   replay->graph.instances.totals = NULL;
-  found->invalid = replay->graph.invalid;
-  found->lost_joins = replay->graph.lost_joins;
-  found->lost_tasks = replay->graph.lost_tasks;
-  found->lost_constructs = replay->graph.lost_constructs + replay->graph.instances.lost;
+  found->lost = replay->graph.lost;
+  found->lost.constructs += replay->graph.instances.lost;
   found->lost_contributions = replay->contributions.lost;
   if (!replay->detail)
     return;

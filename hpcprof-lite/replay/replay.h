@@ -41,9 +41,9 @@ struct replay_request {
   uint32_t scenarios_count;
   bool detail;   /* of the first scenario: figures of directives and contributions to its span */
   bool burdened; /* compute the burdened span */
-  double cost_fork, cost_task, cost_join; /* in the unit of the log */
-  bool exact_samples;                     /* a sample represents its whole fragment: work is counted */
-  bool limited; /* only a part of the run counts: so do instances that do work in it, and costs in it */
+  struct task_graph_costs costs;
+  bool exact_samples; /* a sample represents its whole fragment: work is counted */
+  bool limited;       /* only a part of the run counts: so do instances that do work in it, and costs in it */
   uint32_t cores[REPLAY_SCHEDULES]; /* a list schedule for each number of cores; 0: as many as are needed */
   uint32_t cores_count;
   struct schedule_assumption assumptions[REPLAY_SCHEDULES]; /* of the schedules */
@@ -66,7 +66,8 @@ struct replay_result {
   double makespans[REPLAY_SCHEDULES];
   struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
   double *contributions;        /* [entry] to the first scenario's span, with `detail`, else NULL */
-  uint64_t lost_joins, lost_tasks, lost_constructs, lost_contributions, invalid;
+  struct task_graph_losses lost;
+  uint64_t lost_contributions;
 };
 
 /* Replays a log from its present position on.  Returns 0, or what the sink returns; replay_result_release() in any

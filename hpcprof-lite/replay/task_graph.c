@@ -56,7 +56,7 @@ uint32_t task_graph_row(struct task_graph *graph, uint64_t row)
 {
   if (row < graph->instances.rows)
     return (uint32_t)row;
-  graph->invalid++;
+  graph->lost.invalid++;
   return 0;
 }
 
@@ -66,7 +66,7 @@ void task_graph_raise(struct task_graph *graph, uint32_t *clock, uint32_t other)
 {
   if (!*clock)
     *clock = vector_clock_new(&graph->clocks);
-  graph->lost_tasks += !*clock;
+  graph->lost.tasks += !*clock;
   vector_clock_raise(&graph->clocks, *clock, other);
 }
 
@@ -145,7 +145,7 @@ static bool push_scope(struct task_graph *graph, struct task_graph_task *task, u
 {
   uint32_t index = object_pool_get(&graph->scopes);
   if (!index) {
-    graph->lost_constructs++;
+    graph->lost.constructs++;
     return false;
   }
   *task_graph_scope(graph, index) =
@@ -234,7 +234,7 @@ void task_graph_construct_end(struct task_graph *graph, struct task_graph_task *
 uint32_t task_graph_task_new(struct task_graph *graph, uint64_t name)
 {
   uint32_t index = object_table_add(&graph->tasks, name);
-  graph->lost_tasks += !index;
+  graph->lost.tasks += !index;
   if (index)
     *task_graph_task(graph, index) = (struct task_graph_task){.refs = 1, .name = name};
   return index;

@@ -4,7 +4,7 @@
  * Context: BATCH.  The rules are those of hpcrun-lite/rt/span/graph.h.  Objects are named by numbers, 0 = none; object
  * 0 can be read and consists of zeros.  An object is freed when the last reference to it is dropped: whatever a log
  * contains, no number refers to a freed object.  If there are too many objects, the operation is left out and counted
- * in `lost_tasks` or `lost_constructs`.
+ * in `lost`.
  */
 #ifndef HPCPROF_LITE_REPLAY_TASK_GRAPH_H
 #define HPCPROF_LITE_REPLAY_TASK_GRAPH_H
@@ -94,6 +94,17 @@ struct task_graph_stream {
   uint64_t tasks, regions; /* how many it has created: their numbers are their names */
 };
 
+/* What the burdened span adds for each of them, in the unit of the log. */
+struct task_graph_costs {
+  double fork, task, join;
+};
+
+/* What was left out. */
+struct task_graph_losses {
+  uint64_t tasks, constructs, joins;
+  uint64_t invalid; /* records that contradict the graph */
+};
+
 struct task_graph {
   struct object_table tasks, regions, locks;
   struct object_pool scopes, groups;
@@ -106,9 +117,8 @@ struct task_graph {
   uint32_t program_end;      /* clock: latest end of all chains of work */
   uint32_t burdened_element; /* the element of clocks that these costs are added to, 0: none */
   uint32_t first_schedule;   /* from this element of clocks on, a task also waits for locks */
-  double cost_fork, cost_task, cost_join;
-  uint64_t lost_tasks, lost_constructs, lost_joins;
-  uint64_t invalid; /* records that contradict the graph, counted by those who process them */
+  struct task_graph_costs costs;
+  struct task_graph_losses lost;
 };
 
 /* Prepares pools and streams.  The caller initialises clocks, joins, instances, selection and what is computed;

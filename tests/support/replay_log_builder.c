@@ -143,8 +143,8 @@ struct replay_result ask(struct replay_request request)
 {
   struct replay_result result;
   assert_true(replay_file(&request, &result));
-  assert_int_equal(result.invalid, 0);
-  assert_int_equal(result.lost_joins + result.lost_tasks + result.lost_constructs + result.lost_contributions, 0);
+  assert_int_equal(result.lost.invalid, 0);
+  assert_int_equal(result.lost.joins + result.lost.tasks + result.lost.constructs + result.lost_contributions, 0);
   if (problems.count)
     fail_msg("%s", problems.lines[0]);
   return result;

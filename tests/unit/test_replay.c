@@ -336,7 +336,7 @@ static void test_costs_burden_the_span(void **state)
   join_team(2, team);
   save(COMPOSE_PACKED);
   struct replay_result result =
-      ask((struct replay_request){.burdened = true, .cost_fork = 100, .cost_task = 20, .cost_join = 3});
+      ask((struct replay_request){.burdened = true, .costs = {.fork = 100, .task = 20, .join = 3}});
   assert_true(result.span == 15 && result.burdened == 133);
 }
 
@@ -736,7 +736,7 @@ static void test_threads_that_wait_for_nothing_go_on(void **state)
   struct replay_result result;
   assert_true(replay_file(&request, &result));
   assert_true(result.work == 32 && result.span == 21);
-  assert_int_equal(result.lost_joins, 2);
+  assert_int_equal(result.lost.joins, 2);
 }
 
 int main(int argc, char **argv)
