@@ -133,6 +133,18 @@ enum format_process_flag {
   FORMAT_PROCESS_ONLINE = 32    /* work and span were computed: known at its end */
 };
 
+/* Work and span of a process, and what their unit is. */
+#define FORMAT_WORKSPAN_FIELDS(F)                                                                                      \
+  F(uint64_t, span)          /* longest chain of work, in `work_unit`; 0: not computed */                              \
+  F(uint64_t, span_burdened) /* likewise, with the costs below */                                                      \
+  F(uint32_t, work_unit)     /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */     \
+  F(uint32_t, unseen) /* bits: callbacks that the runtime lacks, in the order of graph[] in hpcrun-lite/rt/ompt.c */   \
+  F(uint64_t, tick_scale)  /* nanoseconds of a tick of the time-stamp counter, times 2^32 */                           \
+  F(uint64_t, start_ticks) /* the counter at the process's start */                                                    \
+  F(uint64_t, cost_fork)   /* ns that the burdened clock adds for a region, see doc/format.md */                       \
+  F(uint64_t, cost_task)   /* likewise for a task */                                                                   \
+  F(uint64_t, cost_join)   /* likewise for a join */
+
 /* M: what hpcprof-lite has as something else by the same name. */
 #define FORMAT_PROCESS_LIST(F, A, M)                                                                                   \
   F(uint32_t, pid)                                                                                                     \
@@ -152,15 +164,7 @@ enum format_process_flag {
   F(uint32_t, reserved)                                                                                                \
   F(uint64_t, regions) /* parallel regions begun */                                                                    \
   A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
-  F(uint64_t, span)          /* longest chain of work, in `work_unit`; 0: not computed */                              \
-  F(uint64_t, span_burdened) /* likewise, with the costs below */                                                      \
-  F(uint32_t, work_unit)     /* string: "s" (the numbers are nanoseconds) or the counted unit; "": not computed */     \
-  F(uint32_t, unseen) /* bits: callbacks that the runtime lacks, in the order of graph[] in hpcrun-lite/rt/ompt.c */   \
-  F(uint64_t, tick_scale)        /* nanoseconds of a tick of the time-stamp counter, times 2^32 */                     \
-  F(uint64_t, start_ticks)       /* the counter at the process's start */                                              \
-  F(uint64_t, cost_fork)         /* ns that the burdened clock adds for a region, see doc/format.md */                 \
-  F(uint64_t, cost_task)         /* likewise for a task */                                                             \
-  F(uint64_t, cost_join)         /* likewise for a join */                                                             \
+  FORMAT_WORKSPAN_FIELDS(F)                                                                                            \
   F(uint64_t, paused_ns)         /* of wall_ns: measuring was paused */                                                \
   F(uint64_t, unsampled_ns)      /* of wall_ns: no samples were taken, as the level was summary; without pauses */     \
   F(uint64_t, peak_memory_bytes) /* most memory in use at once, as the kernel counts it; 0: not known */
@@ -377,18 +381,20 @@ enum format_directive_kind {
   FORMAT_CONSTRUCT_KINDS
 };
 
-/* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process. */
-#define FORMAT_DIRECTIVE_FIELDS(F, A)                                                                                  \
+/* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process.  M as in
+ * FORMAT_PROCESS_LIST. */
+#define FORMAT_DIRECTIVE_LIST(F, A, M)                                                                                 \
   F(uint32_t, kind)   /* enum format_directive_kind */                                                                 \
   F(uint32_t, module) /* 0: not known */                                                                               \
   F(uint64_t, offset) /* of the call instruction that enters the runtime, in the module */                             \
-  F(uint32_t, flags)  /* name: string, of a user region */                                                             \
-  F(uint32_t, name)   /* string, of a user region */                                                                   \
+  F(uint32_t, flags)                                                                                                   \
+  M(uint32_t, name) /* string, of a user region */                                                                     \
   F(uint64_t, instances)                                                                                               \
   F(uint64_t, work)                                                                                                    \
   F(uint64_t, span)                                                                                                    \
   F(uint64_t, iterations)                                                                                              \
   F(uint64_t, lock_bound)
+#define FORMAT_DIRECTIVE_FIELDS(F, A) FORMAT_DIRECTIVE_LIST(F, A, F)
 struct format_directive {
   FORMAT_DIRECTIVE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -55,8 +55,8 @@ static void add_tasks(const struct profile_process *process, const struct constr
   row->cut = row->cut || tasks->cut;
   sums->waits_known = sums->waits_known && (tasks->waits_known || !tasks->created);
   sums->wait_ns += (double)tasks->wait_ns;
-  sums->cost_known = sums->cost_known && process->workspan.is_time && process->workspan.cost_task;
-  sums->cost_ns += (double)process->workspan.cost_task * (double)tasks->created;
+  sums->cost_known = sums->cost_known && process->workspan.is_time && process->cost_task;
+  sums->cost_ns += (double)process->cost_task * (double)tasks->created;
   add_buckets(sums, tasks);
 }
 

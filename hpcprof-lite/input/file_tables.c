@@ -165,14 +165,9 @@ static void take_flush(struct file_tables *tables, const struct format_view *vie
   if (!process->count || view->head.count != 1)
     return;
   format_record(view, 0, &flushed, sizeof flushed);
-  live->span = flushed.span;
-  live->span_burdened = flushed.span_burdened;
-  live->work_unit = flushed.work_unit;
-  live->unseen = flushed.unseen;
-  live->tick_scale = flushed.tick_scale;
-  live->cost_fork = flushed.cost_fork;
-  live->cost_task = flushed.cost_task;
-  live->cost_join = flushed.cost_join;
+#define TAKE(type, name) live->name = flushed.name;
+  FORMAT_WORKSPAN_FIELDS(TAKE)
+#undef TAKE
 }
 
 /* Whether the chunk is in the file of ended threads but describes the whole process, as the live file already does. */

@@ -123,9 +123,6 @@ static void take_workspan(const struct read_file *file, const struct format_proc
   workspan->burdened = record->span_burdened;
   workspan->unseen = record->unseen;
   workspan->tick_ns = (double)record->tick_scale / 4294967296.0;
-  workspan->cost_fork = record->cost_fork;
-  workspan->cost_task = record->cost_task;
-  workspan->cost_join = record->cost_join;
 }
 
 /* Computes what a process records at its end from its threads, up to their last samples. */

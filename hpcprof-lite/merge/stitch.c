@@ -381,21 +381,16 @@ static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
   workspan->directives = xcalloc((size_t)count + 1, sizeof *workspan->directives);
   workspan->directives_count = count ? count : 1;
   for (uint32_t i = 0; i < workspan->directives_count; i++) {
-    struct format_directive from = i ? records[i] : (struct format_directive){0};
-    bool valid = i && from.kind > DIRECTIVE_PROGRAM && from.kind < DIRECTIVE_KINDS;
-    bool placed = from.module && from.module < read_count(stitch->map.file, FORMAT_MODULES);
-    faults[FAULT_KIND] += i && (!valid || (from.module && !placed));
-    workspan->directives[i] =
-        (struct profile_directive){.kind = valid ? from.kind : DIRECTIVE_PROGRAM,
-                                   .module = placed ? stitch->map.modules[from.module] : MODEL_NONE,
-                                   .offset = from.offset,
-                                   .name = xstrdup(valid ? read_string(stitch->map.file, from.name) : ""),
-                                   .flags = from.flags,
-                                   .instances = from.instances,
-                                   .work = from.work,
-                                   .span = from.span,
-                                   .iterations = from.iterations,
-                                   .lock_bound = from.lock_bound};
+    struct profile_directive *directive = &workspan->directives[i];
+    if (i)
+      directive->stored = records[i];
+    uint32_t kind = directive->kind, module = directive->module;
+    bool valid = i && kind > DIRECTIVE_PROGRAM && kind < DIRECTIVE_KINDS;
+    bool placed = module && module < read_count(stitch->map.file, FORMAT_MODULES);
+    faults[FAULT_KIND] += i && (!valid || (module && !placed));
+    directive->kind = valid ? kind : DIRECTIVE_PROGRAM;
+    directive->module = placed ? stitch->map.modules[module] : MODEL_NONE;
+    directive->name = xstrdup(valid ? read_string(stitch->map.file, directive->stored.name) : "");
   }
 }
 

@@ -42,16 +42,21 @@ struct profile_thread {
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
 };
 
-/* A construct at a code address, summed over its outermost instances.  Kind, module, offset and name identify it in all
- * processes.  Directive 0 is the program, whose figures are in struct profile_workspan. */
+/* Fields of stored records that are numbers of strings, or have other names here. */
+#define PROFILE_OTHER_FIELD(type, name) type stored_##name;
+
+/* A construct at a code address, summed over its outermost instances.  Kind, module (its number in the catalog,
+ * MODEL_NONE if not known), offset and name identify it in all processes.  Directive 0 is the program, whose figures
+ * are in struct profile_workspan. */
 struct profile_directive {
-  uint32_t kind;   /* enum directive_kind */
-  uint32_t module; /* number in the catalog, MODEL_NONE if not known */
-  uint64_t offset; /* in the module: inside the call that enters the runtime */
-  char *name;      /* of a user region, else "" */
-  uint32_t flags;
+  union {
+    struct format_directive stored;
+    struct {
+      FORMAT_DIRECTIVE_LIST(FORMAT_FIELD, FORMAT_ARRAY, PROFILE_OTHER_FIELD)
+    };
+  };
+  char *name;       /* of a user region, else "" */
   uint32_t counted; /* of the run: it has figures; else only construct times refer to it */
-  uint64_t instances, work, span, iterations, lock_bound;
 };
 
 /* Bits: callbacks that the OpenMP runtime does not provide. */
@@ -70,10 +75,9 @@ struct profile_workspan {
   char *unit;   /* "s": amounts are in ns; otherwise the counted unit */
   bool is_time; /* the unit is "s" */
   uint64_t work, span, burdened;
-  double tick_ns;                           /* length of a tick of the graph log */
-  uint64_t cost_fork, cost_task, cost_join; /* ns: the costs that the burdened span adds */
-  uint32_t unseen;                          /* enum workspan_unseen */
-  struct profile_directive *directives;     /* [0] is the program */
+  double tick_ns;                       /* length of a tick of the graph log */
+  uint32_t unseen;                      /* enum workspan_unseen */
+  struct profile_directive *directives; /* [0] is the program */
   uint32_t directives_count;
 };
 
@@ -108,9 +112,6 @@ enum process_flag {
   PROCESS_ONLINE = 32    /* work and span were being computed, and are known after its end   */
 };
 
-/* Fields of struct format_process that are numbers of strings, or have other names here. */
-#define PROFILE_OTHER_FIELD(type, name) type stored_##name;
-
 /* One process, which is one measurement file. */
 struct profile_process {
   char *path;
@@ -143,7 +144,7 @@ struct profile_process {
 /* The part of the run that is reported: what happened outside it costs nothing. */
 struct profile_range {
   bool limited;              /* false: figures are those of all of it; the timeline alone may be that of the part */
-  uint64_t from_ns, to_ns;   /* since the run's begin; to_ns is at most run_ns */
+  uint64_t from_ns, to_ns;   /* since the run's start; to_ns is at most run_ns */
   uint64_t begin_ns, run_ns; /* when the run's first process began, and how long the run took; 0: no part is wanted */
   bool log_differs;          /* a graph log is incomplete or differs from the measurement */
   bool traced;               /* all figures are those of the part, from traces; else those that the graph log tells */
