@@ -2,7 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/input/wait_place.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,7 @@ static const size_t waits_max = 16u << 20;
 
 /* A place, summed over the threads. */
 struct place {
-  uint32_t kind, module;
-  uint64_t offset;
+  struct wait_place at;
   double idle_ns, shared_ns;
 };
 
@@ -26,20 +25,15 @@ struct places {
   struct index index;
 };
 
-static bool is_of(const struct place *place, const struct format_wait *wait)
-{
-  return place->kind == wait->kind && place->module == wait->module && place->offset == wait->offset;
-}
-
 /* Finds or adds a place. */
 static uint32_t place_of(struct places *places, const struct format_wait *wait)
 {
-  uint64_t key = index_hash(index_hash(index_hash(1, wait->kind), wait->module), wait->offset);
-  uint32_t found = INDEX_FIND(&places->index, key, i, is_of(&places->all[i - 1], wait));
+  struct wait_place at = wait_place_of(wait);
+  uint64_t key = wait_place_hash(&at);
+  uint32_t found = INDEX_FIND(&places->index, key, i, wait_place_same(&places->all[i - 1].at, &at));
   if (found)
     return found - 1;
-  *XAPPEND(places->all, places->count, places->room) =
-      (struct place){.kind = wait->kind, .module = wait->module, .offset = wait->offset};
+  *XAPPEND(places->all, places->count, places->room) = (struct place){.at = at};
   index_add(&places->index, key, places->count);
   return places->count - 1;
 }
@@ -227,8 +221,8 @@ static void distribute(const struct profile_process *process, enum profile_basel
   struct outside outside = find_outside(process, baseline);
   for (uint32_t i = 0; i < places->count; i++) {
     const struct place *place = &places->all[i];
-    double counts = place->kind == FORMAT_WAIT_LOCK || !waits->counted;
-    if (place->kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
+    double counts = place->at.kind == FORMAT_WAIT_LOCK || !waits->counted;
+    if (place->at.kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
       counts = 0;
     double factor = factor_of(place->idle_ns, place->shared_ns, period_ns);
     waits->factors[i] = counts * (known ? factor : 1);

@@ -162,8 +162,8 @@ static void add_blame(struct range_thread *thread, uint32_t value, uint64_t per_
   struct range_sums *sums = &thread->sums[value];
   model_add(&sums->per_busy_ns, per_busy_ns);
   model_add(&sums->in_use_ns, in_use_ns);
-  model_add(&thread->per_busy_ns, per_busy_ns);
-  model_add(&thread->in_use_ns, in_use_ns);
+  model_add(&thread->part.per_busy_ns, per_busy_ns);
+  model_add(&thread->part.in_use_ns, in_use_ns);
 }
 
 /* Adds what other threads wait during a sample to its context. */
@@ -419,7 +419,9 @@ void range_close(struct range *range)
  * the trace lacks samples, what it has. */
 static uint64_t share_of(uint64_t figure, struct range_amount traced, struct range_amount life, bool complete)
 {
-  return !figure || !complete ? traced.in : range_share_of(figure, traced.all ? traced : life);
+  if (!figure || !complete)
+    return traced.in;
+  return range_share_of(figure, traced.all ? traced : life);
 }
 
 static void take_waits(const struct read_part *part, double tick_ns, struct profile_thread *thread)
@@ -439,30 +441,26 @@ static void take_thread(const struct range *range, const struct range_thread *fr
                         const struct profile_process *process, uint64_t from_ns, uint64_t to_ns,
                         struct profile_thread *thread)
 {
+  bool complete = from->samples_all == thread->samples;
+  *thread = from->part;
   uint64_t start_ns = thread->start_ns, end_ns = model_sum(start_ns, thread->wall_ns);
   uint64_t low = MAX(start_ns, from_ns), high = MIN(end_ns, to_ns);
   struct range_amount life = {high > low ? high - low : 0, thread->wall_ns};
   double tick = process->workspan.tick_ns;
-  bool complete = from->samples_all == thread->samples;
   thread->start_ns = MIN(low, to_ns) - from_ns;
   thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;
   thread->wall_ns = life.in;
   thread->paused_ns = MIN(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
   thread->unsampled_ns = thread->unsampled_cpu_ns = 0; /* when that was is not known */
-  thread->samples = from->samples;
-  thread->samples_idle = from->samples_idle;
-  thread->samples_lockwait = from->samples_lockwait;
-  thread->lockwait_sampled_ns = from->lockwait_sampled_ns;
   thread->cpu_ns = share_of(thread->cpu_ns, from->weight, life, complete);
   thread->tool_ns = share_of(thread->tool_ns, from->tool_ns, life, complete);
   thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
-  thread->region_ns = from->with_constructs ? model_rounded((double)from->region_ticks * tick)
-                                            : share_of(thread->region_ns, range->in_regions, life, true);
-  thread->regions = from->regions;
+  if (from->with_constructs)
+    thread->region_ns = model_rounded((double)from->region_ticks * tick);
+  else
+    thread->region_ns = share_of(thread->region_ns, range->in_regions, life, true);
   take_waits(part, tick, thread);
-  thread->per_busy_ns = from->per_busy_ns;
-  thread->in_use_ns = from->in_use_ns;
   thread->work = 0;
 }
 
@@ -481,7 +479,7 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
     take_thread(range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
     model_add(&process->cpu_ns, process->threads[i].cpu_ns);
     paused_ns = MAX(process->threads[i].paused_ns, paused_ns);
-    model_add(&process->regions, from->regions);
+    model_add(&process->regions, from->part.regions);
     unknown += from->unknown;
     process->counts_about |= from->counts_cut;
     gap_ticks += from->gap_ticks;

@@ -6,20 +6,10 @@
 
 #include <stdlib.h>
 
-static uint64_t key_of(uint32_t kind, uint32_t module, uint64_t offset)
+uint32_t range_places_add(struct range_places *places, const struct wait_place *place)
 {
-  return index_hash(index_hash(index_hash(1, kind), module), offset);
-}
-
-static bool same_place(const struct range_place *a, const struct range_place *b)
-{
-  return a->kind == b->kind && a->module == b->module && a->offset == b->offset;
-}
-
-uint32_t range_places_add(struct range_places *places, const struct range_place *place)
-{
-  uint64_t key = key_of(place->kind, place->module, place->offset);
-  uint32_t found = INDEX_FIND(&places->index, key, i, same_place(&places->all[i - 1], place));
+  uint64_t key = wait_place_hash(place);
+  uint32_t found = INDEX_FIND(&places->index, key, i, wait_place_same(&places->all[i - 1], place));
   if (found)
     return found - 1;
   *XAPPEND(places->all, places->count, places->room) = *place;
@@ -36,20 +26,20 @@ void range_places_release(struct range_places *places)
 void range_stored_index(struct range_stored *stored)
 {
   for (uint32_t i = 0; i < stored->count; i++) {
-    const struct format_wait *wait = &stored->waits[i];
-    uint64_t key = key_of(wait->kind, wait->module, wait->offset);
+    struct wait_place place = wait_place_of(&stored->waits[i]);
+    uint64_t key = wait_place_hash(&place);
     if (!index_find(&stored->index, key))
       index_add(&stored->index, key, i + 1);
   }
 }
 
-uint32_t range_stored_find(const struct range_stored *stored, const struct range_place *place)
+uint32_t range_stored_find(const struct range_stored *stored, const struct wait_place *place)
 {
-  uint32_t found = index_find(&stored->index, key_of(place->kind, place->module, place->offset));
-  const struct format_wait *wait = found ? &stored->waits[found - 1] : NULL;
-  return wait && wait->kind == place->kind && wait->module == place->module && wait->offset == place->offset
-             ? found - 1
-             : MODEL_NONE;
+  uint32_t found = index_find(&stored->index, wait_place_hash(place));
+  if (!found)
+    return MODEL_NONE;
+  struct wait_place at = wait_place_of(&stored->waits[found - 1]);
+  return wait_place_same(&at, place) ? found - 1 : MODEL_NONE;
 }
 
 /* In which region the record lies: 0 in none, 1 the thread has created the outermost one, 2 another thread has. */
@@ -70,7 +60,7 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
   uint8_t *regions = xcalloc(count, sizeof *regions);
   struct range_code *codes = xcalloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof *codes);
   for (uint32_t i = 0; i < count; i++) {
-    struct range_place place = {0};
+    struct wait_place place = {0};
     if (i)
       regions[i] = region_of(constructs, i, regions);
     if (constructs[i].directive && constructs[i].directive < read_count(file, FORMAT_DIRECTIVES)) {
@@ -80,9 +70,9 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
     for (uint32_t time = 0; time < CONSTRUCT_TIMES; time++) {
       struct range_code *code = &codes[(size_t)i * CONSTRUCT_TIMES + time];
       uint32_t kind = thread_states_wait(&constructs[i], !i, time);
-      struct range_place at = {.kind = kind, .module = place.module, .offset = place.offset};
+      struct wait_place at = {.kind = kind, .module = place.module, .offset = place.offset};
       if (kind == FORMAT_WAIT_PARKED)
-        at = (struct range_place){.kind = FORMAT_WAIT_PARKED};
+        at = (struct wait_place){.kind = FORMAT_WAIT_PARKED};
       *code = (struct range_code){.place = MODEL_NONE, .stored = MODEL_NONE, .in_region = regions[i] == 1};
       if (kind == MODEL_NONE)
         continue;
@@ -99,7 +89,7 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
 struct range_code range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places)
 {
   const struct format_wait *wait = &stored->waits[number];
-  struct range_place at = {wait->kind, wait->module, wait->offset};
+  struct wait_place at = wait_place_of(wait);
   return (struct range_code){
       .place = range_places_add(places, &at), .stored = number, .lock = wait->kind == FORMAT_WAIT_LOCK};
 }

@@ -8,23 +8,18 @@
 #define HPCPROF_LITE_INPUT_RANGE_RANGE_PLACES_H
 
 #include "hpcprof-lite/input/read.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/input/wait_place.h"
 
-struct range_place {
-  uint32_t kind, module; /* enum format_wait_kind; module of the file */
-  uint64_t offset;
-};
-
-/* Of all threads of a process.  Initialised to zero by the caller. */
+/* The places of all threads of a process.  Initialised to zero by the caller. */
 struct range_places {
-  struct range_place *all;
+  struct wait_place *all;
   uint32_t count;
   size_t room;
   struct index index;
 };
 
 /* Finds or adds a place.  Returns its number. */
-uint32_t range_places_add(struct range_places *places, const struct range_place *place);
+uint32_t range_places_add(struct range_places *places, const struct wait_place *place);
 void range_places_release(struct range_places *places);
 
 /* The places that the file has of a thread, found by what they are. */
@@ -35,7 +30,7 @@ struct range_stored {
 };
 
 /* Returns the number of the place, MODEL_NONE if the file does not have it. */
-uint32_t range_stored_find(const struct range_stored *stored, const struct range_place *place);
+uint32_t range_stored_find(const struct range_stored *stored, const struct wait_place *place);
 
 /* What a code means, and how long the thread was in that state inside the part. */
 struct range_code {

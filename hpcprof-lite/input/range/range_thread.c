@@ -60,7 +60,7 @@ static uint32_t wait_at(struct range_thread *thread, const struct range_places *
   uint32_t found = index_find(&thread->wait_index, (uint64_t)place + 1);
   if (found)
     return found - 1;
-  const struct range_place *at = &places->all[place];
+  const struct wait_place *at = &places->all[place];
   *XAPPEND(thread->waits, thread->waits_count, thread->waits_room) =
       (struct format_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
   index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count);
@@ -71,7 +71,11 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
                        struct range_places *places, struct problems *problems)
 {
   uint32_t index = thread->record->index;
-  uint32_t parked = range_places_add(places, &(struct range_place){.kind = FORMAT_WAIT_PARKED});
+  struct profile_thread *part = &thread->part;
+  uint32_t parked = range_places_add(places, &(struct wait_place){.kind = FORMAT_WAIT_PARKED});
+  *part = *thread->record;
+  part->samples = part->samples_idle = part->samples_lockwait = part->lockwait_sampled_ns = 0;
+  part->per_busy_ns = part->in_use_ns = part->regions = 0;
   thread->columns = read_columns_count(file);
   thread->values = read_table(file, index, FORMAT_VALUES, problems, &thread->values_count);
   take_nodes(thread, file, problems);
@@ -154,7 +158,7 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     model_add(&thread->region_ticks, ticks);
   if (event->begun && is_inside(thread, event->begin_ticks)) {
     code->begun++;
-    thread->regions += thread->with_constructs && begins_region(thread, event->code);
+    thread->part.regions += thread->with_constructs && begins_region(thread, event->code);
   }
   if (code->place == MODEL_NONE || event->blocked || !ticks)
     return;
@@ -183,11 +187,11 @@ static void count_sample(struct range_thread *thread, const struct trace_event *
   thread->samples_all++;
   if (!in)
     return;
-  thread->samples++;
-  thread->samples_idle += event->sample == TRACELOG_IDLE;
-  thread->samples_lockwait += event->sample == TRACELOG_LOCKWAIT;
+  thread->part.samples++;
+  thread->part.samples_idle += event->sample == TRACELOG_IDLE;
+  thread->part.samples_lockwait += event->sample == TRACELOG_LOCKWAIT;
   if (event->sample == TRACELOG_LOCKWAIT)
-    model_add(&thread->lockwait_sampled_ns, weight);
+    model_add(&thread->part.lockwait_sampled_ns, weight);
 }
 
 uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event)
@@ -358,7 +362,8 @@ static uint32_t node_of(struct range_thread *thread, uint32_t number, const stru
 
 static const struct format_wait *stored_of(const struct range_thread *thread, const struct format_wait *wait)
 {
-  uint32_t found = range_stored_find(&thread->stored, &(struct range_place){wait->kind, wait->module, wait->offset});
+  struct wait_place at = wait_place_of(wait);
+  uint32_t found = range_stored_find(&thread->stored, &at);
   return found == MODEL_NONE ? NULL : &thread->stored.waits[found];
 }
 

@@ -3,9 +3,9 @@
  * Context: BATCH.  range.c feeds it.  range_thread_finish() makes tables of the sums that take the place of those in
  * the measurement file (struct read_part), so that what reads these need not know.
  *
- * Of a context or construct of which the trace has everything that the file counts, the part gets that share of the
- * file's figure which it has of the trace's.  So the figures of adjacent parts add up to those of the run.  Otherwise,
- * for example where the trace was limited, the trace's own figures are taken.
+ * Where the trace has everything that the file counts of a context or construct, the part gets that share of the file's
+ * figure which it has of the trace's.  So the figures of adjacent parts add up to those of the run.  Otherwise, for
+ * example where the trace was limited, the trace's own figures are taken.
  *
  * All input is hostile: every number of the trace is checked here.
  */
@@ -41,7 +41,8 @@ struct range_share {
 
 struct range_thread {
   const struct profile_thread *record;
-  uint64_t from, to; /* the part: time-stamp counter */
+  struct profile_thread part; /* the record of the part: what samples and states tell is summed up in it */
+  uint64_t from, to;          /* the part: time-stamp counter */
   double tick_ns;
   uint64_t period; /* of samples */
   bool timed;      /* samples measure time */
@@ -70,10 +71,8 @@ struct range_thread {
   size_t waits_room, shares_room, more_room;
   struct index wait_index, share_index;
   struct range_amount weight, tool_ns, delay_ns;
-  uint64_t samples_all; /* in the whole trace */
-  uint64_t samples, samples_idle, samples_lockwait, lockwait_sampled_ns, per_busy_ns, in_use_ns;
-  uint64_t blocked_ticks, region_ticks, gap_ticks, regions;
-  uint64_t states, unknown; /* in the whole trace: states; samples in contexts that do not exist */
+  uint64_t blocked_ticks, region_ticks, gap_ticks;
+  uint64_t samples_all, states, unknown; /* in the whole trace; unknown: samples in contexts that do not exist */
 };
 
 /* Reads the tables of a thread.  The caller has set record, from, to, tick_ns, period, timed and with_constructs, and
