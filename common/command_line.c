@@ -60,8 +60,10 @@ static int new_line(FILE *stream)
 
 void command_line_print(FILE *stream, const struct command_option *option, const char *help)
 {
-  int column = option->letter ? fprintf(stream, "  -%c, --%s", option->letter, option->name)
-                              : fprintf(stream, "      --%s", option->name);
+  char letter[] = "    ";
+  if (option->letter)
+    snprintf(letter, sizeof letter, "-%c, ", option->letter);
+  int column = fprintf(stream, "  %s--%s", letter, option->name);
   if (option->argument)
     column += fprintf(stream, "%s%s", option->argument[0] == '[' ? "" : " ", option->argument);
   if (column < HELP_COLUMN && *help != '\n')

@@ -26,10 +26,19 @@ bool counters_as_usage(struct counter *counter)
 
 const char *counters_how(const struct counter *counter)
 {
-  return counter->usage         ? " (by getrusage)"
-         : counter->user_only   ? " (in user mode only)"
-         : counter->kernel_only ? " (in kernel mode only)"
-                                : "";
+  if (counter->usage)
+    return " (by getrusage)";
+  if (counter->user_only)
+    return " (in user mode only)";
+  return counter->kernel_only ? " (in kernel mode only)" : "";
+}
+
+/* The modes in which it counts, as the text of a list has them. */
+static const char *mode_of(const struct counter *counter)
+{
+  if (counter->user_only)
+    return "/user";
+  return counter->kernel_only ? "/kernel" : "";
 }
 
 bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size)
@@ -43,10 +52,7 @@ bool counters_format(const struct counter *counters, unsigned count, char *text,
     if (counter->config1)
       snprintf(config1, sizeof config1, "/%llx", (unsigned long long)counter->config1);
     used += (size_t)snprintf(text + used, text_size - used, "%s%s=%s/%llx%s%s", i ? "," : "", counter->name, type,
-                             (unsigned long long)counter->config, config1,
-                             counter->user_only     ? "/user"
-                             : counter->kernel_only ? "/kernel"
-                                                    : "");
+                             (unsigned long long)counter->config, config1, mode_of(counter));
   }
   return used < text_size;
 }

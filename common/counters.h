@@ -1,7 +1,7 @@
 /* Counters of -c: what is counted for each thread, as the launcher passes it to the preloaded library.
  *
  * The text is "NAME=TYPE/CONFIG[/CONFIG1][/user|/kernel],..." with numbers in hexadecimal: the kernel's numbers of an
- * event, and whether it counts in one mode only.  TYPE "usage" is a count that getrusage() tells; CONFIG is then an
+ * event, and whether it counts in one mode only.  TYPE "usage" is a count of getrusage(); CONFIG is then an
  * enum counter_usage.  A name may contain '=', but no ','.
  *
  * Context: CTL (the library's start), RT (the structures) and the launcher.  Uses no heap and keeps no state.
@@ -32,7 +32,7 @@ struct counter {
   uint64_t config, config1;
 };
 
-/* The same count from getrusage().  Returns false if it does not tell that event. */
+/* Makes it the same count of getrusage().  Returns false if that does not count the event. */
 bool counters_as_usage(struct counter *counter);
 
 /* How it is counted, behind its name in a text: "" or " (...)". */

@@ -29,8 +29,7 @@ size_t escape_character(const char *text, bool reversible, char out[ESCAPE_MAX])
 /* Writes a text that a person reads, cut between characters if it is too long.  Escaping it again changes nothing. */
 void escape_text(const char *text, char *out, size_t size);
 
-/* Replaces escapes by what they stand for; what is no escape of a character stays.  A text without any is not written
- * to. */
+/* Replaces escapes of characters by what they stand for; other text stays.  A text without any is not written to. */
 void escape_undo(char *text);
 
 #endif

@@ -56,7 +56,16 @@ static inline bool filter_list_item(struct filter_part *rest, struct filter_item
   return true;
 }
 
-/* A number in decimal, or in hexadecimal with "0x".  Returns how many bytes it has, 0: it is none, or too large. */
+/* The value of a hexadecimal digit, 16 of any other character. */
+static inline unsigned filter_list_digit(char c)
+{
+  if (c >= '0' && c <= '9')
+    return (unsigned)(c - '0');
+  return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+/* A number in decimal, or in hexadecimal with "0x".  Returns how many bytes it has, 0: it is too large, or not a
+ * number. */
 static inline size_t filter_list_number(struct filter_part part, uint64_t *number)
 {
   bool hexadecimal = part.length > 2 && part.text[0] == '0' && part.text[1] == 'x';
@@ -64,8 +73,7 @@ static inline size_t filter_list_number(struct filter_part part, uint64_t *numbe
   uint64_t base = hexadecimal ? 16 : 10;
   *number = 0;
   for (; at < part.length; at++) {
-    char c = part.text[at];
-    unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+    unsigned digit = filter_list_digit(part.text[at]);
     if (digit >= base)
       break;
     if (*number > (UINT64_MAX - digit) / base)

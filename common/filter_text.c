@@ -169,9 +169,10 @@ static bool check_item(enum filter_key key, const struct filter_item *item, char
     return refuse((struct filter_part){item->part.text - 1, item->part.length + 1},
                   ": '!' excludes functions, modules and constructs only; remove it", message, size);
   if (!item->part.length) {
-    snprintf(message, size, "%s",
-             item->excludes ? "nothing stands behind '!'; write, for example, !init*"
-                            : "the list has an empty item; remove the comma before or behind it");
+    const char *reason = "the list has an empty item; remove the comma before or behind it";
+    if (item->excludes)
+      reason = "nothing stands behind '!'; write, for example, !init*";
+    snprintf(message, size, "%s", reason);
     return false;
   }
   if (numbers)

@@ -295,7 +295,7 @@ struct format_node {
   F(uint64_t, regions)             /* parallel regions begun */                                                        \
   A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
   F(uint64_t, blocked_ns)       /* exact: OpenMP thread in calls of the program that are known to block */             \
-  F(uint64_t, region_ns)        /* exact: between begin and end of the outermost regions whose master the thread is */ \
+  F(uint64_t, region_ns)        /* exact: from start to end of the outermost regions whose master the thread is */     \
   F(uint64_t, work)             /* in the unit of the process; 0: not computed */                                      \
   F(uint64_t, per_busy_ns)      /* sum over all contexts, see FORMAT_ROLE_PER_BUSY */                                  \
   F(uint64_t, in_use_ns)        /* likewise, see FORMAT_ROLE_IN_USE */                                                 \
@@ -511,7 +511,7 @@ enum { FORMAT_INDEX_CATEGORIES = 8 };
   F(uint32_t, shift)  /* cells of the first level last 2^shift ns */                                                   \
   F(uint32_t, levels)                                                                                                  \
   F(uint32_t, cell_size)      /* bytes */                                                                              \
-  F(uint32_t, critical_known) /* 1: cells tell what is on the critical path */
+  F(uint32_t, critical_known) /* 1: cells have what is on the critical path */
 struct format_index {
   FORMAT_INDEX_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -596,7 +596,7 @@ struct format_index_step {
 #define FORMAT_INDEX_TOKEN_FIELDS(F, A)                                                                                \
   F(uint32_t, kind)                                                                                                    \
   F(uint32_t, step) /* number among all */                                                                             \
-  F(double, times)  /* of the begin of a loop: how often it repeats, on average */
+  F(double, times)  /* at the start of a loop: how often it repeats, on average */
 struct format_index_token {
   FORMAT_INDEX_TOKEN_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

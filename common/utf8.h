@@ -15,7 +15,7 @@ static inline size_t utf8_length(const char *text)
   const unsigned char *s = (const unsigned char *)text;
   if (s[0] < 0x80)
     return 1;
-  size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+  size_t length = 2 + (s[0] >= 0xe0) + (s[0] >= 0xf0);
   if (s[0] < 0xc2 || s[0] > 0xf4)
     return 0;
   for (size_t i = 1; i < length; i++)

@@ -1,5 +1,7 @@
 #include "common/words.h"
 
+#include "common/order.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,11 +13,6 @@ int words_find(const char *const *words, const char *word)
     if (!strcmp(words[i], word))
       return i;
   return -1;
-}
-
-static unsigned least_of(unsigned one, unsigned other)
-{
-  return one < other ? one : other;
 }
 
 /* How many characters must be inserted, removed, replaced or swapped with the next one to make one word the other; of
@@ -37,9 +34,10 @@ static unsigned edits(const char *word, const char *other)
     row[0] = (unsigned)line + 1;
     for (size_t i = 1; i <= length; i++) {
       bool swapped = line && i > 1 && word[line] == other[i - 2] && word[line - 1] == other[i - 1];
-      row[i] = least_of(before[i - 1] + (word[line] != other[i - 1]), least_of(before[i], row[i - 1]) + 1);
+      row[i] = MIN(before[i], row[i - 1]) + 1;
+      row[i] = MIN(row[i], before[i - 1] + (word[line] != other[i - 1]));
       if (swapped)
-        row[i] = least_of(row[i], earlier[i - 2] + 1);
+        row[i] = MIN(row[i], earlier[i - 2] + 1);
     }
   }
   return row[length];

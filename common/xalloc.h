@@ -6,7 +6,9 @@
  * They are not for a size that a file claims: a damaged one must cost only itself, so its reader calls malloc() and
  * reports the file.
  *
- * Context: BATCH, any thread, any process.  Of the program only: its modules for other libraries report failures. */
+ * Context: BATCH, any thread, any process.  Only the program uses them: its modules for other libraries report
+ * failures.
+ */
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H
 

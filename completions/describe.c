@@ -197,8 +197,11 @@ static void print_arguments(const struct program *program)
   for (size_t i = 0; i < program->count; i++) {
     const struct command_option *option = &program->options[i];
     bool optional = option->argument && *option->argument == '[', repeatable = *option->brief == '*';
-    const char *letter_end = !option->argument ? "" : optional ? "-" : "+";
-    const char *name_end = !option->argument ? "" : optional ? "=-" : "=";
+    const char *letter_end = "", *name_end = "";
+    if (option->argument) {
+      letter_end = optional ? "-" : "+";
+      name_end = optional ? "=-" : "=";
+    }
     fputs("  '", stdout);
     print_exclusions(option, repeatable);
     if (option->letter)
@@ -262,5 +265,8 @@ int main(int argc, char **argv)
       return 1;
   while (fgets(line, sizeof line, template))
     print_line(program, line);
-  return ferror(template) || fclose(template) || fflush(stdout);
+  bool failed = ferror(template);
+  failed |= fclose(template) != 0;
+  failed |= fflush(stdout) != 0;
+  return failed;
 }

@@ -98,7 +98,7 @@ static void print_names(struct makers makers, bool compared)
   table_release(&tables[1]);
 }
 
-/* Prints the branches of an option: those views that have it, those that do not, and what is no view. */
+/* Prints the branches of an option: those views that have it, those that do not, and other words. */
 static void print_option(const char *option, bool (*has)(enum options_view view), bool compared,
                          enum options_view fallback)
 {

@@ -1,8 +1,8 @@
 /* What completions and the manual list of the columns of views.
  *
  * Context: BATCH, while the programs are built.  Columns are those of a run in which time was sampled and nothing was
- * counted.  All functions print to standard output; without memory, if a column has no
- * help, or if two columns of a table have the same name, the process ends with a message.
+ * counted.  All functions print to standard output; without memory, if a column has no help, or if two columns of a
+ * table have the same name, the process ends with a message.
  */
 #ifndef COMPLETIONS_VIEW_COLUMNS_H
 #define COMPLETIONS_VIEW_COLUMNS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* The branches of a case of shells: for the words OPTION:VIEW, each sets `values` to the columns that the option takes
- * in that view; a view that does not have the option gets none, and a word that is no view those of a default view. */
+ * in that view; a view that does not have the option gets none, and any other word gets those of a default view. */
 void view_columns_branches(void);
 
 /* The metrics of --fail-if, but for those of further events, with a space before each. */
