@@ -2,18 +2,13 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "common/symbols/elf_segments.h"
 
-#include <elf.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Pointer encodings of .eh_frame_hdr.  For the table, linkers write only these two. */
 enum { ENCODED_UDATA4 = 0x03, ENCODED_DATAREL_SDATA4 = 0x3b, ENCODED_FORMAT = 0x0f };
-enum { HEADERS_MAX = 256, TABLE_BYTES_MAX = 64 << 20 };
+enum { TABLE_BYTES_MAX = 64 << 20 };
 
 /* A row of the table. */
 struct bounds_entry {
@@ -27,25 +22,16 @@ struct bounds {
   uint32_t count;
 };
 
-static bool read_at(int fd, void *into, size_t size, uint64_t offset)
-{
-  return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
-}
-
 /* Finds the program header of .eh_frame_hdr, and the end of the code. */
-static bool find_segment(int fd, Elf64_Phdr *found, uint64_t *code_end)
+static bool find_segment(int fd, const Elf64_Ehdr *head, Elf64_Phdr *found, uint64_t *code_end)
 {
-  Elf64_Ehdr head;
   bool exists = false;
-  if (!read_at(fd, &head, sizeof head, 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof *found || head.e_phnum > HEADERS_MAX)
-    return false;
-  for (unsigned i = 0; i < head.e_phnum; i++) {
+  for (unsigned i = 0; i < head->e_phnum; i++) {
     Elf64_Phdr segment;
-    if (!read_at(fd, &segment, sizeof segment, head.e_phoff + i * sizeof segment))
+    if (!elf_segments_header(fd, head, i, &segment))
       return false;
-    if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && segment.p_vaddr + segment.p_memsz > *code_end)
-      *code_end = segment.p_vaddr + segment.p_memsz;
+    if (elf_segments_has_code(&segment))
+      *code_end = MAX(*code_end, segment.p_vaddr + segment.p_memsz);
     if (segment.p_type != PT_GNU_EH_FRAME)
       continue;
     *found = segment;
@@ -73,19 +59,20 @@ static bool find_entries(struct bounds *bounds, size_t size)
 
 struct bounds *bounds_open(const char *path)
 {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct bounds *bounds = xcalloc(1, sizeof *bounds);
+  Elf64_Ehdr head;
   Elf64_Phdr segment = {0};
-  struct stat stat;
-  bool sound = fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) && find_segment(fd, &segment, &bounds->code_end) &&
-               segment.p_filesz <= TABLE_BYTES_MAX;
+  int fd = elf_segments_open(path, &head);
+  if (fd < 0)
+    return NULL;
+  struct bounds *bounds = xcalloc(1, sizeof *bounds);
+  bool sound = find_segment(fd, &head, &segment, &bounds->code_end) && segment.p_filesz <= TABLE_BYTES_MAX;
   if (sound) {
     bounds->base = segment.p_vaddr;
     bounds->bytes = xmalloc(segment.p_filesz);
-    sound = read_at(fd, bounds->bytes, segment.p_filesz, segment.p_offset) && find_entries(bounds, segment.p_filesz);
+    sound = elf_segments_read(fd, bounds->bytes, segment.p_filesz, segment.p_offset) &&
+            find_entries(bounds, segment.p_filesz);
   }
-  if (fd >= 0)
-    close(fd);
+  close(fd);
   if (sound)
     return bounds;
   bounds_free(bounds);

@@ -2,17 +2,11 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "common/symbols/elf_segments.h"
 
-#include <elf.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
-  HEADERS_MAX = 256,
   SEGMENTS_MAX = 8,
   WINDOW = 4096,
   JUMP_WINDOWS = 16,
@@ -29,32 +23,26 @@ struct callees {
   Elf64_Phdr segments[SEGMENTS_MAX]; /* executable ones */
 };
 
-static bool read_at(int fd, void *into, size_t size, uint64_t offset)
+static bool find_segments(struct callees *callees, const Elf64_Ehdr *head)
 {
-  return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
-}
-
-static bool find_segments(struct callees *callees)
-{
-  Elf64_Ehdr head;
-  if (!read_at(callees->fd, &head, sizeof head, 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phnum > HEADERS_MAX)
-    return false;
-  for (unsigned i = 0; i < head.e_phnum && callees->count < SEGMENTS_MAX; i++) {
+  for (unsigned i = 0; i < head->e_phnum && callees->count < SEGMENTS_MAX; i++) {
     Elf64_Phdr *segment = &callees->segments[callees->count];
-    if (!read_at(callees->fd, segment, sizeof *segment, head.e_phoff + i * sizeof *segment))
+    if (!elf_segments_header(callees->fd, head, i, segment))
       return false;
-    callees->count += segment->p_type == PT_LOAD && segment->p_flags & PF_X;
+    callees->count += elf_segments_has_code(segment);
   }
   return callees->count;
 }
 
 struct callees *callees_open(const char *path)
 {
+  Elf64_Ehdr head;
+  int fd = elf_segments_open(path, &head);
+  if (fd < 0)
+    return NULL;
   struct callees *callees = xcalloc(1, sizeof *callees);
-  struct stat stat;
-  callees->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (callees->fd >= 0 && !fstat(callees->fd, &stat) && S_ISREG(stat.st_mode) && find_segments(callees))
+  callees->fd = fd;
+  if (find_segments(callees, &head))
     return callees;
   callees_free(callees);
   return NULL;
@@ -64,8 +52,7 @@ void callees_free(struct callees *callees)
 {
   if (!callees)
     return;
-  if (callees->fd >= 0)
-    close(callees->fd);
+  close(callees->fd);
   free(callees);
 }
 
@@ -87,7 +74,8 @@ static size_t read_code(const struct callees *callees, uint64_t low, uint64_t en
   size_t size = MIN(end - low, WINDOW);
   const Elf64_Phdr *segment = segment_of(callees, end - size);
   uint64_t at = segment ? end - size - segment->p_vaddr : 0;
-  bool complete = segment && size <= segment->p_filesz - at && read_at(callees->fd, code, size, segment->p_offset + at);
+  bool complete =
+      segment && size <= segment->p_filesz - at && elf_segments_read(callees->fd, code, size, segment->p_offset + at);
   return complete ? size : 0;
 }
 
@@ -99,7 +87,7 @@ static size_t read_up_to(const struct callees *callees, uint64_t low, uint8_t co
     return 0;
   uint64_t at = low - segment->p_vaddr;
   size_t size = MIN(segment->p_filesz - at, WINDOW);
-  return read_at(callees->fd, code, size, segment->p_offset + at) ? size : 0;
+  return elf_segments_read(callees->fd, code, size, segment->p_offset + at) ? size : 0;
 }
 
 enum { FIRST_ARGUMENT = 7, ACCUMULATOR = 0, NO_REGISTER = 16 }; /* %rdi, %rax */
@@ -130,7 +118,9 @@ static uint64_t loaded(const uint8_t code[LOAD_MAX + MOVE], uint64_t at, unsigne
 static unsigned moved(const uint8_t code[MOVE])
 {
   bool move = (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 && (code[2] & 0xc7) == 0xc7;
-  return move ? (code[2] >> 3 & 7) + (code[0] == 0x4c ? 8u : 0) : NO_REGISTER;
+  if (!move)
+    return NO_REGISTER;
+  return (code[2] >> 3 & 7) + (code[0] == 0x4c ? 8u : 0);
 }
 
 uint64_t callees_called(const struct callees *callees, uint64_t return_address)

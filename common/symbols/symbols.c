@@ -131,8 +131,10 @@ static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id
   if (!file)
     return NULL;
   struct symbols_bytes found = symbols_elf_build_id(file);
-  bool matches = id.size && found.size ? same_bytes(id, found) : symbols_elf_crc(file, &crc) && crc == wanted_crc;
-  if (matches)
+  bool known = id.size && found.size;
+  if (known && same_bytes(id, found))
+    return file;
+  if (!known && symbols_elf_crc(file, &crc) && crc == wanted_crc)
     return file;
   symbols_elf_close(file);
   return NULL;
@@ -148,19 +150,21 @@ static struct symbols_elf *open_by_link(struct symbols *symbols, const char *pro
   uint32_t crc = (uint32_t)symbols_cursor_fixed(&c, 4);
   const char *slash = strrchr(program, '/');
   int directory = slash ? (int)(slash - program) : 0;
+  const char *here = slash ? "" : "."; /* ".": the working directory */
+  const struct {
+    const char *before, *behind, *inside;
+  } places[] = {{"", here, ""}, {"", here, "/.debug"}, {root, "", ""}};
   char path[PATH_SIZE];
+  struct symbols_elf *file = NULL;
   if (c.bad || !*name || strchr(name, '/'))
     return NULL;
-  for (int place = 0; place < 3; place++) {
-    int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", place == 2 ? root : "", directory, program,
-                          directory || slash || place == 2 ? "" : ".", place == 1 ? "/.debug" : "", name);
-    struct symbols_elf *file = length > 0 && (size_t)length < sizeof path
-                                   ? open_linked(path, symbols_elf_build_id(symbols->program), crc)
-                                   : NULL;
-    if (file)
-      return file;
+  for (size_t i = 0; i < sizeof places / sizeof *places && !file; i++) {
+    int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", places[i].before, directory, program, places[i].behind,
+                          places[i].inside, name);
+    if (length > 0 && (size_t)length < sizeof path)
+      file = open_linked(path, symbols_elf_build_id(symbols->program), crc);
   }
-  return NULL;
+  return file;
 }
 
 static bool has_section(struct symbols_elf *file, const char *name)

@@ -19,6 +19,7 @@
  *   symbols_ranges      address to innermost range
  *   symbols_cursor.h    checked reads
  *   kept_symbols        symbols of one reading of a measurement, kept for the next one
+ *   elf_segments.h      segments of ELF files
  *   callees             functions that code passes to the runtime
  *   bounds              starts of functions in files without symbols
  */

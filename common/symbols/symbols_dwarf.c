@@ -74,7 +74,7 @@ static uint32_t line_number(uint64_t number)
 
 ORDER(compare_known, struct known, COMPARE((uintptr_t)x->file, (uintptr_t)y->file) ?: COMPARE(x->offset, y->offset))
 
-/* What a tree knows of the entry with which `wanted`, from the heap, begins: that is added if there is nothing, else
+/* Returns what a tree has for the entry with which `wanted` begins.  If it has nothing, `wanted` is added; else it is
  * freed. */
 static void *remember(void **tree, void *wanted, bool *added)
 {

@@ -26,7 +26,7 @@ struct symbols_symbol {
   uint8_t rank;         /* of the names for one address, the one with the smallest rank is shown        */
 };
 
-/* Initialised to zero by the caller, who frees `symbols`. */
+/* The caller initialises it to zero and frees `symbols`. */
 struct symbols_symbols {
   struct symbols_symbol *symbols;
   size_t count, room;
