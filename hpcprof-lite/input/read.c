@@ -22,6 +22,7 @@ _Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directi
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
 _Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
+_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_MARKS == FORMAT_LOST_MARKS, "same losses");
 
 struct read_file {
   struct file_tables tables;
@@ -301,6 +302,19 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
       *file_tables_string(&file->tables, metric->name) ? file_tables_string(&file->tables, metric->name) : "event";
   found.unit = file_tables_string(&file->tables, metric->unit);
   return found;
+}
+
+uint32_t read_column_of(const struct read_file *file, enum column_role role)
+{
+  for (uint32_t i = 0; i < read_columns_count(file); i++)
+    if (read_column(file, i).role == role)
+      return i;
+  return MODEL_NONE;
+}
+
+uint64_t read_period(const struct read_file *file, uint32_t column)
+{
+  return column == MODEL_NONE ? 0 : read_column(file, column).period;
 }
 
 const char *read_string(const struct read_file *file, uint32_t offset)

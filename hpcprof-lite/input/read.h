@@ -58,6 +58,13 @@ bool read_incomplete(const struct read_file *file);
 
 uint32_t read_columns_count(const struct read_file *file);
 struct read_column read_column(const struct read_file *file, uint32_t column);
+
+/* Returns the number of the first column with that role, MODEL_NONE if there is none. */
+uint32_t read_column_of(const struct read_file *file, enum column_role role);
+
+/* Returns the period of the samples of a column, 0 of MODEL_NONE. */
+uint64_t read_period(const struct read_file *file, uint32_t column);
+
 const char *read_string(const struct read_file *file, uint32_t offset); /* "" if the offset is invalid */
 
 /* The records of a table of the process. */

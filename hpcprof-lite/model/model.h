@@ -35,6 +35,12 @@ static inline uint64_t model_rounded(double amount)
   return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
 }
 
+/* Returns a - b, or 0 if b is larger. */
+static inline uint64_t model_difference(uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
 /* How much of an amount belongs to the time from one moment to before another one, if it is evenly distributed from
  * begin to end; where these are the same, all or nothing.  Parts of adjacent times add up to the amount. */
 static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
@@ -48,7 +54,7 @@ static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end,
   uint64_t before = low == begin ? 0 : model_rounded(each * (double)(low - begin));
   uint64_t until = high == end ? amount : model_rounded(each * (double)(high - begin));
   until = MIN(until, amount);
-  return until > before ? until - before : 0;
+  return model_difference(until, before);
 }
 
 /* Returns a + b, or UINT64_MAX on overflow. */

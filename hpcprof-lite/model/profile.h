@@ -1,5 +1,5 @@
 /* The data model of hpcprof-lite: what was measured.  Processes and threads have the fields of their stored records
- * (common/format.h), by the same names, and what is computed; nothing behind input/ names the format.
+ * (common/format.h), by the same names, and what is computed; stages after input/ do not depend on the format.
  *
  * Context: BATCH.  input/ fills it, ranks/ transfers it between MPI ranks, all later stages only read it.  Strings and
  * arrays belong to the structure that refers to them; profile_release() frees everything.
@@ -11,12 +11,37 @@
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/construct_figures.h"
 #include "hpcprof-lite/model/contexts.h"
-#include "hpcprof-lite/model/loss_names.h"
 #include "hpcprof-lite/model/problems.h"
 
 /* The number of threads against which idleness is counted: the most that were ever in use at once in the process, the
  * cores on which it may run, or the threads in use at the time of each sample. */
 enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
+
+/* Index into the `lost` counters of a process or thread.  Causes and names: common/format.h. */
+enum profile_loss {
+  LOSS_MEMORY,
+  LOSS_IN_TOOL,
+  LOSS_UNKNOWN,
+  LOSS_PARTIAL,
+  LOSS_UNRESOLVED,
+  LOSS_MODULES,
+  LOSS_EVENTS,
+  LOSS_THREADS,
+  LOSS_WRITES,
+  LOSS_BLAME,
+  LOSS_STATES,
+  LOSS_TASKS,
+  LOSS_PATHS,
+  LOSS_DIRECTIVES,
+  LOSS_GRAPH,
+  LOSS_WORK,
+  LOSS_LOG,
+  LOSS_UNKEPT,
+  LOSS_RATE,
+  LOSS_TRACE,
+  LOSS_MARKS,
+  LOSS_MAX = 24
+};
 
 enum thread_flag { THREAD_OPENMP = 1 };
 
@@ -147,7 +172,7 @@ struct profile_range {
   uint64_t from_ns, to_ns;   /* since the run's start; to_ns is at most run_ns */
   uint64_t begin_ns, run_ns; /* when the run's first process began, and how long the run took; 0: no part is wanted */
   bool log_differs;          /* a graph log is incomplete or differs from the measurement */
-  bool traced;               /* all figures are those of the part, from traces; else those that the graph log tells */
+  bool traced;               /* all figures are those of the part, from traces; else those that the graph log has */
 };
 
 /* All measurement files of some directories, merged. */
@@ -182,7 +207,7 @@ bool profile_paused(const struct profile_process *process);
 /* The measured part of an elapsed time. */
 static inline uint64_t profile_measured_ns(uint64_t wall_ns, uint64_t paused_ns)
 {
-  return wall_ns > paused_ns ? wall_ns - paused_ns : 0;
+  return model_difference(wall_ns, paused_ns);
 }
 
 /* Writes for how long measuring was paused (else: for how long no samples were taken, of processes that had some), such

@@ -60,7 +60,7 @@ static bool is_small(const struct report *report, unsigned loss)
 
 static const char *name_of(const struct totals *run, unsigned loss)
 {
-  const char *name = loss_text(loss, run->lost[loss]);
+  const char *name = format_loss_text(loss, run->lost[loss]);
   if (name)
     return name;
   return run->lost[loss] == 1 ? "loss of an unknown kind" : "losses of an unknown kind";
@@ -90,7 +90,7 @@ static void print_losses(struct quality *quality)
   for (unsigned i = 0; i < LOSS_MAX; i++) {
     if (!run->lost[i])
       continue;
-    const char *remedy = loss_remedy(i);
+    const char *remedy = format_loss_remedy(i);
     share_text(report, i, share);
     if (is_small(report, i))
       length += (size_t)snprintf(small + length, sizeof small - length, "%s%" PRIu64 " %.200s%s", length ? ", " : "",

@@ -189,9 +189,9 @@ static void add_health(struct facts *facts)
     fact_uint(facts, "health", "processes that were running when the snapshot was taken", report->totals->copied,
               "reported up to the last sample");
   for (unsigned i = 0; i < LOSS_MAX; i++)
-    if (loss_name(i))
-      fact_uint(facts, "health", loss_name(i), report->totals->lost[i],
-                report->totals->lost[i] ? loss_remedy(i) : NULL);
+    if (format_loss_name(i))
+      fact_uint(facts, "health", format_loss_name(i), report->totals->lost[i],
+                report->totals->lost[i] ? format_loss_remedy(i) : NULL);
   for (uint32_t i = 0; i < report->summary.unnamed_count; i++) {
     const struct unnamed_module *module = &report->summary.unnamed[i];
     const char *path = report->profile->catalog.modules[module->module].path;
