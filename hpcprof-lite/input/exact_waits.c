@@ -190,15 +190,6 @@ static struct outside find_outside(const struct profile_process *process, enum p
   return outside;
 }
 
-/* The period of the samples of time, ns; 0: none. */
-static uint64_t sampling_period(const struct read_file *file)
-{
-  for (uint32_t i = 0; i < read_columns_count(file); i++)
-    if (read_column(file, i).role == COLUMN_WORK)
-      return read_column(file, i).period;
-  return 0;
-}
-
 /* What a nanosecond of shares stands for: amount_ns / shared_ns.  Samples count too much where they make threads wait,
  * but too little only by chance, up to about a standard error: more waiting than that was seen by no sample, for
  * example because the thread that others waited for slept. */
@@ -254,7 +245,7 @@ void exact_waits_open(struct read_file *file, const struct profile_process *proc
                                 .baseline = process->threads_max};
   for (uint32_t i = 0; i < process->threads_count; i++)
     open_thread(file, process, i, problems, &places, &waits->threads[i]);
-  distribute(process, baseline, &places, sampling_period(file), waits);
+  distribute(process, baseline, &places, read_period(file, read_column_of(file, COLUMN_WORK)), waits);
   free(places.all);
   index_release(&places.index);
 }
@@ -283,7 +274,9 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
       continue;
     }
     const struct exact_wait *wait = &thread->waits[shares[i].wait];
-    *(wait->lock ? &lock : &idle) += thread->openmp ? (double)shares[i].ns * waits->factors[wait->place] : 0;
+    double *sum = wait->lock ? &lock : &idle;
+    if (thread->openmp)
+      *sum += (double)shares[i].ns * waits->factors[wait->place];
   }
   return (struct exact_waits_amount){to_ns(idle), to_ns(lock), damaged || i};
 }

@@ -53,7 +53,7 @@ size_t file_tables_record_size(enum format_table table)
   return record_sizes[table];
 }
 
-/* A file may decompress to budget_floor + budget_factor * (its size) bytes: more than any sound file does. */
+/* A file may decompress to budget_floor_bytes + budget_factor * (its size): more than any sound file does. */
 static const size_t budget_floor_bytes = 16u << 20, budget_factor = 64;
 
 /* Grows the table to `count` records; new ones are zero. */

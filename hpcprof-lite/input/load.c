@@ -44,7 +44,11 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
     off_t data = lseek(fd, (off_t)(load->size - base), SEEK_DATA);
     bool hole = data < 0 && errno == ENXIO;
     off_t end = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
-    size_t from = data < 0 ? load->size : base + (size_t)data, to = end < 0 ? load->room : base + (size_t)end;
+    size_t from = load->size, to = load->room;
+    if (data >= 0)
+      from = base + (size_t)data;
+    if (end >= 0)
+      to = base + (size_t)end;
     if (hole || from > load->room)
       from = to = load->room;
     if (load_range(load, fd, base, from, MIN(to, load->room)))

@@ -125,7 +125,7 @@ static void take_count(struct stream *stream)
     model_add(&stream->counts[operand[0]], operand[1]);
 }
 
-/* Moves the stream to its next record that tells more than the time, the CPU or counts.  False at its end. */
+/* Moves the stream to its next record other than those of the time, the CPU and counts.  False at its end. */
 static bool advance(struct log_reader *reader, struct stream *stream)
 {
   if (stream->counted && is_fragment(stream->record.op)) {
@@ -352,9 +352,10 @@ static uint64_t work_before(const struct log_reader_record *record, uint64_t wor
 static void limit_fragment(struct log_reader_record *record, uint64_t work, uint64_t from, uint64_t to)
 {
   uint64_t inside = work_before(record, work, to) - work_before(record, work, from);
-  bool instant = record->begin_ticks == record->end_ticks;
-  record->outside = instant ? record->begin_ticks < from || record->begin_ticks >= to
-                            : record->end_ticks <= from || record->begin_ticks >= to;
+  if (record->begin_ticks == record->end_ticks)
+    record->outside = record->begin_ticks < from || record->begin_ticks >= to;
+  else
+    record->outside = record->end_ticks <= from || record->begin_ticks >= to;
   record->cut = record->outside || record->begin_ticks < from || record->end_ticks > to;
   record->record.op = GRAPHLOG_RUN_OTHER;
   record->record.operand[2] = inside;

@@ -92,7 +92,9 @@ static void find_chunks(struct stream_chunks *file, unsigned table, const uint32
     struct format_chunk head = {0};
     size_t rest = file->size - offset;
     bool whole = rest >= sizeof head && read_at(file->fd, &head, sizeof head, offset);
-    const char *fault = whole ? header_fault(&head, rest - sizeof head) : "the file ends within a chunk's header";
+    const char *fault = "the file ends within a chunk's header";
+    if (whole)
+      fault = header_fault(&head, rest - sizeof head);
     if (whole && !head.magic) { /* space for a chunk that was never begun */
       offset = next_magic(file, offset + 1);
       continue;
@@ -175,8 +177,12 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
     file->path = NULL;
     return 0;
   }
-  if (file->fd < 0 || fstat(file->fd, &stat) || !S_ISREG(stat.st_mode)) {
-    problems_add(problems, "cannot read %s: %s", file->path, file->fd < 0 ? strerror(errno) : "not a regular file");
+  if (file->fd < 0 || fstat(file->fd, &stat)) {
+    problems_add(problems, "cannot read %s: %s", file->path, strerror(errno));
+    return ERR_INPUT;
+  }
+  if (!S_ISREG(stat.st_mode)) {
+    problems_add(problems, "cannot read %s: not a regular file", file->path);
     return ERR_INPUT;
   }
   file->size = (size_t)stat.st_size;

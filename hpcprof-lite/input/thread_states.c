@@ -16,10 +16,9 @@ uint32_t thread_states_wait(const struct format_construct *construct, bool outsi
     return FORMAT_WAIT_REGION_END;
   if (!waits)
     return MODEL_NONE;
-  return construct->kind == DIRECTIVE_TASKWAIT || construct->kind == DIRECTIVE_TASKGROUP ||
-                 construct->kind == DIRECTIVE_TASKLOOP
-             ? FORMAT_WAIT_TASKS
-             : FORMAT_WAIT_BARRIER;
+  bool tasks = construct->kind == DIRECTIVE_TASKWAIT || construct->kind == DIRECTIVE_TASKGROUP ||
+               construct->kind == DIRECTIVE_TASKLOOP;
+  return tasks ? FORMAT_WAIT_TASKS : FORMAT_WAIT_BARRIER;
 }
 
 struct open_state thread_states_open(const struct profile_process *process, const struct profile_thread *thread,
@@ -40,7 +39,7 @@ struct open_state thread_states_open(const struct profile_process *process, cons
     state.left = !place && thread->construct_open % CONSTRUCT_TIMES == CONSTRUCT_TIME_EXIT;
   }
   if (constructs && place && waits[place - 1].kind == FORMAT_WAIT_LOCK && !state.blocked) {
-    state.lock = place; /* a lock that is waited for is no open construct */
+    state.lock = place; /* a lock that is waited for is not an open construct */
     state.since = waits[place - 1].since;
   }
   if (state.blocked)

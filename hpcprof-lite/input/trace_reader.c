@@ -97,7 +97,7 @@ void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks)
   if (low <= cursor->chunk)
     return;
   cursor->missing = cursor->reader->file.chunks[low - 1].first > low - 1 - cursor->chunk;
-  cursor->chunk = low - 1; /* its last sample tells what follows it */
+  cursor->chunk = low - 1; /* samples that follow refer to its last one */
   cursor->number = cursor->reader->file.chunks[cursor->chunk].first;
 }
 
@@ -231,8 +231,12 @@ static void count_event(const struct trace_cursor *cursor, const struct tracelog
                         struct trace_event *event)
 {
   bool user = record->op == TRACELOG_USER_COUNT;
-  uint64_t clock = model_sum(cursor->sample_clock, record->operand[0]);
-  uint64_t node = user ? record->operand[1] : 0, duration = user ? 0 : record->operand[1], name = record->operand[2];
+  uint64_t clock = model_sum(cursor->sample_clock, record->operand[0]), name = record->operand[2];
+  uint64_t node = 0, duration = 0;
+  if (user)
+    node = record->operand[1];
+  else
+    duration = record->operand[1];
   *event = (struct trace_event){.kind = user ? TRACE_EVENT_USER_COUNT : TRACE_EVENT_EVENT_COUNT,
                                 .begin_ticks = shifted(clock - MIN(duration, clock), TRACELOG_SAMPLE_SHIFT),
                                 .end_ticks = shifted(clock, TRACELOG_SAMPLE_SHIFT),
@@ -241,7 +245,7 @@ static void count_event(const struct trace_cursor *cursor, const struct tracelog
                                 .value = record->operand[3]};
 }
 
-/* Takes an operation that is no state.  Returns whether it is an event. */
+/* Takes an operation other than a state.  Returns whether it is an event. */
 static bool take_other(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
   if (record->op < TRACELOG_START) {

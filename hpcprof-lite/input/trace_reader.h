@@ -21,7 +21,7 @@ struct trace_reader {
 int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader);
 void trace_reader_close(struct trace_reader *reader);
 
-/* What the beginning of a thread's trace tells that the trace holds (doc/format.md, "Clocks"): it is the same for all
+/* What a thread's trace holds, according to its first operation (doc/format.md, "Clocks"): it is the same for all
  * processes and threads of a launch. */
 enum trace_reader_content { TRACE_READER_NOTHING, TRACE_READER_SAMPLES, TRACE_READER_STATES };
 enum trace_reader_content trace_reader_content(const struct trace_reader *reader, uint32_t thread);
@@ -41,8 +41,8 @@ enum trace_event_kind {
   TRACE_EVENT_EVENT_COUNT
 };
 
-/* Times are the time-stamp counter's.  States and gaps of a thread tile the time since its first one; what other events
- * tell comes before the end of the state in which it happened. */
+/* Times are the time-stamp counter's.  States and gaps of a thread tile the time since its first one; other
+ * events come before the end of the state in which they happened. */
 struct trace_event {
   enum trace_event_kind kind;
   uint64_t begin_ticks, end_ticks; /* of a sample, both are its time; of CHARGE, the end of the last state */

@@ -18,11 +18,11 @@ static uint64_t unread_ticks(const struct division *division, uint32_t record)
 static double read_ticks(const struct division *division, uint32_t record)
 {
   const struct format_construct *construct = &division->constructs[record];
-  uint64_t ticks = 0, unread = unread_ticks(division, record);
+  uint64_t ticks = 0;
   for (unsigned i = 0; i < CONSTRUCT_TIMES; i++)
     if (construct->kind != DIRECTIVE_LOCK || i != CONSTRUCT_TIME_BODY)
       model_add(&ticks, construct->ticks[i]);
-  return ticks > unread ? (double)(ticks - unread) : 0;
+  return (double)model_difference(ticks, unread_ticks(division, record));
 }
 
 /* The expected count of a record in stretches with boundaries left out. */
@@ -31,7 +31,7 @@ static double expected(const struct division *division, uint32_t record, unsigne
   uint64_t unread = unread_ticks(division, record);
   double ticks = read_ticks(division, record);
   double exact = (double)division->counts[(size_t)record * division->fields + counter];
-  return unread ? (double)unread * (ticks > 0 ? exact / ticks : mean) : 0;
+  return (double)unread * (ticks > 0 ? exact / ticks : mean);
 }
 
 static void divide(const struct division *division, unsigned counter)
@@ -57,7 +57,7 @@ static void divide(const struct division *division, unsigned counter)
     before += by_time ? (double)unread_ticks(division, i) : expected(division, i, counter, mean);
     uint64_t end = all > 0 ? model_rounded((double)rest * (before / all)) : 0;
     end = i + 1 == division->count ? rest : MIN(end, rest);
-    uint64_t part = end > given ? end - given : 0;
+    uint64_t part = model_difference(end, given);
     model_add(&record[counter], part);
     given += part;
   }

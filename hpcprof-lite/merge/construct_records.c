@@ -410,7 +410,7 @@ static uint32_t open_record(const struct profile_thread *thread)
   return (uint32_t)(thread->construct_open / CONSTRUCT_TIMES);
 }
 
-/* Has the region of another thread, which a record links to, ended? */
+/* Whether the region of another thread, to which a record links, has ended. */
 static bool region_ended(const struct build *build, const struct format_construct *record)
 {
   uint32_t owner = profile_thread_position(build->process, record->owner);

@@ -127,8 +127,7 @@ static bool take_part(const struct profile_range *part, struct read_file *file, 
 {
   const char *why;
   uint64_t begin_ns = model_sum(part->begin_ns, part->from_ns), end_ns = model_sum(part->begin_ns, part->to_ns);
-  user_marks_cut(process, begin_ns > process->start_ns ? begin_ns - process->start_ns : 0,
-                 end_ns > process->start_ns ? end_ns - process->start_ns : 0);
+  user_marks_cut(process, model_difference(begin_ns, process->start_ns), model_difference(end_ns, process->start_ns));
   range_set(process, begin_ns, end_ns);
   process->usable = !range_open(file, process, problems, range, &why);
   if (process->usable) {
@@ -255,11 +254,17 @@ struct process_entry {
   struct problems problems;
 };
 
+/* Files of other slices, and those that cannot be read, lack names. */
+static int by_name(const char *a, const char *b)
+{
+  return strcmp(a ? a : "", b ? b : "");
+}
+
 /* The order of processes in all reports; an entry begins with its process. */
 ORDER(by_place, struct profile_process,
       COMPARE(y->usable, x->usable)
-          ?: strcmp(x->host ?: "", y->host ?: "") ?: COMPARE(x->rank, y->rank) ?: COMPARE(x->start_ns, y->start_ns)
-          ?: COMPARE(x->pid, y->pid) ?: strcmp(x->path ?: "", y->path ?: ""))
+          ?: by_name(x->host, y->host) ?: COMPARE(x->rank, y->rank) ?: COMPARE(x->start_ns, y->start_ns)
+          ?: COMPARE(x->pid, y->pid) ?: by_name(x->path, y->path))
 
 static void sort_processes(struct profile *profile)
 {
@@ -333,7 +338,7 @@ void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64
     end = MAX(lives.end_ns[i], end);
   }
   *begin_ns = end ? begin : 0;
-  *run_ns = end > *begin_ns ? end - *begin_ns : 0;
+  *run_ns = model_difference(end, *begin_ns);
   free(lives.begin_ns);
   free(lives.end_ns);
 }

@@ -126,9 +126,11 @@ static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_
   if (map->contexts->nodes[parent].kind == CONTEXT_FILTERED) /* a path that links to one, for example */
     return parent;
   uint32_t found = map->last + 1;
-  if (!contexts_is(map->contexts, found, parent, kind, module, offset))
-    found = map->only_find ? contexts_find(map->contexts, parent, kind, module, offset)
-                           : contexts_add(map->contexts, parent, kind, module, offset);
+  bool next = contexts_is(map->contexts, found, parent, kind, module, offset);
+  if (!next && map->only_find)
+    found = contexts_find(map->contexts, parent, kind, module, offset);
+  else if (!next)
+    found = contexts_add(map->contexts, parent, kind, module, offset);
   if (found == MODEL_NONE)
     return 0;
   map->last = found;
@@ -246,7 +248,7 @@ uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node)
   return node_map_context(map, position, node);
 }
 
-/* ---- begin and end ---- */
+/* ---- start and end ---- */
 
 void node_map_init(struct node_map *map)
 {

@@ -71,7 +71,7 @@ void node_map_init_threads(struct node_map *map);
 void node_map_release_threads(struct node_map *map);
 void node_map_release(struct node_map *map);
 
-/* Returns whether this map reports what is wrong with a thread: others that link to it meet the same. */
+/* Returns whether this map reports what is wrong with a thread, which other maps find as well if they link to it. */
 bool node_map_owns(const struct node_map *map, uint32_t position);
 void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_place place);
 

@@ -235,7 +235,7 @@ static void sum_processes(struct profile *profile, const struct profile_process 
     begin = MAX(begin, from);
     end = MIN(end, to);
   }
-  profile->span_elapsed_ns = end > begin ? end - begin : 0;
+  profile->span_elapsed_ns = model_difference(end, begin);
   if (paused > 0 && !profile->range.limited)
     profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - paused / wall));
 }

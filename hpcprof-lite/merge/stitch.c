@@ -124,7 +124,7 @@ static uint64_t counted_idleness(const struct stitch *stitch, const struct profi
     baseline = process->cpus;
   if (stitch->baseline != BASELINE_SHARED && __builtin_mul_overflow(sums->per_busy_ns, baseline, &all_ns))
     all_ns = UINT64_MAX;
-  return all_ns > sums->own_ns ? all_ns - sums->own_ns : 0;
+  return model_difference(all_ns, sums->own_ns);
 }
 
 /* The values of one thread of the file. */
@@ -270,8 +270,8 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
     model_add(&known_ns, thread->blocked_ns);
   }
   uint64_t measured_ns = profile_measured_ns(thread->wall_ns, thread->paused_ns);
-  uint64_t rest_ns = measured_ns > known_ns ? measured_ns - known_ns : 0;
-  uint64_t slept_ns = thread->wall_ns > ran_ns ? thread->wall_ns - ran_ns : 0;
+  uint64_t rest_ns = model_difference(measured_ns, known_ns);
+  uint64_t slept_ns = model_difference(thread->wall_ns, ran_ns);
   uint64_t work_ns = unsampled_work(thread, rest_ns, by_wall, unsampled);
   rest_ns -= work_ns;
   thread->core_wait_ns = MIN(rest_ns, thread->run_delay_ns);
@@ -563,7 +563,11 @@ static void take_amounts(struct stitch *stitch, uint32_t position, struct thread
   }
   for (uint32_t i = 0; (lockwait || overhead) && i < waits->count; i++) {
     const struct exact_wait *wait = &waits->waits[i];
-    uint64_t unseen_ns = wait->lock ? wait->unseen_ns : 0, amount = overhead ? wait->runtime_ns : unseen_ns;
+    uint64_t amount = 0;
+    if (overhead)
+      amount = wait->runtime_ns;
+    else if (wait->lock)
+      amount = wait->unseen_ns;
     if (amount)
       amounts->amounts[amounts->count++] =
           (struct stitch_amount){.context = waiting_node(stitch, position, wait), .amount = amount};

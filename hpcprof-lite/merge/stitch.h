@@ -56,7 +56,7 @@ struct stitch_amount {
   uint64_t amount;
 };
 
-/* Initialised to zero by the caller, who frees `amounts`. */
+/* The caller initialises it to zero and frees `amounts`. */
 struct stitch_amounts {
   struct stitch_amount *amounts;
   uint32_t count;

@@ -58,7 +58,7 @@ static void read_marks(struct names *names, struct profile_process *process, str
   marks->marks = xcalloc(count, sizeof *marks->marks);
   for (uint32_t i = 0; i < count; i++) {
     struct format_mark from = records[i];
-    uint64_t ticks = from.ticks > process->start_ticks ? from.ticks - process->start_ticks : 0;
+    uint64_t ticks = model_difference(from.ticks, process->start_ticks);
     if (!from.ticks || from.kind > FORMAT_PHASE) { /* 0: a gap in a damaged file */
       unknown++;
       continue;

@@ -176,7 +176,10 @@ static char *valid_text(const char *name)
   char *copy = xcalloc(strlen(name) + 1, sizeof ESCAPE_INVALID - 1), *at = copy;
   for (size_t length; *name; name += length ? length : 1) {
     length = utf8_length(name);
-    at = length ? mempcpy(at, name, length) : stpcpy(at, ESCAPE_INVALID);
+    if (length)
+      at = mempcpy(at, name, length);
+    else
+      at = stpcpy(at, ESCAPE_INVALID);
   }
   return copy;
 }

@@ -65,7 +65,7 @@ uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figu
 struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures)
 {
   struct construct_losses losses = {.management = model_sum(figures->exit, figures->wait_own)};
-  uint64_t wait = model_difference(figures->wait, figures->wait_own);
+  uint64_t wait = model_difference(figures->wait, figures->wait_own); /* a part may exceed sums that were limited */
   switch (kind) {
   case DIRECTIVE_PROGRAM:
     return (struct construct_losses){0};

@@ -98,8 +98,8 @@ struct construct_tasks {
   uint32_t directive, waits_known; /* waits_known: 1 if all that were created have begun */
   uint64_t created, undeferred, untied, dependent;
   uint64_t create_ns, create_timed; /* spent on the creation of that many */
-  uint64_t started, elsewhere;      /* begun; of these by another thread than the creator */
-  uint64_t wait_ns;                 /* from their creation to their begin, all together */
+  uint64_t started, elsewhere;      /* begun; of these, by another thread than the creator */
+  uint64_t wait_ns;                 /* from their creation to their start, all together */
   uint64_t ended, exec_ns, shortest_ns, longest_ns;
   uint64_t suspended; /* how often a thread left one to run another task */
   double tick_ns;     /* of the histogram */

@@ -46,7 +46,7 @@ struct grain {
   uint32_t node;         /* NUMA node of the first CPU, or GRAIN_NO_CPU */
   uint64_t exec;
   uint64_t create;         /* ticks that its creation took, or GRAIN_UNKNOWN */
-  uint64_t chunk_overhead; /* of a thread's first chunk: ticks between the loop's begin and its own */
+  uint64_t chunk_overhead; /* of a thread's first chunk: ticks between the start of the loop and its own */
   uint64_t create_instant; /* what the parent had executed when it created the grain */
   uint64_t first, last;    /* iterations of a chunk, or GRAIN_UNKNOWN */
   uint64_t parallelism;    /* minimum over its fragments of what can run at the same time; GRAIN_UNKNOWN: did nothing */

@@ -16,7 +16,7 @@ struct heap {
 
 typedef bool heap_before(const void *context, uint32_t a, uint32_t b);
 
-/* Restores the heap after the number at a place has come to stand later. */
+/* Restores the heap after the number at a place has moved back in the order. */
 static inline void heap_sift(const struct heap *heap, uint32_t place, heap_before *before, const void *context)
 {
   uint32_t *items = heap->items, moved = items[place];
@@ -38,14 +38,15 @@ static inline void heap_push(struct heap *heap, uint32_t number, heap_before *be
   items[place] = number;
 }
 
-/* Makes a heap of the numbers, in whatever order they are. */
+/* Makes a heap of numbers in any order. */
 static inline void heap_make(const struct heap *heap, heap_before *before, const void *context)
 {
   for (uint32_t i = heap->count / 2; i-- > 0;)
     heap_sift(heap, i, before, context);
 }
 
-/* Goes on after the first number: it comes to stand later, or without more of it is removed. */
+/* Restores the heap after the first number has been taken: if there is more of it, it moves back in the order; else it
+ * is removed. */
 static inline void heap_next(struct heap *heap, bool more, heap_before *before, const void *context)
 {
   if (!more)

@@ -183,11 +183,16 @@ static int by_value(const struct cell *a, const struct cell *b)
   return COMPARE(x, y);
 }
 
+static const char *text_of(const struct cell *cell)
+{
+  return cell->kind == CELL_TEXT ? cell->text : "";
+}
+
 static int by_text(const struct cell *a, const struct cell *b)
 {
   if (a->kind == CELL_TEXT && b->kind == CELL_TEXT && a->by_number && b->by_number)
     return COMPARE(a->whole, b->whole);
-  return strcmp(a->kind == CELL_TEXT ? a->text : "", b->kind == CELL_TEXT ? b->text : "");
+  return strcmp(text_of(a), text_of(b));
 }
 
 /* Returns the column before which the part ends, with the cells of that part. */
@@ -218,7 +223,7 @@ void table_keys_init(struct table_keys *keys, const struct table *table, uint32_
     if (file)
       keys->lines[i] = cells[column + 1];
     if (passing)
-      keys->cells[i].text = xstrdup(cells[column].kind == CELL_TEXT ? cells[column].text : "");
+      keys->cells[i].text = xstrdup(text_of(&cells[column]));
   }
   free(cells);
 }

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 /* What a column holds.  Numbers are sorted in descending order, text and numbers that name something in ascending
- * order, rows without such a number last.  This is also the type of the column in a database, whatever a run has in it.
+ * order, rows without such a number last.  This is also the type of the column in a database; it does not depend on the
+ * run.
  */
 enum column_type {
   COLUMN_COUNT,
@@ -189,7 +190,7 @@ static inline struct cell cell_whole(bool whole, struct cell cell)
   return cell;
 }
 
-/* The value of a cell that is no text, in the unit of its column; 0 if it is empty. */
+/* The value of a cell with a number, in the unit of its column; 0 of any other. */
 double cell_value(const struct cell *cell);
 
 /* Fills the cells of a row, one for each column of the part. */

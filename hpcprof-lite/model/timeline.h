@@ -1,4 +1,4 @@
-/* What each thread did when: intervals of time, as traces tell them.
+/* What each thread did when: intervals of time, from traces.
  *
  * Context: BATCH.  The timeline's pipeline opens it (timeline_pipelines.c); reports go through the intervals.  A lane
  * is a thread.  Its intervals tile its life, or the part of it that lies in the wanted range: they follow each other

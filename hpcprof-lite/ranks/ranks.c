@@ -22,23 +22,31 @@ static long launcher_number(const char *name)
 {
   const char *value = getenv(name);
   char *end;
-  long number = value && *value ? strtol(value, &end, 10) : -1;
+  if (!value || !*value)
+    return -1;
+  long number = strtol(value, &end, 10);
   return number >= 0 && number < INT_MAX && !*end ? number : -1;
 }
 
 static long launched_rank(void)
 {
   long rank = launcher_number("OMPI_COMM_WORLD_RANK");
-  rank = rank < 0 ? launcher_number("PMIX_RANK") : rank;
-  return rank < 0 ? launcher_number("PMI_RANK") : rank;
+  if (rank < 0)
+    rank = launcher_number("PMIX_RANK");
+  if (rank < 0)
+    rank = launcher_number("PMI_RANK");
+  return rank;
 }
 
 /* SLURM_NTASKS counts only where there is a rank: a batch script has it too. */
 static long launched_size(void)
 {
   long size = launcher_number("OMPI_COMM_WORLD_SIZE");
-  size = size < 0 ? launcher_number("PMI_SIZE") : size;
-  return size < 0 && launcher_number("PMIX_RANK") >= 0 ? launcher_number("SLURM_NTASKS") : size;
+  if (size < 0)
+    size = launcher_number("PMI_SIZE");
+  if (size < 0 && launcher_number("PMIX_RANK") >= 0)
+    size = launcher_number("SLURM_NTASKS");
+  return size;
 }
 
 bool ranks_is_first(void)
@@ -162,7 +170,8 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
     receive(ranks, ranks->rank + step, &message);
     if (!status && !message.status)
       get(&message, object);
-    status = status ? status : message.status;
+    if (!status)
+      status = message.status;
     serialisation_release(&message);
   }
   if (!ranks->rank)
@@ -223,7 +232,9 @@ static void get_profile(struct serialisation *message, void *profile)
 
 int ranks_reduce(struct ranks *ranks, int status, struct profile *profile)
 {
-  return ranks->link ? reduce(ranks, status, put_profile, get_profile, profile) : status;
+  if (!ranks->link)
+    return status;
+  return reduce(ranks, status, put_profile, get_profile, profile);
 }
 
 /* ---- statistics ---- */
@@ -393,7 +404,9 @@ void ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *re
 
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems)
 {
-  return ranks->link ? reduce(ranks, status, put_problems, get_problems, problems) : status;
+  if (!ranks->link)
+    return status;
+  return reduce(ranks, status, put_problems, get_problems, problems);
 }
 
 /* Has the caller read this rank's traces for the first rank. */

@@ -411,8 +411,8 @@ static void get_counts(struct serialisation *message, struct construct_times *ti
 /* Whether all names of a process's marks and counters exist, and the marks are in order. */
 static bool valid_marks(const struct profile_marks *marks)
 {
-  bool valid = marks->text_size ? !marks->text[0] && !marks->text[marks->text_size - 1]
-                                : !marks->marks_count && !marks->counts_count;
+  uint32_t size = marks->text_size;
+  bool valid = size ? !marks->text[0] && !marks->text[size - 1] : !marks->marks_count && !marks->counts_count;
   for (uint32_t i = 0; i < marks->marks_count && valid; i++)
     valid = marks->marks[i].name < marks->text_size && marks->marks[i].phase <= 1 &&
             (!i || marks->marks[i].at_ns >= marks->marks[i - 1].at_ns);

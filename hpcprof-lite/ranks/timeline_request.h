@@ -10,8 +10,8 @@
 #include "hpcprof-lite/model/tree.h"
 #include "hpcprof-lite/ranks/serialisation.h"
 
-/* Of the first rank, or received: then of the tree's rows only parents and depths are known, of constructs only
- * parents, kinds and entry_of. */
+/* What the first rank has, or what another one has received: then only parents and depths of the tree's rows are known,
+ * and only parents, kinds and entry_of of constructs. */
 struct timeline_request {
   struct profile *profile;
   struct tree *tree; /* top-down */

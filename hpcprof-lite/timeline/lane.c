@@ -35,11 +35,8 @@ int lane_process_open(const struct profile_process *process, uint64_t run_start_
   status = read_open_again(process->path, problems, &lanes->file);
   if (status)
     trace_reader_close(&lanes->trace);
-  for (uint32_t i = 0; !status && i < read_columns_count(lanes->file); i++) {
-    struct read_column column = read_column(lanes->file, i);
-    if (column.role == COLUMN_WORK)
-      lanes->period_ns = column.period;
-  }
+  else
+    lanes->period_ns = read_period(lanes->file, read_column_of(lanes->file, COLUMN_WORK));
   return status;
 }
 

@@ -133,7 +133,7 @@ static void pass(struct range *range, const struct range_thread *thread, uint64_
   uint64_t begin = MAX(range->since, thread->from);
   uint64_t end = MIN(until, thread->to);
   if (in_region && until > range->since)
-    range_add(&range->in_regions, end > begin ? end - begin : 0, until - range->since);
+    range_add(&range->in_regions, model_difference(end, begin), until - range->since);
   range->since = until;
 }
 
@@ -256,7 +256,7 @@ static void take_sample(struct range *range, const struct trace_sweep_item *item
 
 /* ---- the sweep ---- */
 
-/* What the trace does not tell of a thread: its life, and the state in which the process was killed. */
+/* What the trace does not contain: the life of a thread, and its state when the process was killed. */
 static struct trace_sweep_thread sweep_thread(const struct profile_process *process, const struct range_thread *thread)
 {
   const struct profile_thread *record = thread->record;
@@ -317,15 +317,9 @@ static struct read_columns columns_known(const struct read_file *file, bool time
 /* The period of the samples; *timed: they measure time. */
 static uint64_t period_of(const struct read_file *file, bool *timed)
 {
-  uint64_t period = 0;
-  *timed = false;
-  for (uint32_t i = read_columns_count(file); i-- > 0;) {
-    struct read_column column = read_column(file, i);
-    if (column.role == COLUMN_WORK || (column.role == COLUMN_EVENT && !*timed))
-      period = column.period;
-    *timed = *timed || column.role == COLUMN_WORK;
-  }
-  return period;
+  uint32_t work = read_column_of(file, COLUMN_WORK), event = read_column_of(file, COLUMN_EVENT);
+  *timed = work != MODEL_NONE;
+  return read_period(file, *timed ? work : event);
 }
 
 static void fill(struct range *range, struct read_file *file, const struct profile_process *process,
@@ -445,7 +439,7 @@ static void take_thread(const struct range *range, const struct range_thread *fr
   *thread = from->part;
   uint64_t start_ns = thread->start_ns, end_ns = model_sum(start_ns, thread->wall_ns);
   uint64_t low = MAX(start_ns, from_ns), high = MIN(end_ns, to_ns);
-  struct range_amount life = {high > low ? high - low : 0, thread->wall_ns};
+  struct range_amount life = {model_difference(high, low), thread->wall_ns};
   double tick = process->workspan.tick_ns;
   thread->start_ns = MIN(low, to_ns) - from_ns;
   thread->end_ns = thread->end_ns && end_ns <= to_ns ? thread->start_ns + life.in : 0;

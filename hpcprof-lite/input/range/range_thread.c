@@ -120,9 +120,7 @@ struct range_code *range_thread_code(const struct range_thread *thread, uint64_t
 /* The part of an interval that lies in the part of the run. */
 static uint64_t inside(const struct range_thread *thread, uint64_t begin, uint64_t end)
 {
-  begin = MAX(begin, thread->from);
-  end = MIN(end, thread->to);
-  return end > begin ? end - begin : 0;
+  return model_difference(MIN(end, thread->to), MAX(begin, thread->from));
 }
 
 static bool is_inside(const struct range_thread *thread, uint64_t at)
@@ -178,7 +176,7 @@ static void add(struct range_amount *amount, uint64_t more, bool in)
   range_add(amount, in ? more : 0, more);
 }
 
-/* A sample, of whatever kind, in the record of the thread. */
+/* Counts a sample of any kind in the record of the thread. */
 static void count_sample(struct range_thread *thread, const struct trace_event *event, uint64_t weight, bool in)
 {
   add(&thread->weight, thread->timed ? weight : 0, in);
@@ -367,11 +365,18 @@ static const struct format_wait *stored_of(const struct range_thread *thread, co
   return found == MODEL_NONE ? NULL : &thread->stored.waits[found];
 }
 
-static void add_times(struct format_wait *sum, const struct format_wait *wait, bool away)
+static void add_times(struct format_wait *sum, const struct format_wait *wait)
 {
-  sum->tool_ns = away ? sum->tool_ns - wait->tool_ns : model_sum(sum->tool_ns, wait->tool_ns);
-  sum->runtime = away ? sum->runtime - wait->runtime : model_sum(sum->runtime, wait->runtime);
-  sum->idle = away ? sum->idle - wait->idle : model_sum(sum->idle, wait->idle);
+  model_add(&sum->tool_ns, wait->tool_ns);
+  model_add(&sum->runtime, wait->runtime);
+  model_add(&sum->idle, wait->idle);
+}
+
+static void take_times_off(struct format_wait *sum, const struct format_wait *wait)
+{
+  sum->tool_ns -= wait->tool_ns;
+  sum->runtime -= wait->runtime;
+  sum->idle -= wait->idle;
 }
 
 /* The tool's own time in waits is not in the trace: that at a place of the file is distributed like the runtime's work
@@ -383,16 +388,18 @@ static void add_tool_time(struct range_thread *thread)
   struct format_wait others[KINDS] = {0};
   for (uint32_t i = 0; i < thread->stored.count; i++)
     if (thread->stored.waits[i].kind < KINDS)
-      add_times(&others[thread->stored.waits[i].kind], &thread->stored.waits[i], false);
+      add_times(&others[thread->stored.waits[i].kind], &thread->stored.waits[i]);
   for (uint32_t i = 0; i < thread->waits_count; i++) {
     const struct format_wait *stored = stored_of(thread, &thread->waits[i]);
     if (stored && stored->kind < KINDS)
-      add_times(&others[stored->kind], stored, true);
+      take_times_off(&others[stored->kind], stored);
   }
   for (uint32_t i = 0; i < thread->waits_count; i++) {
     struct format_wait *wait = &thread->waits[i];
     const struct format_wait *stored = stored_of(thread, wait), *of = stored ? stored : &others[wait->kind % KINDS];
-    struct range_amount share = {of->runtime ? wait->runtime : wait->idle, of->runtime ? of->runtime : of->idle};
+    struct range_amount share = {wait->idle, of->idle};
+    if (of->runtime)
+      share = (struct range_amount){wait->runtime, of->runtime};
     if (share.all)
       wait->tool_ns = range_share_of(of->tool_ns, share);
   }
@@ -421,7 +428,8 @@ void range_thread_waits(struct range_thread *thread, const struct range_thread *
     struct format_wait *wait = code->wait ? &thread->waits[code->wait - 1] : NULL;
     if (!wait || wait->kind == FORMAT_WAIT_PARKED)
       continue;
-    wait->node = wait->node ? wait->node : node_of(thread, i, code, all, count);
+    if (!wait->node)
+      wait->node = node_of(thread, i, code, all, count);
   }
   add_tool_time(thread);
   limit_runtime(thread);
@@ -440,7 +448,7 @@ static void make_shares(struct range_thread *thread, struct read_part *part)
   give(part, FORMAT_SHARES, shares, thread->shares_count);
 }
 
-/* What the trace does not tell of a construct is taken over if all of its executions are in the part. */
+/* Figures of a construct that the trace lacks are taken over if all of its executions are in the part. */
 static void cut_construct(struct format_construct *construct, const struct range_code *codes)
 {
   struct range_amount executions = {0, construct->count};
@@ -455,10 +463,11 @@ static void cut_construct(struct format_construct *construct, const struct range
   struct range_amount own = {codes[CONSTRUCT_TIME_WAIT].own, codes[CONSTRUCT_TIME_WAIT].own_all};
   construct->wait_own = own.all ? range_share_of(construct->wait_own, own) : 0;
   struct range_amount waits = {codes[CONSTRUCT_TIME_WAIT].ticks, wait_all};
-  construct->wait_spare = waits.in < waits.all ? range_share_of(construct->wait_spare, waits) : construct->wait_spare;
+  if (waits.in < waits.all)
+    construct->wait_spare = range_share_of(construct->wait_spare, waits);
   if (executions.in && executions.in >= executions.all) {
-    construct->ticks[CONSTRUCT_TIME_BODY] =
-        construct->kind == DIRECTIVE_LOCK ? body : construct->ticks[CONSTRUCT_TIME_BODY];
+    if (construct->kind == DIRECTIVE_LOCK)
+      construct->ticks[CONSTRUCT_TIME_BODY] = body;
     return;
   }
   construct->flags |= executions.in || taken ? READ_CUT : 0;
@@ -475,7 +484,7 @@ static void make_constructs(struct range_thread *thread, struct read_part *part)
 
 /* ---- tasks ---- */
 
-/* What the constructs of a thread tell of the tasks of a directive. */
+/* Figures of the tasks of a directive, from the constructs of a thread. */
 struct task_sums {
   struct range_amount created, started, ticks;
 };
@@ -503,7 +512,7 @@ static void add_to_tasks(const struct range_thread *thread, const struct index *
       range_add(&sums[tasks[record] - 1].ticks, codes[time].ticks, construct->ticks[time]);
 }
 
-/* Tasks that are not all in the part, or of which the constructs do not tell everything. */
+/* Leaves what is known of tasks that are not all in the part, or not all in the constructs. */
 static void cut_tasks(struct format_tasks *tasks, const struct task_sums *sums)
 {
   bool all = sums->created.in >= tasks->created && sums->started.in >= tasks->started;

@@ -1,7 +1,7 @@
 /* The figures of one thread in a part of the run, summed up from its trace.
  *
  * Context: BATCH.  range.c feeds it.  range_thread_finish() makes tables of the sums that take the place of those in
- * the measurement file (struct read_part), so that what reads these need not know.
+ * the measurement file (struct read_part), so that their readers stay as they are.
  *
  * Where the trace has everything that the file counts of a context or construct, the part gets that share of the file's
  * figure which it has of the trace's.  So the figures of adjacent parts add up to those of the run.  Otherwise, for
@@ -41,7 +41,7 @@ struct range_share {
 
 struct range_thread {
   const struct profile_thread *record;
-  struct profile_thread part; /* the record of the part: what samples and states tell is summed up in it */
+  struct profile_thread part; /* its record in the part: sums over samples and states */
   uint64_t from, to;          /* the part: time-stamp counter */
   double tick_ns;
   uint64_t period; /* of samples */

@@ -10,7 +10,7 @@
 
 #include "hpcprof-lite/input/thread_states.h"
 
-/* What the trace itself does not tell of a thread. */
+/* What the trace itself does not contain of a thread. */
 struct trace_sweep_thread {
   uint32_t index;
   uint64_t begin, end;    /* of its life: the time-stamp counter */
