@@ -79,22 +79,16 @@ bool filter_text_code(struct filter_part value, struct filter_code_line *code)
          filter_text_ns(end, &code->end) && code->start < code->end;
 }
 
-/* as profile_directive_name() of hpcprof-lite */
-static const char *const kind_names[FORMAT_CONSTRUCT_KINDS] = {
-    [FORMAT_DIRECTIVE_PARALLEL] = "parallel",       [FORMAT_DIRECTIVE_FOR] = "for",
-    [FORMAT_DIRECTIVE_SECTIONS] = "sections",       [FORMAT_DIRECTIVE_SINGLE] = "single",
-    [FORMAT_DIRECTIVE_MASKED] = "masked",           [FORMAT_DIRECTIVE_TASK] = "task",
-    [FORMAT_DIRECTIVE_TASKLOOP] = "taskloop",       [FORMAT_DIRECTIVE_TASKGROUP] = "taskgroup",
-    [FORMAT_DIRECTIVE_TASKWAIT] = "taskwait",       [FORMAT_DIRECTIVE_BARRIER] = "barrier",
-    [FORMAT_DIRECTIVE_CRITICAL] = "critical",       [FORMAT_DIRECTIVE_LOCK] = "lock",
-    [FORMAT_DIRECTIVE_ORDERED] = "ordered",         [FORMAT_DIRECTIVE_TEAMS] = "teams",
-    [FORMAT_DIRECTIVE_USER_REGION] = "user-region", [FORMAT_CONSTRUCT_TASK_EXEC] = "task-exec",
-    [FORMAT_CONSTRUCT_DISTRIBUTE] = "distribute",   [FORMAT_CONSTRUCT_ATOMIC] = "atomic"};
+#define NAME(prefix, enumerator, name) name,
+
+static const char *const kind_names[FORMAT_CONSTRUCT_KINDS] = {FORMAT_CONSTRUCT_LIST(NAME)};
+
+enum { KIND_FIRST = FORMAT_DIRECTIVE_PROGRAM + 1 }; /* the program itself cannot be left out */
 
 int filter_text_kind(struct filter_part name)
 {
-  for (int kind = 0; kind < FORMAT_CONSTRUCT_KINDS; kind++)
-    if (kind_names[kind] && filter_list_is(name, kind_names[kind]))
+  for (int kind = KIND_FIRST; kind < FORMAT_CONSTRUCT_KINDS; kind++)
+    if (filter_list_is(name, kind_names[kind]))
       return kind;
   return -1;
 }
@@ -156,9 +150,10 @@ static bool check_construct(struct filter_part item, char *message, size_t size)
     return true;
   int length = snprintf(message, size, "unknown construct '%.*s'; write FILE:LINE or one of ",
                         (int)(item.length < 60 ? item.length : 60), item.text);
-  for (int kind = 0, listed = 0; kind < FORMAT_CONSTRUCT_KINDS; kind++)
-    if (kind_names[kind] && length > 0 && (size_t)length < size)
-      length += snprintf(message + length, size - (size_t)length, "%s%s", listed++ ? ", " : "", kind_names[kind]);
+  for (int kind = KIND_FIRST; kind < FORMAT_CONSTRUCT_KINDS; kind++)
+    if (length > 0 && (size_t)length < size)
+      length +=
+          snprintf(message + length, size - (size_t)length, "%s%s", kind == KIND_FIRST ? "" : ", ", kind_names[kind]);
   return false;
 }
 

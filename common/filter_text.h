@@ -71,7 +71,7 @@ bool filter_text_ns(struct filter_part value, uint64_t *ns);
 /* False if the line is damaged. */
 bool filter_text_code(struct filter_part value, struct filter_code_line *code);
 
-/* The kind of a construct (enum format_directive_kind or FORMAT_CONSTRUCT_...) by its name in reports; -1: none. */
+/* The kind of a construct (enum format_directive_kind) by its name in reports; -1: none. */
 int filter_text_kind(struct filter_part name);
 
 /* Splits FILE:LINE; false if it is not of that form. */

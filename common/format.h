@@ -97,41 +97,40 @@ struct format_chunk {
 };
 
 /* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
-enum format_loss {
-  FORMAT_LOST_MEMORY,     /* samples dropped: no memory for a node or value */
-  FORMAT_LOST_IN_TOOL,    /* samples taken in the tool's own code, or throttled: their time is tool time */
-  FORMAT_LOST_UNKNOWN,    /* samples of threads that were never measured */
-  FORMAT_LOST_PARTIAL,    /* unwinds cut short (kept below a node of kind partial) */
-  FORMAT_LOST_UNRESOLVED, /* samples in regions whose creation context was never found (kept below partial) */
-  FORMAT_LOST_MODULES,    /* frames in code that belongs to no module, or for which the module table was full */
-  FORMAT_LOST_EVENTS,     /* events that could not be armed for a thread */
-  FORMAT_LOST_THREADS,    /* threads that could not be registered (no memory) */
-  FORMAT_LOST_WRITES,     /* bytes that could not be written */
-  FORMAT_LOST_BLAME, /* samples of lock waits that no release was charged with: two locks in one slot, or never released
-                      */
-  FORMAT_LOST_STATES,     /* thread states that contradicted the runtime's state and were repaired */
-  FORMAT_LOST_TASKS,      /* samples in tasks whose creation context could not be kept (shown below their region) */
-  FORMAT_LOST_PATHS,      /* fragments whose place on a critical path could not be kept */
-  FORMAT_LOST_DIRECTIVES, /* constructs counted with the one around them: too many, or no memory */
-  FORMAT_LOST_GRAPH,      /* tasks, joins or regions without a record: work and span are incomplete */
-  FORMAT_LOST_WORK,       /* intervals that a hardware counter did not count completely: work and span are too small */
-  FORMAT_LOST_LOG,        /* streams of the graph log that end early */
-  FORMAT_LOST_UNKEPT,     /* blocks of tables that were not in the live file while the program ran */
-  FORMAT_LOST_RATE,  /* samples of elapsed time left out because of many threads: the next sample includes their time */
-  FORMAT_LOST_TRACE, /* windows of the trace that could not be written, or were dropped at its limit; and times of which
-                        the states are not known */
-  FORMAT_LOST_MARKS, /* marks, phases and values of the program's counters: too many, no memory, or not valid */
-  FORMAT_LOST_MAX = 24
-};
+#define FORMAT_LOSS_LIST(L)                                                                                            \
+  L(MEMORY)     /* samples dropped: no memory for a node or value */                                                   \
+  L(IN_TOOL)    /* samples taken in the tool's own code, or throttled: their time is tool time */                      \
+  L(UNKNOWN)    /* samples of threads that were never measured */                                                      \
+  L(PARTIAL)    /* unwinds cut short (kept below a node of kind partial) */                                            \
+  L(UNRESOLVED) /* samples in regions whose creation context was never found (kept below partial) */                   \
+  L(MODULES)    /* frames in code that belongs to no module, or for which the module table was full */                 \
+  L(EVENTS)     /* events that could not be armed for a thread */                                                      \
+  L(THREADS)    /* threads that could not be registered (no memory) */                                                 \
+  L(WRITES)     /* bytes that could not be written */                                                                  \
+  L(BLAME)      /* samples of lock waits that no release was charged with: two locks in one slot, or never released */ \
+  L(STATES)     /* thread states that contradicted the runtime's state and were repaired */                            \
+  L(TASKS)      /* samples in tasks whose creation context could not be kept (shown below their region) */             \
+  L(PATHS)      /* fragments whose place on a critical path could not be kept */                                       \
+  L(DIRECTIVES) /* constructs counted with the one around them: too many, or no memory */                              \
+  L(GRAPH)      /* tasks, joins or regions without a record: work and span are incomplete */                           \
+  L(WORK)       /* intervals that a hardware counter did not count completely: work and span are too small */          \
+  L(LOG)        /* streams of the graph log that end early */                                                          \
+  L(UNKEPT)     /* blocks of tables that were not in the live file while the program ran */                            \
+  L(RATE)       /* samples of elapsed time left out because of many threads: the next sample includes their time */    \
+  L(TRACE)      /* windows of the trace that were not written, or dropped at its limit; times of unknown state */      \
+  L(MARKS)      /* marks, phases and values of the program's counters: too many, no memory, or not valid */
+#define FORMAT_LOST(name) FORMAT_LOST_##name,
+enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
 
-enum format_process_flag {
-  FORMAT_PROCESS_OMPT = 1,      /* the tool is attached to an OpenMP runtime */
-  FORMAT_PROCESS_EXCHANGED = 2, /* the launcher preloaded another OpenMP runtime */
-  FORMAT_PROCESS_TIMERS = 4,    /* CPU time sampled by timers: perf_event was not allowed */
-  FORMAT_PROCESS_FIRST = 8,     /* the process that the launcher became */
-  FORMAT_PROCESS_FORKED = 16,   /* child created by fork */
-  FORMAT_PROCESS_ONLINE = 32    /* work and span were computed: known at its end */
-};
+#define FORMAT_PROCESS_FLAG_LIST(P)                                                                                    \
+  P(OMPT, 1)      /* the tool is attached to an OpenMP runtime */                                                      \
+  P(EXCHANGED, 2) /* the launcher preloaded another OpenMP runtime */                                                  \
+  P(TIMERS, 4)    /* CPU time sampled by timers: perf_event was not allowed */                                         \
+  P(FIRST, 8)     /* the process that the launcher became */                                                           \
+  P(FORKED, 16)   /* child created by fork */                                                                          \
+  P(ONLINE, 32)   /* work and span were computed: known at its end */
+#define FORMAT_PROCESS_FLAG(name, value) FORMAT_PROCESS_##name = value,
+enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
 
 /* Work and span of a process, and what their unit is. */
 #define FORMAT_WORKSPAN_FIELDS(F)                                                                                      \
@@ -355,30 +354,32 @@ enum format_thread_flag {
   FORMAT_THREAD_OPENMP = 1 /* known to an OpenMP runtime: the thread's samples carry blame for idleness */
 };
 
+/* Kinds of constructs: C(prefix, enumerator, name).  Those with the prefix CONSTRUCT are in struct format_construct
+ * only: their directives are a task, a loop and a critical section. */
+#define FORMAT_CONSTRUCT_LIST(C)                                                                                       \
+  C(DIRECTIVE, PROGRAM, "program")                                                                                     \
+  C(DIRECTIVE, PARALLEL, "parallel")                                                                                   \
+  C(DIRECTIVE, FOR, "for")                                                                                             \
+  C(DIRECTIVE, SECTIONS, "sections")                                                                                   \
+  C(DIRECTIVE, SINGLE, "single")                                                                                       \
+  C(DIRECTIVE, MASKED, "masked")                                                                                       \
+  C(DIRECTIVE, TASK, "task")                                                                                           \
+  C(DIRECTIVE, TASKLOOP, "taskloop")                                                                                   \
+  C(DIRECTIVE, TASKGROUP, "taskgroup")                                                                                 \
+  C(DIRECTIVE, TASKWAIT, "taskwait")                                                                                   \
+  C(DIRECTIVE, BARRIER, "barrier")                                                                                     \
+  C(DIRECTIVE, CRITICAL, "critical")                                                                                   \
+  C(DIRECTIVE, LOCK, "lock")                                                                                           \
+  C(DIRECTIVE, ORDERED, "ordered")                                                                                     \
+  C(DIRECTIVE, TEAMS, "teams")                                                                                         \
+  C(DIRECTIVE, USER_REGION, "user-region")                                                                             \
+  C(CONSTRUCT, TASK_EXEC, "task-exec")                                                                                 \
+  C(CONSTRUCT, DISTRIBUTE, "distribute")                                                                               \
+  C(CONSTRUCT, ATOMIC, "atomic")
+#define FORMAT_CONSTRUCT(prefix, enumerator, name) FORMAT_##prefix##_##enumerator,
 enum format_directive_kind {
-  FORMAT_DIRECTIVE_PROGRAM,
-  FORMAT_DIRECTIVE_PARALLEL,
-  FORMAT_DIRECTIVE_FOR,
-  FORMAT_DIRECTIVE_SECTIONS,
-  FORMAT_DIRECTIVE_SINGLE,
-  FORMAT_DIRECTIVE_MASKED,
-  FORMAT_DIRECTIVE_TASK,
-  FORMAT_DIRECTIVE_TASKLOOP,
-  FORMAT_DIRECTIVE_TASKGROUP,
-  FORMAT_DIRECTIVE_TASKWAIT,
-  FORMAT_DIRECTIVE_BARRIER,
-  FORMAT_DIRECTIVE_CRITICAL,
-  FORMAT_DIRECTIVE_LOCK,
-  FORMAT_DIRECTIVE_ORDERED,
-  FORMAT_DIRECTIVE_TEAMS,
-  FORMAT_DIRECTIVE_USER_REGION,
-  FORMAT_DIRECTIVE_KINDS,
-
-  /* only in struct format_construct: their directives are a task, a loop and a critical section */
-  FORMAT_CONSTRUCT_TASK_EXEC = FORMAT_DIRECTIVE_KINDS,
-  FORMAT_CONSTRUCT_DISTRIBUTE,
-  FORMAT_CONSTRUCT_ATOMIC,
-  FORMAT_CONSTRUCT_KINDS
+  FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONSTRUCT_KINDS,
+  FORMAT_DIRECTIVE_KINDS = FORMAT_CONSTRUCT_TASK_EXEC
 };
 
 /* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process.  M as in
@@ -418,7 +419,7 @@ enum format_construct_flag {
  * its life time. */
 #define FORMAT_CONSTRUCT_FIELDS(F, A)                                                                                  \
   F(uint32_t, parent) /* record of the same thread */                                                                  \
-  F(uint32_t, kind)   /* enum format_directive_kind or FORMAT_CONSTRUCT_... */                                         \
+  F(uint32_t, kind)   /* enum format_directive_kind */                                                                 \
   F(uint32_t, directive)                                                                                               \
   F(uint32_t, flags)                                                                                                   \
   F(uint32_t, owner)          /* with FORMAT_CONSTRUCT_LINK */                                                         \

@@ -14,15 +14,8 @@
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
 _Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
-_Static_assert((int)DIRECTIVE_KINDS == FORMAT_DIRECTIVE_KINDS, "same directives");
-_Static_assert((int)CONSTRUCT_KINDS == FORMAT_CONSTRUCT_KINDS && (int)CONSTRUCT_ATOMIC == FORMAT_CONSTRUCT_ATOMIC &&
-                   (int)CONSTRUCT_TASK_BUCKETS == FORMAT_TASK_BUCKETS,
-               "same constructs");
-_Static_assert((int)DIRECTIVE_ORDERED == FORMAT_DIRECTIVE_ORDERED, "same directives");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
-_Static_assert((int)PROCESS_ONLINE == FORMAT_PROCESS_ONLINE, "same flags");
-_Static_assert((int)LOSS_MAX == FORMAT_LOST_MAX && (int)LOSS_MARKS == FORMAT_LOST_MARKS, "same losses");
 
 struct read_file {
   struct file_tables tables;

@@ -12,32 +12,14 @@
 #define HPCPROF_LITE_MODEL_CONSTRUCT_FIGURES_H
 
 #include "common/counters.h"
+#include "common/format.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
 
-enum directive_kind {
-  DIRECTIVE_PROGRAM,
-  DIRECTIVE_PARALLEL,
-  DIRECTIVE_FOR,
-  DIRECTIVE_SECTIONS,
-  DIRECTIVE_SINGLE,
-  DIRECTIVE_MASKED,
-  DIRECTIVE_TASK,
-  DIRECTIVE_TASKLOOP,
-  DIRECTIVE_TASKGROUP,
-  DIRECTIVE_TASKWAIT,
-  DIRECTIVE_BARRIER,
-  DIRECTIVE_CRITICAL,
-  DIRECTIVE_LOCK,
-  DIRECTIVE_ORDERED,
-  DIRECTIVE_TEAMS,
-  DIRECTIVE_USER_REGION,
-  DIRECTIVE_KINDS
-};
-
-/* Kinds of constructs are those of directives, and three more: a task's execution has the directive of the task,
- * distribute that of a loop, atomic that of a critical section. */
-enum construct_kind { CONSTRUCT_TASK_EXEC = DIRECTIVE_KINDS, CONSTRUCT_DISTRIBUTE, CONSTRUCT_ATOMIC, CONSTRUCT_KINDS };
+/* Kinds of directives and, with the prefix CONSTRUCT, three more kinds of constructs: a task's execution has the
+ * directive of the task, distribute that of a loop, atomic that of a critical section. */
+#define CONSTRUCT_KIND(prefix, enumerator, name) prefix##_##enumerator,
+enum construct_kind { FORMAT_CONSTRUCT_LIST(CONSTRUCT_KIND) CONSTRUCT_KINDS, DIRECTIVE_KINDS = CONSTRUCT_TASK_EXEC };
 
 /* The events that a process or the run has counted (-c); counts are arrays in their order. */
 enum { COUNTER_NAME_MAX = 96 };
@@ -90,8 +72,7 @@ struct construct_row {
   struct construct_figures figures;
 };
 
-/* See FORMAT_TASK_BUCKETS. */
-enum { CONSTRUCT_TASK_BUCKETS = 360 };
+enum { CONSTRUCT_TASK_BUCKETS = FORMAT_TASK_BUCKETS };
 
 /* The tasks of one directive, in one process.  Times in ns, except in the histogram. */
 struct construct_tasks {

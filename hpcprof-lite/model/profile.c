@@ -64,25 +64,8 @@ void profile_release(struct profile *profile)
 
 const char *profile_directive_name(uint32_t kind)
 {
-  static const char *const names[CONSTRUCT_KINDS] = {[DIRECTIVE_PROGRAM] = "program",
-                                                     [DIRECTIVE_PARALLEL] = "parallel",
-                                                     [DIRECTIVE_FOR] = "for",
-                                                     [DIRECTIVE_SECTIONS] = "sections",
-                                                     [DIRECTIVE_SINGLE] = "single",
-                                                     [DIRECTIVE_MASKED] = "masked",
-                                                     [DIRECTIVE_TASK] = "task",
-                                                     [DIRECTIVE_TASKLOOP] = "taskloop",
-                                                     [DIRECTIVE_TASKGROUP] = "taskgroup",
-                                                     [DIRECTIVE_TASKWAIT] = "taskwait",
-                                                     [DIRECTIVE_BARRIER] = "barrier",
-                                                     [DIRECTIVE_CRITICAL] = "critical",
-                                                     [DIRECTIVE_LOCK] = "lock",
-                                                     [DIRECTIVE_ORDERED] = "ordered",
-                                                     [DIRECTIVE_TEAMS] = "teams",
-                                                     [DIRECTIVE_USER_REGION] = "user-region",
-                                                     [CONSTRUCT_TASK_EXEC] = "task-exec",
-                                                     [CONSTRUCT_DISTRIBUTE] = "distribute",
-                                                     [CONSTRUCT_ATOMIC] = "atomic"};
+#define NAME(prefix, enumerator, name) name,
+  static const char *const names[CONSTRUCT_KINDS] = {FORMAT_CONSTRUCT_LIST(NAME)};
   return names[kind];
 }
 

@@ -18,30 +18,8 @@
 enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
 
 /* Index into the `lost` counters of a process or thread.  Causes and names: common/format.h. */
-enum profile_loss {
-  LOSS_MEMORY,
-  LOSS_IN_TOOL,
-  LOSS_UNKNOWN,
-  LOSS_PARTIAL,
-  LOSS_UNRESOLVED,
-  LOSS_MODULES,
-  LOSS_EVENTS,
-  LOSS_THREADS,
-  LOSS_WRITES,
-  LOSS_BLAME,
-  LOSS_STATES,
-  LOSS_TASKS,
-  LOSS_PATHS,
-  LOSS_DIRECTIVES,
-  LOSS_GRAPH,
-  LOSS_WORK,
-  LOSS_LOG,
-  LOSS_UNKEPT,
-  LOSS_RATE,
-  LOSS_TRACE,
-  LOSS_MARKS,
-  LOSS_MAX = 24
-};
+#define PROFILE_LOSS(name) LOSS_##name,
+enum profile_loss { FORMAT_LOSS_LIST(PROFILE_LOSS) LOSS_MAX = FORMAT_LOST_MAX };
 
 enum thread_flag { THREAD_OPENMP = 1 };
 
@@ -128,14 +106,9 @@ struct profile_marks {
   uint32_t marks_count, counts_count, text_size, phases; /* phases: how many of the marks begin one */
 };
 
-enum process_flag {
-  PROCESS_OMPT = 1,      /* an OpenMP runtime attached the tool                              */
-  PROCESS_EXCHANGED = 2, /* the launcher substituted the OpenMP runtime                      */
-  PROCESS_TIMERS = 4,    /* CPU time was sampled by timers: perf_event was not permitted     */
-  PROCESS_FIRST = 8,     /* the process that the launcher became                             */
-  PROCESS_FORKED = 16,   /* a child made by fork                                             */
-  PROCESS_ONLINE = 32    /* work and span were being computed, and are known after its end   */
-};
+/* Meanings: common/format.h. */
+#define PROCESS_FLAG(name, value) PROCESS_##name = value,
+enum process_flag { FORMAT_PROCESS_FLAG_LIST(PROCESS_FLAG) };
 
 /* One process, which is one measurement file. */
 struct profile_process {

@@ -28,7 +28,7 @@ uint64_t code_function(struct code *code, uint32_t module, uint64_t offset);
 const char *code_name(struct code *code, uint32_t module, uint64_t offset);
 
 /* Returns whether a function of that name belongs to the OpenMP runtime's interface; whether constructs of that kind
- * (enum directive_kind) enter the runtime by it. */
+ * (enum construct_kind) enter the runtime by it. */
 bool code_is_runtime(const char *name);
 bool code_enters(const char *name, uint32_t kind);
 

@@ -155,7 +155,7 @@ def needed(library):
 
 
 # What names records, tables or constants of the stored format; input/ and merge/ are the readers.
-FORMAT_READERS = {"hpcprof-lite/model/profile.h", "hpcprof-lite/model/construct_figures.h",
+FORMAT_READERS = {"hpcprof-lite/model/profile.h", "hpcprof-lite/model/profile.c", "hpcprof-lite/model/construct_figures.h",
                   "hpcprof-lite/timeline/lane.c", "hpcprof-lite/timeline/lane.h",
                   "hpcprof-lite/timeline/traced.c", "hpcprof-lite/timeline/index_builder.c",
                   "hpcprof-lite/timeline/timeline_index.c", "hpcprof-lite/pipelines/phase_store.c"}

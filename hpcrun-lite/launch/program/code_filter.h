@@ -1,6 +1,6 @@
 /* From the functions and source lines that a filter names to addresses in COMMAND and its libraries.
  *
- * Context: BATCH (the launcher).  Reads symbol tables and debug data by hpcprof-lite/symbols, also of inlined
+ * Context: BATCH (the launcher).  Reads symbol tables and debug data by common/symbols, also of inlined
  * functions.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PROGRAM_CODE_FILTER_H
