@@ -35,7 +35,7 @@ static inline uint64_t model_rounded(double amount)
   return amount > 0 ? (uint64_t)(amount + 0.5) : 0;
 }
 
-/* Returns a - b, or 0 if b is larger. */
+/* Returns a - b, or 0 if b is greater, as parts of limited sums can be. */
 static inline uint64_t model_difference(uint64_t a, uint64_t b)
 {
   return a > b ? a - b : 0;
@@ -61,12 +61,6 @@ static inline uint64_t model_part(uint64_t amount, uint64_t begin, uint64_t end,
 static inline uint64_t model_sum(uint64_t a, uint64_t b)
 {
   return a + b < a ? UINT64_MAX : a + b;
-}
-
-/* Returns a - b, or 0 if b is greater, as parts of limited sums can be. */
-static inline uint64_t model_difference(uint64_t a, uint64_t b)
-{
-  return a > b ? a - b : 0;
 }
 
 /* Adds to a sum, which is UINT64_MAX after an overflow. */
