@@ -4,6 +4,7 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/invocation/pager.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -85,6 +86,7 @@ static void remove_if_ended(const char *name)
 
 static int cannot_write(const char *name, const char *why)
 {
+  assert(name && why);
   job_print_error("cannot write '%s': %s", name, why);
   return EXIT_INPUT;
 }
@@ -93,6 +95,7 @@ static int cannot_write(const char *name, const char *why)
  * there is none; *temporary is its name, for end_temporary(). */
 static int create_temporary(const char *name, char **temporary)
 {
+  assert(name && !unfinished);
   *temporary = xasprintf("%s.XXXXXX", name);
   int fd = mkostemp(*temporary, O_CLOEXEC);
   mode_t mask = umask(0);
@@ -110,6 +113,7 @@ static int create_temporary(const char *name, char **temporary)
 /* Gives the file its name, or removes it if there is an exit status.  Returns the exit status. */
 static int end_temporary(char *temporary, const char *name, int status)
 {
+  assert(temporary && name);
   if (!status && rename(temporary, name))
     status = cannot_write(name, strerror(errno));
   if (status)
@@ -157,6 +161,7 @@ static bool is_plain_output(const char *name)
  * error. */
 static int print_paged(struct job *job, struct pager *pager, int (*print)(struct job *job))
 {
+  assert(!paged);
   job->report.stream = pager->stream;
   paged = pager;
   int status = print(job);
@@ -209,6 +214,7 @@ static int fill_file(struct job *job, const char *name, output_file_writer *writ
 
 int output_file(struct job *job, output_file_writer *write)
 {
+  assert(job->options.output);
   owner = getpid();
   char *linked = realpath(job->options.output, NULL); /* NULL: there is no such file yet */
   int status = fill_file(job, linked ? linked : job->options.output, write);
@@ -245,6 +251,7 @@ static int fill_directory(struct job *job, const char *name, const char *tempora
 
 int output_directory(struct job *job, output_directory_writer *write)
 {
+  assert(job->options.output);
   owner = getpid();
   char *name = xstrdup(job->options.output);
   for (size_t length = strlen(name); length > 1 && name[length - 1] == '/';)

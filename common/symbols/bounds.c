@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "common/symbols/elf_segments.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Pointer encodings of .eh_frame_hdr.  For the table, linkers write only these two. */
@@ -43,6 +44,7 @@ static bool find_segment(int fd, const Elf64_Ehdr *head, Elf64_Phdr *found, uint
 /* Finds the table, which follows the version, the encodings, a pointer to .eh_frame and the count. */
 static bool find_entries(struct bounds *bounds, size_t size)
 {
+  assert(bounds->bytes);
   static const uint8_t pointer_sizes[ENCODED_FORMAT + 1] = {
       [0x00] = 8, [0x02] = 2, [0x03] = 4, [0x04] = 8, [0x0a] = 2, [0x0b] = 4, [0x0c] = 8};
   const uint8_t *bytes = bounds->bytes;
@@ -90,6 +92,7 @@ void bounds_free(struct bounds *bounds)
 /* Where the function of a row begins. */
 static uint64_t start_of(const struct bounds *bounds, size_t row)
 {
+  assert(row < bounds->count);
   return bounds->base + (uint64_t)(int64_t)bounds->entries[row].start;
 }
 

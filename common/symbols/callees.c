@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "common/symbols/elf_segments.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -25,6 +26,7 @@ struct callees {
 
 static bool find_segments(struct callees *callees, const Elf64_Ehdr *head)
 {
+  assert(callees->fd >= 0 && !callees->count);
   for (unsigned i = 0; i < head->e_phnum && callees->count < SEGMENTS_MAX; i++) {
     Elf64_Phdr *segment = &callees->segments[callees->count];
     if (!elf_segments_header(callees->fd, head, i, segment))
@@ -69,6 +71,7 @@ static const Elf64_Phdr *segment_of(const struct callees *callees, uint64_t addr
 /* Reads code that ends at an address.  Returns its size, 0 if it is not in the file. */
 static size_t read_code(const struct callees *callees, uint64_t low, uint64_t end, uint8_t code[WINDOW])
 {
+  assert(callees->fd >= 0);
   if (low >= end)
     return 0;
   size_t size = MIN(end - low, WINDOW);
@@ -151,6 +154,7 @@ bool callees_by_register(const struct callees *callees, uint64_t return_address)
 
 unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *ends, unsigned max)
 {
+  assert(ends && max);
   uint8_t code[WINDOW];
   unsigned count = 0;
   for (unsigned window = 0; window < JUMP_WINDOWS && count < max; window++) {
@@ -173,6 +177,7 @@ unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *en
 static void take_register(uint64_t *addresses, const uint8_t *registers, unsigned count, unsigned wanted,
                           unsigned *direct)
 {
+  assert(!count || (addresses && registers));
   unsigned found = count;
   for (unsigned i = 0; i < count; i++) {
     if (registers[i] != wanted || (found < count && addresses[found] == addresses[i]))
@@ -192,6 +197,7 @@ static void take_register(uint64_t *addresses, const uint8_t *registers, unsigne
 unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
                       unsigned max, unsigned *direct)
 {
+  assert(addresses && max && direct);
   enum { REGISTERS_MAX = 256 };
   uint8_t code[WINDOW + LOAD_MAX + MOVE] = {0}, registers[REGISTERS_MAX];
   uint64_t call = return_address - CALL_BYTES;

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static uint64_t start_of(const struct symbols *symbols, uint32_t offset)
 /* The place of the module in the list, or the number of modules. */
 static size_t position_of(const struct kept_symbols *kept, const struct symbols_request *request)
 {
+  assert(request->path);
   size_t i = 0;
   for (; i < kept->modules_count; i++) {
     const struct kept_module *known = &kept->modules[i];
@@ -30,6 +32,7 @@ static size_t position_of(const struct kept_symbols *kept, const struct symbols_
 
 const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, const struct symbols_request *request)
 {
+  assert(!request->offset_count || request->offsets);
   size_t i = position_of(kept, request);
   if (i == kept->modules_count)
     return NULL;
@@ -45,6 +48,7 @@ const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, con
 /* Appends the module.  Returns its place. */
 static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
 {
+  assert(position_of(kept, request) == kept->modules_count);
   struct kept_module *added = XAPPEND(kept->modules, kept->modules_count, kept->modules_room);
   *added = (struct kept_module){.path = xstrdup(request->path), .build_id_size = request->build_id_size};
   memcpy(added->build_id, request->build_id, request->build_id_size);
@@ -54,6 +58,7 @@ static struct kept_module *append(struct kept_symbols *kept, const struct symbol
 void kept_symbols_add(struct kept_symbols *kept, const struct symbols_request *request, int opened,
                       struct symbols *symbols, char *message)
 {
+  assert(!request->offset_count || request->offsets);
   size_t i = position_of(kept, request);
   struct kept_module *known = i < kept->modules_count ? &kept->modules[i] : append(kept, request);
   uint32_t count = request->offset_count;

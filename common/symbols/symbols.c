@@ -1,5 +1,6 @@
 #include "common/symbols/symbols.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -61,6 +62,7 @@ __attribute__((format(printf, 3, 4))) static void complain(struct report *report
 
 static void id_text(struct symbols_bytes id, char text[ID_TEXT_SIZE])
 {
+  assert(id.data || !id.size);
   text[0] = 0;
   for (size_t i = 0; i < id.size && i < BUILD_ID_MAX; i++)
     snprintf(text + 2 * i, 3, "%02x", id.data[i]);
@@ -143,6 +145,7 @@ static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id
 /* Opens the separate debug file that .gnu_debuglink names, in the directories in which debuggers look. */
 static struct symbols_elf *open_by_link(struct symbols *symbols, const char *program, const char *root)
 {
+  assert(symbols->program);
   struct symbols_bytes link = symbols_elf_section(symbols->program, ".gnu_debuglink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c);
@@ -190,6 +193,7 @@ static void open_debug(struct symbols *symbols, const struct symbols_request *re
 /* Opens the file to which dwz moved what several programs have in common; .gnu_debugaltlink names it. */
 static void open_shared(struct symbols *symbols, struct symbols_elf *debug, const struct symbols_request *request)
 {
+  assert(!symbols->shared);
   struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c), *slash = strrchr(request->path, '/');
@@ -290,6 +294,7 @@ static void open_all(struct symbols *symbols, const struct symbols_request *requ
 
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
 {
+  assert(message && size && out);
   struct report report = {.message = message, .size = size};
   message[0] = 0;
   struct symbols *symbols = *out = xcalloc(1, sizeof *symbols);
@@ -337,6 +342,7 @@ static bool better_name(const struct symbols_place *place, const struct symbols_
 /* Adds the names of the symbol table to the outermost place. */
 static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol)
 {
+  assert(symbol->raw);
   if (!symbol->readable)
     return;
   if (better_name(place, symbol))
@@ -346,6 +352,7 @@ static void add_symbol(struct symbols_place *place, const struct symbols_symbol 
 
 static int lookup(struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
 {
+  assert(max > 0);
   const char *file = NULL;
   uint32_t line = 0;
   int count =
@@ -364,6 +371,7 @@ static int lookup(struct symbols *symbols, uint64_t offset, struct symbols_place
 
 int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
 {
+  assert(places || max <= 0);
   struct symbols *locked = (struct symbols *)(uintptr_t)symbols; /* names that are found are kept */
   if (max <= 0)
     return 0;
@@ -380,6 +388,7 @@ void symbols_visit(const struct symbols *symbols,
                                  int count),
                    void *context)
 {
+  assert(visit);
   enum { PLACES = 64 };
   struct symbols_place places[PLACES];
   uint64_t *starts = NULL;

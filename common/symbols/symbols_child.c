@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -94,6 +95,7 @@ static void silence(void)
 
 void symbols_child_write(int out, const void *bytes, size_t size)
 {
+  assert(bytes || !size);
   const uint8_t *next = bytes;
   while (size) {
     ssize_t written = write(out, next, size);
@@ -136,6 +138,7 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
 /* Reads until the child closes the pipe.  Returns NULL, or why the child must be killed. */
 static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output)
 {
+  assert(in >= 0);
   uint64_t deadline = now_ms() + limits->wall_ms;
   for (;;) {
     uint64_t now = now_ms();
@@ -180,6 +183,7 @@ static const char *finish(pid_t child)
 bool symbols_child_run(void (*work)(void *argument, int out), void *argument, const struct symbols_child_limits *limits,
                        uint8_t **bytes, size_t *size, const char **fault)
 {
+  assert(work && bytes && size && fault);
   struct output output = {0};
   int in = -1;
   pid_t child = start(work, argument, limits, &in);

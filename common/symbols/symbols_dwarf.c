@@ -1,5 +1,6 @@
 #include "common/symbols/symbols_dwarf.h"
 
+#include <assert.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,7 @@ static void table_close(struct line_table *table)
 /* The draft's number for a file of the table, SYMBOLS_NONE if it is unknown. */
 static uint32_t file_number(struct reader *r, struct line_table *table, uint64_t number)
 {
+  assert(!table || table->numbers || number >= (uint64_t)table->lines.count);
   const char *directory, *name;
   if (!table || number >= (uint64_t)table->lines.count)
     return SYMBOLS_NONE;
@@ -218,6 +220,7 @@ static void sink_add(void *context, uint64_t low, uint64_t high)
 /* Adds a range of a scope, and notes the wanted addresses for which a function is found. */
 static void take_scope_range(struct range_sink *sink, uint64_t low, uint64_t high)
 {
+  assert(low < high);
   struct reader *r = sink->reader;
   symbols_ranges_add(&r->draft.ranges, (struct symbols_range){low, high, sink->scope, sink->depth});
   for (size_t i = sink->depth ? SIZE_MAX : first_wanted(r->source, low);
@@ -229,6 +232,7 @@ static void take_scope_range(struct range_sink *sink, uint64_t low, uint64_t hig
 static void finish_scope(struct reader *r, const struct range_sink *sink, const struct symbols_entry *f,
                          Dwarf_Off offset, uint32_t parent)
 {
+  assert(sink->any && (parent == SYMBOLS_NONE || parent < r->draft.scope_count));
   const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
   struct symbols_scope scope = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.scopes[parent].low,
                                 .function = function_of(r, origin, f->origin ? f->origin : offset),
@@ -261,6 +265,7 @@ static bool has_code(struct reader *r, Dwarf_Die die)
  * no code.  Sets *enter if the children must be read. */
 static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter)
 {
+  assert(parent == SYMBOLS_NONE || parent < r->draft.scope_count);
   struct symbols_entry f;
   Dwarf_Off offset = 0;
   uint32_t outer = tag == DW_TAG_inlined_subroutine ? parent : SYMBOLS_NONE;
@@ -355,6 +360,7 @@ static void add_rows(struct reader *r)
 /* Notes that no function has been found yet for the wanted addresses in a range of the unit. */
 static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high)
 {
+  assert(low < high);
   struct reader *r = sink->reader;
   for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
     r->found[i] = false;
@@ -469,6 +475,7 @@ static struct symbols_child_limits limits_for(const struct symbols_dwarf_source 
 
 struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault)
 {
+  assert(source->wanted || !source->wanted_count);
   struct symbols_child_limits limits = limits_for(source);
   uint8_t *bytes;
   size_t size;

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -99,6 +100,7 @@ static const char *unusable(Elf *elf)
 
 struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size)
 {
+  assert(message && size);
   pthread_once(&version_once, set_version);
   int fd = open_regular(path, message, size);
   if (fd < 0)
@@ -273,6 +275,7 @@ struct symbols_bytes symbols_elf_build_id(struct symbols_elf *file)
 
 void symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
 {
+  assert(file->elf);
   size_t count;
   GElf_Phdr segment;
   if (elf_getphdrnum(file->elf, &count))
@@ -328,6 +331,7 @@ static bool function_symbol(struct symbols_elf *file, const Elf64_Sym *from, str
 
 size_t symbols_elf_functions(struct symbols_elf *file, enum symbols_elf_table table, struct symbols_symbols *out)
 {
+  assert(out);
   GElf_Shdr header;
   size_t before = out->count;
   unsigned wanted = table == SYMBOLS_ELF_FULL ? SHT_SYMTAB : SHT_DYNSYM;
@@ -391,6 +395,7 @@ static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
 /* The name of the slot through which a stub jumps (jmp *displacement(%rip)); NULL if it is not such a stub. */
 static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots)
 {
+  assert(offset < code.size);
   for (size_t i = offset; i < offset + STUB_SCAN_BYTES && i + JUMP_BYTES <= code.size; i++) {
     int32_t displacement;
     if (code.data[i] != 0xff || code.data[i + 1] != 0x25)
@@ -407,6 +412,7 @@ static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_
 static void add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
                       struct symbols_pool *pool, struct symbols_symbols *out)
 {
+  assert(slots->count);
   struct symbols_bytes code = section_bytes(file, section);
   size_t step = header->sh_entsize == STUB_BYTES / 2 ? STUB_BYTES / 2 : STUB_BYTES;
   for (size_t offset = 0; offset + step <= code.size; offset += step) {
@@ -449,6 +455,7 @@ void symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
 
 bool symbols_elf_crc(const struct symbols_elf *file, uint32_t *crc)
 {
+  assert(file->fd >= 0);
   uint8_t block[16384];
   ssize_t got;
   struct stat status;

@@ -1,8 +1,11 @@
 #include "common/symbols/symbols_entries.h"
 
+#include <assert.h>
+
 /* Gives libdwarf access to sections in memory.  Section number 0 means "none", as in ELF. */
 static int section_info(void *object, libdwarf_section_number number, Dwarf_Obj_Access_Section_a *out, int *error)
 {
+  assert(object);
   const struct symbols_bytes *sections = object;
   (void)error;
   if (number > SYMBOLS_SECTIONS)
@@ -14,6 +17,7 @@ static int section_info(void *object, libdwarf_section_number number, Dwarf_Obj_
 
 static int section_load(void *object, libdwarf_section_number number, Dwarf_Small **data, int *error)
 {
+  assert(data);
   const struct symbols_bytes *sections = object;
   (void)error;
   if (!number || number > SYMBOLS_SECTIONS || !sections[number - 1].size)
@@ -189,6 +193,7 @@ static bool take_field(struct symbols_entry *f, Dwarf_Attribute attribute)
 
 bool symbols_entry_read(const struct symbols_debug_file *file, Dwarf_Die die, struct symbols_entry *f)
 {
+  assert(file->dwarf);
   Dwarf_Attribute *attributes;
   Dwarf_Signed count;
   *f = (struct symbols_entry){.decl_file = UINT64_MAX};
@@ -214,6 +219,7 @@ static uint64_t reference_in(Dwarf_Die die, Dwarf_Half name)
 
 uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die die)
 {
+  assert(file->dwarf);
   enum { STEPS_MAX = 8 }; /* the parameter, pointer and qualifiers */
   uint64_t offset = reference_in(die, DW_AT_object_pointer);
   for (int i = 0; i < STEPS_MAX && offset; i++) {
@@ -265,6 +271,7 @@ static void read_debug_ranges(const struct symbols_unit *unit, const struct symb
 /* Reads a list of .debug_rnglists. */
 static void read_rnglists(const struct symbols_entry *f, const struct range_sink *sink)
 {
+  assert(f->ranges_attribute);
   Dwarf_Rnglists_Head head;
   Dwarf_Unsigned count, offset;
   if (dwarf_rnglists_get_rle_head(f->ranges_attribute, f->ranges_form, f->ranges, &head, &count, &offset, NULL) !=

@@ -4,12 +4,14 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint32_t compare_list_column(const struct compare_list *list, const char *name)
 {
+  assert(name);
   for (uint32_t i = 0; i < list->count; i++)
     if (!strcmp(list->columns[i].name, name))
       return i;
@@ -47,6 +49,7 @@ void compare_release(struct compare *compare)
 /* Finds or adds the side's row for each row of a run. */
 static void place_rows(struct tree *tree, const struct tree *run, const struct compare_map *map, uint32_t *row_of)
 {
+  assert(run->count && run->rows[0].kind == ROW_ROOT);
   row_of[0] = 0;
   for (uint32_t i = 1; i < run->count; i++) {
     struct tree_row row = run->rows[i];
@@ -64,6 +67,7 @@ static void place_rows(struct tree *tree, const struct tree *run, const struct c
 static void add_values(struct compare_side *side, const struct tree *run, const struct compare_map *map,
                        const uint32_t *row_of, bool inclusive)
 {
+  assert(map->columns || run->columns <= side->tree.columns);
   uint32_t columns = side->tree.columns;
   size_t cells = (size_t)side->tree.count * columns;
   uint64_t *sums = inclusive ? side->tree.incl : side->tree.excl;
@@ -91,6 +95,7 @@ static void add_values(struct compare_side *side, const struct tree *run, const 
 
 void compare_add(struct compare *compare, int number, const struct tree *run, const struct compare_map *map)
 {
+  assert((unsigned)number < COMPARE_SIDES && run->count);
   struct compare_side *side = &compare->sides[number];
   uint32_t *row_of = xmalloc(run->count * sizeof *row_of);
   place_rows(&side->tree, run, map, row_of);
@@ -137,6 +142,7 @@ static bool is_construct(enum tree_kind kind)
 /* The name of the function that contains a construct, "" if it is not known; *line: where that begins. */
 static const char *container(const struct names *names, uint32_t number, uint32_t *line)
 {
+  assert(number == MODEL_NONE || number < names->functions_count);
   if (number == MODEL_NONE)
     return "";
   const struct names_function *function = &names->functions[number];
@@ -150,6 +156,7 @@ static const char *container(const struct names *names, uint32_t number, uint32_
 
 static struct child describe(const struct joiner *joiner, const struct tree *tree, uint32_t number)
 {
+  assert(number && number < tree->count);
   const struct tree_row *row = &tree->rows[number], *parent = &tree->rows[row->parent];
   struct child child = {.row = number,
                         .line = row->line,
@@ -204,6 +211,7 @@ static bool same_build(const struct joiner *joiner, const struct child *a, const
 /* Pairs two children, unless one of them has a partner. */
 static void pair(const struct joiner *joiner, uint32_t base, uint32_t now)
 {
+  assert(base < joiner->children[COMPARE_BASE].count && now < joiner->children[COMPARE_NEW].count);
   joiner->children[COMPARE_BASE].list[base].partner = now;
   joiner->children[COMPARE_NEW].list[now].partner = base;
 }
@@ -219,6 +227,7 @@ static uint32_t next_free(const struct children *children, uint32_t at, uint32_t
 /* Pairs children of equal names, which are sorted by their lines: those of equal lines, or all in their order. */
 static void pair_group(const struct joiner *joiner, const uint32_t first[], const uint32_t end[], bool by_line)
 {
+  assert(first[COMPARE_BASE] < end[COMPARE_BASE] && first[COMPARE_NEW] < end[COMPARE_NEW]);
   const struct children *base = &joiner->children[COMPARE_BASE], *now = &joiner->children[COMPARE_NEW];
   uint32_t i = next_free(base, first[COMPARE_BASE], end[COMPARE_BASE]);
   uint32_t j = next_free(now, first[COMPARE_NEW], end[COMPARE_NEW]);
@@ -252,6 +261,7 @@ static void match_group(const struct joiner *joiner, const uint32_t first[], con
 /* The end of the group of equal names that begins there. */
 static uint32_t group_end(const struct children *children, uint32_t first, bool loose)
 {
+  assert(first < children->count);
   uint32_t end = first + 1;
   while (end < children->count && !by_key(&children->list[first], &children->list[end], loose))
     end++;
@@ -289,6 +299,7 @@ static void match(struct joiner *joiner, bool loose)
 /* Notes which rows of the sides a joined row stands for. */
 static void set_rows(struct compare *compare, uint32_t joined, uint32_t base, uint32_t now)
 {
+  assert(joined < compare->joined.count);
   const uint32_t rows[COMPARE_SIDES] = {base, now};
   for (int side = 0; side < COMPARE_SIDES; side++) {
     xarray_reserve(&compare->rows[side], &compare->rows_room[side], (size_t)joined + 1, sizeof **compare->rows);
@@ -299,6 +310,7 @@ static void set_rows(struct compare *compare, uint32_t joined, uint32_t base, ui
 /* Appends a row to the joined tree: of both sides, or of one. */
 static void append(struct compare *compare, uint32_t parent, uint32_t base, uint32_t now)
 {
+  assert(base != MODEL_NONE || now != MODEL_NONE);
   struct tree_row row =
       now != MODEL_NONE ? compare->sides[COMPARE_NEW].tree.rows[now] : compare->sides[COMPARE_BASE].tree.rows[base];
   row.parent = parent;
@@ -331,6 +343,7 @@ static void append_pairs(struct joiner *joiner, uint32_t parent)
 static void join_children(struct joiner *joiner, uint32_t row)
 {
   struct compare *compare = joiner->compare;
+  assert(row < compare->joined.count);
   for (int side = 0; side < COMPARE_SIDES; side++)
     collect(joiner, side, compare->rows[side][row]);
   for (int loose = 0; loose < 2 - compare->is_list; loose++) {
@@ -352,6 +365,7 @@ static uint64_t sum_of(const struct compare_side *side, uint32_t row, uint32_t c
 /* The mean of a value over the runs of a side, rounded. */
 static uint64_t mean(const struct compare *compare, int side, uint32_t joined, uint32_t column, bool inclusive)
 {
+  assert(joined < compare->joined.count);
   const struct compare_side *runs = &compare->sides[side];
   uint32_t row = compare->rows[side][joined];
   if (row == MODEL_NONE || !runs->runs)
@@ -362,6 +376,7 @@ static uint64_t mean(const struct compare *compare, int side, uint32_t joined, u
 
 void compare_show(struct compare *compare, int from)
 {
+  assert(compare->rows[COMPARE_BASE] && compare->rows[COMPARE_NEW] && from < COMPARE_SIDES);
   struct tree *tree = &compare->joined;
   for (uint32_t row = 0; row < tree->count; row++)
     for (uint32_t column = 0; column < tree->columns; column++) {
@@ -377,6 +392,7 @@ void compare_show(struct compare *compare, int from)
 void compare_join(struct compare *compare, const struct names *names, const struct catalog_module *modules,
                   bool same_program)
 {
+  assert(compare->joined.count == 1);
   struct joiner joiner = {.compare = compare, .names = names, .modules = modules, .same_program = same_program};
   set_rows(compare, 0, 0, 0);
   for (uint32_t row = 0; row < compare->joined.count; row++)
@@ -391,6 +407,7 @@ void compare_join(struct compare *compare, const struct names *names, const stru
 static struct significance_runs over_runs(const struct compare *compare, int number, uint32_t joined,
                                           const struct compare_metric *metric)
 {
+  assert(joined < compare->joined.count);
   const struct compare_side *side = &compare->sides[number];
   struct significance_runs result = {.runs = side->runs};
   uint32_t row = compare->rows[number][joined];
@@ -451,6 +468,7 @@ static double test(const struct significance_runs *base, const struct significan
 
 struct compare_figure compare_row(const struct compare *compare, uint32_t row, const struct compare_metric *metric)
 {
+  assert(row < compare->joined.count);
   struct significance_runs runs[COMPARE_SIDES];
   struct significance_part parts[COMPARE_SIDES];
   for (int side = 0; side < COMPARE_SIDES; side++) {
@@ -471,6 +489,7 @@ struct significance_part compare_part(const struct compare_values *values, enum 
 
 static struct significance_runs over_values(const struct compare_values *values)
 {
+  assert(values->values || !values->runs);
   struct significance_runs result = {.runs = values->runs};
   for (uint32_t i = 0; i < values->runs; i++)
     result.mean += values->values[i] / values->runs;
@@ -497,6 +516,7 @@ struct compare_figure compare_values(const struct compare_values *base, const st
 
 size_t compare_correct(struct compare_figure *first, size_t count, size_t stride)
 {
+  assert(stride >= sizeof *first);
   double *probabilities = xmalloc(count * sizeof *probabilities);
   for (size_t i = 0; i < count; i++)
     probabilities[i] = ((struct compare_figure *)((char *)first + i * stride))->probability;
@@ -521,6 +541,7 @@ double compare_change(const struct compare_figure *figure)
 
 double compare_sort_key(const struct compare_figure *figure, const char *column)
 {
+  assert(column);
   if (!strcmp(column, "difference"))
     return fabs(figure->now - figure->base);
   if (!strcmp(column, "base"))

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,6 +79,7 @@ static const struct condition_metric *find(const char *name, const struct condit
 /* Sets what the metric is of.  Returns NULL, or what is wrong with it. */
 static const char *take_metric(struct condition *condition, const struct condition_metric *metric)
 {
+  assert(condition->metric);
   if (!metric && !is_event(condition->metric))
     return "no such metric; use elapsed, cpu, span, efficiency, parallelism, work, overhead, lockwait, idleness, "
            "critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or regions in CSV that is a "
@@ -97,6 +99,7 @@ static const char *take_metric(struct condition *condition, const struct conditi
 
 static const char *skip_blanks(const char *text, const char *end)
 {
+  assert(text <= end);
   while (text < end && *text == ' ')
     text++;
   return text;
@@ -105,6 +108,7 @@ static const char *skip_blanks(const char *text, const char *end)
 /* Parses METRIC [of SELECTOR], which ends before `end`.  Returns NULL, or what is wrong with it. */
 static const char *parse_metric(const char *text, const char *end, struct condition *condition)
 {
+  assert(text <= end);
   while (end > text && end[-1] == ' ')
     end--;
   text = skip_blanks(text, end);
@@ -127,6 +131,7 @@ static const char *parse_metric(const char *text, const char *end, struct condit
 int condition_parse(const char *text, const struct condition_metric *metrics, size_t count, struct condition *condition,
                     const char **wrong)
 {
+  assert(text && wrong);
   *condition = (struct condition){.text = text};
   *wrong = "it has no '>' or '<': METRIC [of SELECTOR] > LIMIT";
   const char *limit = NULL; /* after the last operator */
@@ -153,6 +158,7 @@ void condition_release(struct condition *condition)
 
 bool condition_misuse(const struct condition *condition, bool compared, char *message, size_t size)
 {
+  assert(message && size);
   const char *wrong = NULL;
   if (condition->relative && !compared)
     wrong = "is a change: it needs --compare BASE";

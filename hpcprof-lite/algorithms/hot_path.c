@@ -2,10 +2,12 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void hot_path_init(struct hot_path *path, const struct tree *tree)
 {
+  assert(tree->count);
   *path = (struct hot_path){.amounts = xcalloc(tree->count, sizeof *path->amounts),
                             .heaviest = xcalloc(tree->count, sizeof *path->heaviest),
                             .seen = xcalloc(tree->count, sizeof *path->seen)};
@@ -34,6 +36,7 @@ void hot_path_add(struct hot_path *path, const struct tree *tree, uint32_t row, 
 
 uint32_t hot_path_end(struct hot_path *path, const struct tree *tree)
 {
+  assert(path->seen_count <= tree->count);
   uint32_t row = 0;
   for (uint32_t i = 0; i < path->seen_count; i++) {
     uint32_t child = path->seen[i];

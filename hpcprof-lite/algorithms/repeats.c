@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct finder {
 
 uint32_t repeats_end(const struct repeats *repeats, uint32_t item)
 {
+  assert(item < repeats->count);
   return repeats->items[item + 1].first;
 }
 
@@ -48,6 +50,7 @@ static void divide_into_runs(struct repeats *repeats, const uint32_t *symbols, u
 /* The hash of `length` items. */
 static uint64_t hash_of(const struct finder *finder, uint32_t from, uint32_t length)
 {
+  assert(length <= 2 * REPEATS_UNIT_MAX && from + length <= finder->repeats->count);
   return finder->hashes[from + length] - finder->hashes[from] * finder->powers[length];
 }
 
@@ -72,6 +75,7 @@ static void prepare_round(struct finder *finder, uint32_t alike)
 /* How often the `period` items from that one on follow each other. */
 static uint32_t repetitions(const struct repeats *repeats, uint32_t from, uint32_t period)
 {
+  assert(period && from + period <= repeats->count);
   uint32_t end = from + period;
   while (end < repeats->count && repeats->items[end].symbol == repeats->items[end - period].symbol)
     end++;
@@ -81,6 +85,7 @@ static uint32_t repetitions(const struct repeats *repeats, uint32_t from, uint32
 /* Finds the shortest unit that repeats from an item on.  Returns its length, or 0. */
 static uint32_t find_unit(const struct finder *finder, uint32_t from, uint32_t most, uint32_t *times)
 {
+  assert(from < finder->repeats->count && most <= REPEATS_UNIT_MAX);
   const struct repeats *repeats = finder->repeats;
   uint32_t other = from;
   for (unsigned i = 0; i < CANDIDATES; i++) {
@@ -110,6 +115,7 @@ static bool same_unit(const struct finder *finder, const struct repeats_loop *lo
 /* Finds or adds the loop whose unit are those items.  Returns its number. */
 static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
 {
+  assert(length && from + length <= finder->repeats->count);
   struct repeats *repeats = finder->repeats;
   uint64_t hash = index_hash(length, hash_of(finder, from, length));
   uint32_t found = INDEX_FIND(&finder->known, hash, i, same_unit(finder, &repeats->loops[i - 1], from, length));
@@ -130,6 +136,7 @@ static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
 /* Numbers the leaves of a loop's items anew. */
 static void number_leaves(struct repeats *repeats, uint32_t from, uint32_t length, uint32_t times)
 {
+  assert(length && (uint64_t)from + (uint64_t)length * times <= repeats->count);
   uint32_t base = 0;
   for (uint32_t i = 0; i < length * times; i++) {
     const struct repeats_item *item = &repeats->items[from + i];

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Marks of one moment stand in the order in which their names were met. */
@@ -14,6 +15,7 @@ ORDER(by_start, struct run_mark,
 static void add_process(const struct profile *profile, uint32_t number, uint64_t offset_ns, uint64_t from_ns,
                         uint64_t to_ns, struct run_marks *into)
 {
+  assert(number < profile->processes_count && from_ns <= to_ns);
   const struct profile_process *process = &profile->processes[number];
   const struct profile_marks *marks = &process->marks;
   for (uint32_t i = 0; i < marks->marks_count; i++) {
@@ -49,6 +51,7 @@ static void sort_by_process(struct run_marks *marks, uint32_t processes)
 
 const uint32_t *run_marks_of(const struct run_marks *marks, uint32_t process, uint32_t *count)
 {
+  assert(!marks || marks->begins[process] <= marks->begins[process + 1]);
   *count = marks ? marks->begins[process + 1] - marks->begins[process] : 0;
   return marks ? marks->by_process + marks->begins[process] : NULL;
 }
@@ -88,6 +91,7 @@ struct passing {
 
 static int add_interval(void *context, const struct timeline_interval *interval)
 {
+  assert(interval->category < TIMELINE_CATEGORIES && interval->start_ns < interval->end_ns);
   struct passing *passing = context;
   while (passing->next < passing->count && passing->phases[passing->next]->end_ns <= interval->start_ns)
     passing->next++;
@@ -103,6 +107,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 
 void run_marks_time(struct run_marks *marks, const struct timeline *timeline)
 {
+  assert(timeline->each);
   struct passing passing = {.phases = xcalloc(marks->count, sizeof *passing.phases)};
   for (uint32_t lane = 0; lane < timeline->lanes_count; lane++) {
     uint32_t count;

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,6 +40,7 @@ static double beta_fraction(double a, double b, double x)
 /* The regularised incomplete beta function I_x(a, b). */
 static double beta(double a, double b, double x)
 {
+  assert(a > 0 && b > 0);
   if (x <= 0)
     return 0;
   if (x >= 1)
@@ -132,6 +134,7 @@ static int by_probability(const void *a, const void *b, void *argument)
 
 size_t significance_correct(double *probabilities, size_t count)
 {
+  assert(probabilities || !count);
   size_t *order = xmalloc(count * sizeof *order), compared = 0;
   for (size_t i = 0; i < count; i++)
     if (!isnan(probabilities[i]))

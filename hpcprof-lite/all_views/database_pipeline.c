@@ -10,6 +10,7 @@
 #include "hpcprof-lite/all_views/view_child.h"
 #include "hpcprof-lite/all_views/view_table.h"
 
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ enum { NAME_BYTES = 32 };
 /* The name of a view's table; NULL if it has none, or one that is written otherwise (contexts). */
 static const char *name_of(enum options_view view, char name[NAME_BYTES])
 {
+  assert(view < OPTIONS_VIEWS);
   if (view == OPTIONS_SUMMARY)
     return "run";
   if (view == OPTIONS_TOPDOWN || views[view].json)
@@ -74,6 +76,7 @@ struct database_work {
 /* Adds a table to the file: without `rows`, only its columns.  Returns the exit status. */
 static int add_table(const struct database_work *work, const struct view_source *source, bool rows)
 {
+  assert(source->make);
   struct table table = {0};
   struct sqlite_database database;
   source->make(source->report, &table);
@@ -175,6 +178,7 @@ static int add_views(struct job *job, const char *path, struct missing *missing)
 
 int database_write(struct job *job, const char *path, char *message, size_t size)
 {
+  assert(message && size);
   static struct missing missing;
   static const struct schema schema = SCHEMA(missing_columns, fill_missing);
   struct sqlite_database database;

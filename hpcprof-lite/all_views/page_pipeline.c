@@ -14,6 +14,7 @@
 #include "hpcprof-lite/all_views/view_child.h"
 #include "hpcprof-lite/all_views/view_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ struct page_work {
 /* Writes rows of a table.  Returns 0 or an error. */
 static int write_rows(const struct page_table *wanted, const struct view_source *source, FILE *output)
 {
+  assert(source->make);
   struct table table = {0};
   struct html_table html = {0};
   source->make(source->report, &table);
@@ -241,6 +243,7 @@ static bool has_table(const struct options *options, const struct page_table *ta
 
 int page_write(struct job *job)
 {
+  assert(job->report.stream);
   static struct view_child children[TABLES];
   struct problems printed = {0};
   FILE *page = job->report.stream;

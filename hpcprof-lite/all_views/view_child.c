@@ -3,6 +3,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 void view_child_start(struct view_child *child, int (*run)(void *context, FILE *output), void *context)
 {
+  assert(run);
   int ends[2];
   *child = (struct view_child){.messages = memfd_create("messages", MFD_CLOEXEC), .pid = -1, .output = -1};
   bool piped = child->messages >= 0 && !pipe2(ends, O_CLOEXEC);

@@ -5,6 +5,8 @@
 #include "hpcprof-lite/report/exports/exports.h"
 #include "hpcprof-lite/pipelines/tree_pipeline.h"
 
+#include <assert.h>
+
 const struct view views[] = {
 #define VIEW(id, name, phrase, traits, ...) {__VA_ARGS__},
 #include "hpcprof-lite/invocation/views.def"
@@ -13,6 +15,7 @@ const struct view views[] = {
 
 table_maker *view_made_by(const struct options *options)
 {
+  assert(options->view < OPTIONS_VIEWS);
   const struct view *view = &views[options->view];
   if (view->maker)
     return view->maker(options);
@@ -21,6 +24,7 @@ table_maker *view_made_by(const struct options *options)
 
 int view_fill_compared(struct job *job, struct comparison *comparison)
 {
+  assert(job->options.view < OPTIONS_VIEWS);
   const struct view *view = &views[job->options.view];
   comparison->pipeline = view->pipeline;
   comparison->make = view->make;
@@ -33,6 +37,7 @@ int view_fill_compared(struct job *job, struct comparison *comparison)
 /* Fills the report of a comparison or of a series, in a job of its own. */
 static int fill_comparison(struct job *job, enum options_view number, struct view_source *source)
 {
+  assert(number < OPTIONS_VIEWS);
   static struct job compared; /* both are kept until the process ends */
   static struct comparison comparison;
   compared = (struct job){.options = job->options, .ranks.size = 1};
@@ -45,6 +50,7 @@ static int fill_comparison(struct job *job, enum options_view number, struct vie
 
 int view_fill(struct job *job, enum options_view number, enum view_part part, struct view_source *source)
 {
+  assert(number < OPTIONS_VIEWS);
   const struct view *view = &views[number];
   if (part == VIEW_COMPARED)
     return fill_comparison(job, number, source);

@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,14 @@ static const struct {
 
 uint64_t distribution_value(const struct profile_thread *thread, enum distribution_figure figure)
 {
+  assert(figure < DISTRIBUTION_FIGURES);
   const uint64_t *value = (const uint64_t *)((const char *)thread + figures[figure].offset);
   return figure == DISTRIBUTION_DROPPED ? model_sum(*value, thread->lost[LOSS_IN_TOOL]) : *value;
 }
 
 const char *distribution_name(enum distribution_figure figure)
 {
+  assert(figure < DISTRIBUTION_FIGURES);
   return figures[figure].name;
 }
 
@@ -57,6 +60,7 @@ static void fill_values(const struct profile *profile, const uint64_t *order, ui
 static void take_quantiles(const struct thread_value *values, uint32_t count,
                            uint64_t quantiles[DISTRIBUTION_QUANTILES], uint64_t *mean)
 {
+  assert(count);
   static const uint64_t percent[DISTRIBUTION_QUANTILES] = {
       [DISTRIBUTION_P5] = 5,   [DISTRIBUTION_P25] = 25, [DISTRIBUTION_MEDIAN] = 50,
       [DISTRIBUTION_P75] = 75, [DISTRIBUTION_P95] = 95, [DISTRIBUTION_MOST] = 100};
@@ -72,6 +76,7 @@ static void take_quantiles(const struct thread_value *values, uint32_t count,
 
 static void take_bins(const struct thread_value *values, uint32_t count, struct distribution *distribution)
 {
+  assert(count && values[0].value <= values[count - 1].value);
   uint64_t least = values[0].value, range = values[count - 1].value - least;
   distribution->bin_width = range ? range / DISTRIBUTION_BINS + 1 : 0;
   for (uint32_t i = 0; i < count; i++)
@@ -112,6 +117,7 @@ static void count_processes(const struct profile *profile, struct distribution *
 void distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
                           struct distribution *distribution)
 {
+  assert(order && count);
   *distribution = (struct distribution){.threads = count, .by = has_time ? DISTRIBUTION_WORK : DISTRIBUTION_CPU};
   struct thread_value *values = xcalloc(count, sizeof *values);
   count_processes(profile, distribution);

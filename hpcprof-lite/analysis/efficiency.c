@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
 
 static double fraction(double ns, double total)
 {
+  assert(total > 0);
   return MIN(1, MAX(0, ns / total));
 }
 
@@ -73,6 +75,7 @@ static size_t directory_length(const struct profile_process *process)
 /* Finds or adds the run to which a process belongs. */
 static struct run *run_of(struct run *runs, uint32_t *count, const struct profile_process *process)
 {
+  assert(process->usable);
   size_t length = directory_length(process);
   for (uint32_t i = 0; i < *count; i++)
     if (runs[i].length == length && (!length || !memcmp(runs[i].path, process->path, length)))
@@ -118,6 +121,7 @@ static bool is_reference(const struct run *runs, uint32_t count, const struct ru
 /* Returns the mean work of the runs that are references for another one, NAN if there is none. */
 static double reference_work(const struct run *runs, uint32_t count, const struct run *run)
 {
+  assert(run->first);
   double sum = 0, found = 0;
   for (uint32_t i = 0; i < count; i++)
     if (runs[i].is_reference && !strcmp(runs[i].first->command, run->first->command)) {
@@ -176,6 +180,7 @@ static void add_sums(struct sums *to, const struct sums *from)
 
 static void compute_losses(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
 {
+  assert(sums->total > 0);
   double loss[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = fraction(sums->idle - sums->serial, sums->total),
                                    [EFFICIENCY_SERIAL] = fraction(sums->serial, sums->total),
                                    [EFFICIENCY_LOCK] = fraction(sums->lock, sums->total),
@@ -224,6 +229,7 @@ void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, stru
 
 const char *efficiency_name(enum efficiency_metric metric)
 {
+  assert(metric < EFFICIENCY_COUNT);
   static const char *const names[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "parallel_efficiency",
                                                       [EFFICIENCY_BALANCE] = "load_balance",
                                                       [EFFICIENCY_SERIAL] = "serialisation",
@@ -234,6 +240,7 @@ const char *efficiency_name(enum efficiency_metric metric)
 
 const char *efficiency_part_name(enum efficiency_part part)
 {
+  assert(part < EFFICIENCY_PARTS);
   static const char *const names[EFFICIENCY_PARTS] = {
       [EFFICIENCY_WHOLE] = "thread_time",         [EFFICIENCY_WORK] = "work",
       [EFFICIENCY_WORK_ONE] = "work_one_thread",  [EFFICIENCY_INFLATION] = "work_inflation",

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { FINE_BITS = 4, FINE = 1 << FINE_BITS };
@@ -19,6 +20,7 @@ static uint32_t bucket_of(uint64_t amount)
 
 static uint64_t middle_of(uint32_t bucket)
 {
+  assert(bucket < GRAIN_GROUPS_BUCKETS);
   if (bucket < 2 * FINE)
     return bucket;
   unsigned shift = (bucket >> FINE_BITS) - 1;
@@ -74,6 +76,7 @@ static void add_counts(struct grain_group *group, const struct grain_row *row)
 
 void grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
 {
+  assert(row->grain && row->grain->kind < GRAIN_KINDS);
   struct grain_group *group = find(groups, row);
   group->count++;
   group->exec += row->exec;
@@ -91,6 +94,7 @@ void grain_groups_add(struct grain_groups *groups, const struct grain_row *row)
 
 static void find_quantiles(struct grain_group *group)
 {
+  assert(group->count && group->least <= group->longest);
   uint64_t passed = 0;
   unsigned next = 0;
   for (uint32_t bucket = 0; bucket < GRAIN_GROUPS_BUCKETS; bucket++) {

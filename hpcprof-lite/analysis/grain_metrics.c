@@ -1,9 +1,11 @@
 #include "hpcprof-lite/analysis/grain_metrics.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct grain_limits grain_limits_of(const struct grain_limits *limits, const struct profile_process *process)
 {
+  assert(process->usable);
   enum { OWN_NODE = 10 }; /* the distance of a node from itself, in the tables of all systems */
   bool fewer = process->threads_max && process->threads_max < process->cpus;
   const double defaults[GRAIN_METRICS] = {
@@ -40,6 +42,7 @@ static double balance(const struct grain_siblings *siblings)
 /* Cycles that were not stalled, for each that was. */
 static double memory(const struct counter_names *counters, const struct grain_row *row)
 {
+  assert(counters->count <= COUNTERS_MAX);
   uint32_t cycles = counter_names_find(counters, "cycles");
   uint32_t stalled = counter_names_find(counters, "stalled-cycles-backend");
   if (cycles == counters->count || stalled == counters->count || row->counts[cycles] == GRAIN_UNKNOWN ||
@@ -51,6 +54,7 @@ static double memory(const struct counter_names *counters, const struct grain_ro
 void grain_metrics_compute(const struct grain_limits *limits, double reference, const struct counter_names *counters,
                            struct grain_row *row)
 {
+  assert(row->grain);
   static const bool low_is_bad[GRAIN_METRICS] = {
       [GRAIN_PARALLEL_BENEFIT] = true, [GRAIN_PARALLELISM] = true, [GRAIN_MEMORY] = true};
   const struct grain *grain = row->grain;

@@ -1,8 +1,11 @@
 #include "hpcprof-lite/analysis/hotspots.h"
 
+#include <assert.h>
+
 uint32_t hotspots_find(const struct tree *tree, const struct tree *flat, const struct tree_columns *columns,
                        struct hotspot hot[HOTSPOTS_MAX])
 {
+  assert(tree->order && flat->count);
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE && count < HOTSPOTS_MAX; row = flat->rows[row].next)
     if (tree_spent(flat, columns, row, false) * 200 >= tree_spent(flat, columns, 0, true) &&

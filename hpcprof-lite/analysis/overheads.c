@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* What the threads of all processes are counted with. */
@@ -16,6 +17,7 @@ struct counting {
 /* Adds a region with everything below it to its row. */
 static void add_region(struct counting *counting, uint32_t region, struct overheads_row *row)
 {
+  assert(construct_is_region(counting->tree->entries[region].kind));
   const struct construct_tree *tree = counting->tree;
   struct construct_losses losses = {0};
   uint64_t threads = 0;
@@ -38,6 +40,7 @@ static void add_region(struct counting *counting, uint32_t region, struct overhe
 /* Appends the row of the program, the sum of the others. */
 static void add_program(const struct counting *counting, struct overheads *result)
 {
+  assert(result->count < counting->tree->count);
   struct overheads_row *row = &result->rows[result->count];
   *row = (struct overheads_row){.entry = &counting->tree->entries[0]};
   for (uint32_t i = 0; i < result->count; i++) {

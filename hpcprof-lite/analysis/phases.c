@@ -5,6 +5,7 @@
 #include "hpcprof-lite/algorithms/hot_path.h"
 #include "hpcprof-lite/algorithms/repeats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,6 +27,7 @@ struct maker {
 /* Returns the new step, which belongs to the last phase. */
 static uint32_t add_step(struct phases *phases, uint32_t construct)
 {
+  assert(phases->count);
   uint32_t number = phases->steps_count;
   struct phases_phase *phase = &phases->phases[phases->count - 1];
   *XAPPEND(phases->steps, phases->steps_count, phases->steps_room) = (struct phases_step){
@@ -37,6 +39,7 @@ static uint32_t add_step(struct phases *phases, uint32_t construct)
 static void add_phase(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
                       uint32_t first_region)
 {
+  assert(start_ns <= end_ns);
   struct phases *phases = maker->phases;
   *XAPPEND(phases->phases, phases->count, phases->room) = (struct phases_phase){.kind = kind,
                                                                                 .start_ns = start_ns,
@@ -66,6 +69,7 @@ static void add_regions(struct maker *maker, uint32_t end)
 /* What waits becomes a phase, or a part of the last one; it reaches until that time and region. */
 static void settle(struct maker *maker, uint64_t until_ns, uint32_t end)
 {
+  assert(maker->waiting_ns <= until_ns && maker->waiting_region <= end);
   struct phases *phases = maker->phases;
   uint32_t regions = end - maker->waiting_region;
   uint64_t length_ns = until_ns - maker->waiting_ns;
@@ -83,6 +87,7 @@ static void settle(struct maker *maker, uint64_t until_ns, uint32_t end)
 static void add_part(struct maker *maker, enum phases_kind kind, uint64_t start_ns, uint64_t end_ns,
                      uint32_t next_region)
 {
+  assert(start_ns <= end_ns);
   if (end_ns == start_ns || end_ns - start_ns < maker->least_ns)
     return;
   settle(maker, start_ns, next_region);
@@ -100,6 +105,7 @@ static const struct phases_gap *gap_from(const struct phases *phases, uint64_t a
 /* Adds what lies between two regions: serial time, and gaps. */
 static void add_between(struct maker *maker, uint64_t at_ns, uint64_t end_ns, uint32_t next_region)
 {
+  assert(at_ns <= end_ns);
   const struct phases *phases = maker->phases;
   const struct phases_gap *gap = gap_from(phases, at_ns);
   for (; gap && gap < phases->gaps + phases->gaps_count && gap->start_ns < end_ns; gap++) {
@@ -121,6 +127,7 @@ static bool begins(const struct repeats *repeats, const struct repeats_item *ite
 /* Until when an item lasts: with the mean of the serial times between its repetitions. */
 static uint64_t item_end(const struct maker *maker, const struct repeats_item *item, uint32_t end)
 {
+  assert(end > item->first && end <= maker->phases->regions_count);
   const struct phases *phases = maker->phases;
   const struct phases_region *regions = maker->regions;
   uint64_t end_ns = regions[end - 1].end_ns, between_ns = 0, count = 0;
@@ -139,6 +146,7 @@ static uint64_t item_end(const struct maker *maker, const struct repeats_item *i
 
 static void add_token(struct phases *phases, struct phases_token token)
 {
+  assert(phases->count);
   *XAPPEND(phases->tokens, phases->tokens_count, phases->tokens_room) = token;
   phases->phases[phases->count - 1].tokens++;
 }
@@ -151,6 +159,7 @@ struct leaf_runs {
 /* Appends a region and the serial time after it.  alone: it is the whole pattern. */
 static void add_leaf(struct phases *phases, uint32_t step, const struct leaf_runs *leaf, bool alone)
 {
+  assert(leaf->runs && leaf->runs <= leaf->regions);
   bool several = !alone && leaf->regions > leaf->runs;
   double times = (double)leaf->regions / (double)leaf->runs;
   if (several)
@@ -182,6 +191,7 @@ static void add_order(struct maker *maker, uint32_t symbol, const struct leaf_ru
 
 static void spread_add(const struct phases *phases, struct phases_spread *spread, uint64_t start_ns, uint64_t end_ns)
 {
+  assert(start_ns <= end_ns);
   const struct phases_gap *gap = gap_from(phases, start_ns);
   uint64_t ns = end_ns - start_ns;
   spread->count++;
@@ -203,6 +213,7 @@ static void spread_add(const struct phases *phases, struct phases_spread *spread
 static void fill_steps(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t end_ns,
                        struct leaf_runs *runs)
 {
+  assert(item->first < end);
   struct phases *phases = maker->phases;
   struct phases_phase *phase = &phases->phases[phases->count - 1];
   uint64_t since_ns = maker->regions[item->first].start_ns;
@@ -246,6 +257,7 @@ static void fill_item(struct maker *maker, const struct repeats_item *item, uint
 
 static void add_item(struct maker *maker, const struct repeats_item *item, uint32_t end, uint64_t end_ns)
 {
+  assert(item->first < end && end_ns >= maker->regions[item->first].start_ns);
   uint64_t start_ns = maker->regions[item->first].start_ns;
   if (end_ns - start_ns < maker->least_ns)
     return;
@@ -258,6 +270,7 @@ static void add_item(struct maker *maker, const struct repeats_item *item, uint3
 
 static void make_phases(struct maker *maker)
 {
+  assert(maker->phases->start_ns <= maker->phases->end_ns);
   struct phases *phases = maker->phases;
   const struct repeats *repeats = &maker->repeats;
   uint64_t at_ns = phases->start_ns;
@@ -282,6 +295,7 @@ static void make_phases(struct maker *maker)
 /* Returns the step at a time, which must not be less than at the call before; *end_ns is until when. */
 static uint32_t step_at(const struct phases *phases, struct phases_cursor *cursor, uint64_t at_ns, uint64_t *end_ns)
 {
+  assert(cursor->phase < phases->count);
   const struct phases_region *regions = phases->regions;
   while (cursor->region < phases->regions_count && regions[cursor->region].end_ns <= at_ns)
     cursor->region++;
@@ -315,6 +329,7 @@ static void spread_steps(struct phases *phases)
 /* Serial times that are short become one step, the first of the phase. */
 static void join_short_steps(struct phases *phases, const struct phases_phase *phase)
 {
+  assert(phase->first_step + phase->steps <= phases->steps_count);
   for (uint32_t i = 1; i < phase->steps; i++) {
     struct phases_step *step = &phases->steps[phase->first_step + i];
     if (step->construct == MODEL_NONE && step->spread.total_ns < (phase->end_ns - phase->start_ns) / LEAST_SERIAL)
@@ -342,6 +357,7 @@ static void spread_all(struct phases *phases)
 void phases_find(const struct phases_regions *regions, uint32_t constructs, uint64_t start_ns, uint64_t end_ns,
                  struct phases *phases)
 {
+  assert(start_ns <= end_ns && (regions->regions || !regions->count));
   uint32_t count = regions->count;
   *phases = (struct phases){.start_ns = start_ns,
                             .end_ns = end_ns,
@@ -385,6 +401,7 @@ struct part {
 static void spread_part(const struct phases *phases, struct phases_spread *spread, uint64_t start_ns, uint64_t end_ns,
                         uint64_t number, const struct part *part)
 {
+  assert(start_ns <= end_ns && part->from_ns <= part->to_ns);
   uint64_t from_ns = MAX(start_ns, part->from_ns), to_ns = MIN(end_ns, part->to_ns);
   uint64_t slowest_ns = spread->slowest_ns;
   if (start_ns >= part->from_ns && end_ns <= part->to_ns) {
@@ -415,6 +432,7 @@ static uint64_t step_start(const struct phases *phases, const struct phases_phas
 /* How executions of a phase's steps spread in a part of it. */
 static void spread_part_steps(struct phases *phases, uint32_t number, const struct part *part)
 {
+  assert(number < phases->count);
   const struct phases_phase *phase = &phases->phases[number];
   uint64_t from_ns = MAX(part->from_ns, phase->start_ns);
   uint64_t at_ns = step_start(phases, phase, from_ns);
@@ -445,6 +463,7 @@ static void spread_part_repetitions(struct phases *phases, struct phases_phase *
 
 static void cut_phase(struct phases *phases, uint32_t number, const struct part *part, bool regions)
 {
+  assert(number < phases->count);
   struct phases_phase *phase = &phases->phases[number];
   phase->extent = regions ? PHASES_PART : PHASES_LENGTH;
   phase->figures = (struct phases_figures){.context = phase->figures.context};
@@ -462,6 +481,7 @@ static void cut_phase(struct phases *phases, uint32_t number, const struct part 
 
 void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool regions)
 {
+  assert(from_ns <= to_ns && phases->first <= phases->end && phases->end <= phases->count);
   const struct part part = {from_ns, to_ns};
   while (phases->first < phases->end && phases->phases[phases->first].end_ns <= from_ns)
     phases->first++;
@@ -483,6 +503,7 @@ void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool re
 
 static void add_weight(struct phases_sums *sums, uint32_t step, uint32_t context, uint64_t ns)
 {
+  assert(ns);
   uint64_t key = (uint64_t)step << 32 | (context + 1);
   uint32_t number = index_find(&sums->index, key);
   if (!number) {
@@ -497,6 +518,7 @@ static void add_weight(struct phases_sums *sums, uint32_t step, uint32_t context
 void phases_add(const struct phases *phases, struct phases_cursor *cursor, const struct timeline_interval *interval,
                 struct phases_sums *sums)
 {
+  assert(interval->category < TIMELINE_CATEGORIES && interval->start_ns < interval->end_ns);
   uint32_t category = interval->category, context = MODEL_NONE;
   if (!phases->count)
     return;
@@ -573,6 +595,7 @@ static void find_contexts(struct phases *phases, const struct phases_sums *sums,
 void phases_finish(struct phases *phases, const struct phases_sums *sums, uint32_t count, const struct tree *tree,
                    uint64_t period_ns)
 {
+  assert(sums || !count);
   for (uint32_t i = 0; i < phases->count; i++)
     for (uint32_t j = 0; j < phases->phases[i].steps; j++) {
       uint32_t step = phases->phases[i].first_step + j;

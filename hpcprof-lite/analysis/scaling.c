@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ ORDER(by_value, double, COMPARE(*x, *y))
 
 static void fill_elapsed(const struct scaling_run *runs, struct scaling_point *point)
 {
+  assert(point->runs);
   double *sorted = xmalloc(point->runs * sizeof *sorted);
   for (uint32_t i = 0; i < point->runs; i++)
     sorted[i] = runs[point->first + i].elapsed_s;
@@ -28,6 +30,7 @@ static void fill_elapsed(const struct scaling_run *runs, struct scaling_point *p
 /* Groups the runs by their numbers of threads; figures that are means of runs are NAN if one run lacks them. */
 static void find_points(const struct scaling_run *runs, uint32_t count, struct scaling *scaling)
 {
+  assert(!scaling->points_count && scaling->points);
   for (uint32_t i = 0; i < count; i++) {
     const struct scaling_run *run = &runs[i];
     bool new = !i || run->threads != runs[i - 1].threads;
@@ -55,6 +58,7 @@ static bool threads_grow(const struct scaling *scaling)
 
 static void fill_means(const struct scaling_run *runs, bool forecast, struct scaling_point *point, double *work_s)
 {
+  assert(point->runs);
   *work_s = 0;
   for (uint32_t i = 0; i < point->runs; i++) {
     const struct scaling_run *run = &runs[point->first + i];
@@ -75,6 +79,7 @@ static double serial_fraction(double speedup, double p)
 
 static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
 {
+  assert(scaling->points_count);
   double base_work_s = 0;
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *base = &scaling->points[0];
@@ -96,6 +101,7 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
 static double charged(const struct scaling *scaling, uint32_t row, const struct scaling_point *point, uint32_t run,
                       int part)
 {
+  assert(row < scaling->tree->count && run < point->runs && part < SCALING_COLUMNS);
   uint64_t ns = tree_excl(scaling->tree, row, (point->first + run) * SCALING_COLUMNS + (uint32_t)part);
   return (double)ns / 1e9 / (scaling->weak ? point->threads : 1);
 }
@@ -125,6 +131,7 @@ static struct compare_values values_of(const struct scaling *scaling, uint32_t r
 /* Fills what a context loses, and adds it to the program's losses.  both: room for the values of all runs. */
 static void fill_row(struct scaling *scaling, uint32_t row, double *both)
 {
+  assert(row && row < scaling->rows);
   const struct scaling_point *base = &scaling->points[0];
   struct compare_values before = values_of(scaling, row, base, both);
   for (uint32_t i = 0; i < scaling->points_count; i++) {
@@ -170,12 +177,14 @@ static void fill_program(const struct scaling_run *runs, struct scaling *scaling
 /* The loss at `threads` on the line through two others. */
 static double line(double threads, double smaller, double smaller_loss, double larger, double larger_loss)
 {
+  assert(smaller < larger);
   double slope = (larger_loss - smaller_loss) / (larger - smaller);
   return larger_loss + slope * (threads - larger);
 }
 
 static void extrapolate(struct scaling *scaling)
 {
+  assert(scaling->points_count > 1);
   uint32_t last = scaling->points_count - 1;
   const struct scaling_point *base = &scaling->points[0], *smaller = &scaling->points[last - 1];
   const struct scaling_point *larger = &scaling->points[last];
@@ -194,6 +203,7 @@ static void extrapolate(struct scaling *scaling)
 
 double scaling_share(const struct scaling *scaling, uint32_t row, int later)
 {
+  assert(row < scaling->rows && later < SCALING_LATER);
   uint32_t last = scaling->points_count - 1;
   if (later < 0)
     return scaling_loss_of(scaling, row, last)->loss_s / scaling->points[last].whole_s;
@@ -219,6 +229,7 @@ static bool is_charged(const struct scaling *scaling, uint32_t row)
 
 static void sort_rows(struct scaling *scaling)
 {
+  assert(scaling->points_count);
   enum { FOUR_TIMES = 1 };
   uint32_t last = scaling->points_count - 1;
   struct key *keys = xmalloc(scaling->rows * sizeof *keys);
@@ -237,6 +248,7 @@ static void sort_rows(struct scaling *scaling)
 void scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, bool timed, const struct tree *tree,
                      struct scaling *scaling)
 {
+  assert(count && runs);
   *scaling = (struct scaling){.weak = weak, .timed = timed, .tree = tree, .rows = timed ? tree->count : 1};
   size_t rows = scaling->rows;
   double *both = xcalloc(2 * (size_t)count, sizeof *both);

@@ -2,6 +2,8 @@
 
 #include "common/order.h"
 
+#include <assert.h>
+
 enum { CORES_MAX = 128 };
 
 /* What the rows are computed from. */
@@ -27,6 +29,7 @@ static struct amounts amounts_of(const struct profile *profile, double burdened)
 
 static void fill_row(struct speedup_row *row, uint64_t cores, const struct amounts *amounts)
 {
+  assert(cores);
   double work = amounts->work, share = work / (double)cores, serial = MIN(amounts->burdened, work);
   double estimate = (work - amounts->span) / (double)cores + amounts->span;
   double burdened = (work - serial) / (double)cores + amounts->burdened;
@@ -49,6 +52,7 @@ double speedup_estimate(const struct profile *profile, uint64_t cores)
 void speedup_enter(const struct profile *profile, double burdened, double chain, const double *makespans,
                    struct speedup *speedup)
 {
+  assert(makespans || !speedup->count);
   struct amounts amounts = amounts_of(profile, burdened);
   amounts.chain = MAX(chain, amounts.chain);
   for (uint32_t i = 0; i < speedup->count; i++) {

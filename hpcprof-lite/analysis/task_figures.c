@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ ORDER(by_low, struct bucket, COMPARE(x->low, y->low))
 /* Appends the buckets of a process.  sums->buckets has room. */
 static void add_buckets(struct sums *sums, const struct construct_tasks *tasks)
 {
+  assert(sums->buckets);
   for (uint32_t i = 0; i < CONSTRUCT_TASK_BUCKETS; i++) {
     unsigned shift = i < 16 ? 0 : i / 8 - 1;
     double low = i < 8 ? i : (double)((uint64_t)(8 + i % 8) << shift), width = (double)(1ull << shift);
@@ -78,6 +80,7 @@ static double part_below(const struct task_row *row, const struct sums *sums, do
 /* The running time that a part of the tasks does not exceed. */
 static uint64_t quantile(const struct task_row *row, const struct sums *sums, double part)
 {
+  assert(part >= 0 && part <= 1);
   double all = 0, so_far = 0;
   for (uint32_t i = 0; i < sums->count; i++)
     all += (double)sums->buckets[i].count;
@@ -136,6 +139,7 @@ ORDER(by_exec, struct task_row, COMPARE(y->exec_ns, x->exec_ns) ?: COMPARE(x->di
 static void add_all(const struct profile *profile, const struct names *names, struct task_figures *result,
                     struct sums *sums, uint32_t *row_of)
 {
+  assert(names->directives || !profile->workspan.directives_count);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct construct_times *times = &profile->processes[i].constructs;
     for (uint32_t j = 0; j < times->tasks_count; j++) {

@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static struct distinct find_distinct(const struct profile *profile, bool hosts)
 /* Returns an allocated "a, b, c and 5 more", of the hosts or of the commands. */
 static char *distinct_text(const struct profile *profile, bool hosts, const char *separator)
 {
+  assert(separator);
   const struct distinct distinct = find_distinct(profile, hosts);
   uint32_t shown = MIN(distinct.count, SHOWN_NAMES);
   if (!shown)

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 ORDER(by_weight, struct unnamed_module, COMPARE(y->weight, x->weight) ?: COMPARE(x->module, y->module))
@@ -10,6 +11,7 @@ ORDER(by_weight, struct unnamed_module, COMPARE(y->weight, x->weight) ?: COMPARE
 void unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
                      struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count)
 {
+  assert(count && modules);
   struct unnamed_module *all = xcalloc(names->modules_count, sizeof *all);
   uint64_t *nameless = xcalloc(names->modules_count, sizeof *nameless); /* weight of functions without a name */
   *count = 0;

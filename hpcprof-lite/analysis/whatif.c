@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +31,13 @@ struct target {
 
 static void raise_to(double *factor, double value)
 {
+  assert(value >= 1);
   *factor = MAX(*factor, value);
 }
 
 static bool selects_row(const struct whatif_run *run, const struct target *target, uint32_t row)
 {
+  assert(row < run->tree->count && (target->flat || target->selector));
   if (target->flat)
     return tree_same_function(&run->tree->rows[row], target->flat);
   return selector_matches(run->names, target->selector, &run->tree->rows[row]);
@@ -43,6 +46,7 @@ static bool selects_row(const struct whatif_run *run, const struct target *targe
 /* Sets rows[row of the tree] to the factor of a row, which holds for all rows below it. */
 static void factors_of_rows(const struct whatif_run *run, struct target *targets, uint32_t count, double *rows)
 {
+  assert(run->tree->order);
   for (uint32_t i = 0; i < run->tree->count; i++) {
     uint32_t row = run->tree->order[i];
     rows[row] = row ? rows[run->tree->rows[row].parent] : 1;
@@ -58,6 +62,7 @@ static void factors_of_rows(const struct whatif_run *run, struct target *targets
 /* Whether the address of a context, or a call inlined there, is in the selected lines. */
 static bool selects_context(const struct whatif_run *run, const struct selector *selector, uint32_t node)
 {
+  assert(node && node < run->profile->contexts.count);
   uint32_t address = run->names->address_of[node];
   if (address == MODEL_NONE)
     return false;
@@ -89,6 +94,7 @@ static void factors_of_contexts(const struct whatif_run *run, struct target *tar
 /* Whether a directive is the user region that a target selects. */
 static bool selects_region(const struct whatif_run *run, const struct target *target, uint32_t directive)
 {
+  assert(directive < run->profile->workspan.directives_count);
   const struct profile_directive *region = &run->profile->workspan.directives[directive];
   return region->kind == DIRECTIVE_USER_REGION && target->selector && target->selector->is_region &&
          !strcmp(target->selector->text + 1, region->name);
@@ -108,6 +114,7 @@ static double region_factor(const struct whatif_run *run, const struct target *t
 static void factors_of_shares(const struct whatif_run *run, struct target *targets, uint32_t count,
                               const struct context_share *shares, uint32_t shares_count, double *factors)
 {
+  assert(run->row_of && (shares || !shares_count));
   const struct contexts *contexts = &run->profile->contexts;
   double *rows = xcalloc(run->tree->count, sizeof *rows), *nodes = xcalloc(contexts->count, sizeof *nodes);
   factors_of_rows(run, targets, count, rows);
@@ -150,6 +157,7 @@ static double shortened_span(const struct whatif_run *run, const double *factors
 
 static void targets_of_scenario(const struct scenario *scenario, struct target targets[SCENARIO_TERMS])
 {
+  assert(scenario->count <= SCENARIO_TERMS);
   for (uint32_t i = 0; i < scenario->count; i++)
     targets[i] = (struct target){.selector = &scenario->terms[i].selector, .factor = scenario->terms[i].factor};
 }
@@ -206,6 +214,7 @@ static void name_row(const struct whatif_run *run, const struct scenario *scenar
 int whatif_compute(const struct whatif_run *run, const struct scenario *scenarios, uint32_t count,
                    struct whatif *whatif, const char **unmatched)
 {
+  assert(scenarios || !count);
   double *factors = xcalloc(run->profile->contexts.shares_count, sizeof *factors), selected;
   *whatif = (struct whatif){.rows = xcalloc(count, sizeof *whatif->rows)};
   *unmatched = NULL;
@@ -292,6 +301,7 @@ static void work_of_functions(const struct whatif_run *run, const struct tree *f
 static void add_by_work(const struct whatif_run *run, const struct tree *flat, const struct context_share *shares,
                         uint32_t shares_count, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count)
 {
+  assert(*count <= CANDIDATES_MAX && (shares || !shares_count));
   double *work = work_of_rows(run, shares, shares_count), *own = xcalloc(flat->count, sizeof *own);
   bool *covered = xcalloc(run->tree->count, sizeof *covered);
   work_of_functions(run, flat, work, own);
@@ -327,6 +337,7 @@ static double common_part(const struct whatif_run *run, const double *one, const
 static void drop_nested(const struct whatif_run *run, const struct tree_row *found[CANDIDATES_MAX], uint32_t *count,
                         double *all)
 {
+  assert(*count <= CANDIDATES_MAX);
   size_t width = run->profile->contexts.shares_count;
   bool nested[CANDIDATES_MAX] = {false};
   for (uint32_t i = 0; i < *count; i++) {
@@ -351,6 +362,7 @@ static void drop_nested(const struct whatif_run *run, const struct tree_row *fou
 static void add_row(const struct whatif_run *run, const struct tree_row *one, const struct tree_row *other,
                     double *factors, struct whatif_row *row)
 {
+  assert(one != other);
   struct target targets[2];
   uint32_t count = targets_of_functions(one, other, targets);
   double selected;
@@ -397,6 +409,7 @@ static double best_single(const struct whatif *whatif, const struct whatif_row *
  * because they are compared with the rows of single functions. */
 static void drop_useless(struct whatif *whatif, double span)
 {
+  assert(whatif->singles <= whatif->count);
   const double enough = 1 - 1e-9; /* smaller gains are rounding */
   uint32_t singles = 0, count = whatif->singles;
   for (uint32_t i = whatif->singles; i < whatif->count; i++) {
@@ -434,6 +447,7 @@ void whatif_choose(const struct whatif_run *run, struct whatif *whatif)
  */
 static bool selects_function(const struct whatif_run *run, const struct target *target, uint32_t number)
 {
+  assert(number < run->names->functions_count);
   const struct names_function *function = &run->names->functions[number];
   const char *origin = function->origin == MODEL_NONE ? "" : run->names->functions[function->origin].name;
   if (target->flat) {
@@ -451,6 +465,7 @@ static bool selects_function(const struct whatif_run *run, const struct target *
  * function, or it is called from the selected lines. */
 static bool selects_directive(const struct whatif_run *run, const struct target *target, uint32_t number)
 {
+  assert(number < run->profile->workspan.directives_count);
   const struct profile_directive *directive = &run->profile->workspan.directives[number];
   uint32_t address = run->names->directive_at[number];
   bool lines = target->selector && target->selector->is_lines;
@@ -472,6 +487,7 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
 void whatif_select(const struct whatif_run *run, const struct whatif_row *row, const struct context_share *shares,
                    uint32_t count, double *factors, double *directives)
 {
+  assert(row->scenario_given || row->one);
   struct target targets[SCENARIO_TERMS];
   uint32_t terms =
       row->scenario_given ? row->scenario_given->count : targets_of_functions(row->one, row->other, targets);

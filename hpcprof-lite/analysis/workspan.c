@@ -19,6 +19,7 @@ double workspan_parallelism(uint64_t work, uint64_t span)
 
 static void note_program(const struct profile *profile, char note[NOTE_MAX])
 {
+  assert(profile->span_process < profile->processes_count);
   const struct profile_process *process = &profile->processes[profile->span_process];
   uint32_t unseen = profile->workspan.unseen;
   if (profile->span_processes > 1)
@@ -89,6 +90,7 @@ static void note_directive(const struct profile *profile, const struct profile_d
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
                           char note[NOTE_MAX])
 {
+  assert(!scenario || scenario->low <= scenario->high);
   double unit = profile->workspan.is_time ? 1e9 : 1;
   if (!scenario)
     return;
@@ -106,6 +108,7 @@ static void note_scenario(const struct profile *profile, const struct workspan_s
 static void fill_row(const struct profile *profile, struct names *names, const struct tree *tree,
                      const struct workspan_scenario *scenario, uint64_t span, struct workspan_row *row)
 {
+  assert(row->directive < profile->workspan.directives_count);
   const struct profile_directive *directive = &profile->workspan.directives[row->directive];
   char note[NOTE_MAX] = "";
   row->kind = profile_directive_name(directive->kind);
@@ -141,6 +144,7 @@ static void fill_row(const struct profile *profile, struct names *names, const s
  * the program's. */
 static void add_copy(struct workspan *result, struct workspan_row *row, const struct workspan_row *copy)
 {
+  assert(row != copy);
   double iterations = row->iteration_parallelism * (double)row->instances;
   iterations += copy->iteration_parallelism * (double)copy->instances;
   row->instances += copy->instances;
@@ -155,6 +159,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
 /* Makes one row of the copies of a construct, and leaves out constructs without figures. */
 static void join_copies(const struct profile *profile, const struct names *names, struct workspan *result)
 {
+  assert(names->directives);
   uint32_t *leader = model_nones(result->count), kept = 0; /* [first of the copies] */
   for (uint32_t i = 0; i < result->count; i++) {
     uint32_t *first = &leader[names->directives[i].first];
@@ -254,6 +259,7 @@ void workspan_compute(const struct profile *profile, struct names *names, const 
 
 void workspan_find_top(const uint32_t *row_of, uint32_t rows, struct workspan *result)
 {
+  assert(row_of);
   uint64_t *amounts = xcalloc(rows, sizeof *amounts);
   uint32_t top = 0;
   assert(!result->count || !result->rows[0].directive);

@@ -2,11 +2,13 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The time of a sample: what all samples stand for, divided by their number, but at least the period. */
 static double time_of_sample(const struct job *run, uint32_t column)
 {
+  assert(column < run->columns.count);
   double period = (double)run->columns.columns[column].period;
   uint64_t samples = tree_incl(&run->tree, 0, run->columns.samples);
   double mean = samples ? (double)tree_spent(&run->tree, &run->columns, 0, true) / (double)samples : 0;
@@ -15,6 +17,7 @@ static double time_of_sample(const struct job *run, uint32_t column)
 
 struct amounts_column amounts_of(const struct job *run, uint32_t column)
 {
+  assert(column < run->columns.count);
   const struct catalog_column *about = &run->columns.columns[column];
   bool time = !strcmp(about->unit, "ns");
   struct amounts_column result = {.unit = "", .scale = 1, .basis = COMPARE_COUNTED, .sample = (double)about->period};

@@ -5,12 +5,14 @@
 #include "hpcprof-lite/report/comparison/run_figures.h"
 #include "hpcprof-lite/comparison/run_map.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 /* Adds a figure of the run unless a run does not know it. */
 static void add_figure(struct comparison *comparison, uint32_t figure)
 {
+  assert(figure < RUN_FIGURES);
   struct compare_values sides[COMPARE_SIDES];
   double *values[COMPARE_SIDES];
   bool known = figure != RUN_FIGURE_SPAN || run_map_one_unit(comparison);
@@ -45,6 +47,7 @@ static void add_figure(struct comparison *comparison, uint32_t figure)
 
 void compare_items(struct comparison *comparison)
 {
+  assert(comparison->compare.joined.order && !comparison->result.items);
   struct compare_result *result = &comparison->result;
   const struct tree *flat = &comparison->compare.joined;
   result->items = xcalloc((size_t)RUN_FIGURES + flat->count, sizeof *result->items);

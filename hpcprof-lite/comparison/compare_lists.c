@@ -4,6 +4,7 @@
 #include "hpcprof-lite/comparison/amounts.h"
 #include "hpcprof-lite/comparison/metric_choice.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ static void add_columns(struct compare_list *list, const char *keys, const struc
 
 void compare_lists_columns(struct job *job, struct comparison *comparison)
 {
+  assert(find(job->options.view));
   struct compare_list *list = &comparison->list;
   const struct listed *about = find(job->options.view);
   *list = (struct compare_list){.all_figures = !about->weight};
@@ -155,6 +157,7 @@ struct adding {
 /* Numbers processes of equal ranks from 1 on, in their order, as their own numbers differ between runs. */
 static uint32_t number_process(struct adding *adding)
 {
+  assert(adding->run->list.threads);
   const struct profile *profile = adding->run->profile;
   uint32_t process = (uint32_t)(adding->run->list.threads[adding->rows] >> 32);
   if (adding->process_number && process == adding->process)
@@ -170,6 +173,7 @@ static uint32_t number_process(struct adding *adding)
 /* Makes the name under which rows are the same, but for their files and lines; that of the program is its kind. */
 static const char *key_text(struct adding *adding, bool program)
 {
+  assert(adding->cells);
   size_t size = 0;
   for (uint32_t i = 0; i < adding->list->count; i++) {
     const struct cell *cell = &adding->cells[i];
@@ -262,6 +266,7 @@ static uint64_t whole_of(const struct adding *adding, uint32_t weight)
 
 static void add_rows(struct adding *adding, struct compare *compare, int side)
 {
+  assert(adding->cells && adding->measured && adding->map);
   struct compare_list *list = adding->list;
   const struct compare_map map = {.names = &adding->job->names};
   tree_init(&adding->tree, adding->job->columns.count, "");
@@ -278,6 +283,7 @@ static void add_rows(struct adding *adding, struct compare *compare, int side)
 
 void compare_lists_add(struct job *job, struct comparison *comparison)
 {
+  assert(comparison->list.count);
   struct compare_list *list = &comparison->list;
   for (int side = 0; side < COMPARE_SIDES; side++)
     for (uint32_t i = 0; i < comparison->counts[side]; i++) {
@@ -306,6 +312,7 @@ static bool is_figure(const void *list, uint32_t column)
 
 int compare_lists_metric(struct job *job, struct comparison *comparison)
 {
+  assert(find(job->options.view) && comparison->list.count);
   struct compare_result *result = &comparison->result;
   struct compare_list *list = &comparison->list;
   struct table table = {0};
@@ -346,6 +353,7 @@ static void set_sample(const struct comparison *comparison, const char *name, st
 
 void compare_lists_test(struct comparison *comparison)
 {
+  assert(!comparison->list.figures && !comparison->result.figures);
   struct compare_list *list = &comparison->list;
   struct compare_result *result = &comparison->result;
   uint32_t rows = comparison->compare.joined.count;

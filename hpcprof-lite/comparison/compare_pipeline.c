@@ -13,6 +13,7 @@
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/pipelines/tree_pipeline.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 
 void compare_add_directory(struct comparison *comparison, int side, char *name)
 {
+  assert(side >= 0 && side < COMPARE_SIDES && name);
   *XAPPEND(comparison->directories[side], comparison->counts[side], comparison->rooms[side]) = name;
 }
 
@@ -85,6 +87,7 @@ int compare_directories(const struct options *options, struct comparison *compar
 /* Reads a run and makes what the view compares.  first: it is the first run of its side. */
 static int load_run(struct job *job, char **directory, bool first, struct job *run)
 {
+  assert(*directory);
   const struct options *options = &job->options;
   run->options = *options;
   run->options.input.directories = directory;
@@ -210,6 +213,7 @@ static int choose_metric(struct job *job, const char *standard)
 /* Finds the column that is compared.  Returns 0 or the exit status. */
 static int find_metric(struct job *job, const struct comparison *comparison, struct compare_metric *metric)
 {
+  assert(job->report.comparison);
   const struct tree_columns *columns = &job->columns;
   struct compare_result *result = job->report.comparison;
   bool whole = job->options.view == OPTIONS_TOPDOWN;
@@ -246,6 +250,7 @@ static int find_metric(struct job *job, const struct comparison *comparison, str
 /* Computes and tests the figure of each row. */
 static void test_rows(struct job *job, struct comparison *comparison, const struct compare_metric *metric)
 {
+  assert(!comparison->result.figures);
   struct compare *compare = &comparison->compare;
   struct compare_result *result = &comparison->result;
   double scale = *result->unit == 's' ? 1e-9 : 1;
@@ -262,6 +267,7 @@ static void test_rows(struct job *job, struct comparison *comparison, const stru
 /* Whether a row is that of the program, which stands first in lists. */
 static bool is_program(const struct comparison *comparison, uint32_t row)
 {
+  assert(row < comparison->compare.joined.count);
   const struct compare_list *list = comparison->result.list;
   return list && row && compare_list_is_program(list, compare_list_keys(list, &comparison->compare.joined.rows[row]));
 }
@@ -270,6 +276,7 @@ static bool is_program(const struct comparison *comparison, uint32_t row)
  * whether there is such a column. */
 static bool sort_by_figures(struct job *job, struct comparison *comparison, const char *name, bool keep_ids)
 {
+  assert(comparison->result.figures && name);
   struct tree *tree = &comparison->compare.joined;
   struct tree_order order = {.by = SORT_EXCL, .column = 0, .columns = &job->columns};
   const double fine = 1e9; /* times to the nanosecond */
@@ -381,6 +388,7 @@ static int join_rows(struct job *job, struct comparison *comparison)
 static int check_conditions(struct job *job, struct comparison *comparison, const struct gate_side *base,
                             const struct gate_side *now)
 {
+  assert(!comparison->result.gates);
   struct compare_result *result = &comparison->result;
   result->gates_count = job->options.comparison.conditions_count;
   result->gates = xcalloc(result->gates_count, sizeof *result->gates);

@@ -43,6 +43,7 @@ static struct measured measure_run(const struct job *run, const char *metric)
 /* The values of a row itself, and of its lines, which --lines separates from it. */
 static uint64_t own_value(const struct tree *tree, uint32_t row, uint32_t column)
 {
+  assert(row < tree->count);
   uint64_t value = tree_excl(tree, row, column);
   for (uint32_t child = tree->rows[row].first_child; child != MODEL_NONE; child = tree->rows[child].next)
     if (tree->rows[child].kind == ROW_LINE && tree->rows[row].kind != ROW_LINE)
@@ -54,6 +55,7 @@ static uint64_t own_value(const struct tree *tree, uint32_t row, uint32_t column
 static bool sum_rows(const struct job *run, const struct condition *condition, uint32_t column, bool inclusive,
                      uint64_t *sum, uint64_t *samples)
 {
+  assert(run->tree.order);
   const struct tree *tree = &run->tree;
   bool matched = false;
   for (uint32_t i = 0; i < tree->count;) {
@@ -105,6 +107,7 @@ static bool selects(const struct job *run, const struct condition *condition, co
 static struct measured sum_constructs(const struct job *run, const struct condition *condition,
                                       const struct construct_tree *list)
 {
+  assert(condition->selector_text);
   struct table table = {0};
   struct report report = run->report;
   report.constructs = list;
@@ -163,6 +166,7 @@ struct side_measured {
 
 static struct side_measured measure_side(const struct gate_side *side, const struct condition *condition)
 {
+  assert(side->count);
   bool matched = false;
   struct side_measured result = {.values = xcalloc(side->count, sizeof *result.values)};
   for (uint32_t i = 0; i < side->count; i++) {
@@ -362,6 +366,7 @@ static int check_complete(const struct gate_side *side)
 int gate_check(const struct options *options, const struct gate_side *base, const struct gate_side *now,
                struct compare_gate *gates)
 {
+  assert(gates || !options->comparison.conditions_count);
   if (!options->comparison.conditions_count)
     return 0;
   if (check_complete(base) || check_complete(now))

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/invocation/column_choice.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int unknown(const struct job *job)
@@ -15,6 +16,7 @@ static int unknown(const struct job *job)
 /* Finds the column that fits best among those that can be compared. */
 static uint32_t find_fitting(const struct job *job, const struct metric_choice *choice, const char *word)
 {
+  assert(word && choice->is_figure);
   struct table figures = {0};
   struct column_choice found = {.column = MODEL_NONE};
   struct table_column *columns = table_memory(&figures, choice->table->columns_count * sizeof *columns);

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/grains/tape.h"
 #include "hpcprof-lite/replay/replay.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The pass forwards. */
@@ -20,6 +21,7 @@ struct recording {
 /* Whether raising a clock to another one changes it. */
 static bool raises(const struct recording *recording, uint32_t clock, uint32_t other)
 {
+  assert(clock && other);
   const struct vector_clocks *clocks = &recording->graph->clocks;
   return vector_clock_at(clocks, other)->element[0].time > vector_clock_at(clocks, clock)->element[0].time;
 }
@@ -77,6 +79,7 @@ static int record(struct recording *recording, const struct profile_process *pro
 /* Extends an interval to one before it, if that is of the same thread and near enough. */
 static bool join(struct critical_interval *interval, const struct critical_interval *before, uint64_t gap_ticks)
 {
+  assert(interval->begin_ticks >= before->end_ticks && before->begin_ticks <= before->end_ticks);
   if (interval->thread != before->thread || interval->begin_ticks - before->end_ticks > gap_ticks)
     return false;
   interval->begin_ticks = before->begin_ticks;
@@ -88,6 +91,7 @@ static bool join(struct critical_interval *interval, const struct critical_inter
  * backward order. */
 static void join_all(struct critical_chain *chain)
 {
+  assert(chain->count);
   enum { FIRST_GAP = 256 };
   size_t most = chain->count / 2;
   while (chain->count > most && chain->gap_ticks < UINT64_MAX / 2) {
@@ -103,6 +107,7 @@ static void join_all(struct critical_chain *chain)
 /* Adds what is before all that the chain has. */
 static void add_before(struct critical_chain *chain, struct critical_interval before, size_t *most)
 {
+  assert(*most >= CRITICAL_CHAIN_MAX && chain->count <= *most);
   struct critical_interval *next = chain->count ? &chain->intervals[chain->count - 1] : NULL;
   if (next)
     before.end_ticks = MIN(before.end_ticks, next->begin_ticks);

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct external_sort {
 /* Makes room for as many records. */
 static void grow(struct external_sort *sort, size_t room)
 {
+  assert(room > sort->room && room <= sort->part);
   size_t bytes = room * sort->width * sizeof *sort->records;
   sort->records = xrealloc(sort->records, bytes);
   sort->other = xrealloc(sort->other, bytes);
@@ -41,6 +43,7 @@ static void grow(struct external_sort *sort, size_t room)
 
 struct external_sort *external_sort_new(unsigned width, struct problems *problems)
 {
+  assert(width && PART_BYTES / sizeof(uint64_t) / width);
   struct external_sort *sort = xcalloc(1, sizeof *sort);
   sort->width = width;
   sort->part = PART_BYTES / sizeof *sort->records / width;
@@ -67,6 +70,7 @@ void external_sort_free(struct external_sort *sort)
 /* Distributes the records by one byte of their keys, in a stable order.  Returns false if all have the same byte. */
 static bool distribute(struct external_sort *sort, unsigned shift)
 {
+  assert(sort->count && shift < 64);
   size_t starts[RADIX] = {0}, width = sort->width;
   for (size_t i = 0; i < sort->count; i++)
     starts[sort->records[i * width] >> shift & (RADIX - 1)]++;
@@ -99,6 +103,7 @@ static void sort_part(struct external_sort *sort)
 
 static int write_part(struct external_sort *sort)
 {
+  assert(sort->count);
   sort_part(sort);
   *XAPPEND(sort->lengths, sort->runs_count, sort->lengths_room) = sort->count;
   size_t size = sort->count * sort->width * sizeof *sort->records;
@@ -108,6 +113,7 @@ static int write_part(struct external_sort *sort)
 
 int external_sort_add(struct external_sort *sort, const uint64_t *record)
 {
+  assert(sort->count <= sort->room && sort->room <= sort->part);
   int status = 0;
   if (sort->count == sort->part)
     status = write_part(sort);
@@ -121,6 +127,7 @@ int external_sort_add(struct external_sort *sort, const uint64_t *record)
 
 static uint64_t key(const struct external_sort *sort, uint32_t run)
 {
+  assert(sort->runs[run].at < sort->runs[run].count);
   return sort->runs[run].window[sort->runs[run].at * sort->width];
 }
 
@@ -132,6 +139,7 @@ static bool before(const void *sort, uint32_t a, uint32_t b)
 /* Fills the run's window.  Returns false at its end. */
 static bool refill(struct external_sort *sort, struct run *run, size_t window)
 {
+  assert(run->at == run->count);
   run->at = 0;
   run->count = (size_t)MIN(run->left, window);
   size_t size = run->count * sort->width * sizeof *run->window;
@@ -145,6 +153,7 @@ static bool refill(struct external_sort *sort, struct run *run, size_t window)
 /* Returns the records in the window of each run. */
 static size_t window_of(const struct external_sort *sort)
 {
+  assert(sort->runs_count);
   size_t bytes = PART_BYTES / sort->runs_count / WINDOW_BYTES_MIN * WINDOW_BYTES_MIN;
   return MAX(bytes, WINDOW_BYTES_MIN) / sizeof *sort->records / sort->width;
 }
@@ -188,6 +197,7 @@ int external_sort_rewind(struct external_sort *sort)
 
 const uint64_t *external_sort_next(struct external_sort *sort)
 {
+  assert(sort->runs);
   if (!sort->runs_count) {
     size_t at = sort->runs[0].at++;
     return at < sort->count ? sort->records + at * sort->width : NULL;

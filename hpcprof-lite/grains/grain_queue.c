@@ -2,12 +2,14 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Returns what `take` returns for the first row that fails. */
 static int print_batch(const struct grain_queue *queue, struct grain_batch *batch)
 {
+  assert(batch->count <= GRAIN_QUEUE_ROWS);
   int status = 0;
   for (uint32_t i = 0; i < batch->count && !status; i++) {
     batch->grains[i].path = batch->texts + batch->paths[i];
@@ -42,6 +44,7 @@ static void *run(void *context)
 
 void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
 {
+  assert(take);
   *queue = (struct grain_queue){.take = take,
                                 .to = to,
                                 .filled = xcalloc(1, sizeof *queue->filled),
@@ -72,6 +75,7 @@ static int hand_over(struct grain_queue *queue)
 
 int grain_queue_put(void *to, const void *given)
 {
+  assert(to && given);
   struct grain_queue *queue = to;
   const struct grain_row *row = given;
   int status = 0;

@@ -2,6 +2,8 @@
 
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
+
 void grain_reference_init(struct grain_reference *reference, struct problems *problems)
 {
   *reference = (struct grain_reference){.known = external_sort_new(2, problems),
@@ -62,6 +64,7 @@ int grain_reference_join(struct grain_reference *reference)
 
 uint64_t grain_reference_next(struct grain_reference *reference)
 {
+  assert(reference->next < reference->wanted_count);
   uint64_t wanted = ++reference->next;
   if (reference->next_found != wanted)
     return UINT64_MAX;

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void grain_schedule_init(struct grain_schedule *schedule, struct problems *problems)
@@ -23,6 +24,7 @@ void grain_schedule_release(struct grain_schedule *schedule)
 
 void grain_schedule_add(struct grain_schedule *schedule, uint64_t begin, uint64_t end)
 {
+  assert(begin < end && schedule->starts);
   external_sort_add(schedule->starts, &begin);
   external_sort_add(schedule->ends, (const uint64_t[]){end, begin, schedule->stretches++});
 }
@@ -42,6 +44,7 @@ struct minima {
 /* From `begin` on, the parallelism is `active`. */
 static void minima_push(struct minima *minima, uint64_t begin, uint64_t active)
 {
+  assert(!minima->count || minima->stack[minima->count - 1].begin <= begin);
   uint32_t parallelism = (uint32_t)MIN(active, GRAIN_SCHEDULE_MOST);
   while (minima->count && minima->stack[minima->count - 1].parallelism >= parallelism)
     minima->count--;
@@ -62,12 +65,14 @@ struct curve_sums {
 /* Returns the slot that contains an instant. */
 static uint64_t slot_of(uint64_t instant, uint64_t span)
 {
+  assert(span);
   uint64_t slot = (uint64_t)((unsigned __int128)instant * GRAIN_CURVE_SLOTS / span);
   return MIN(slot, GRAIN_CURVE_SLOTS);
 }
 
 static void add_to_curve(struct curve_sums *sums, uint64_t begin, uint64_t end, uint64_t span)
 {
+  assert(begin < end);
   uint64_t first = slot_of(begin, span), last = slot_of(end - 1, span);
   if (first >= GRAIN_CURVE_SLOTS || last >= GRAIN_CURVE_SLOTS)
     return;
@@ -101,6 +106,7 @@ struct sweep {
 /* Reaches an instant. */
 static void reach(struct sweep *sweep, uint64_t instant)
 {
+  assert(instant >= sweep->instant);
   if (sweep->changed && sweep->instant < instant) {
     sweep->changed = false;
     minima_push(&sweep->minima, sweep->instant, sweep->active);
@@ -133,6 +139,7 @@ static int sweep_all(struct grain_schedule *schedule, uint64_t span, struct swee
 
 int grain_schedule_compute(struct grain_schedule *schedule, uint64_t span, struct grain_curve *curve)
 {
+  assert(schedule->starts && schedule->ends);
   struct sweep sweep = {0};
   int status = external_sort_rewind(schedule->starts);
   status = status ? status : external_sort_rewind(schedule->ends);

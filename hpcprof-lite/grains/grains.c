@@ -5,6 +5,7 @@
 #include "hpcprof-lite/grains/past_grains.h"
 #include "hpcprof-lite/grains/recorder.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ static struct past_sync *sync_at(const struct grains *grains, uint32_t index)
 
 static void sync_unref(struct grains *grains, uint32_t index)
 {
+  assert(!index || sync_at(grains, index)->refs);
   if (index && --sync_at(grains, index)->refs == 0)
     object_pool_put(&grains->syncs, index);
 }
@@ -147,6 +149,7 @@ static void sync_unref(struct grains *grains, uint32_t index)
 /* Makes it the next one of its grain, region or taskgroup. */
 static void sync_replace(struct grains *grains, uint32_t *next, uint32_t index)
 {
+  assert(next != &grains->past.grains[0].sync);
   sync_unref(grains, *next);
   *next = index;
 }
@@ -201,6 +204,7 @@ static bool is_wanted(struct grains *grains, struct past_grain *grain)
 /* An event of a grain. */
 static void tell_event(struct grains *grains, struct past_grain *grain, struct grain_event *event)
 {
+  assert(grain->id && !(grain->flags & LIVE_GRAIN_DROPPED));
   event->grain = grain->id;
   if (grains->visitor->event && is_wanted(grains, grain))
     grains->visitor->event(grains->visitor->context, event);
@@ -329,6 +333,7 @@ static void on_clock(struct grains *grains, const struct tape_record *record)
 
 static void on_run(struct grains *grains, const struct tape_record *record)
 {
+  assert(grains->run_end >= record->operand[2]);
   const uint64_t *operand = record->operand;
   struct past_grain *grain = past_grain(&grains->past, operand[0]);
   uint64_t work = operand[2], end = grains->run_end, begin = end - work;
@@ -386,6 +391,7 @@ static void siblings_of(const struct grains *grains, const struct past_grain *gr
 
 static int tell_grain(struct grains *grains, const struct past_grain *grain)
 {
+  assert(grain->id && grains->visitor->grain);
   const struct live_place *first = &grains->past.places[grain->place];
   uint32_t node = numa_node(&grains->recorder.grains.numa, first->cpu);
   bool cut = grain->flags & LIVE_GRAIN_CUT; /* costs of all of it do not compare to a part of it */
@@ -520,6 +526,7 @@ static void forget(struct grains *grains)
 
 int grains_each(struct grains *grains, const struct grains_visitor *visitor)
 {
+  assert(visitor);
   struct tape_record record;
   forget(grains);
   grains->visitor = visitor;

@@ -3,10 +3,12 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/grains/graph_folding.h"
+#include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +115,7 @@ void graph_builder_free(struct graph_builder *builder)
 
 struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grain_metric metric)
 {
+  assert(most || unreduced);
   struct graph_builder *builder = xcalloc(1, sizeof *builder);
   builder->most = most;
   builder->few = 2 * (uint64_t)most + SPARE_NODES;
@@ -127,6 +130,7 @@ struct graph_builder *graph_builder_new(uint32_t most, bool unreduced, enum grai
 
 static void remember(struct recent *recent, uint64_t key, uint32_t number)
 {
+  assert(number);
   if (recent->now.count >= GENERATION) {
     index_release(&recent->before);
     recent->before = recent->now;
@@ -148,6 +152,7 @@ static uint64_t key_of(unsigned kind, uint64_t a, uint64_t b)
 
 static struct live *live_of(struct graph_builder *builder, uint64_t id)
 {
+  assert(id);
   uint32_t number = index_find(&builder->live.names, id);
   if (number)
     return live_at(builder, number);
@@ -174,6 +179,7 @@ static uint32_t add_node(struct graph_builder *builder, enum grain_node_kind kin
  * until the grain that waits has come to it. */
 static uint32_t join_node(struct graph_builder *builder, uint64_t key, bool waits)
 {
+  assert(key);
   struct folding *folding = &builder->folding;
   uint32_t node = recall(&builder->joins, key);
   if (node && waits && !folding->nodes[node].node.joins) {
@@ -200,6 +206,7 @@ static struct taker *taker_at(const struct graph_builder *builder, uint32_t numb
 /* Edges from the node before an offer to all that has taken it. */
 static void offer(struct graph_builder *builder, uint32_t node, uint32_t number)
 {
+  assert(node && node < builder->folding.nodes_count);
   struct folding *folding = &builder->folding;
   const struct taker *taker = taker_at(builder, number);
   bool room = taker && folding->edges_count < EDGES_MAX;
@@ -216,6 +223,7 @@ static void offer(struct graph_builder *builder, uint32_t node, uint32_t number)
 /* No further edges lead to the join that the grain has passed last. */
 static void release_join(struct graph_builder *builder, struct live *live)
 {
+  assert(!live->held || builder->folding.nodes[live->held].fixed);
   if (live->held)
     builder->folding.nodes[live->held].fixed--;
   live->held = 0;
@@ -224,6 +232,7 @@ static void release_join(struct graph_builder *builder, struct live *live)
 /* What is created before belongs to another fork node. */
 static void close_fork(struct graph_builder *builder, struct live *live)
 {
+  assert(!live->fork || builder->folding.nodes[live->fork].fixed);
   if (!live->fork)
     return;
   builder->folding.nodes[live->fork].fixed--;
@@ -234,6 +243,7 @@ static void close_fork(struct graph_builder *builder, struct live *live)
 /* The node comes before all of the grain that is known. */
 static void prepend(struct graph_builder *builder, struct live *live, uint32_t node)
 {
+  assert(node && node < builder->folding.nodes_count);
   enum grain_node_kind kind = builder->folding.nodes[node].node.kind;
   bool to_join = !live->head && live->end;
   close_fork(builder, live);
@@ -273,6 +283,7 @@ static void on_fragment(struct graph_builder *builder, struct live *live, const 
 
 static void on_sync(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
+  assert(event->kind == GRAIN_SYNC || event->kind == GRAIN_BARRIER);
   bool barrier = event->kind == GRAIN_BARRIER; /* its events of all grains are near to each other */
   uint64_t key = barrier ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
   bool shared = barrier || !event->sync;
@@ -342,6 +353,7 @@ static void on_loop(struct graph_builder *builder, struct live *live)
 
 void graph_builder_event(struct graph_builder *builder, const struct grain_event *event)
 {
+  assert(event->grain);
   struct live *live = live_of(builder, event->grain);
   switch (event->kind) {
   case GRAIN_FRAGMENT:
@@ -382,6 +394,7 @@ static void add_known(uint64_t amount, uint64_t *sum, uint64_t *count)
 /* The path of a grain, with its process where there are several. */
 static char *path_of(const struct grain_row *row)
 {
+  assert(row->prefix && row->grain->path);
   size_t before = strlen(row->prefix), length = strlen(row->grain->path);
   char *path = xmalloc(before + length + 1);
   memcpy(path, row->prefix, before);
@@ -439,6 +452,7 @@ static uint32_t own_node(struct graph_builder *builder, struct live *live, const
 
 static uint32_t open_fork(struct graph_builder *builder, enum grain_node_kind kind, uint32_t directive)
 {
+  assert(kind == GRAIN_NODE_FORK || kind == GRAIN_NODE_BOOKKEEPING);
   uint32_t fork = add_node(builder, kind);
   builder->folding.nodes[fork].node.row.directive = directive;
   builder->folding.nodes[fork].fixed = 1;
@@ -448,6 +462,7 @@ static uint32_t open_fork(struct graph_builder *builder, enum grain_node_kind ki
 /* The node that hands out a chunk of the loop that its creator is in: it follows what was before the loop. */
 static void chunk_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
 {
+  assert(node && creator);
   if (!creator->loop)
     creator->loop = open_fork(builder, GRAIN_NODE_BOOKKEEPING, row->directive);
   struct grain_node *loop = &builder->folding.nodes[creator->loop].node;
@@ -459,6 +474,7 @@ static void chunk_to(struct graph_builder *builder, struct live *creator, uint32
 /* The grain's creator has a fork node for it.  Creations one after the other have one in the reduced graph. */
 static void fork_to(struct graph_builder *builder, struct live *creator, uint32_t node, const struct grain_row *row)
 {
+  assert(node && creator);
   if (builder->unreduced || !creator->fork) {
     uint32_t fork = open_fork(builder, GRAIN_NODE_FORK, row->creator);
     prepend(builder, creator, fork);
@@ -469,6 +485,7 @@ static void fork_to(struct graph_builder *builder, struct live *creator, uint32_
 
 static void forget(struct graph_builder *builder, uint64_t id)
 {
+  assert(index_find(&builder->live.names, id));
   uint32_t number = index_find(&builder->live.names, id);
   free(live_at(builder, number)->offers);
   free(live_at(builder, number)->takes);
@@ -534,6 +551,7 @@ static int keep_small(struct graph_builder *builder)
 
 int graph_builder_grain(struct graph_builder *builder, const struct grain_row *row)
 {
+  assert(row->grain && row->grain->id);
   struct live *live = live_of(builder, row->grain->id);
   uint32_t node = own_node(builder, live, row);
   close_fork(builder, live);
@@ -618,4 +636,5 @@ void graph_builder_end(struct graph_builder *builder, struct grain_graph *graph)
   longest_path(graph, true, below, best);
   free(below);
   free(best);
+  assert(check_grain_graph(graph));
 }

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ void folding_release(struct folding *folding)
 
 uint32_t folding_node(struct folding *folding, enum grain_node_kind kind)
 {
+  assert(kind < GRAIN_NODE_KINDS);
   folding->nodes_count += folding->nodes_count == 0;
   *XAPPEND(folding->nodes, folding->nodes_count, folding->nodes_room) =
       (struct folding_node){.node = {.kind = kind, .metric = NAN}};
@@ -34,6 +36,7 @@ uint32_t folding_node(struct folding *folding, enum grain_node_kind kind)
 
 void folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grain_edge_kind kind)
 {
+  assert(from < folding->nodes_count && to < folding->nodes_count);
   if (!from || !to)
     return;
   *XAPPEND(folding->edges, folding->edges_count, folding->edges_room) =
@@ -42,6 +45,7 @@ void folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grai
 
 uint32_t folding_find(struct folding *folding, uint32_t node)
 {
+  assert(node && node < folding->nodes_count);
   uint32_t root = node;
   while (folding->nodes[root].into)
     root = folding->nodes[root].into;
@@ -63,6 +67,7 @@ static double mean(double a, uint64_t a_weight, double b, uint64_t b_weight)
 
 void folding_add(struct grain_node *into, const struct grain_node *node)
 {
+  assert(into != node);
   into->metric = mean(into->metric, into->metric_exec, node->metric, node->metric_exec);
   into->metric_exec += node->metric_exec;
   into->grains += node->grains;
@@ -83,6 +88,7 @@ void folding_add(struct grain_node *into, const struct grain_node *node)
 /* Folds a node into another one. */
 static void fold(struct folding *folding, uint32_t node, uint32_t into)
 {
+  assert(node != into && !folding->nodes[node].into && !folding->nodes[into].into && folding->alive > 1);
   struct folding_node *from = &folding->nodes[node], *to = &folding->nodes[into];
   bool grain = to->node.kind == GRAIN_NODE_GRAIN || from->node.kind == GRAIN_NODE_GRAIN;
   folding_add(&to->node, &from->node);
@@ -181,12 +187,14 @@ static void make_lists(struct folding *folding)
 
 static uint32_t preds_of(const struct folding *folding, uint32_t node, const uint32_t **preds)
 {
+  assert(node < folding->nodes_count && folding->preds_at);
   *preds = folding->preds + folding->preds_at[node];
   return folding->preds_at[node + 1] - folding->preds_at[node];
 }
 
 static uint32_t succs_of(const struct folding *folding, uint32_t node, const uint32_t **succs)
 {
+  assert(node < folding->nodes_count && folding->succs_at);
   *succs = folding->succs + folding->succs_at[node];
   return folding->succs_at[node + 1] - folding->succs_at[node];
 }
@@ -194,6 +202,7 @@ static uint32_t succs_of(const struct folding *folding, uint32_t node, const uin
 /* Sets `order` to the nodes that are alive, each before its successors.  Returns how many they are. */
 static uint32_t sort_nodes(struct folding *folding, uint32_t *waits)
 {
+  assert(folding->order && waits);
   uint32_t count = 0;
   const uint32_t *list;
   for (uint32_t i = 1; i < folding->nodes_count; i++)
@@ -224,6 +233,7 @@ static void fold_unsorted(struct folding *folding, const uint32_t *waits)
 
 void folding_sort(struct folding *folding)
 {
+  assert(folding->nodes_count);
   uint32_t *waits = xcalloc(folding->nodes_count, sizeof *waits);
   make_lists(folding);
   if (sort_nodes(folding, waits) < folding->alive) {
@@ -374,6 +384,7 @@ struct blocks {
 
 static uint32_t exit_of(const struct blocks *blocks, uint32_t node)
 {
+  assert(node);
   return blocks->exits[node] ? blocks->exits[node] : node;
 }
 
@@ -405,6 +416,7 @@ static uint32_t only_successor(struct folding *folding, const struct blocks *blo
 /* Returns the node that joins all that the fork leads to, where that is nothing else; 0: none. */
 static uint32_t join_of(struct folding *folding, struct blocks *blocks, uint32_t fork, uint32_t count)
 {
+  assert(count > 1);
   uint32_t join = 0;
   for (uint32_t i = 0; i < count && !join; i++)
     join = only_after(folding, blocks->succs[i], fork) ? only_successor(folding, blocks, blocks->succs[i]) : 0;
@@ -425,6 +437,7 @@ static uint32_t join_of(struct folding *folding, struct blocks *blocks, uint32_t
 /* Folds what follows a node: its only successor, or all up to the node that joins it.  Returns whether it did. */
 static bool fold_block(struct folding *folding, struct blocks *blocks, uint32_t node)
 {
+  assert(!folding->nodes[node].into);
   const uint32_t *list;
   uint32_t count = succs_of(folding, exit_of(blocks, node), &list);
   count = count ? distinct(folding, list, count, blocks->succs) : 0;
@@ -509,6 +522,7 @@ static bool raise_limit(struct folding *folding, uint64_t small, uint64_t total)
 
 void folding_reduce(struct folding *folding, uint32_t most)
 {
+  assert(most);
   uint64_t total = 2;
   for (uint32_t i = 1; i < folding->nodes_count; i++)
     model_add(&total, folding->nodes[i].into ? 0 : amount_of(&folding->nodes[i]));
@@ -526,6 +540,7 @@ void folding_reduce(struct folding *folding, uint32_t most)
 
 uint32_t *folding_compact(struct folding *folding)
 {
+  assert(folding->nodes_count);
   uint32_t count = 1, *map = xcalloc(folding->nodes_count, sizeof *map);
   tidy_edges(folding);
   for (uint32_t i = 1; i < folding->nodes_count; i++)

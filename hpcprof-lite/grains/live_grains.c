@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { GRAINS_MAX = 4 << 20, REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
@@ -45,6 +46,7 @@ uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t
 
 uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32_t parent, uint32_t clock)
 {
+  assert(kind < GRAIN_KINDS && parent < grains->pool.used);
   uint32_t index = object_pool_get(&grains->pool);
   grains->lost += !index;
   if (!index)
@@ -76,6 +78,7 @@ static void end_stretch(struct live_grains *grains, uint32_t index)
 
 void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start)
 {
+  assert(index && place < grains->places_count && !(live_grain(grains, index)->flags & LIVE_GRAIN_ENDED));
   struct live_grain *grain = live_grain(grains, index);
   if (grain->stretch_end != start) {
     end_stretch(grains, index);
@@ -101,6 +104,7 @@ static uint64_t *spread_at(const struct live_grains *grains, uint32_t spread)
 /* The first number of a spread is not that of a node: the pool uses it while the spread is free. */
 static void add_to_spread(struct live_grains *grains, struct live_sum *sum, uint32_t node, uint64_t count)
 {
+  assert(count);
   if (node >= grains->numa.nodes || (!sum->spread && !(sum->spread = object_pool_get(&grains->spreads))))
     return;
   spread_at(grains, sum->spread)[1 + node] += count;
@@ -108,6 +112,7 @@ static void add_to_spread(struct live_grains *grains, struct live_sum *sum, uint
 
 void live_sum_add(struct live_grains *grains, struct live_sum *into, const struct live_grain *grain)
 {
+  assert(grain->place < grains->places_count);
   into->count++;
   into->exec += grain->exec;
   into->longest = MAX(grain->exec, into->longest);
@@ -123,6 +128,7 @@ static void drop_spread(struct live_grains *grains, struct live_sum *sum)
 
 void live_sum_move(struct live_grains *grains, struct live_sum *into, struct live_sum *from)
 {
+  assert(into != from);
   into->count += from->count;
   into->exec += from->exec;
   into->longest = MAX(from->longest, into->longest);
@@ -141,6 +147,7 @@ uint64_t live_sum_end(struct live_grains *grains, struct live_sum *sum)
 void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync kind, uint64_t what,
                      struct live_sum *joined)
 {
+  assert(index && kind <= LIVE_SYNC_CHILD);
   struct live_grain *grain = live_grain(grains, index);
   struct live_sum sum = *joined;
   uint64_t scatter = live_sum_end(grains, joined);
@@ -151,6 +158,7 @@ void live_grain_sync(struct live_grains *grains, uint32_t index, enum live_sync 
 
 void live_grain_unref(struct live_grains *grains, uint32_t index)
 {
+  assert(!index || live_grain(grains, index)->refs);
   while (index && --live_grain(grains, index)->refs == 0) {
     const struct live_grain *grain = live_grain(grains, index);
     uint32_t parent = grain->parent;

@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static bool number(const char **at, uint32_t *value)
 /* "0-3,8": the CPUs of a node. */
 static bool read_cpus(const char **at, uint8_t node, struct numa *numa)
 {
+  assert(node < NUMA_NODES_MAX);
   do {
     uint32_t first, last;
     if (!number(at, &first))
@@ -36,6 +38,7 @@ static bool read_cpus(const char **at, uint8_t node, struct numa *numa)
 /* Returns the number of distances of a node, 0 if the text is no node. */
 static uint32_t read_node(const char **at, struct numa *numa)
 {
+  assert(numa->nodes < NUMA_NODES_MAX);
   uint32_t node = numa->nodes, distance, to = 0;
   if (!read_cpus(at, (uint8_t)node, numa) || **at != ' ')
     return 0;
@@ -75,6 +78,7 @@ uint32_t numa_node(const struct numa *numa, uint32_t cpu)
 /* Returns how many pairs of CPUs have at most that distance. */
 static double pairs_within(const struct numa *numa, const uint64_t *counts, uint32_t distance)
 {
+  assert(numa->nodes <= NUMA_NODES_MAX);
   double pairs = 0;
   for (uint32_t i = 0; i < numa->nodes; i++) {
     if (counts[i] && numa->distance[i][i] <= distance)

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,6 +105,7 @@ void past_grains_range(struct past_grains *past, const struct tape_record *recor
 
 void past_grains_loop(struct past_grains *past, const struct tape_record *record)
 {
+  assert(record->operand[0]);
   const uint64_t *operand = record->operand;
   xarray_reserve_zero(&past->loops, &past->loops_room, operand[0] + 1, sizeof *past->loops);
   past->loops[operand[0]] = (struct past_loop){.number = operand[1],
@@ -117,6 +119,7 @@ void past_grains_loop(struct past_grains *past, const struct tape_record *record
 
 void past_grains_count(struct past_grains *past, const struct tape_record *record)
 {
+  assert(record->operand[1] < COUNTERS_MAX);
   uint64_t index = record->operand[0];
   xarray_reserve_zero(&past->counts, &past->counts_room, index + 1, sizeof *past->counts);
   uint64_t *count = &past->counts[index].at[record->operand[1]];
@@ -125,6 +128,7 @@ void past_grains_count(struct past_grains *past, const struct tape_record *recor
 
 const uint64_t *past_grains_counts(const struct past_grains *past, const struct past_grain *grain)
 {
+  assert(grain >= past->grains && grain < past->grains + past->grains_room);
   static const struct past_counts none;
   size_t index = (size_t)(grain - past->grains);
   if (!grain->ran || grain->flags & LIVE_GRAIN_UNCOUNTED)
@@ -153,6 +157,7 @@ struct text {
 static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(struct text *text, const char *format, ...)
 {
+  assert(text->at < text->end);
   va_list arguments;
   va_start(arguments, format);
   int length = vsnprintf(text->at, (size_t)(text->end - text->at), format, arguments);
@@ -162,6 +167,7 @@ static void add(struct text *text, const char *format, ...)
 
 static void add_number(struct text *text, char before, uint64_t number)
 {
+  assert(text->at < text->end);
   char digits[20];
   unsigned count = 0;
   do {
@@ -193,6 +199,7 @@ static void add_chunk(const struct past_grains *past, struct text *text, const s
 /* without_thread: below a construct that the team shares. */
 static void add_path(struct past_grains *past, struct text *text, const struct past_grain *grain, bool without_thread)
 {
+  assert(grain->depth);
   uint32_t kind = grain->flags & LIVE_GRAIN_KIND;
   if (grain->depth > LEVELS_MAX + 1) {
     add_path(past, text, past_grain(past, grain->prefix), false);

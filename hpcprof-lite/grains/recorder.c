@@ -3,12 +3,14 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 void recorder_init(struct recorder *recorder, const struct profile_process *process, uint32_t streams,
                    struct problems *problems)
 {
+  assert(streams);
   *recorder = (struct recorder){
       .process = process, .streams = xcalloc(streams, sizeof *recorder->streams), .streams_count = streams};
   live_grains_init(&recorder->grains, process->notes, problems);
@@ -57,6 +59,7 @@ static struct live_grain *at(const struct recorder *recorder, uint32_t index)
 /* A task of the graph is a new grain. */
 static uint32_t new_grain(struct recorder *recorder, enum grain_kind kind, uint32_t parent, uint32_t index)
 {
+  assert(kind < GRAIN_KINDS);
   struct task_graph_task *task = task_at(recorder, index);
   return index ? task->grain = live_grain_new(&recorder->grains, kind, parent, task->now) : 0;
 }
@@ -95,12 +98,14 @@ static void note_wait(struct recorder *recorder, const struct graph_event *event
 /* Forgets the newest creations, until `left` are left. */
 static void forget_creations(struct recorder *recorder, struct recorder_stream *stream, uint32_t left)
 {
+  assert(left <= stream->creations_count);
   while (stream->creations_count > left)
     live_grain_unref(&recorder->grains, stream->creations[--stream->creations_count].grain);
 }
 
 static void note_creation(struct recorder *recorder, struct recorder_stream *stream, uint64_t number, uint32_t grain)
 {
+  assert(grain && stream->creations_count <= RECORDER_CREATIONS);
   if (stream->creations_count == RECORDER_CREATIONS) { /* the outermost one is forgotten */
     live_grain_unref(&recorder->grains, stream->creations[0].grain);
     memmove(stream->creations, stream->creations + 1, sizeof stream->creations - sizeof *stream->creations);
@@ -172,6 +177,7 @@ static void on_task(struct recorder *recorder, const struct graph_event *event)
 /* A grain ends: its children that have ended wait for what joins their ancestors. */
 static void end_grain(struct recorder *recorder, uint32_t index)
 {
+  assert(index);
   struct live_grain *grain = at(recorder, index);
   struct recorder_group *group = group_of(recorder, grain->group);
   live_sum_move(&recorder->grains, group ? &group->deep : &at(recorder, grain->root)->deep, &grain->direct);
@@ -200,6 +206,7 @@ static void add_ended(struct recorder *recorder, uint32_t index)
 /* The parent goes on when its child has ended. */
 static void join_child(struct recorder *recorder, uint32_t parent, uint32_t index)
 {
+  assert(parent && index);
   struct live_sum joined = {0};
   live_sum_add(&recorder->grains, &joined, at(recorder, index));
   live_grain_sync(&recorder->grains, parent, LIVE_SYNC_CHILD, index, &joined);
@@ -325,6 +332,7 @@ static void on_implicit(struct recorder *recorder, const struct graph_event *eve
 /* Joins what has ended below an implicit task. */
 static void join_root(struct recorder *recorder, uint32_t index)
 {
+  assert(index);
   struct live_grain *grain = at(recorder, index);
   struct live_sum joined = grain->direct;
   live_sum_move(&recorder->grains, &joined, &grain->deep);
@@ -541,6 +549,7 @@ void recorder_begin(void *recorder, const struct task_graph *graph)
 
 void recorder_before(void *recorder, const struct graph_event *event)
 {
+  assert(event->op < GRAPHLOG_OPS && event->next->stream < ((const struct recorder *)recorder)->streams_count);
   note_wait(recorder, event);
   if (before[event->op])
     before[event->op](recorder, event);
@@ -548,6 +557,7 @@ void recorder_before(void *recorder, const struct graph_event *event)
 
 void recorder_after(void *recorder, const struct graph_event *event)
 {
+  assert(event->op < GRAPHLOG_OPS);
   if (after[event->op])
     after[event->op](recorder, event);
 }

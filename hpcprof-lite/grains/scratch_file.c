@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ void scratch_file_release(struct scratch_file *file)
 
 uint64_t scratch_file_append(struct scratch_file *file, const void *bytes, size_t size)
 {
+  assert(size);
   const uint8_t *next = bytes;
   uint64_t offset = file->size;
   if (file->failed)
@@ -76,6 +78,7 @@ uint64_t scratch_file_append(struct scratch_file *file, const void *bytes, size_
 
 bool scratch_file_read(struct scratch_file *file, void *bytes, size_t size, uint64_t offset)
 {
+  assert(size && size <= file->size && offset <= file->size - size);
   uint8_t *next = bytes;
   if (file->failed || file->fd < 0)
     return false;

@@ -5,6 +5,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <zstd.h>
 
@@ -35,6 +36,7 @@ void tape_release(struct tape *tape)
 
 static void write_block(struct tape *tape)
 {
+  assert(tape->used <= BLOCK_BYTES);
   if (tape->failed)
     tape->used = 0; /* nothing will be read */
   if (!tape->used)
@@ -52,6 +54,7 @@ static void write_block(struct tape *tape)
 
 void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands)
 {
+  assert(op < TAPE_OPS && tape->used <= BLOCK_BYTES);
   if (BLOCK_BYTES - tape->used < RECORD_BYTES_MAX)
     write_block(tape);
   uint8_t *at = tape->bytes + tape->used;
@@ -96,6 +99,7 @@ static const uint8_t *get(const uint8_t *at, uint64_t *value)
 /* Reads the block before the one in memory.  Returns false if there is none. */
 static bool read_block(struct tape *tape)
 {
+  assert(!tape->left && tape->next_block <= tape->blocks_count);
   if (!tape->next_block || tape->failed)
     return false;
   const struct tape_block *block = &tape->blocks[--tape->next_block];

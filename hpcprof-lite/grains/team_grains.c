@@ -2,6 +2,8 @@
 
 #include "common/order.h"
 
+#include <assert.h>
+
 static struct team_loop *loop_at(const struct live_grains *grains, uint32_t index)
 {
   return object_pool_at(&grains->loops, index);
@@ -11,6 +13,7 @@ static struct team_loop *loop_at(const struct live_grains *grains, uint32_t inde
 
 uint32_t team_region_new(struct live_grains *grains, uint32_t creator)
 {
+  assert(creator < grains->pool.used);
   uint32_t index = object_pool_get(&grains->regions);
   if (!index)
     return 0;
@@ -24,6 +27,7 @@ uint32_t team_region_new(struct live_grains *grains, uint32_t creator)
 
 void team_region_release(struct live_grains *grains, uint32_t index)
 {
+  assert(!index || team_region(grains, index)->refs);
   struct team_region *region = team_region(grains, index);
   if (!index || --region->refs > 0)
     return;
@@ -38,6 +42,7 @@ void team_region_release(struct live_grains *grains, uint32_t index)
 
 void team_region_entered(struct live_grains *grains, uint32_t index, uint32_t grain)
 {
+  assert(grain);
   if (!index)
     return;
   team_region(grains, index)->refs++;
@@ -83,6 +88,7 @@ static uint64_t increment(const struct team_loop *loop)
 
 void team_loop_release(struct live_grains *grains, uint32_t index)
 {
+  assert(!index || loop_at(grains, index)->refs);
   const struct team_loop *loop = loop_at(grains, index);
   if (!index || --loop_at(grains, index)->refs > 0)
     return;
@@ -104,6 +110,7 @@ static uint32_t loop_new(struct live_grains *grains, uint64_t number, uint64_t i
 void team_loop_enter(struct live_grains *grains, uint32_t grain_index, uint32_t *shared, uint64_t number,
                      uint64_t iterations, uint32_t row)
 {
+  assert(grain_index);
   struct live_grain *grain = live_grain(grains, grain_index);
   team_loop_leave(grains, grain_index);
   uint32_t index = shared && *shared ? *shared : loop_new(grains, number, iterations, row);
@@ -153,6 +160,7 @@ static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iteratio
 void team_chunk_begin(struct live_grains *grains, uint32_t task_index, uint32_t place, uint64_t start,
                       uint64_t iterations, uint64_t ticks)
 {
+  assert(task_index && live_grain(grains, task_index)->loop);
   struct live_grain *task = live_grain(grains, task_index);
   bool first = !task->loop_chunks;
   uint64_t before = live_grain(grains, task->chunk)->start;
@@ -198,12 +206,14 @@ void team_chunk_end(struct live_grains *grains, uint32_t task_index)
 
 void team_taskloop_begin(struct live_grains *grains, uint32_t grain, uint64_t number)
 {
+  assert(grain);
   team_taskloop_end(grains, grain);
   live_grain(grains, grain)->taskloop = loop_new(grains, number, 0, 0);
 }
 
 void team_taskloop_task(struct live_grains *grains, uint32_t grain, uint32_t loop)
 {
+  assert(grain && !live_grain(grains, grain)->loop);
   if (!loop)
     return;
   live_grain(grains, grain)->flags |= LIVE_GRAIN_LOOP_TASK;

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/wait_place.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -78,6 +79,7 @@ static void add_open_intervals(const struct read_file *file, const struct profil
 struct exact_waits_tool exact_waits_tool(const struct profile_process *process, const struct format_wait *waits,
                                          uint32_t count)
 {
+  assert(waits || !count);
   double tick_ns = process->workspan.tick_ns;
   struct exact_waits_tool tool = {0};
   double waiting_ns[2] = {0}, runtime_ns[2] = {0};
@@ -112,6 +114,7 @@ double exact_waits_runtime_ns(const struct format_wait *waits, uint32_t count, d
  * slept or had no processor. */
 double exact_waits_runtime_part(const struct profile_thread *record, double runtime_ns)
 {
+  assert(runtime_ns >= 0);
   double waiting = (double)record->samples_idle + (double)record->samples_lockwait, all = (double)record->samples;
   double most = (double)record->cpu_ns * (waiting + 1 + sqrt(waiting)) / (all + 1);
   return runtime_ns > most ? most / runtime_ns : 1;
@@ -131,6 +134,7 @@ static double runtime_part(const struct read_file *file, const struct profile_pr
 static void open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
                         struct problems *problems, struct places *places, struct exact_waits_thread *thread)
 {
+  assert(position < process->threads_count);
   const struct profile_thread *record = &process->threads[position];
   uint32_t count;
   double tick_ns = process->workspan.tick_ns;
@@ -238,6 +242,7 @@ static void distribute(const struct profile_process *process, enum profile_basel
 void exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
                       struct problems *problems, struct exact_waits *waits)
 {
+  assert(!process->threads_count || process->threads);
   struct places places = {0};
   *waits = (struct exact_waits){.threads = xcalloc(process->threads_count, sizeof *waits->threads),
                                 .threads_count = process->threads_count,
@@ -263,6 +268,7 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
                                          const struct format_share *shares, uint32_t shares_count, uint64_t first,
                                          uint32_t *unread)
 {
+  assert(position < waits->threads_count && unread);
   const struct exact_waits_thread *thread = &waits->threads[position];
   double idle = 0, lock = 0;
   uint32_t left = thread->count; /* a list has one record for each place, unless it is a circle */
@@ -284,6 +290,7 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
 uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,
                                uint64_t in_use_ns)
 {
+  assert(position < waits->threads_count);
   if (!waits->threads[position].openmp)
     return 0;
   double weight = (double)waits->baseline * (double)per_busy_ns - (double)in_use_ns;

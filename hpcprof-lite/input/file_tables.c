@@ -5,6 +5,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ static const size_t table_bytes_max = 512u << 20;
 
 size_t file_tables_record_size(enum format_table table)
 {
+  assert(table < FORMAT_TABLES);
   return record_sizes[table];
 }
 
@@ -59,6 +61,7 @@ static const size_t budget_floor_bytes = 16u << 20, budget_factor = 64;
 /* Grows the table to `count` records; new ones are zero. */
 static void table_grow(struct file_table *table, uint32_t count, size_t record_size)
 {
+  assert(record_size);
   if (count <= table->count)
     return;
   if (count > table->room) {
@@ -85,6 +88,7 @@ static bool spend(struct file_tables *tables, uint64_t bytes)
 static bool plausible(struct file_tables *tables, const struct file_table *table, const struct format_chunk *head,
                       uint32_t first, size_t record_size)
 {
+  assert(head->table < FORMAT_TABLES);
   uint32_t max = kept[head->table].max;
   if (first > max || head->count > max - first || (first + head->count) * record_size > table_bytes_max)
     return false;
@@ -96,6 +100,7 @@ static bool plausible(struct file_tables *tables, const struct file_table *table
 static void table_put(struct file_tables *tables, struct file_table *table, const struct format_view *view,
                       uint32_t first, size_t record_size, struct problems *problems)
 {
+  assert(view->head.table < FORMAT_TABLES && record_size);
   const struct format_chunk *head = &view->head;
   if (!head->count)
     return;
@@ -160,6 +165,7 @@ static bool excessive(struct file_tables *tables, size_t offset, struct format_c
 /* Work and span as of the last flush, which come behind the live file.  The live record of the process has none. */
 static void take_flush(struct file_tables *tables, const struct format_view *view)
 {
+  assert(tables->live_size);
   struct file_table *process = &tables->tables[FORMAT_PROCESS];
   struct format_process flushed, *live = (struct format_process *)(void *)process->data;
   if (!process->count || view->head.count != 1)
@@ -282,6 +288,7 @@ static void scan(struct file_tables *tables, struct problems *problems)
 /* Appends a file that need not exist. */
 static void load_further(struct file_tables *tables, const char *path, struct problems *problems)
 {
+  assert(tables->load.size <= tables->load.room);
   if (access(path, F_OK) == 0)
     load_file(&tables->load, path, problems);
 }
@@ -289,6 +296,7 @@ static void load_further(struct file_tables *tables, const char *path, struct pr
 int file_tables_open(struct file_tables *tables, const char *path, const char *flush, const char *part,
                      struct problems *problems)
 {
+  assert(path && (!part == !flush));
   tables->path = path;
   int status = load_file(&tables->load, path, problems);
   if (status)
@@ -334,6 +342,7 @@ const char *file_tables_string(const struct file_tables *tables, uint32_t offset
 void file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum format_table which, size_t numbers,
                            struct problems *problems, struct file_table *table)
 {
+  assert(which < FORMAT_TABLES && numbers && !table->data);
   size_t record_size = record_sizes[which] * numbers;
   struct chunk_ref key = {.owner = thread, .table = which};
   const struct chunk_ref *refs = tables->refs;

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ struct path_list {
 
 static void list_add(struct path_list *list, const char *directory, const char *name)
 {
+  assert(directory && name);
   size_t length = strlen(directory);
   const char *slash = length && directory[length - 1] == '/' ? "" : "/";
   *XAPPEND(list->paths, list->count, list->room) = xasprintf("%s%s%s", directory, slash, name);
@@ -110,6 +112,7 @@ static bool same_directory(const struct stat *one, const struct stat *other)
 void find_measurements(char *const *directories, size_t directories_count, struct problems *problems, char ***paths,
                        uint32_t *count)
 {
+  assert(directories || !directories_count);
   struct path_list list = {0};
   struct stat *stats = xcalloc(directories_count, sizeof *stats);
   for (size_t i = 0; i < directories_count; i++) {

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ enum { BLOCK_BYTES = 64 << 10 };
  * zero already: so holes take no memory even if the file system does not report them. */
 static bool load_range(struct load *load, int fd, size_t base, size_t from, size_t end)
 {
+  assert(from <= end && end <= load->room && base <= from);
   uint8_t block[BLOCK_BYTES];
   for (load->size = from; load->size < end;) {
     size_t want = MIN(end - load->size, sizeof block);
@@ -39,6 +41,7 @@ static bool load_range(struct load *load, int fd, size_t base, size_t from, size
 /* Reads the file except for its holes. */
 static void load_all(struct load *load, int fd, const char *path, struct problems *problems)
 {
+  assert(load->size <= load->room);
   size_t base = load->size;
   while (load->size < load->room) {
     off_t data = lseek(fd, (off_t)(load->size - base), SEEK_DATA);
@@ -61,6 +64,7 @@ static void load_all(struct load *load, int fd, const char *path, struct problem
 
 int load_file(struct load *load, const char *path, struct problems *problems)
 {
+  assert(load->size <= load->room);
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat stat;
   int status = ERR_INPUT;

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/model/index.h"
 #include "hpcprof-lite/model/profile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ struct log_reader {
 /* Frees the decoded chunk. */
 static void drop_bytes(struct log_reader *reader, struct stream *stream)
 {
+  assert(reader->bytes >= stream->size);
   free(stream->bytes);
   reader->bytes -= stream->size;
   stream->bytes = NULL;
@@ -87,6 +89,7 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
 /* Moves the stream to its next chunk.  False at its end. */
 static bool next_chunk(struct log_reader *reader, struct stream *stream)
 {
+  assert(stream->chunk <= stream->chunks_end);
   char message[256];
   const char *fault = "missing";
   drop_bytes(reader, stream);
@@ -175,6 +178,7 @@ static bool before(const void *context, uint32_t a, uint32_t b)
 
 static void push(struct log_reader *reader, uint32_t number)
 {
+  assert(number < reader->count && reader->heap.count < reader->count);
   heap_push(&reader->heap, number, before, reader);
 }
 
@@ -190,6 +194,7 @@ static uint32_t find_stream(const struct log_reader *reader, uint64_t owner)
 static uint32_t missing_creator(const struct log_reader *reader, const struct stream *stream, enum object kind,
                                 const uint64_t *operands)
 {
+  assert(kind < OBJECT_KINDS);
   if (operands[0] == stream->owner || !operands[1])
     return NO_STREAM;
   uint32_t number = find_stream(reader, operands[0]);
@@ -218,6 +223,7 @@ static uint32_t must_wait_on(const struct log_reader *reader, struct stream *str
 /* Makes the stream at the heap's root wait for another one. */
 static void suspend(struct log_reader *reader, uint32_t number, uint32_t creator_number)
 {
+  assert(number != creator_number && reader->streams[number].waits_on == NO_STREAM);
   struct stream *stream = &reader->streams[number], *creator = &reader->streams[creator_number];
   heap_next(&reader->heap, false, before, reader);
   stream->waits_on = creator_number;
@@ -248,6 +254,7 @@ static void resume_waiters(struct log_reader *reader, struct stream *creator)
 /* All streams wait: resumes the earliest one without the object that it waits for. */
 static void force_earliest(struct log_reader *reader)
 {
+  assert(reader->waiting && !reader->heap.count);
   uint32_t first = NO_STREAM;
   for (uint32_t i = 0; i < reader->count; i++, reader->visits++)
     if (reader->streams[i].waits_on != NO_STREAM && (first == NO_STREAM || before(reader, i, first)))
@@ -301,6 +308,7 @@ static void note_holder(struct log_reader *reader, uint32_t number)
  * holder did before has been returned: it began before the lock was free. */
 static void release_first(struct log_reader *reader)
 {
+  assert(reader->heap.count);
   const struct graphlog_record *record = &reader->streams[reader->heap.items[0]].record;
   uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? index_find(&reader->holders, record->operand[1]) : 0;
   if (!holder || holder - 1 == reader->heap.items[0] || reader->visits > visits_max)
@@ -324,6 +332,7 @@ static void release_first(struct log_reader *reader)
 /* Moves the stream whose record was returned, which is the heap's root, to its next record. */
 static void advance_returned(struct log_reader *reader)
 {
+  assert(reader->heap.count && reader->heap.items[0] == reader->returned);
   struct stream *stream = &reader->streams[reader->returned];
   bool resumes = note_created(stream);
   note_holder(reader, reader->returned);
@@ -340,6 +349,7 @@ static void advance_returned(struct log_reader *reader)
 /* Returns the work of a fragment before a time; the last part of its work is done at its end. */
 static uint64_t work_before(const struct log_reader_record *record, uint64_t work, uint64_t ticks)
 {
+  assert(record->begin_ticks <= record->end_ticks);
   if (ticks <= record->begin_ticks)
     return 0;
   if (ticks >= record->end_ticks)
@@ -351,6 +361,7 @@ static uint64_t work_before(const struct log_reader_record *record, uint64_t wor
 /* Reduces a fragment to its part between two times. */
 static void limit_fragment(struct log_reader_record *record, uint64_t work, uint64_t from, uint64_t to)
 {
+  assert(from <= to && record->begin_ticks <= record->end_ticks);
   uint64_t inside = work_before(record, work, to) - work_before(record, work, from);
   if (record->begin_ticks == record->end_ticks)
     record->outside = record->begin_ticks < from || record->begin_ticks >= to;

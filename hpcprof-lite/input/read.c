@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/file_tables.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct read_file {
 
 void read_replace(struct read_file *file, const struct read_part *parts, uint32_t count, struct read_columns columns)
 {
+  assert(parts && !file->parts);
   file->parts = parts;
   file->parts_count = count;
   file->columns = columns;
@@ -63,11 +65,13 @@ static const struct read_part *part_of(const struct read_file *file, uint32_t th
 
 uint32_t read_count(const struct read_file *file, enum format_table table)
 {
+  assert(table < FORMAT_TABLES);
   return file->tables.tables[table].count;
 }
 
 const void *read_records(const struct read_file *file, enum format_table table)
 {
+  assert(table < FORMAT_TABLES);
   return file->tables.tables[table].data;
 }
 
@@ -87,6 +91,7 @@ bool read_incomplete(const struct read_file *file)
 
 size_t read_stem(const char *path)
 {
+  assert(path);
   static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     if (format_has_suffix(path, suffixes[i]))
@@ -239,6 +244,7 @@ int read_open_again(const char *path, struct problems *problems, struct read_fil
 
 int read_open(const char *path, struct problems *problems, struct profile_process *process, struct read_file **out)
 {
+  assert(process->path || path);
   int status = read_open_again(path, problems, out);
   if (status)
     return status;
@@ -265,12 +271,14 @@ void read_close(struct read_file *file)
 
 uint32_t read_columns_count(const struct read_file *file)
 {
+  assert(!file->parts || file->columns.from <= read_count(file, FORMAT_METRICS));
   uint32_t all = read_count(file, FORMAT_METRICS);
   return file->parts ? file->columns.before + all - file->columns.from : all;
 }
 
 static const struct format_metric *metric_of(const struct read_file *file, uint32_t column)
 {
+  assert(column < read_columns_count(file));
   if (file->parts && column >= file->columns.before)
     column += file->columns.from - file->columns.before;
   return (const struct format_metric *)read_records(file, FORMAT_METRICS) + column;
@@ -329,6 +337,7 @@ unsigned read_counters(const struct read_file *file, const char *names[COUNTERS_
 /* The numbers in a record of a table whose records have no structure, else 1; 0: such a table has no meaning. */
 static size_t numbers_of(const struct read_file *file, enum format_table table)
 {
+  assert(table < FORMAT_TABLES);
   const char *names[COUNTERS_MAX];
   unsigned counters;
   switch (table) {
@@ -363,6 +372,7 @@ static void clean(enum format_table table, struct file_table *from)
 void *read_table(struct read_file *file, uint32_t thread, enum format_table table, struct problems *problems,
                  uint32_t *count)
 {
+  assert(table < FORMAT_TABLES && count);
   const struct read_part *part = part_of(file, thread);
   struct file_table found = {0};
   size_t numbers = numbers_of(file, table), size = file_tables_record_size(table) * numbers;

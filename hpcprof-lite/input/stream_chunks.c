@@ -6,6 +6,7 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/index.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static int open_again(const struct stream_chunks *file)
 
 static bool read_at(int fd, void *into, size_t size, size_t offset)
 {
+  assert(into);
   uint8_t *next = into;
   while (size) {
     ssize_t got = pread(fd, next, size, (off_t)offset);
@@ -52,6 +54,7 @@ static bool read_at(int fd, void *into, size_t size, size_t offset)
  * such places is not read over and over. */
 static size_t next_magic(const struct stream_chunks *file, size_t from)
 {
+  assert(file->fd >= 0);
   static const uint64_t magic = FORMAT_MAGIC;
   uint8_t window[WINDOW_BYTES];
   for (size_t most = FIRST_WINDOW_BYTES; from + sizeof magic <= file->size; most = WINDOW_BYTES) {
@@ -86,6 +89,7 @@ ORDER(by_owner, struct stream_chunk,
  * stops. */
 static void find_chunks(struct stream_chunks *file, unsigned table, const uint32_t *last, struct problems *problems)
 {
+  assert(file->fd >= 0 && !file->chunks);
   size_t offset = 0;
   bool enough = false;
   while (offset < file->size && !enough) {
@@ -139,6 +143,7 @@ size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint
 const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
                                  uint8_t **bytes, size_t *size, char message[256])
 {
+  assert(chunk >= file->chunks && chunk < file->chunks + file->count);
   struct format_view view;
   size_t next = 0, stored = 0;
   uint8_t *packed = NULL;

@@ -2,9 +2,12 @@
 
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include <assert.h>
+
 /* A worker enters and leaves a region of another thread while it waits. */
 uint32_t thread_states_wait(const struct format_construct *construct, bool outside, uint32_t time)
 {
+  assert(time < CONSTRUCT_TIMES && (outside || construct));
   bool waits = time == CONSTRUCT_TIME_WAIT;
   if (outside)
     return waits ? FORMAT_WAIT_PARKED : MODEL_NONE;
@@ -24,6 +27,7 @@ uint32_t thread_states_wait(const struct format_construct *construct, bool outsi
 struct open_state thread_states_open(const struct profile_process *process, const struct profile_thread *thread,
                                      const struct format_wait *waits, uint32_t waits_count)
 {
+  assert(waits || !waits_count);
   bool constructs = process->flags & PROCESS_ONLINE;
   uint32_t place = 0;
   for (uint32_t i = 0; i < waits_count; i++)

@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader)
@@ -57,6 +58,7 @@ bool trace_reader_has_states(const char *measurement, uint32_t thread)
 
 static uint64_t shifted(uint64_t clock, unsigned shift)
 {
+  assert(shift < 64);
   return clock > UINT64_MAX >> shift ? UINT64_MAX : clock << shift;
 }
 
@@ -64,6 +66,7 @@ static uint64_t shifted(uint64_t clock, unsigned shift)
  * Returns false if that cannot be read. */
 static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_t *ticks)
 {
+  assert(chunk < cursor->reader->file.count);
   const struct stream_chunks *file = &cursor->reader->file;
   struct tracelog_record record;
   char message[256];
@@ -83,6 +86,7 @@ static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_
 
 void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks)
 {
+  assert(cursor->chunk <= cursor->chunks_end && !cursor->bytes);
   size_t low = cursor->chunk, high = cursor->chunks_end; /* what begins before the time is below high */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
@@ -103,6 +107,7 @@ void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks)
 
 uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks)
 {
+  assert(from_ticks <= to_ticks);
   struct trace_cursor first, last;
   uint64_t bytes = 0;
   trace_cursor_open(reader, thread, NULL, &first);
@@ -117,6 +122,7 @@ uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, 
 
 static void report(const struct trace_cursor *cursor, const char *fault)
 {
+  assert(cursor->chunk);
   const struct stream_chunks *file = &cursor->reader->file;
   const struct stream_chunk *chunk = &file->chunks[cursor->chunk - 1];
   if (cursor->problems)
@@ -127,6 +133,7 @@ static void report(const struct trace_cursor *cursor, const char *fault)
 /* Moves to the next chunk that can be read.  Returns false after the last one. */
 static bool next_chunk(struct trace_cursor *cursor)
 {
+  assert(cursor->chunk <= cursor->chunks_end);
   const struct stream_chunks *file = &cursor->reader->file;
   trace_cursor_close(cursor);
   cursor->size = cursor->offset = 0;
@@ -150,6 +157,7 @@ static bool next_chunk(struct trace_cursor *cursor)
 /* The state clock advances to that time. */
 static void span_event(struct trace_cursor *cursor, uint64_t end, struct trace_event *event)
 {
+  assert(end >= cursor->state_clock);
   event->begin_ticks = shifted(cursor->state_clock, TRACELOG_STATE_SHIFT);
   event->end_ticks = shifted(end, TRACELOG_STATE_SHIFT);
   cursor->state_clock = end;

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,7 @@ static enum fit fit_of(const struct table_column *column, const char *word)
 /* Whether one name is the other one with "_incl" instead of "_excl", or the opposite; `part` is where it stands. */
 static bool is_counterpart(const char *name, const char *part, const char *other)
 {
+  assert(part >= name);
   static const char incl[] = "_incl", excl[] = "_excl";
   size_t before = (size_t)(part - name), length = sizeof incl - 1;
   const char *wanted = strncmp(part, incl, length) ? incl : excl;
@@ -100,6 +102,7 @@ static size_t place_of(const struct table *table, uint32_t number)
 
 static void list_names(const struct table *table, const char *word, enum fit fit, bool exclusive, char **names)
 {
+  assert(names);
   size_t size;
   const char *separator = "";
   FILE *stream = xopen_memstream(names, &size);
@@ -115,6 +118,7 @@ static void list_names(const struct table *table, const char *word, enum fit fit
 
 void column_choice_find(const struct table *table, const char *word, bool exclusive, struct column_choice *choice)
 {
+  assert(table->columns_count && word);
   enum fit best = FIT_NONE;
   uint32_t count = 0;
   *choice = (struct column_choice){.column = MODEL_NONE};

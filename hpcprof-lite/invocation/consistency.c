@@ -50,6 +50,7 @@ static void write_words(const struct options *options, const char *words, char *
 static int refuse(const struct options *options, const struct refusal *refusals, size_t count, char *message,
                   size_t size)
 {
+  assert(message && size);
   for (size_t i = 0; i < count; i++)
     if (refusals[i].asked) {
       write_words(options, refusals[i].words, message, size);
@@ -91,6 +92,7 @@ static int parse_root(struct options *options, char *message, size_t size)
 /* What formats can show that imply a view, or all views; takes that view. */
 static int check_content(struct options *options, char *message, size_t size)
 {
+  assert(options->format < OPTIONS_FORMATS);
   static const enum options_view implied[] = {
       [SHOWS_CONTEXTS] = OPTIONS_TOPDOWN, [SHOWS_GRAPH] = OPTIONS_GRAIN_GRAPH, [SHOWS_TIMELINE] = OPTIONS_TIMELINE};
   enum options_content content = options_formats[options->format].shows;
@@ -346,6 +348,7 @@ static int check_effects(const struct options *options, char *message, size_t si
 
 int consistency_check(struct options *options, char *message, size_t size)
 {
+  assert(message && size);
   const struct refusal merge[] = {{options->input.merge && options->input.count < 2,
                                    "--merge adds up several runs: give two or more measurement directories"}};
   if (options->help || options->version)

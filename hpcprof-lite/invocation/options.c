@@ -6,6 +6,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/comparison/run_figures.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -48,16 +49,19 @@ static const char *const lane_names[] = {
 
 bool options_view_has(const struct options *options, unsigned traits)
 {
+  assert(options->view < OPTIONS_VIEWS);
   return (options_views[options->view].traits & traits) == traits;
 }
 
 bool options_format_is(const struct options *options, unsigned traits)
 {
+  assert(options->format < OPTIONS_FORMATS);
   return (options_formats[options->format].traits & traits) == traits;
 }
 
 void options_list_views(unsigned trait, const char *last, char *text, size_t size)
 {
+  assert(text && size);
   const char *names[OPTIONS_VIEWS + 1] = {NULL};
   for (size_t i = 0, count = 0; i < OPTIONS_VIEWS; i++)
     if (options_views[i].traits & trait)
@@ -67,6 +71,7 @@ void options_list_views(unsigned trait, const char *last, char *text, size_t siz
 
 void options_list_formats(enum options_content content, const char *last, char *text, size_t size)
 {
+  assert(text && size);
   const char *names[OPTIONS_FORMATS + 1] = {NULL};
   for (size_t i = 0, count = 0; i < OPTIONS_FORMATS; i++)
     if (options_formats[i].shows == content)
@@ -126,6 +131,7 @@ static int take_output(const struct taken *taken)
 /* Takes the name of a view or a format. */
 static int take_listed(const struct taken *taken)
 {
+  assert(taken->option->words && taken->text);
   char list[LIST_BYTES];
   const char *const *names = taken->option->words, *what = taken->option->name;
   int place = words_find(names, taken->text);
@@ -144,6 +150,7 @@ static int take_listed(const struct taken *taken)
 /* Takes one of the words that the description of the option has. */
 static int take_choice(const struct taken *taken)
 {
+  assert(taken->option->words && taken->text);
   char list[LIST_BYTES];
   const char *const *words = taken->option->words;
   int place = words_find(words, taken->text);
@@ -277,6 +284,7 @@ static const struct {
 /* Prints an option; its paragraph may have places for lists of views or formats. */
 static void print_option(FILE *stream, enum options_given number)
 {
+  assert(number < OPTIONS_GIVEN);
   char text[1024], list[4][LIST_BYTES] = {""};
   if (number == GIVEN_VIEW)
     words_list(view_names + 1, " or ", list[0], sizeof list[0]);
@@ -376,6 +384,7 @@ static int fail_unknown(const struct taken *taken, const struct command_line *li
 
 int options_parse(int argc, char **argv, struct options *options, char *message, size_t size)
 {
+  assert(message && size);
   struct command_line line;
   struct taken taken = {.options = options, .message = message, .size = size};
   *options = (struct options){.limits.percent = -1,

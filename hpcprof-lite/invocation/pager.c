@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,6 +44,7 @@ static char **make_environment(void)
 /* Starts the command with its input from a pipe, and the signals' default actions.  Returns 0 or errno. */
 static int spawn(const char *command, int input, pid_t *pid)
 {
+  assert(*command && input >= 0);
   char *plain[] = {(char *)command, NULL}, *shell[] = {(char *)"sh", (char *)"-c", (char *)command, NULL};
   char **arguments = strpbrk(command, shell_characters) ? shell : plain, **environment = make_environment();
   posix_spawn_file_actions_t actions;
@@ -108,6 +110,7 @@ bool pager_start(struct pager *pager)
 
 bool pager_finish(struct pager *pager)
 {
+  assert(pager->stream);
   int status = 0;
   fclose(pager->stream);
   while (waitpid(pager->pid, &status, 0) < 0 && errno == EINTR)

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/input/read.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +42,7 @@ struct latest {
 /* Keeps a launch if it is later than the latest one. */
 static void keep_later(struct latest *latest, const struct stat *launch, const char *name)
 {
+  assert(name);
   if (latest->name && !is_later(launch, name, &latest->launch, latest->name))
     return;
   free(latest->name);
@@ -61,6 +63,7 @@ static bool read_launch(const char *name, struct stat *launch)
 
 int runs_newest(char **name, char **empty)
 {
+  assert(name && empty);
   struct latest measured = {0}, unmeasured = {0};
   struct stat launch;
   DIR *here = opendir(".");
@@ -114,6 +117,7 @@ static bool same_run(const struct run *run, const struct run *other)
 
 bool runs_differ(char *const *directories, size_t count, const char **one, const char **other)
 {
+  assert(one && other);
   struct run first, next;
   *one = NULL;
   for (size_t i = 0; i < count && count > 1; i++) {

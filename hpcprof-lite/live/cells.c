@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/category.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static void print_amount(const struct cells *cells, uint64_t amount, int width)
 /* Whether the figures of the interval (0) or of the run (1) are shown. */
 static bool shows(const struct cells *cells, unsigned which)
 {
+  assert(which < 2);
   if (!cells->reading->has_interval)
     return which == 1;
   return cells->terminal->width >= NARROW || (which == 0) == cells->of_interval;
@@ -44,6 +46,7 @@ static bool shows(const struct cells *cells, unsigned which)
 /* Prints the figures of a row; inclusive: with those of what it calls.  Returns the columns that they take. */
 static unsigned print_figures(const struct cells *cells, const struct tree *tree, uint32_t row, bool inclusive)
 {
+  assert(row < tree->count);
   const struct reading *reading = cells->reading;
   const struct tree_columns *columns[] = {&reading->part_columns, &reading->columns};
   uint64_t (*figure)(const struct tree *, uint32_t, uint32_t) = inclusive ? tree_incl : tree_excl;
@@ -84,6 +87,7 @@ static void print_heading(const struct cells *cells, const char *name)
 /* Prints the name of a row behind its figures, indented. */
 static void print_name(const struct cells *cells, const struct tree_row *row, unsigned used, unsigned indent)
 {
+  assert(row->name);
   char name[TERMINAL_TEXT_MAX];
   terminal_fit(cells->terminal, row->name, terminal_room(cells->terminal, used + indent), name);
   fprintf(cells->stream, "%*s%s\n", (int)indent, "", name);
@@ -96,6 +100,7 @@ void cells_functions_heading(const struct cells *cells)
 
 void cells_function(const struct cells *cells, uint32_t number)
 {
+  assert(number < cells->reading->functions_count);
   const struct tree *flat = &cells->reading->flat;
   uint32_t row = cells->reading->functions[number];
   print_name(cells, &flat->rows[row], print_figures(cells, flat, row, false), 0);
@@ -108,6 +113,7 @@ void cells_contexts_heading(const struct cells *cells)
 
 void cells_context(const struct cells *cells, uint32_t number)
 {
+  assert(number < cells->reading->contexts_count);
   const struct tree *tree = &cells->reading->tree;
   uint32_t row = cells->reading->contexts[number];
   unsigned used = print_figures(cells, tree, row, true), most = (cells->terminal->width - used) / 2;
@@ -122,6 +128,7 @@ void cells_hot_heading(const struct cells *cells)
 
 void cells_hot(const struct cells *cells, uint32_t number)
 {
+  assert(number < cells->reading->hot_count);
   char path[CALL_PATH_TEXT_MAX];
   uint32_t row = cells->reading->hot[number];
   unsigned used = print_figures(cells, &cells->reading->tree, row, false);
@@ -148,6 +155,7 @@ static void times_of(const struct profile_thread *thread, uint64_t ns[TIMELINE_C
 static const struct profile_process *thread_at(const struct cells *cells, uint32_t number,
                                                uint64_t ns[TIMELINE_CATEGORIES], uint32_t *index)
 {
+  assert(number < cells->reading->threads_count);
   uint64_t which = cells->reading->threads[number];
   const struct profile *profile = cells->of_interval ? &cells->reading->part : &cells->reading->profile;
   const struct profile_process *process = &profile->processes[which >> 32];

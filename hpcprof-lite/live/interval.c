@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
 /* Replaces the threads, which belong to another process structure, by new ones with the differences to `before`. */
 static void subtract_process(struct profile_process *process, const struct profile_process *before)
 {
+  assert(process->usable);
   struct profile_thread *threads = xcalloc(process->threads_count, sizeof *threads);
   for (uint32_t i = 0; i < process->threads_count; i++) {
     uint32_t same = before ? profile_thread_position(before, process->threads[i].index) : MODEL_NONE;
@@ -107,6 +109,7 @@ static void subtract_process(struct profile_process *process, const struct profi
 
 void interval_processes(const struct profile *before, const struct profile *now, struct profile *part)
 {
+  assert(before != now && part != now);
   *part = *now;
   part->processes = xcalloc(now->processes_count, sizeof *part->processes);
   for (uint32_t i = 0; i < now->processes_count; i++) {
@@ -163,6 +166,7 @@ static void map_numbers(struct profile *before, const struct profile *now, struc
 static void subtract_node(const struct profile *before, const struct numbers *numbers, uint32_t node, uint32_t columns,
                           uint64_t *values)
 {
+  assert(node && values);
   uint32_t same = numbers->nodes[node];
   for (uint32_t i = 0; i < columns; i++) {
     values[columns + i] = values[i];
@@ -173,6 +177,7 @@ static void subtract_node(const struct profile *before, const struct numbers *nu
 
 void interval_contexts(struct profile *before, struct profile *now)
 {
+  assert(before != now);
   struct contexts *contexts = &now->contexts;
   struct numbers numbers = {0};
   uint32_t columns = now->catalog.columns_count, stride = 2 * columns;
@@ -199,6 +204,7 @@ void interval_contexts(struct profile *before, struct profile *now)
 
 void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part)
 {
+  assert(!columns->count || columns->count <= CATALOG_COLUMNS_MAX);
   uint32_t kept = MIN(columns->count, (uint32_t)CATALOG_COLUMNS_MAX / 2), events = 0;
   for (uint32_t i = 0; i < kept; i++) {
     columns->columns[kept + i] = columns->columns[i];

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/live/keys.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What terminals send after ESC [ or ESC O (ECMA-48, xterm's control sequences). */

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/live/keys.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,6 +46,7 @@ static struct live *the_view; /* for serve_keys(), to which nothing is passed */
 /* Sets when the next reading begins.  Returns the time until then. */
 static uint64_t plan_next(struct live *live)
 {
+  assert(live->chosen < sizeof intervals / sizeof *intervals);
   uint64_t wanted_ns = (uint64_t)(intervals[live->chosen] * 1e9);
   uint64_t length_ns = MAX(live->least_ns, wanted_ns);
   live->due_ns = live->read_ns + length_ns;
@@ -66,6 +68,7 @@ static void settle_cost(struct live *live, uint64_t cpu_ns, uint64_t lookup_ns)
 /* Keeps the new reading, whose place is not the current one. */
 static void keep(struct live *live)
 {
+  assert(live->current < 2);
   struct reading *old = &live->readings[live->current];
   live->current = !live->current;
   reading_release(old);
@@ -93,6 +96,7 @@ static bool is_unchanged(struct live *live)
  * be read a little later, it is left out. */
 static void read_again(struct live *live)
 {
+  assert(live->current < 2);
   struct reading *before = &live->readings[live->current], *next = &live->readings[!live->current];
   if (reading_take(&live->source, live->misses >= MISSES_MAX ? NULL : before, next)) {
     live->misses++;
@@ -125,6 +129,7 @@ static void refresh(struct live *live)
 
 static void choose_page(struct live *live, enum pages_view view)
 {
+  assert(view < PAGES_VIEWS);
   live->picture.view = view;
   live->picture.help = false;
   live->picture.top = 0;
@@ -237,6 +242,7 @@ static void draw(struct live *live)
  * the next one, too.  Returns whether the reading is to go on. */
 static bool serve_keys(uint32_t done, uint32_t all)
 {
+  assert(the_view);
   struct live *live = the_view;
   (void)done, (void)all;
   if (take_keys(live, 0) > 0 && live->picture.reading && !live->quit)
@@ -265,6 +271,7 @@ static int check_directories(const struct live_request *request, char *message, 
 
 int live_run(const struct live_request *request, char *message, size_t size)
 {
+  assert(request->directories_count && message && size);
   struct live live = {.source = {.directories = request->directories,
                                  .directories_count = request->directories_count,
                                  .baseline = request->baseline,

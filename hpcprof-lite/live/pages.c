@@ -5,6 +5,7 @@
 #include "hpcprof-lite/live/cells.h"
 #include "hpcprof-lite/report/category.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ static void draw_processes(const struct picture *picture, struct screen *screen)
 /* The names of the pages; on a narrow terminal only the name of this one. */
 static void draw_tabs(const struct picture *picture, struct screen *screen)
 {
+  assert(picture->view < PAGES_VIEWS || picture->help);
   const struct terminal *terminal = &screen->terminal;
   char line[LINE], tab[32];
   size_t length = 0;
@@ -118,6 +120,7 @@ static void draw_tabs(const struct picture *picture, struct screen *screen)
 /* The last line: the rows that are shown, and the most important keys.  The line above it tells what went wrong. */
 static void draw_foot(const struct picture *picture, struct screen *screen, unsigned rows, unsigned fit)
 {
+  assert(screen->rows > 1);
   char text[LINE], line[TERMINAL_TEXT_MAX + 32], fitted[TERMINAL_TEXT_MAX], where[64] = "";
   const struct terminal *terminal = &screen->terminal;
   if (rows > fit && fit)
@@ -137,6 +140,7 @@ static void draw_foot(const struct picture *picture, struct screen *screen, unsi
 /* Prints where the time of the interval or of the run went. */
 static void print_bar(const struct picture *picture, const struct terminal *terminal, FILE *stream, bool of_interval)
 {
+  assert(picture->reading && (!of_interval || picture->reading->has_interval));
   const struct reading *reading = picture->reading;
   const struct report report = {
       .stream = stream, .columns = &reading->columns, .totals = of_interval ? &reading->part_totals : &reading->totals};
@@ -156,6 +160,7 @@ static void print_bar(const struct picture *picture, const struct terminal *term
 /* fit: lines that are on the screen at once; more can be scrolled. */
 static void print_summary(const struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
 {
+  assert(picture->reading);
   const struct reading *reading = picture->reading;
   uint32_t rows = fit < 32 ? 5 : READING_HOT;
   if (fit < 24)
@@ -222,6 +227,7 @@ static const struct {
 
 static uint32_t count_rows(const struct picture *picture)
 {
+  assert(picture->reading && picture->view < PAGES_VIEWS);
   const struct reading *reading = picture->reading;
   if (picture->view == PAGES_FUNCTIONS)
     return reading->functions_count;
@@ -231,6 +237,7 @@ static uint32_t count_rows(const struct picture *picture)
 /* Prints the heading and the rows that are shown. */
 static void print_table(struct picture *picture, const struct terminal *terminal, FILE *stream, unsigned fit)
 {
+  assert(picture->reading && tables[picture->view].heading);
   struct cells cells = {picture->reading, terminal, stream, picture->of_interval && picture->reading->has_interval, 0};
   cells.longest = cells_longest(&cells);
   uint32_t rows = count_rows(picture), most = rows > fit ? rows - fit : 0;

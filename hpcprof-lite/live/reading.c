@@ -5,11 +5,13 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/live/interval.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/thread_order.h"
 #include "hpcprof-lite/views/topdown.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +91,7 @@ static void note_problems(struct reading *reading)
 /* Finds and merges the files.  Returns 0, or an error if source->between has ended it. */
 static int read_files(const struct reading_source *source, struct reading *reading)
 {
+  assert(source->directories_count);
   struct problems problems = {0};
   char **paths = NULL;
   uint32_t count = 0;
@@ -146,6 +149,7 @@ static uint64_t elapsed_ns(const struct reading *reading)
 /* Makes the trees. */
 static void build_rows(struct reading *reading)
 {
+  assert(reading->columns.count <= CATALOG_COLUMNS_MAX);
   struct profile *profile = &reading->profile;
   size_t places = (size_t)profile->contexts.count + profile->workspan.directives_count + 1;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns};
@@ -154,9 +158,12 @@ static void build_rows(struct reading *reading)
                 row_of);
   free(row_of);
   tree_inclusive(&reading->tree);
+  assert(check_tree_sums(&reading->tree));
   tree_finish(&reading->tree, &order, false);
+  assert(check_finished_tree(&reading->tree));
   derived_flat(&reading->tree, &reading->columns, &reading->flat, NULL);
   tree_finish(&reading->flat, &order, false);
+  assert(check_finished_tree(&reading->flat));
 }
 
 /* Computes everything from the profile. */
@@ -180,6 +187,7 @@ static void compute(struct reading_source *source, struct reading *before, struc
 
 int reading_take(struct reading_source *source, struct reading *before, struct reading *reading)
 {
+  assert(before != reading);
   if (before && !before->profile.processes_usable)
     before = NULL;
   *reading = (struct reading){.at_ns = reading_now_ns()};
@@ -231,6 +239,7 @@ static int by_spent(const void *a, const void *b, void *argument)
 /* Finds the contexts with the most time of their own. */
 static void find_hot(struct reading *reading, const struct tree_columns *columns)
 {
+  assert(reading->tree.count);
   const struct tree *tree = &reading->tree;
   reading->hot_count = 0;
   for (uint32_t row = 1; row < tree->count; row++) {
@@ -248,6 +257,7 @@ static void find_hot(struct reading *reading, const struct tree_columns *columns
 
 void reading_sort(struct reading *reading, bool of_interval)
 {
+  assert(reading->tree.count && reading->flat.count);
   of_interval = of_interval && reading->has_interval;
   const struct tree_columns *columns = of_interval ? &reading->part_columns : &reading->columns;
   struct sorter sorter = {.tree = &reading->flat, .columns = columns};
@@ -265,6 +275,7 @@ void reading_sort(struct reading *reading, bool of_interval)
     return;
   find_hot(reading, columns);
   tree_finish(&reading->tree, &order, true);
+  assert(check_finished_tree(&reading->tree));
   uint64_t all = tree_weight(&reading->tree, columns, 0, true);
   for (uint32_t i = 1; i < reading->tree.count; i++) {
     uint64_t weight = tree_weight(&reading->tree, columns, reading->tree.order[i], true);

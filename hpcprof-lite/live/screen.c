@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,6 +33,7 @@ static volatile sig_atomic_t is_open, resized;
 /* Writes all of it, unless the terminal is gone. */
 static bool put(const char *text, size_t length)
 {
+  assert(text);
   while (length) {
     ssize_t written = write(STDOUT_FILENO, text, length);
     if (written < 0 && errno == EAGAIN) /* another program has made the terminal non-blocking */
@@ -136,6 +138,7 @@ static void find_size(struct screen *screen)
 
 const char *screen_open(struct screen *screen)
 {
+  assert(!is_open);
   const char *term = getenv("TERM");
   *screen = (struct screen){.redraw = true};
   if (!isatty(STDOUT_FILENO))
@@ -194,6 +197,7 @@ static size_t character(const char *text, unsigned *columns)
 
 void screen_set(struct screen *screen, unsigned row, const char *text)
 {
+  assert(row < SCREEN_ROWS_MAX);
   unsigned used = 0, columns;
   size_t length = 0;
   if (row >= screen->rows)

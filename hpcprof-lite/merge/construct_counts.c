@@ -2,6 +2,8 @@
 
 #include "common/order.h"
 
+#include <assert.h>
+
 struct division {
   const struct format_construct *constructs;
   uint64_t *counts;
@@ -36,6 +38,7 @@ static double expected(const struct division *division, uint32_t record, unsigne
 
 static void divide(const struct division *division, unsigned counter)
 {
+  assert(counter < division->counters);
   double exact = 0, ticks = 0, all = 0, before = 0;
   uint64_t rest = 0, given = 0;
   for (uint32_t i = 0; i < division->count; i++) {
@@ -66,6 +69,7 @@ static void divide(const struct division *division, unsigned counter)
 void construct_counts_divide(const struct format_construct *constructs, uint32_t count, unsigned counters,
                              uint64_t *counts)
 {
+  assert(counters && counters <= COUNTERS_MAX);
   const struct division division = {constructs, counts, count, counters, 2 * counters + 1};
   for (unsigned i = 0; i < counters; i++)
     divide(&division, i);

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static void merge_nodes(struct profile *profile, struct profile_process *process
  * numbers, the last ones are left out. */
 static void merge_counters(struct profile *profile, uint32_t process)
 {
+  assert(process < profile->processes_count);
   struct construct_times *own = &profile->processes[process].constructs;
   uint32_t map[COUNTERS_MAX];
   uint64_t known = 0;

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/merge/construct_counts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ struct build {
 /* Finds or adds a node. */
 static uint32_t add_node(struct build *build, const struct construct_node *node)
 {
+  assert(node->parent == MODEL_NONE || node->parent < build->depths_count);
   uint32_t added = construct_times_add(build->times, &build->index, node);
   if (added < build->depths_count)
     return added;
@@ -78,6 +80,7 @@ static uint32_t add_node(struct build *build, const struct construct_node *node)
 /* The directive of a record, 0 if it does not exist or is of another kind. */
 static uint32_t directive_of(struct build *build, const struct format_construct *record)
 {
+  assert(record->kind < CONSTRUCT_KINDS);
   static const uint32_t other[CONSTRUCT_KINDS] = {[CONSTRUCT_TASK_EXEC] = DIRECTIVE_TASK,
                                                   [CONSTRUCT_DISTRIBUTE] = DIRECTIVE_FOR,
                                                   [CONSTRUCT_ATOMIC] = DIRECTIVE_CRITICAL};
@@ -97,6 +100,7 @@ static uint32_t directive_of(struct build *build, const struct format_construct 
 /* Puts a record below a node, or where the same construct is already open. */
 static void place_below(struct build *build, struct at at, uint32_t parent)
 {
+  assert(parent < build->times->nodes_count);
   const struct format_construct *record = &build->threads[at.thread].records[at.record];
   struct place *place = &build->threads[at.thread].places[at.record];
   const struct construct_node *nodes = build->times->nodes;
@@ -130,6 +134,7 @@ static void place_below(struct build *build, struct at at, uint32_t parent)
 /* Fills in the record that a link names; false if it does not exist or is another construct. */
 static bool link_target(struct build *build, const struct format_construct *record, struct at *target)
 {
+  assert(read_is_link(record));
   target->thread = profile_thread_position(build->process, record->owner);
   target->record = record->link;
   if (target->thread == MODEL_NONE || !record->link || record->link >= build->threads[target->thread].count)
@@ -147,6 +152,7 @@ static void push(struct build *build, struct at at)
  * last. */
 static void break_circle(struct build *build, struct at last)
 {
+  assert(build->stack_count);
   struct at at;
   do {
     at = build->stack[--build->stack_count];
@@ -159,6 +165,7 @@ static void break_circle(struct build *build, struct at last)
 /* Places the record on top of the stack, or pushes the one that it depends on. */
 static void place_top(struct build *build)
 {
+  assert(build->stack_count);
   struct at at = build->stack[build->stack_count - 1], to = {at.thread, 0};
   struct thread *thread = &build->threads[at.thread];
   const struct format_construct *record = &thread->records[at.record];
@@ -199,6 +206,7 @@ static void place_top(struct build *build)
 
 static uint64_t to_ns(const struct build *build, uint64_t ticks)
 {
+  assert(build->process->workspan.tick_ns > 0);
   return model_rounded((double)ticks * build->process->workspan.tick_ns);
 }
 
@@ -233,6 +241,7 @@ static struct construct_figures own_figures(const struct build *build, const str
 /* The parent of a record in its own thread; 0 also if its time is elsewhere in the tree than its parent's. */
 static uint32_t part_of(const struct thread *thread, uint32_t record)
 {
+  assert(record && record < thread->count);
   uint32_t parent = thread->records[record].parent;
   return thread->places[record].top || parent >= record ? 0 : parent;
 }
@@ -240,6 +249,7 @@ static uint32_t part_of(const struct thread *thread, uint32_t record)
 /* Sets sums[] to what was counted in the records of a thread. */
 static void sum_counts(const struct build *build, const struct thread *thread, struct construct_counts *sums)
 {
+  assert(build->counters <= COUNTERS_MAX);
   memset(sums, 0, thread->count * sizeof *sums);
   for (uint32_t i = 0; i < thread->count && thread->counts; i++) {
     const uint64_t *counts = &thread->counts[(size_t)i * (2 * build->counters + 1)];
@@ -271,6 +281,7 @@ static void set_masters(struct thread *thread)
 /* Adds the rows of a thread.  Children have larger numbers than their parents. */
 static void add_rows(struct build *build, uint32_t position)
 {
+  assert(position < build->process->threads_count);
   struct thread *thread = &build->threads[position];
   struct construct_times *times = build->times;
   uint32_t first = times->rows_count;
@@ -302,6 +313,7 @@ static void add_rows(struct build *build, uint32_t position)
 /* Notes where the constructs of a thread were met, unless an earlier thread has met them. */
 static void add_places(struct build *build, uint32_t position, bool *met)
 {
+  assert(position < build->process->threads_count);
   const struct thread *thread = &build->threads[position];
   struct construct_places *found = build->found;
   for (uint32_t i = 1; i < thread->count; i++) {
@@ -359,6 +371,7 @@ static bool makes_tasks(const struct profile_workspan *workspan, uint32_t direct
 static struct construct_tasks *tasks_of(struct build *build, uint32_t directive, uint32_t *row_of,
                                         struct task_sums **sums)
 {
+  assert(directive < build->process->workspan.directives_count || !directive);
   struct construct_times *times = build->times;
   if (!row_of[directive]) {
     size_t needed = (size_t)times->tasks_count + 1;
@@ -413,6 +426,7 @@ static uint32_t open_record(const struct profile_thread *thread)
 /* Whether the region of another thread, to which a record links, has ended. */
 static bool region_ended(const struct build *build, const struct format_construct *record)
 {
+  assert(read_is_link(record));
   uint32_t owner = profile_thread_position(build->process, record->owner);
   if (owner == MODEL_NONE)
     return false;
@@ -515,6 +529,7 @@ static void place_all(struct build *build)
 /* Fills in the times of `records` constructs of all threads. */
 static void build_times(struct build *build, size_t records)
 {
+  assert(records && !build->times->rows);
   struct construct_times *times = build->times;
   times->rows = xmalloc(records * sizeof *times->rows);
   times->counts = build->counters ? xmalloc(records * sizeof *times->counts) : NULL;
@@ -597,6 +612,7 @@ static void find_in_run(const struct build *build, const struct construct_times 
 
 static void fill_map(const struct build *build, const struct construct_times *run, struct construct_record_map *map)
 {
+  assert(map->threads == build->process->threads_count);
   uint32_t *of_run = xcalloc(build->times->nodes_count, sizeof *of_run);
   find_in_run(build, run, of_run);
   for (uint32_t i = 0; i < map->threads; i++) {

@@ -8,8 +8,10 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/merge/span_merge.h"
 #include "hpcprof-lite/merge/stitch.h"
+#include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/model/workers.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -153,6 +155,7 @@ static void mark_met(struct catalog *catalog, struct contexts *contexts)
 /* Adds what the process has in the whole run to the contexts, so that their rows have the same numbers in any part. */
 static void add_whole(struct work *work, uint32_t number, struct contexts *contexts)
 {
+  assert(number < work->slice->count);
   const char *path = work->slice->paths[number];
   struct problems ignored = {0};
   struct profile_process process = {
@@ -174,6 +177,7 @@ static void add_whole(struct work *work, uint32_t number, struct contexts *conte
 
 static void merge_file(struct work *work, uint32_t number, struct contexts *contexts)
 {
+  assert(number < work->slice->count && !work->profile->processes[number].path);
   struct profile *profile = work->profile;
   struct profile_process *process = &profile->processes[number];
   struct problems *problems = &profile->problems[number];
@@ -241,6 +245,7 @@ static unsigned drop_empty(struct contexts *partial, unsigned count)
 /* Merges the partial trees into the first one; the pairs of a round are merged in parallel. */
 static void merge_pairs(struct contexts *partial, unsigned count)
 {
+  assert(count);
   struct merge_round round = {.partial = partial};
   for (round.step = 1; round.step < count; round.step *= 2) {
     uint32_t jobs = (count - round.step - 1) / (round.step * 2) + 1;
@@ -268,6 +273,7 @@ ORDER(by_place, struct profile_process,
 
 static void sort_processes(struct profile *profile)
 {
+  assert(!profile->processes_usable);
   struct process_entry *entries = xcalloc(profile->processes_count, sizeof *entries);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     entries[i] = (struct process_entry){.process = profile->processes[i], .problems = profile->problems[i]};
@@ -282,6 +288,7 @@ static void sort_processes(struct profile *profile)
 
 int merge_slice(const struct merge_slice *slice, struct profile *profile)
 {
+  assert(slice->slices && slice->slice < slice->slices && slice->threads);
   uint32_t count = slice->count, files = count / slice->slices + (slice->slice < count % slice->slices);
   *profile = (struct profile){.processes = xcalloc(count + 1, sizeof *profile->processes),
                               .processes_count = count,
@@ -349,6 +356,7 @@ void merge_finish(struct profile *profile)
   span_merge(profile);
   catalog_distinguish(&profile->catalog);
   construct_merge(profile);
+  assert(check_profile(profile) && check_contexts(&profile->contexts));
 }
 
 int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profile_baseline baseline,

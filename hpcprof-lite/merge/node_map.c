@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Entries of node_map_thread.merged: UNSEEN, VISITING while the node that this one depends on is resolved, ABSENT where
@@ -35,12 +36,14 @@ bool node_map_owns(const struct node_map *map, uint32_t thread)
 
 void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_place place)
 {
+  assert(which < NODE_MAP_FAULTS);
   if (node_map_owns(map, place.thread) && !map->faults[which]++)
     map->fault_first[which] = place.node;
 }
 
 void node_map_report(struct node_map *map, uint32_t position)
 {
+  assert(position < map->process->threads_count);
   uint32_t thread = map->process->threads[position].index;
   for (int i = 0; i < NODE_MAP_FAULTS; i++) {
     if (map->faults[i] && (i == NODE_MAP_FAULT_CYCLE || !read_incomplete(map->file)))
@@ -54,6 +57,7 @@ void node_map_report(struct node_map *map, uint32_t position)
 /* A thread that has a map needs no nodes any more: it was resolved. */
 static void load_thread(struct node_map *map, uint32_t position)
 {
+  assert(position < map->process->threads_count && map->threads);
   struct node_map_thread *thread = &map->threads[position];
   if (thread->merged)
     return;
@@ -123,6 +127,7 @@ static bool find_dependency(struct node_map *map, struct node_place place, struc
 static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_kind kind, uint32_t module,
                             uint32_t offset)
 {
+  assert(parent < map->contexts->count);
   if (map->contexts->nodes[parent].kind == CONTEXT_FILTERED) /* a path that links to one, for example */
     return parent;
   uint32_t found = map->last + 1;
@@ -140,6 +145,7 @@ static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_
 /* The catalog's module of an address. */
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
 {
+  assert(map->modules);
   if (node->what < read_count(map->file, FORMAT_MODULES))
     return map->modules[node->what];
   node_map_fault(map, NODE_MAP_FAULT_MODULE, place);
@@ -176,6 +182,7 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
 /* Takes the node on top of the stack off it, as a child of `above`. */
 static void finish_top(struct node_map *map, uint32_t above)
 {
+  assert(map->stack_count && above < map->contexts->count);
   struct node_place place = map->stack[--map->stack_count];
   struct node_map_thread *thread = &map->threads[place.thread];
   thread->merged[place.node] = merged_node(map, &thread->nodes[place.node], place, above) + MAPPED;
@@ -184,6 +191,7 @@ static void finish_top(struct node_map *map, uint32_t above)
 /* Puts each node of a circle below PARTIAL, wherever the circle was entered: `last` is the one to enter last. */
 static void break_circle(struct node_map *map, struct node_place last)
 {
+  assert(map->stack_count);
   struct node_place place;
   do {
     place = map->stack[map->stack_count - 1];
@@ -195,6 +203,7 @@ static void break_circle(struct node_map *map, struct node_place last)
 /* Resolves the node on top of the stack, or pushes the one that it depends on. */
 static void resolve_top(struct node_map *map)
 {
+  assert(map->stack_count);
   struct node_place place = map->stack[map->stack_count - 1], dependency;
   struct node_map_thread *thread = &map->threads[place.thread];
   if (thread->nodes[place.node].kind == CONTEXT_ROOT) {
@@ -217,6 +226,7 @@ static void resolve_top(struct node_map *map)
 
 static void resolve(struct node_map *map, uint32_t thread, uint32_t node)
 {
+  assert(!map->stack_count && node < map->threads[thread].count);
   if (map->threads[thread].merged[node] >= MAPPED)
     return;
   push(map, (struct node_place){thread, node});
@@ -235,12 +245,14 @@ void node_map_resolve_thread(struct node_map *map, uint32_t position)
 
 uint32_t node_map_context(const struct node_map *map, uint32_t position, uint32_t node)
 {
+  assert(position < map->process->threads_count);
   const struct node_map_thread *thread = &map->threads[position];
   return node < thread->count && thread->merged[node] >= MAPPED ? thread->merged[node] - MAPPED : MODEL_NONE;
 }
 
 uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node)
 {
+  assert(position < map->process->threads_count);
   load_thread(map, position);
   const struct node_map_thread *thread = &map->threads[position];
   if (node < thread->count && thread->merged[node] != MAP_ABSENT)
@@ -252,6 +264,7 @@ uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node)
 
 void node_map_init(struct node_map *map)
 {
+  assert(!map->modules);
   const struct format_module *records = read_records(map->file, FORMAT_MODULES);
   uint32_t modules = read_count(map->file, FORMAT_MODULES);
   map->unknown = MODEL_NONE;
@@ -266,6 +279,7 @@ void node_map_init(struct node_map *map)
 
 void node_map_init_threads(struct node_map *map)
 {
+  assert(!map->threads);
   map->threads = xcalloc(map->process->threads_count, sizeof *map->threads);
 }
 

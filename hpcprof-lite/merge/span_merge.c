@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ struct key {
 
 static uint32_t module_rank(const struct key *key)
 {
+  assert(key->rank);
   return key->directive->module == MODEL_NONE ? MODEL_NONE : key->rank[key->directive->module];
 }
 
@@ -106,6 +108,7 @@ static struct key *sort_directives(const struct profile *profile, const uint32_t
 /* Merges the directives; the directive_map of each process maps its own to the merged ones. */
 static void merge_directives(struct profile *profile)
 {
+  assert(!profile->workspan.directives);
   struct profile_workspan *workspan = &profile->workspan;
   uint32_t *rank = xcalloc(profile->catalog.modules_count, sizeof *rank);
   catalog_module_rank(&profile->catalog, rank);
@@ -157,6 +160,7 @@ static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_
  * exact.  False if all shares are 0. */
 static bool distribute(struct context_share *shares, uint32_t count, uint64_t amount)
 {
+  assert(shares || !count);
   uint64_t total = 0, sum = 0, given = 0;
   for (uint32_t i = 0; i < count; i++)
     total += shares[i].amount;
@@ -194,6 +198,7 @@ void span_spread(struct context_share *shares, uint32_t *count)
 /* Adds the shares to their contexts as the column of the critical path. */
 static void enter_shares(struct profile *profile)
 {
+  assert(profile->workspan.known);
   struct catalog_column column = {
       .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
   struct contexts *contexts = &profile->contexts;
@@ -242,6 +247,7 @@ static void sum_processes(struct profile *profile, const struct profile_process 
 
 void span_merge(struct profile *profile)
 {
+  assert(!profile->span_rows);
   profile->span_process = find_leader(profile);
   const struct profile_process *chosen =
       profile->span_process == MODEL_NONE ? NULL : &profile->processes[profile->span_process];

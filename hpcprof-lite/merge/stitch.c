@@ -7,6 +7,7 @@
 #include "hpcprof-lite/merge/node_map.h"
 #include "hpcprof-lite/model/workers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,7 @@ static void release_values(struct thread_values *values)
 static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_t position,
                                             struct thread_values *values, const uint64_t *cells)
 {
+  assert(stitch->shares != MODEL_NONE);
   return exact_waits_of(&stitch->amounts, position, values->shares, values->shares_count, cells[stitch->shares],
                         &values->shares_unread);
 }
@@ -163,6 +165,7 @@ static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_
 static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, struct thread_values *values,
                        const uint64_t *cells)
 {
+  assert(position < stitch->map.process->threads_count && cells);
   uint32_t merged = node_map_context(&stitch->map, position, node);
   struct profile_thread *thread = &stitch->map.process->threads[position];
   bool shared = stitch->shares != MODEL_NONE;
@@ -223,6 +226,7 @@ static uint32_t waiting_node(struct stitch *stitch, uint32_t position, const str
  * has seen. */
 static void add_waits(struct stitch *stitch, uint32_t position)
 {
+  assert(position < stitch->amounts.threads_count);
   struct profile_thread *thread = &stitch->map.process->threads[position];
   const struct exact_waits_thread *waits = &stitch->amounts.threads[position];
   if (waits->timed) {
@@ -364,6 +368,7 @@ static void add_marks(struct stitch *stitch, uint32_t position)
 
 static void stitch_thread(struct stitch *stitch, uint32_t position)
 {
+  assert(node_map_owns(&stitch->map, position));
   node_map_resolve_thread(&stitch->map, position);
   add_values(stitch, position);
   add_user_counts(stitch, position);
@@ -410,6 +415,7 @@ static uint32_t contribution_context(struct stitch *stitch, const struct format_
  * of all parts = span. */
 static void take_contributions(struct stitch *stitch, uint64_t faults[FAULTS])
 {
+  assert(stitch->map.threads);
   const struct profile_workspan *workspan = &stitch->map.process->workspan;
   uint64_t remaining = workspan->span;
   const struct format_contribution *records = read_records(stitch->map.file, FORMAT_CONTRIBUTIONS);
@@ -483,6 +489,7 @@ static void stitch_part(void *argument, uint32_t number, unsigned worker)
 
 static void stitch_parts(struct stitch *stitch, struct contexts *contexts, unsigned workers)
 {
+  assert(workers);
   const struct node_map *map = &stitch->map;
   struct run run = {.stitch = stitch, .contexts = contexts, .parts = map->process->threads_count / PART_THREADS};
   run.parts = MIN(MAX(run.parts, 1), PARTS_MAX);
@@ -507,6 +514,7 @@ static void stitch_parts(struct stitch *stitch, struct contexts *contexts, unsig
 void stitch_file(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                  enum profile_baseline baseline, struct contexts *contexts, unsigned workers, struct problems *problems)
 {
+  assert(contexts->count && workers);
   struct stitch stitch = {.map = {.file = file, .process = process, .catalog = catalog, .problems = problems},
                           .baseline = baseline};
   intern_tables(&stitch);
@@ -521,6 +529,7 @@ void stitch_file(struct read_file *file, struct profile_process *process, struct
 struct stitch *stitch_open(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                            struct contexts *contexts)
 {
+  assert(contexts->count);
   struct stitch *stitch = xcalloc(1, sizeof *stitch);
   stitch->map = (struct node_map){.file = file,
                                   .process = process,
@@ -543,6 +552,7 @@ void stitch_close(struct stitch *stitch)
 static void take_amounts(struct stitch *stitch, uint32_t position, struct thread_values *values, uint32_t column,
                          struct stitch_amounts *amounts)
 {
+  assert(stitch->roles && stitch->map.threads[position].nodes);
   values->shares_unread = values->shares_count;
   const struct node_map_thread *thread = &stitch->map.threads[position];
   const struct exact_waits_thread *waits = stitch->shares == MODEL_NONE ? NULL : &stitch->amounts.threads[position];
@@ -576,6 +586,7 @@ static void take_amounts(struct stitch *stitch, uint32_t position, struct thread
 
 void stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, struct stitch_amounts *amounts)
 {
+  assert(position < stitch->map.process->threads_count);
   struct thread_values values;
   amounts->count = 0;
   node_map_resolve_thread(&stitch->map, position);
@@ -592,6 +603,7 @@ void stitch_amounts(struct stitch *stitch, uint32_t position, uint32_t column, s
 void stitch_find(struct read_file *file, struct profile_process *process, struct catalog *catalog,
                  struct contexts *contexts, const struct stitch_node *nodes, uint32_t count, uint32_t *found)
 {
+  assert(nodes || !count);
   struct stitch *stitch = stitch_open(file, process, catalog, contexts);
   for (uint32_t i = 0; i < count; i++) {
     uint32_t position = profile_thread_position(stitch->map.process, nodes[i].thread);

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/index.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static void read_marks(struct names *names, struct profile_process *process, str
 static void add_count(struct names *names, size_t *room, uint32_t first, uint32_t thread,
                       const struct format_user_count *from)
 {
+  assert(from->count && first <= names->marks->counts_count);
   struct profile_marks *marks = names->marks;
   uint32_t name = name_of(names, from->name), at = first;
   while (at < marks->counts_count && marks->counts[at].name != name)
@@ -115,6 +117,7 @@ static void add_counts(struct names *names, const struct profile_process *proces
 
 void user_marks_read(struct read_file *file, struct profile_process *process, struct problems *problems)
 {
+  assert(!process->marks.text);
   struct names names = {.file = file, .marks = &process->marks};
   read_marks(&names, process, problems);
   add_counts(&names, process);

@@ -6,6 +6,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/names.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static int module_compare(const struct catalog_module *a, const struct catalog_m
 
 static void add_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
 {
+  assert(wanted->path && hash);
   struct catalog_module module = *wanted;
   module.path = xstrdup(wanted->path);
   module.name = names_base(module.path);
@@ -68,6 +70,7 @@ static uint32_t intern_module(struct catalog *catalog, const struct catalog_modu
 uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                             uint32_t flags)
 {
+  assert(path && (build_id || !build_id_size));
   struct catalog_module module = {.path = (char *)path, .flags = flags};
   module.build_id_size = MIN(build_id_size, (uint32_t)sizeof module.build_id);
   memcpy(module.build_id, build_id, module.build_id_size);
@@ -115,6 +118,7 @@ static int intern_column(struct catalog *catalog, const struct catalog_column *c
 
 int catalog_add_column(struct catalog *catalog, const struct catalog_column *column, uint32_t *number)
 {
+  assert(column->name && column->unit && number);
   pthread_mutex_lock(&catalog->lock);
   int status = intern_column(catalog, column, number);
   pthread_mutex_unlock(&catalog->lock);
@@ -158,6 +162,7 @@ static int by_counted(const void *a, const void *b, void *catalog)
 /* Whether a column of a view, or one of the first columns that were named, has that name. */
 static bool is_taken(const struct naming *naming, uint32_t count, const char *name)
 {
+  assert(count <= naming->count);
   static const char *const of_views[] = {"critical_path", "file",   "line",       "function",   "directive",
                                          "text",          "work_s", "overhead_s", "lockwait_s", "idleness_s"};
   bool taken = false;
@@ -187,6 +192,7 @@ static char *valid_text(const char *name)
 /* Returns a free name for an allocated one, which it frees. */
 static char *find_free(const struct naming *naming, uint32_t position, bool of_user, char *name)
 {
+  assert(position < naming->count && name);
   for (char *longer; of_user && is_taken(naming, naming->events, name); name = longer) {
     longer = xasprintf("%s_user", name);
     free(name);
@@ -202,6 +208,7 @@ static char *find_free(const struct naming *naming, uint32_t position, bool of_u
 
 static char *name_column(const struct naming *naming, uint32_t position)
 {
+  assert(position < naming->count);
   const struct catalog_column *column = &naming->catalog->columns[naming->order[position]],
                               *before = position ? &naming->catalog->columns[naming->order[position - 1]] : NULL;
   if (before && !counted_compare(column, before))

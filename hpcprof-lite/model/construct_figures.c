@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ const struct construct_node construct_outside = {
 
 static void add_counts(struct construct_counts *sum, const struct construct_counts *counts)
 {
+  assert(sum != counts);
   model_add(&sum->unread, counts->unread);
   model_add(&sum->unread_own, counts->unread_own);
   for (unsigned i = 0; i < COUNTERS_MAX; i++) {
@@ -23,6 +25,7 @@ static void add_counts(struct construct_counts *sum, const struct construct_coun
 
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures)
 {
+  assert(sum->counts || !figures->counts);
   model_add(&sum->count, figures->count);
   model_add(&sum->executions, figures->executions);
   model_add(&sum->chosen, figures->chosen);
@@ -64,6 +67,7 @@ uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figu
 
 struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures)
 {
+  assert(kind < CONSTRUCT_KINDS);
   struct construct_losses losses = {.management = model_sum(figures->exit, figures->wait_own)};
   uint64_t wait = model_difference(figures->wait, figures->wait_own); /* a part may exceed sums that were limited */
   switch (kind) {
@@ -116,6 +120,8 @@ static bool same_node(const struct construct_node *a, const struct construct_nod
 
 uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node)
 {
+  assert(node->kind < CONSTRUCT_KINDS &&
+         (times->nodes_count ? node->parent < times->nodes_count : node->parent == MODEL_NONE));
   uint64_t key = index_hash(index_hash(index_hash(node->parent, node->kind), node->directive), node->in_wait);
   uint32_t found = INDEX_FIND(index, key, i, same_node(&times->nodes[i], node));
   if (found)
@@ -160,6 +166,7 @@ uint32_t counter_names_find(const struct counter_names *names, const char *name)
 
 uint32_t counter_names_add(struct counter_names *names, const char *name)
 {
+  assert(names->count <= COUNTERS_MAX);
   char cut[COUNTER_NAME_MAX];
   snprintf(cut, sizeof cut, "%s", name);
   uint32_t found = counter_names_find(names, cut);
@@ -206,6 +213,7 @@ uint32_t counter_ratios(const struct counter_names *names, struct counter_ratio 
 /* The bit of a program that counts one of them without the other. */
 static uint64_t apart_bit(uint32_t counter, uint32_t without_it)
 {
+  assert(counter < COUNTERS_MAX && without_it < COUNTERS_MAX);
   return UINT64_C(1) << (counter * COUNTERS_MAX + without_it);
 }
 
@@ -227,12 +235,14 @@ void counters_present_add(struct counters_present *sum, const struct counters_pr
 
 bool counters_present_has(const struct counters_present *present, uint32_t counter)
 {
+  assert(counter < COUNTERS_MAX);
   return present->known >> counter & 1;
 }
 
 bool counter_ratio_value(const struct counter_ratio *ratio, const uint64_t *counts,
                          const struct counters_present *present, double *value)
 {
+  assert(ratio->of < COUNTERS_MAX && ratio->per < COUNTERS_MAX);
   uint64_t apart = apart_bit(ratio->of, ratio->per) | apart_bit(ratio->per, ratio->of);
   bool together = counters_present_has(present, ratio->of) && !(present->apart & apart);
   *value = counts[ratio->per] ? (double)counts[ratio->of] / (double)counts[ratio->per] * ratio->factor : 0;

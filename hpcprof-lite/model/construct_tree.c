@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ static bool shown(bool has, uint64_t ns)
 bool construct_cell(const struct construct_entry *entry, const struct construct_figures *figures,
                     enum construct_column column, uint64_t *value)
 {
+  assert(entry->kind < CONSTRUCT_KINDS && column < CONSTRUCT_COLUMNS);
   uint32_t kind = entry->kind;
   bool region = construct_is_region(kind);
   *value = 0;
@@ -100,6 +102,7 @@ bool construct_cell(const struct construct_entry *entry, const struct construct_
 void construct_tree_team(const struct construct_tree *tree, const struct profile *profile, uint32_t region,
                          uint8_t *seen, uint32_t *team)
 {
+  assert(region < tree->count && tree->entries[region].end <= tree->count);
   const struct construct_entry *entry = &tree->entries[region];
   memset(seen, 0, tree->threads_count);
   memset(team, 0, profile->processes_count * sizeof *team);
@@ -123,6 +126,7 @@ void construct_tree_team(const struct construct_tree *tree, const struct profile
 
 uint32_t construct_tree_next_region(const struct construct_tree *tree, uint32_t from)
 {
+  assert(from <= MAX(tree->count, 1));
   while (from < tree->count && !construct_is_region(tree->entries[from].kind))
     from++;
   return MIN(from, tree->count);

@@ -1,7 +1,9 @@
 #include "hpcprof-lite/model/contexts.h"
 
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/catalog.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +46,8 @@ static uint32_t find_node(const struct contexts *contexts, const struct context_
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                       uint32_t offset)
 {
+  assert(parent < contexts->count && kind > CONTEXT_ROOT && kind < CONTEXT_KINDS);
+  assert(module <= CATALOG_MODULES_MAX);
   struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
   uint64_t hash = node_hash(&node);
   uint32_t found = find_node(contexts, &node, hash);
@@ -57,6 +61,7 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
 uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
                        uint32_t offset)
 {
+  assert(parent < contexts->count && module <= CATALOG_MODULES_MAX);
   struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
   uint32_t found = find_node(contexts, &node, node_hash(&node));
   return found ? found : MODEL_NONE;
@@ -72,6 +77,7 @@ bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent
 /* Widens every value record to at least `columns` columns. */
 static void grow_stride(struct contexts *contexts, uint32_t columns)
 {
+  assert(columns > contexts->stride);
   uint32_t stride = (columns + STRIDE_STEP - 1) / STRIDE_STEP * STRIDE_STEP;
   size_t room = contexts->values_room ? contexts->values_room : VALUES_FIRST;
   uint64_t *values = xcalloc(room * stride, sizeof *values);
@@ -88,6 +94,7 @@ static void grow_stride(struct contexts *contexts, uint32_t columns)
 
 static void new_value(struct contexts *contexts, uint32_t node)
 {
+  assert(node < contexts->count && !contexts->nodes[node].value && contexts->stride);
   xarray_reserve(&contexts->values, &contexts->values_room, (size_t)contexts->values_count + 1,
                  contexts->stride * sizeof *contexts->values);
   memset(contexts->values + (size_t)contexts->values_count * contexts->stride, 0, contexts->stride * sizeof(uint64_t));
@@ -96,6 +103,7 @@ static void new_value(struct contexts *contexts, uint32_t node)
 
 void contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount)
 {
+  assert(node < contexts->count && column < CATALOG_COLUMNS_MAX);
   if (!amount)
     return;
   if (column >= contexts->stride)
@@ -108,22 +116,26 @@ void contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, u
 
 uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t column)
 {
+  assert(node < contexts->count);
   uint32_t value = contexts->nodes[node].value;
   return value && column < contexts->stride ? contexts->values[(size_t)value * contexts->stride + column] : 0;
 }
 
 void contexts_add_share(struct contexts *contexts, const struct context_share *share)
 {
+  assert(share->context == MODEL_NONE || share->context < contexts->count);
   *XAPPEND(contexts->shares, contexts->shares_count, contexts->shares_room) = *share;
 }
 
 void contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
 {
+  assert(mark->context < contexts->count);
   *XAPPEND(contexts->marks, contexts->marks_count, contexts->marks_room) = *mark;
 }
 
 void contexts_merge(struct contexts *into, const struct contexts *from)
 {
+  assert(into != from);
   uint32_t *map = xcalloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
   for (uint32_t i = 0; i < from->count; i++) {
     const struct context_node *node = &from->nodes[i];

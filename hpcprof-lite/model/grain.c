@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/grain.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct grain_limits grain_limits_default(void)
 
 bool grain_limits_parse(const char *text, struct grain_limits *limits)
 {
+  assert(text);
   const char *value = strchr(text, '=');
   size_t length = value ? (size_t)(value - text) : 0;
   for (unsigned i = 0; i < GRAIN_METRICS && value; i++) {
@@ -47,6 +49,7 @@ void grain_graph_release(struct grain_graph *graph)
 
 void grain_problem_names(uint32_t problems, char names[GRAIN_PROBLEM_NAMES])
 {
+  assert(problems < 1U << GRAIN_METRICS);
   size_t used = 0;
   *names = '\0';
   for (unsigned i = 0; i < GRAIN_METRICS; i++)

@@ -6,6 +6,7 @@
 #ifndef HPCPROF_LITE_MODEL_HEAP_H
 #define HPCPROF_LITE_MODEL_HEAP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ typedef bool heap_before(const void *context, uint32_t a, uint32_t b);
 /* Restores the heap after the number at a place has moved back in the order. */
 static inline void heap_sift(const struct heap *heap, uint32_t place, heap_before *before, const void *context)
 {
+  assert(place < heap->count);
   uint32_t *items = heap->items, moved = items[place];
   for (uint32_t child; (child = 2 * place + 1) < heap->count; place = child) {
     if (child + 1 < heap->count && before(context, items[child + 1], items[child]))
@@ -49,6 +51,7 @@ static inline void heap_make(const struct heap *heap, heap_before *before, const
  * is removed. */
 static inline void heap_next(struct heap *heap, bool more, heap_before *before, const void *context)
 {
+  assert(heap->count);
   if (!more)
     heap->items[0] = heap->items[--heap->count];
   if (heap->count)

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,14 @@ void index_clear(struct index *index)
 
 static uint32_t home_slot(const struct index *index, uint64_t key)
 {
+  assert(index->slots && !(index->slots & (index->slots - 1)));
   return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (index->slots - 1);
 }
 
 /* Returns the number in the first slot with that key, from *slot on, or 0. */
 static uint32_t seek(const struct index *index, uint64_t key, uint32_t *slot)
 {
+  assert(*slot < index->slots && index->count < index->slots);
   while (index->keys[*slot] && index->keys[*slot] != key)
     *slot = (*slot + 1) & (index->slots - 1);
   return index->keys[*slot] ? index->numbers[*slot] : 0;
@@ -44,6 +47,7 @@ uint32_t index_first(const struct index *index, uint64_t key, uint32_t *slot)
 
 uint32_t index_next(const struct index *index, uint64_t key, uint32_t *slot)
 {
+  assert(*slot < index->slots);
   *slot = (*slot + 1) & (index->slots - 1);
   return seek(index, key, slot);
 }
@@ -56,6 +60,7 @@ uint32_t index_find(const struct index *index, uint64_t key)
 
 static void put(struct index *index, uint64_t key, uint32_t number)
 {
+  assert(index->count < index->slots);
   uint32_t slot = home_slot(index, key);
   while (index->keys[slot])
     slot = (slot + 1) & (index->slots - 1);
@@ -79,6 +84,7 @@ static void grow(struct index *index)
 
 void index_add(struct index *index, uint64_t key, uint32_t number)
 {
+  assert(key && number);
   if (index->count >= index->slots / 4 * 3)
     grow(index);
   put(index, key, number);

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,13 @@
 
 const char *names_own(struct names *names, char *text)
 {
+  assert(text);
   return *XAPPEND(names->owned, names->owned_count, names->owned_room) = text;
 }
 
 const char *names_base(const char *path)
 {
+  assert(path);
   const char *slash = strrchr(path, '/');
   return slash && slash[1] ? slash + 1 : path;
 }
@@ -48,6 +51,7 @@ static bool same_function(const struct names_function *a, const struct names_fun
 
 uint32_t names_function(struct names *names, const struct names_function *function)
 {
+  assert(function->name && function->raw && function->file);
   uint64_t hash = function_hash(function);
   uint32_t found = INDEX_FIND(&names->function_index, hash, i, same_function(&names->functions[i - 1], function));
   if (found)
@@ -61,11 +65,13 @@ uint32_t names_function(struct names *names, const struct names_function *functi
 
 const struct names_step *names_innermost(const struct names *names, uint32_t address)
 {
+  assert(address < names->addresses_count && names->addresses[address].count);
   return &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
 }
 
 char *names_spot(const struct names *names, uint32_t address)
 {
+  assert(address < names->addresses_count && names->addresses[address].count);
   const struct names_address *at = &names->addresses[address];
   const struct names_function *function = &names->functions[names->steps[at->first].function];
   uint64_t offset = at->offset - at->low;

@@ -3,6 +3,7 @@
 #include "common/escape.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ void problems_add(struct problems *problems, const char *format, ...)
 
 void problems_append(struct problems *into, struct problems *from)
 {
+  assert(into != from);
   size_t i = 0;
   for (; i < from->count && into->count < PROBLEMS_MAX; i++) {
     into->lines[into->count++] = from->lines[i];

@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ static void release_marks(struct profile_marks *marks)
 
 uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark)
 {
+  assert(mark < process->marks.marks_count && process->marks.marks[mark].phase);
   const struct profile_marks *marks = &process->marks;
   uint64_t start_ns = marks->marks[mark].at_ns;
   for (uint32_t i = mark + 1; i < marks->marks_count; i++)
@@ -64,6 +66,7 @@ void profile_release(struct profile *profile)
 
 const char *profile_directive_name(uint32_t kind)
 {
+  assert(kind < CONSTRUCT_KINDS);
 #define NAME(prefix, enumerator, name) name,
   static const char *const names[CONSTRUCT_KINDS] = {FORMAT_CONSTRUCT_LIST(NAME)};
   return names[kind];
@@ -126,6 +129,7 @@ static uint64_t lacking_ns(const struct profile_process *process, bool paused)
 
 bool profile_pauses(const struct profile *profile, bool paused, char *text, size_t size)
 {
+  assert(text && size);
   enum { SHOWN = 4 };
   uint32_t found = 0;
   size_t at = 0;
@@ -219,6 +223,7 @@ static bool in_no_program(const struct profile *profile, struct note filter, str
 /* Appends to a text of `size` bytes what fits; "..." at its end stands for what does not. */
 static void append(char *text, size_t size, const char *before, struct note note)
 {
+  assert(size && strlen(text) < size);
   static const char cut[] = "...";
   size_t at = strlen(text);
   int length = snprintf(text + at, size - at, "%s%.*s", before, (int)note.length, note.text);
@@ -238,6 +243,7 @@ static void append_missing(const struct profile *profile, const struct profile_p
 
 bool profile_filtered(const struct profile *profile, char *text, size_t size)
 {
+  assert(text && size);
   enum { SHOWN = 8 };
   struct note shown[SHOWN];
   unsigned count = 0, more = 0;

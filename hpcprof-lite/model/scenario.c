@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static const char *find_factor(const char *text, double *factor, const char **en
 
 int scenario_parse(const char *text, struct scenario *scenario, const char **wrong)
 {
+  assert(text && wrong);
   *scenario = (struct scenario){.text = text};
   *wrong = NULL;
   for (;;) {

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/selector.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +69,14 @@ static bool same_name(const char *name, const char *wanted)
 
 bool selector_matches_line(const struct selector *selector, const char *file, uint32_t line)
 {
+  assert(file);
   return selector->is_lines && line >= selector->from && line <= selector->to && same_file(selector, file);
 }
 
 bool selector_matches(const struct names *names, const struct selector *selector, const struct tree_row *row)
 {
+  assert(row->name && row->file);
+  assert(row->function == MODEL_NONE || row->function < names->functions_count);
   if (selector->is_region)
     return row->kind == ROW_USER_REGION && !strcmp(row->name, selector->text + 1);
   if (selector->is_id)

@@ -12,6 +12,7 @@
 
 void table_add(struct table *table, const struct schema *schema, const void *context)
 {
+  assert(schema->columns || !schema->count);
   assert(table->parts_count < TABLE_PARTS_MAX);
   uint32_t *selected = xrealloc(table->selected, ((size_t)table->columns_count + schema->count + 1) * sizeof *selected);
   table->selected = selected;
@@ -27,6 +28,7 @@ void table_add(struct table *table, const struct schema *schema, const void *con
 
 void *table_own(struct table *table, void *memory)
 {
+  assert(memory);
   return *XAPPEND(table->owned, table->owned_count, table->owned_room) = memory;
 }
 
@@ -46,6 +48,7 @@ const char *table_name(struct table *table, const char *format, ...)
 
 struct table *table_further(struct table *table, const char *name)
 {
+  assert(name);
   while (table->further)
     table = table->further;
   table->further = xcalloc(1, sizeof *table->further);
@@ -67,6 +70,7 @@ void table_release(struct table *table)
 
 void table_select(struct table *table, const uint32_t *columns, uint32_t count)
 {
+  assert(!table->parts_count || columns || !count);
   uint32_t *selected = xmalloc(((size_t)count + 1) * sizeof *selected), first = 0;
   memcpy(selected, columns, count * sizeof *selected);
   free(table->selected);
@@ -90,6 +94,7 @@ const struct table_column *table_column(const struct table *table, uint32_t numb
 
 uint32_t table_number(const struct table *table, const char *name)
 {
+  assert(name);
   uint32_t number = 0;
   while (number < table->columns_count && strcmp(table_column(table, number)->name, name) != 0)
     number++;
@@ -98,6 +103,7 @@ uint32_t table_number(const struct table *table, const char *name)
 
 bool table_names(const char *names, const char *name)
 {
+  assert(name && *name);
   size_t length = strlen(name);
   for (const char *at = names; at && (at = strstr(at, name)); at += length)
     if ((at == names || at[-1] == ' ') && (!at[length] || at[length] == ' '))
@@ -123,6 +129,7 @@ uint32_t table_shown(const struct table *table, uint32_t *numbers)
 
 void table_cells(const struct table *table, const void *row, struct cell *cells)
 {
+  assert(row && cells);
   for (uint32_t i = 0; i < table->parts_count; i++) {
     const struct table_part *part = &table->parts[i];
     if (part->used)
@@ -148,6 +155,7 @@ static int take_row(void *to, const void *row)
 
 int table_each(const struct table *table, int (*take)(void *to, const struct cell *cells), void *to)
 {
+  assert(table->each && take);
   struct taker taker = {table, xcalloc(table->columns_count, sizeof *taker.cells), take, to};
   int status = table->each(table->source, take_row, &taker);
   free(taker.cells);
@@ -158,6 +166,7 @@ int table_each(const struct table *table, int (*take)(void *to, const struct cel
 
 double cell_value(const struct cell *cell)
 {
+  assert(cell->decimals < 10 || cell->kind == CELL_TEXT || cell->kind == CELL_REAL);
   static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
   switch (cell->kind) {
   case CELL_NUMBER:
@@ -198,6 +207,7 @@ static int by_text(const struct cell *a, const struct cell *b)
 /* Returns the column before which the part ends, with the cells of that part. */
 static const struct table_part *find_part(const struct table *table, uint32_t *column)
 {
+  assert(*column < table->columns_count);
   const struct table_part *part = table->parts;
   for (; *column >= part->count; part++)
     *column -= part->count;
@@ -207,6 +217,7 @@ static const struct table_part *find_part(const struct table *table, uint32_t *c
 void table_keys_init(struct table_keys *keys, const struct table *table, uint32_t column, const void *rows,
                      size_t count, size_t size)
 {
+  assert(rows || !count);
   assert(column < table->columns_count);
   const struct table_part *part = find_part(table, &column);
   if (column && part->columns[column - 1].type == COLUMN_FILE)
@@ -235,6 +246,7 @@ static bool has_number(const struct cell *cell)
 
 int table_keys_compare(const struct table_keys *keys, size_t a, size_t b)
 {
+  assert(keys->cells);
   const struct cell *x = &keys->cells[a], *y = &keys->cells[b];
   switch (keys->type) {
   case COLUMN_ID:
@@ -267,6 +279,7 @@ static int by_key(const void *a, const void *b, void *keys)
 
 void table_sort(const struct table *table, uint32_t column, void *rows, size_t count, size_t size)
 {
+  assert(size && (rows || !count));
   struct table_keys keys;
   if (!count)
     return;

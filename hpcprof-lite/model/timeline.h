@@ -11,6 +11,8 @@
 
 #include "hpcprof-lite/model/model.h"
 
+#include <assert.h>
+
 enum timeline_category {
   TIMELINE_WORK,
   TIMELINE_OVERHEAD,
@@ -87,6 +89,7 @@ struct timeline {
 /* The lane behind those of the process that has the first of them there. */
 static inline uint32_t timeline_process_end(const struct timeline *timeline, uint32_t first)
 {
+  assert(first < timeline->lanes_count);
   uint32_t end = first;
   while (end < timeline->lanes_count && timeline->lanes[end].process == timeline->lanes[first].process)
     end++;
@@ -96,6 +99,7 @@ static inline uint32_t timeline_process_end(const struct timeline *timeline, uin
 /* When a cell begins. */
 static inline uint64_t timeline_cell_start(uint64_t from_ns, uint64_t to_ns, uint32_t count, uint32_t i)
 {
+  assert(from_ns <= to_ns && count && i <= count);
   uint64_t length_ns = to_ns - from_ns;
   return from_ns + length_ns / count * i + length_ns % count * i / count;
 }
@@ -103,6 +107,7 @@ static inline uint64_t timeline_cell_start(uint64_t from_ns, uint64_t to_ns, uin
 /* The cell that contains a moment from from_ns on; the last one if it is later. */
 static inline uint32_t timeline_cell_at(uint64_t from_ns, uint64_t to_ns, uint32_t count, uint64_t moment_ns)
 {
+  assert(count && moment_ns >= from_ns);
   double share = to_ns > from_ns ? (double)(moment_ns - from_ns) / (double)(to_ns - from_ns) : 1;
   uint32_t i = share >= 1 ? count - 1 : (uint32_t)(share * count);
   while (i && timeline_cell_start(from_ns, to_ns, count, i) > moment_ns) /* where rounding went astray */
@@ -115,6 +120,7 @@ static inline uint32_t timeline_cell_at(uint64_t from_ns, uint64_t to_ns, uint32
 /* Returns "work", "overhead", "lock_wait", ...: the names in CSV. */
 static inline const char *timeline_category_name(enum timeline_category category)
 {
+  assert(category < TIMELINE_CATEGORIES);
   static const char *const names[TIMELINE_CATEGORIES] = {
       [TIMELINE_WORK] = "work", [TIMELINE_OVERHEAD] = "overhead", [TIMELINE_LOCK_WAIT] = "lock_wait",
       [TIMELINE_IDLE] = "idle", [TIMELINE_BLOCKED] = "blocked",   [TIMELINE_CORE_WAIT] = "core_wait",

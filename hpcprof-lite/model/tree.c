@@ -109,6 +109,7 @@ static void reserve_row(struct tree *tree)
 
 void tree_init(struct tree *tree, uint32_t columns, const char *name)
 {
+  assert(name);
   *tree = (struct tree){.columns = columns};
   reserve_row(tree);
   tree->rows[0] = tree_plain_row(MODEL_NONE, ROW_ROOT, name, "", 0);
@@ -162,6 +163,7 @@ static uint32_t find_row(const struct tree *tree, const struct tree_row *wanted,
 
 uint32_t tree_append(struct tree *tree, const struct tree_row *wanted)
 {
+  assert(wanted->parent < tree->count);
   uint32_t number = tree->count;
   reserve_row(tree);
   index_add(&tree->index, row_hash(wanted), number);
@@ -184,6 +186,7 @@ uint32_t tree_add(struct tree *tree, const struct tree_row *wanted, bool *added)
 
 void tree_value(struct tree *tree, uint32_t row, uint32_t column, uint64_t amount)
 {
+  assert(row < tree->count && column < tree->columns);
   uint64_t *cell = &tree->excl[(size_t)row * tree->columns + column];
   model_add(cell, amount);
 }
@@ -202,11 +205,13 @@ void tree_inclusive(struct tree *tree)
 
 uint64_t tree_incl(const struct tree *tree, uint32_t row, uint32_t column)
 {
+  assert(row < tree->count && (column == MODEL_NONE || column < tree->columns));
   return column == MODEL_NONE ? 0 : tree->incl[(size_t)row * tree->columns + column];
 }
 
 uint64_t tree_excl(const struct tree *tree, uint32_t row, uint32_t column)
 {
+  assert(row < tree->count && (column == MODEL_NONE || column < tree->columns));
   return column == MODEL_NONE ? 0 : tree->excl[(size_t)row * tree->columns + column];
 }
 
@@ -250,6 +255,7 @@ static int by_place(const struct tree_row *x, const struct tree_row *y)
 
 static int by_keys(const struct sorter *sorter, uint32_t a, uint32_t b)
 {
+  assert(sorter->order->keys);
   const struct table_keys *keys = sorter->order->keys;
   int order = table_keys_compare(keys, a, b);
   if (order || keys->type != COLUMN_ID)
@@ -259,6 +265,7 @@ static int by_keys(const struct sorter *sorter, uint32_t a, uint32_t b)
 
 static int by_column(const struct sorter *sorter, uint32_t a, uint32_t b)
 {
+  assert(a < sorter->tree->count && b < sorter->tree->count);
   const struct tree *tree = sorter->tree;
   const struct tree_order *order = sorter->order;
   switch (order->by) {
@@ -297,6 +304,7 @@ static int by_order(const void *a, const void *b, void *argument)
 
 static void weigh_own(const struct tree *tree, const struct tree_columns *columns, uint64_t *own)
 {
+  assert(tree->count);
   for (uint32_t row = tree->count; row-- > 0;) {
     uint64_t weight = tree_weight(tree, columns, row, false);
     model_add(&own[row], weight);
@@ -326,6 +334,7 @@ static void sort_children(struct tree *tree, const struct tree_order *order, con
  * its nearest ancestor that has one. */
 static void number_rows(struct tree *tree, uint32_t *position, bool keep_ids)
 {
+  assert(tree->count && tree->order && tree->end);
   uint32_t count = 0, row = 0;
   tree->rows[0].depth = 0;
   while (row != MODEL_NONE) {
@@ -364,6 +373,7 @@ void tree_finish(struct tree *tree, const struct tree_order *order, bool keep_id
 
 void tree_take_ids(struct tree *tree, const struct tree *from)
 {
+  assert(tree != from && tree->order && from->order);
   uint32_t *same = xcalloc(tree->count, sizeof *same), next = from->count; /* [row] that of `from`; 0: none */
   for (uint32_t row = 1; row < tree->count; row++) {
     struct tree_row wanted = tree->rows[row];
@@ -381,6 +391,7 @@ void tree_take_ids(struct tree *tree, const struct tree *from)
 uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, tree_fit *fits, uint32_t most,
                       uint32_t rows[])
 {
+  assert(flat->count && (column == MODEL_NONE || column < flat->columns));
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
     uint64_t own = tree_excl(flat, row, column);
@@ -400,6 +411,7 @@ uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, 
 
 const char *tree_kind_name(enum tree_kind kind)
 {
+  assert(kind <= ROW_FILTERED);
   static const char *const names[] = {
       [ROW_ROOT] = "root",        [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined",
       [ROW_LINE] = "line",        [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
@@ -410,6 +422,7 @@ const char *tree_kind_name(enum tree_kind kind)
 
 bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
 {
+  assert(row->file && flat->file);
   bool kinds = row->kind == flat->kind || (row->kind == ROW_INLINED && flat->kind == ROW_FUNCTION);
   if (!kinds || row->function != flat->function)
     return false;

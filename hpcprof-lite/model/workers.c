@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/workers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -27,6 +28,7 @@ static void *take_jobs(void *argument)
 void workers_run(unsigned threads, uint32_t jobs, void (*work)(void *argument, uint32_t job, unsigned worker),
                  void *argument)
 {
+  assert(work);
   struct run run = {.work = work, .argument = argument, .jobs = jobs};
   pthread_t started[THREADS_MAX];
   unsigned count = 0;

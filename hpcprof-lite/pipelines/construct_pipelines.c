@@ -9,10 +9,12 @@
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void make_constructs(struct job *job)
 {
+  assert(job->row_of && !job->constructs.entries);
   construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
 }
 
@@ -32,6 +34,7 @@ static void set_limits(struct job *job, double percent)
 /* Sorts siblings as --sort asks for. */
 static void sort(const struct job *job, struct construct_tree *tree)
 {
+  assert(job->options.sort);
   struct table_keys keys;
   struct construct_line *lines = xcalloc(tree->count, sizeof *lines);
   for (uint32_t i = 0; i < tree->count; i++)
@@ -124,6 +127,7 @@ int tasks_pipeline(struct job *job)
 
 void construct_gains(struct job *job)
 {
+  assert(!job->construct_list.entries);
   struct construct_tree *list = &job->construct_list;
   make_list(job);
   job->report.constructs = list;

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/pipelines/index_pipeline.h"
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,7 @@ static void find(struct job *job, char ***paths, uint32_t *count)
  * is less than at its start. */
 static uint64_t ticks_at(const struct profile_range *range, const struct profile_process *process, uint64_t ns)
 {
+  assert(process->start_ns >= range->begin_ns);
   uint64_t start_ns = process->start_ns - range->begin_ns;
   uint64_t before = ns < start_ns ? profile_ticks_after(process, 0, start_ns - ns) : 0;
   uint64_t ticks = profile_ticks_after(process, process->start_ticks, model_difference(ns, start_ns));
@@ -108,6 +110,7 @@ static const char no_log[] = "there is no graph log; run 'hpcrun-lite -p log'";
 /* Limits work and span of a process to the range. */
 static int limit_process(struct job *job, struct profile_process *process)
 {
+  assert(process->usable && process->workspan.known);
   struct profile_range *range = &job->profile.range;
   if (!(process->workspan.tick_ns > 0))
     return cannot_limit(process->path, "the process was killed before it had stored the length of its ticks");
@@ -230,6 +233,7 @@ int gather_beside(const struct job *job, char **directory, struct job *other)
 
 void gather_as_helper(struct job *job)
 {
+  assert(job->ranks.rank);
   merge(job, false);
   if (job->profile.processes)
     profile_release(&job->profile);

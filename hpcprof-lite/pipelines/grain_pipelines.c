@@ -15,6 +15,7 @@
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct grain_stream {
 
 static void find_directives(struct pass *pass)
 {
+  assert(pass->process->directive_map && !pass->directives);
   const struct profile_process *process = pass->process;
   pass->directives = xcalloc(process->workspan.directives_count, sizeof *pass->directives);
   for (uint32_t i = 1; i < process->workspan.directives_count; i++)
@@ -91,6 +93,7 @@ static uint32_t process_number(const struct profile *profile, const struct profi
 /* Returns an execution as it is shown.  Each is the difference of two rounded sums, so that they add up to the work. */
 static uint64_t shown_exec(const struct pass *pass, uint64_t *done, uint64_t exec)
 {
+  assert(pass->target || !exec);
   uint64_t all = pass->all ? pass->all : 1;
   unsigned __int128 before = (unsigned __int128)*done * pass->target + all / 2;
   *done += exec;
@@ -181,6 +184,7 @@ static int want_reference(void *context, const struct grain *grain)
 static int pass_grains(struct pass *pass, int (*each)(void *context, const struct grain *grain),
                        struct problems *problems)
 {
+  assert(each);
   const struct profile_workspan *workspan = &pass->process->workspan;
   struct grain_stream *stream = pass->stream;
   bool graph = stream->builder && each == tell_row;
@@ -284,6 +288,7 @@ enum { SEVERAL_CONTEXTS = MODEL_NONE - 1 };
 /* Finds the rows of the top-down tree in which constructs were met, as far as each was met in one. */
 static void find_contexts(struct job *job)
 {
+  assert(!job->grains.contexts && job->row_of);
   uint32_t count = job->profile.workspan.directives_count;
   job->grains.contexts = xmalloc(((size_t)count + 1) * sizeof *job->grains.contexts);
   construct_rows(&job->profile, &job->names, &job->tree, job->row_of, &job->constructs);
@@ -340,6 +345,7 @@ static int add_to_groups(void *context, const void *row)
 /* Prepares a pass over all grains.  *count: the number of processes that have grains. */
 static int prepare(struct job *job, uint32_t *count)
 {
+  assert(!job->grains.stream);
   const struct options *options = &job->options;
   *count = 0;
   if (!job->profile.workspan.known)

@@ -7,9 +7,11 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/pipelines/tree_pipeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 _Static_assert((int)SPEEDUP_ROWS < REPLAY_SCHEDULES, "a schedule for each row");
@@ -26,6 +28,7 @@ static void shorten(struct job *job, uint32_t *count)
 
 static struct whatif_run whatif_run(struct job *job)
 {
+  assert(job->row_of);
   return (struct whatif_run){.profile = &job->profile, .names = &job->names, .tree = &job->tree, .row_of = job->row_of};
 }
 
@@ -38,6 +41,7 @@ struct factors {
 static void select_rows(struct job *job, const struct whatif_run *run, const struct whatif_row *rows, uint32_t count,
                         struct factors *factors)
 {
+  assert(count && count <= REPLAY_SCENARIOS);
   const struct context_share *shares;
   uint32_t shares_count = recorded_graph_shares(&job->spans.recorded, &shares);
   size_t width = (size_t)shares_count + 1, directives = job->profile.workspan.directives_count;
@@ -88,6 +92,7 @@ static void replay_rows(struct job *job, const struct whatif_run *run, struct wh
 /* Replays the log in one scenario, with the figures of all constructs. */
 static void replay_scenario(struct job *job, const struct whatif_run *run, struct whatif_row *row)
 {
+  assert(job->spans.recorded.known);
   struct recorded_graph *recorded = &job->spans.recorded;
   struct replay_outcome outcome;
   struct factors factors;
@@ -130,6 +135,7 @@ static void rank_functions(struct job *job, const struct whatif_run *run, struct
   const struct context_share *shares;
   derived_flat(&job->tree, &job->columns, &job->trees.derived, NULL);
   tree_finish(&job->trees.derived, &order, false);
+  assert(check_finished_tree(&job->trees.derived));
   uint32_t count = recorded_graph_shares(&job->spans.recorded, &shares);
   whatif_rank(run, &job->trees.derived, &job->columns, shares, count, whatif);
 }

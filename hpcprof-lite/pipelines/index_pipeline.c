@@ -4,10 +4,12 @@
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/pipelines/phase_pipeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct timeline_input index_input(struct job *job)
 {
+  assert(job->row_of);
   return (struct timeline_input){.profile = &job->profile,
                                  .row_of = job->row_of,
                                  .contexts = &job->tree,
@@ -36,6 +38,7 @@ struct batch {
 
 static void storing_init(struct batch *batch, struct storing *storing, uint32_t first)
 {
+  assert(first < batch->timeline->lanes_count);
   uint32_t end = timeline_process_end(batch->timeline, first);
   *storing = (struct storing){.process = batch->timeline->lanes[first].process,
                               .first = first,
@@ -98,6 +101,7 @@ static void end_job(void *argument, uint32_t number, unsigned worker)
 /* Builds the indexes of the processes of the batch: several threads read all of their lanes. */
 static void store_batch(struct batch *batch)
 {
+  assert(batch->count && batch->lanes);
   unsigned threads = batch->job->options.threads;
   workers_run(threads, batch->count + batch->lanes, find_job, batch);
   workers_run(threads, batch->count, begin_job, batch);
@@ -131,6 +135,7 @@ static void store_all(struct batch *batch)
 /* Builds the indexes of this rank's processes. */
 static void store_part(struct job *job)
 {
+  assert(job->options.threads && job->ranks.size);
   struct batch batch = {.job = job};
   struct timeline_input input = index_input(job);
   input.later = true;

@@ -5,9 +5,11 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/invocation/column_choice.h"
 #include "hpcprof-lite/invocation/runs.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/views/symbolize.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,7 @@ int job_different_ranks(void)
  * and the word.  Returns 0, or the exit status after printing it. */
 static int find_column(struct job *job, const char *option, const char *refusal, const char *word, uint32_t *column)
 {
+  assert(word && job->choice.table.columns_count);
   char wrong[512];
   struct column_choice choice;
   bool exclusive = job->options.view == OPTIONS_FLAT || job->options.view == OPTIONS_BOTTOMUP;
@@ -87,6 +90,7 @@ static int choose_shown(struct job *job)
 
 int job_choose_columns(struct job *job, table_maker *make)
 {
+  assert(make || (!job->options.sort && !job->options.columns));
   if (!job->options.sort && !job->options.columns)
     return 0;
   make(&job->report, &job->choice.table);
@@ -109,12 +113,14 @@ double job_percent_limit(const struct job *job)
 
 void job_sort(struct job *job, void *rows, size_t count, size_t size)
 {
+  assert(!job->options.sort || job->choice.table.columns_count);
   if (job->options.sort)
     table_sort(&job->choice.table, table_number(&job->choice.table, job->options.sort), rows, count, size);
 }
 
 void job_sort_tree(struct job *job, struct tree *tree)
 {
+  assert(!job->options.sort || job->choice.table.columns_count);
   struct table_keys keys;
   struct tree_order order = {.by = SORT_KEYS, .columns = &job->columns, .keys = &keys};
   if (!job->options.sort)
@@ -122,6 +128,7 @@ void job_sort_tree(struct job *job, struct tree *tree)
   uint32_t column = table_number(&job->choice.table, job->options.sort);
   table_keys_init(&keys, &job->choice.table, column, tree->rows, tree->count, sizeof *tree->rows);
   tree_finish(tree, &order, true);
+  assert(check_finished_tree(tree));
   table_keys_release(&keys);
 }
 
@@ -176,6 +183,7 @@ static void report_newest(const struct options *options, const char *empty)
 /* Takes the newest directory. */
 static int choose_newest(struct options *options, bool speaks)
 {
+  assert(!options->input.count && !options->input.newest);
   char *empty;
   int error = runs_newest(&options->input.newest, &empty);
   if (error && speaks)
@@ -198,6 +206,7 @@ static int choose_newest(struct options *options, bool speaks)
 /* Moves directories of other runs than the first one's behind it, to options->input.references. */
 static void take_references(struct options *options)
 {
+  assert(options->input.count);
   const char *one, *other;
   size_t kept = 1, count = options->input.count;
   for (size_t i = 1; i < count; i++) {

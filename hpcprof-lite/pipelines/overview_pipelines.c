@@ -8,6 +8,7 @@
 #include "hpcprof-lite/pipelines/pipelines.h"
 
 #include "hpcprof-lite/analysis/advice/advice_nodes.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/pipelines/gather.h"
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/numa.h"
@@ -18,6 +19,7 @@
 #include "hpcprof-lite/pipelines/tree_pipeline.h"
 #include "hpcprof-lite/views/thread_order.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@
 /* Whether the run was traced: all processes of a launch are, or none. */
 static bool has_trace(const struct job *job)
 {
+  assert(job->profile.processes_count);
   const char *measurement = job->profile.processes[0].path; /* unusable ones come last */
   if (job->options.input.count > 1)
     return false;
@@ -85,6 +88,7 @@ static bool can_schedule(const struct job *job)
  * Returns how many they are.  selected: room for a set of directives for each finding, and one more. */
 static uint32_t plan_schedules(const struct job *job, bool *selected, struct recorded_schedule *schedules)
 {
+  assert(job->names.directives);
   const struct advice *advice = &job->report.advice;
   uint32_t directives = job->profile.workspan.directives_count;
   bool *first = selected, *own = selected;
@@ -151,6 +155,7 @@ struct node_count {
 
 static int count_grain(void *context, const struct grain *grain)
 {
+  assert(grain->row < ((const struct node_count *)context)->job->profile.workspan.directives_count);
   const struct node_count *count = context;
   const struct job *job = count->job;
   if (grain->kind != GRAIN_TASK || grain->node >= ADVICE_NODES_MAX)
@@ -229,6 +234,7 @@ static int compare_work(const struct job *job, double *gain_s)
 
 int advice_pipeline(struct job *job)
 {
+  assert(job->row_of);
   const struct efficiency *efficiency = &job->report.efficiency;
   const struct totals *totals = &job->totals;
   double inflation_s;
@@ -268,6 +274,7 @@ int summary_pipeline(struct job *job)
   order.by = SORT_SPENT_EXCL;
   derived_flat(&job->tree, columns, flat, NULL);
   tree_finish(flat, &order, false);
+  assert(check_finished_tree(flat));
   unnamed_modules(&job->tree, columns, &job->names, summary->unnamed, &summary->unnamed_count);
   workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
   workspan_find_top(job->row_of, job->tree.count, &job->report.spans.workspan);

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/pipelines/phase_store.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* REGIONS_MAX: as many regions, or gaps, of a process take 2 GB.  LEAST_WORK: a thread that is neither the first one
@@ -26,6 +27,7 @@ struct collecting {
 /* Returns 0 or TOO_MANY; collect() likewise. */
 static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64_t end_ns)
 {
+  assert(start_ns < end_ns);
   struct phases_gap *last = regions->gaps_count ? &regions->gaps[regions->gaps_count - 1] : NULL;
   if (last && last->end_ns == start_ns) {
     last->end_ns = end_ns;
@@ -40,6 +42,7 @@ static int collect_gap(struct phases_regions *regions, uint64_t start_ns, uint64
 
 static int collect(void *context, const struct timeline_interval *interval)
 {
+  assert(interval->category < TIMELINE_CATEGORIES);
   struct collecting *collecting = context;
   struct phases_regions *regions = collecting->regions;
   uint32_t region =
@@ -100,6 +103,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 /* Whether a thread of a process counts. */
 static bool counts(const struct finding *finding, uint32_t process, uint32_t position)
 {
+  assert(process < finding->job->profile.processes_count);
   const struct profile_thread *thread = &finding->job->profile.processes[process].threads[position];
   uint64_t start_ns, end_ns;
   timeline_source_life(finding->timeline->source, process, position, &start_ns, &end_ns);
@@ -109,6 +113,7 @@ static bool counts(const struct finding *finding, uint32_t process, uint32_t pos
 
 static bool lane_counts(const struct finding *finding, uint32_t lane)
 {
+  assert(lane < finding->timeline->lanes_count);
   return counts(finding, finding->timeline->lanes[lane].process, finding->timeline->lanes[lane].thread);
 }
 
@@ -117,6 +122,7 @@ ORDER(by_time, uint64_t, COMPARE(*x, *y))
 /* The most threads of a process that count and lived at once. */
 static uint32_t count_threads(const struct finding *finding, uint32_t number)
 {
+  assert(number < finding->job->profile.processes_count);
   const struct profile_process *process = &finding->job->profile.processes[number];
   uint64_t *starts = xmalloc(2 * (size_t)process->threads_count * sizeof *starts);
   uint64_t *ends = starts + process->threads_count;
@@ -179,6 +185,7 @@ static void adding_release(struct adding *adding)
 
 static void *begin_lane(void *self, uint32_t lane, unsigned worker)
 {
+  assert(worker < ((struct adding *)self)->finding->job->options.threads);
   struct adding *adding = self;
   adding->lanes[worker] = (struct adding_lane){.phases = lane_counts(adding->finding, lane) ? adding->phases : NULL,
                                                .sums = &adding->sums[worker]};
@@ -218,6 +225,7 @@ static void add_lanes(const struct finding *finding, uint32_t first, struct phas
 /* The thread that begins the outermost regions: that with the most time in them. */
 static uint32_t master_of(const struct profile_process *process)
 {
+  assert(process->threads || !process->threads_count);
   uint32_t master = 0;
   for (uint32_t i = 0; i < process->threads_count; i++)
     if (process->threads[i].region_ns > process->threads[master].region_ns)
@@ -230,6 +238,7 @@ static uint32_t master_of(const struct profile_process *process)
 static int collect_master(const struct finding *finding, uint32_t process, uint32_t lane,
                           struct phases_regions *regions, bool *known)
 {
+  assert(process < finding->job->profile.processes_count);
   struct timeline_source *source = finding->timeline->source;
   uint32_t master = master_of(&finding->job->profile.processes[process]);
   struct collecting collecting = {.outermost = finding->outermost,
@@ -253,6 +262,7 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
 /* Collects the gaps in the wanted part of the process that has those lanes.  Returns the same. */
 static int collect_gaps(const struct finding *finding, uint32_t first, struct phases_regions *regions)
 {
+  assert(first < finding->timeline->lanes_count);
   const struct timeline_lane *lanes = finding->timeline->lanes;
   uint32_t process = lanes[first].process, end = timeline_process_end(finding->timeline, first);
   uint32_t master = master_of(&finding->job->profile.processes[process]);
@@ -346,6 +356,7 @@ static void report_too_many(struct job *job, uint32_t process)
 /* Takes the phases of a process from its index, or finds them. */
 static void take_phases(const struct finding *finding, uint32_t first)
 {
+  assert(first < finding->timeline->lanes_count);
   struct job *job = finding->job;
   const struct timeline *timeline = finding->timeline;
   struct phases *phases = &job->time.phases[job->time.phases_count];
@@ -367,6 +378,7 @@ static void take_phases(const struct finding *finding, uint32_t first)
 
 void phases_of_timeline(struct job *job)
 {
+  assert(job->report.time.timeline && !job->time.phases);
   const struct timeline *timeline = job->report.time.timeline;
   struct finding finding;
   finding_init(&finding, job, timeline);
@@ -421,6 +433,7 @@ static uint8_t *pack_phases(void *self, uint32_t part, size_t *size)
 
 struct phase_guest *phase_guest_open(struct job *job, const struct timeline *timeline, uint32_t first_lane)
 {
+  assert(first_lane < timeline->lanes_count);
   struct phase_guest *guest = xcalloc(1, sizeof *guest);
   guest->phases.process = timeline->lanes[first_lane].process;
   guest->guest = (struct timeline_index_guest){

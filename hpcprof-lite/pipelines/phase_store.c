@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct packing {
 
 static void find_below(struct packing *packing)
 {
+  assert(packing->numbers->tree->count && !packing->below);
   const struct tree *tree = packing->numbers->tree;
   packing->below = xmalloc((size_t)tree->count * sizeof *packing->below);
   for (uint32_t i = 0; i < tree->count; i++)
@@ -38,6 +40,7 @@ static void find_below(struct packing *packing)
 /* The number of a row, by way of one below it. */
 static struct format_index_number number_below(const struct packing *packing, uint32_t row)
 {
+  assert(packing->below);
   const struct tree *tree = packing->numbers->tree;
   uint32_t below = row < tree->count ? packing->below[row] : MODEL_NONE;
   struct format_index_number number = number_of(packing->numbers->contexts, below);
@@ -71,6 +74,7 @@ static uint8_t *put(uint8_t *at, const void *record, size_t size)
 uint8_t *phase_store_pack(const struct phases *phases, const struct phase_numbers *numbers, uint64_t offset_ns,
                           size_t *size)
 {
+  assert(size && phases->count);
   struct format_index_phases head = {.phases = phases->count,
                                      .steps = phases->steps_count,
                                      .tokens = phases->tokens_count,
@@ -117,6 +121,7 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
 
 uint8_t *phase_store_pack_regions(const struct phases *phases, uint32_t block, uint64_t offset_ns, size_t *size)
 {
+  assert(size);
   uint64_t first = (uint64_t)block * FORMAT_INDEX_REGIONS;
   if (first >= phases->regions_count)
     return NULL;
@@ -234,6 +239,7 @@ static bool read_steps(struct reading *reading, struct phases *phases)
 /* Sets which steps include others, and which serial step follows a region: the next one, or that of the phase. */
 static void link_steps(struct phases *phases)
 {
+  assert(phases->steps || !phases->steps_count);
   for (uint32_t i = 0; i < phases->count; i++) {
     const struct phases_phase *phase = &phases->phases[i];
     uint32_t end = phase->first_step + phase->steps;
@@ -333,6 +339,7 @@ static bool read_block(const struct timeline_source *source, const struct phases
 static bool find_block(const struct timeline_source *source, const struct phases *phases, uint64_t at_ns,
                        uint32_t blocks, uint32_t *block)
 {
+  assert(blocks);
   uint32_t end = blocks;
   bool whole = true;
   *block = 0;

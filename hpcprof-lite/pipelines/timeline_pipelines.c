@@ -5,9 +5,12 @@
  */
 #include "hpcprof-lite/pipelines/pipelines.h"
 
+#include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/pipelines/index_pipeline.h"
 #include "hpcprof-lite/pipelines/phase_pipeline.h"
 #include "hpcprof-lite/report/views.h"
+
+#include <assert.h>
 
 /* Collects the marks of the part of the run that is wanted. */
 static void marks_collect(struct job *job)
@@ -19,6 +22,7 @@ static void marks_collect(struct job *job)
 
 static int timeline_show(struct job *job)
 {
+  assert(!job->time.source);
   struct timeline_input input = index_input(job);
   input.from_ns = job->options.range.from_ns;
   input.to_ns = job->options.range.to_ns;
@@ -26,6 +30,7 @@ static int timeline_show(struct job *job)
                     job->options.format != OPTIONS_JSON;
   job->time.source = timeline_source_open(&input);
   job->report.time.timeline = timeline_source_timeline(job->time.source);
+  assert(check_timeline(job->report.time.timeline));
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;
   if (job->report.time.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->time.marks.phases))

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/invocation/column_choice.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/pipelines/pipelines.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/tree_view.h"
@@ -11,6 +12,7 @@
 #include "hpcprof-lite/views/symbolize.h"
 #include "hpcprof-lite/views/topdown.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,7 @@ struct tree_order tree_default_order(const struct job *job, bool exclusive)
 
 static enum topdown_lines shown_lines(const struct options *options)
 {
+  assert(options->view < OPTIONS_VIEWS);
   if (options->view == OPTIONS_SOURCE)
     return TOPDOWN_LINES_OF_CALLS;
   return options->lines ? TOPDOWN_LINES : TOPDOWN_NO_LINES;
@@ -52,6 +55,7 @@ static enum topdown_lines shown_lines(const struct options *options)
 /* Gives the rows of a part of the run the IDs that they have in the whole. */
 static void number_as_whole(struct job *job)
 {
+  assert(job->tree.order);
   struct tree_columns columns;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &columns};
   struct tree whole = {0};
@@ -59,7 +63,9 @@ static void number_as_whole(struct job *job)
     return;
   topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_lines(&job->options), &whole, NULL);
   tree_inclusive(&whole);
+  assert(check_tree_sums(&whole));
   tree_finish(&whole, &order, false);
+  assert(check_finished_tree(&whole));
   tree_take_ids(&job->tree, &whole);
   tree_release(&whole);
 }
@@ -67,17 +73,21 @@ static void number_as_whole(struct job *job)
 /* Makes the top-down tree, whose names are known. */
 static void build_tree(struct job *job)
 {
+  assert(job->row_of && !job->tree.rows);
   struct tree_order order = tree_default_order(job, false);
   topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_lines(&job->options), &job->tree,
                 job->row_of);
   topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of);
   tree_inclusive(&job->tree);
+  assert(check_tree_sums(&job->tree));
   tree_finish(&job->tree, &order, false);
+  assert(check_finished_tree(&job->tree));
 }
 
 /* Resolves symbols and makes the top-down tree. */
 static void prepare(struct job *job)
 {
+  assert(!job->row_of);
   symbolize(&job->profile, job->options.threads, &job->names);
   report_modules(job);
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
@@ -139,6 +149,7 @@ static bool wants_statistics(const struct job *job)
 /* Replaces rows of the tree by rows of the part. */
 static void move_rows(struct job *job, const uint32_t *copy_of)
 {
+  assert(copy_of && job->row_of);
   for (uint32_t i = 0; i < job->profile.contexts.count; i++)
     if (job->row_of[i] != MODEL_NONE)
       job->row_of[i] = copy_of[job->row_of[i]];
@@ -147,6 +158,7 @@ static void move_rows(struct job *job, const uint32_t *copy_of)
 /* Restricts the tree to --root. */
 static int take_part(struct job *job, const struct tree_order *order)
 {
+  assert(job->options.root.given);
   const char *name =
       names_own(&job->names, xasprintf("%s, below %s", job->totals.command, job->options.root.selector.text));
   uint32_t matches, *copy_of = xcalloc(job->tree.count, sizeof *copy_of);
@@ -156,7 +168,9 @@ static int take_part(struct job *job, const struct tree_order *order)
   if (!matches)
     return job_nothing_matches("--root", job->options.root.selector.text);
   tree_inclusive(&job->trees.part);
+  assert(check_tree_sums(&job->trees.part));
   tree_finish(&job->trees.part, order, true);
+  assert(check_finished_tree(&job->trees.part));
   return 0;
 }
 
@@ -178,6 +192,7 @@ static int derive(struct job *job, struct tree **tree)
     order.by = SORT_INCL;
     order.column = job->columns.critical;
     tree_finish(from, &order, true);
+    assert(check_finished_tree(from));
   }
   if (callers || flat) {
     struct derived_links *links = wants_statistics(job) ? &job->trees.links : NULL;
@@ -186,6 +201,7 @@ static int derive(struct job *job, struct tree **tree)
     else
       derived_flat(from, &job->columns, &job->trees.derived, links);
     tree_finish(&job->trees.derived, &order, false); /* ids follow the view's default order, whatever --sort is */
+    assert(check_finished_tree(&job->trees.derived));
     *tree = &job->trees.derived;
   }
   job->report.tree = *tree;
@@ -197,6 +213,7 @@ static int derive(struct job *job, struct tree **tree)
 /* Reads the measurements a second time, because statistics need the view's rows. */
 static int add_statistics(struct job *job)
 {
+  assert(job->columns.work != MODEL_NONE);
   struct problems problems = {0};
   for (uint32_t i = 0; i < job->profile.processes_count; i++)
     if (job->profile.processes[i].running && !job->profile.processes[i].copied) { /* a second reading would find more */
@@ -221,6 +238,7 @@ static int add_statistics(struct job *job)
 
 void tree_limit(struct job *job)
 {
+  assert(job->report.tree);
   const struct options *options = &job->options;
   struct limits limits = {.percent = job_percent_limit(job),
                           .depth = options->limits.depth,

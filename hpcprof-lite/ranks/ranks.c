@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/ranks/serialisation.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -76,6 +77,7 @@ static const struct transport *load_transport(char *message, size_t message_size
 
 enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_size)
 {
+  assert(message && message_size);
   long size = launched_size(), rank = launched_rank();
   *ranks = (struct ranks){.size = 1};
   *message = '\0';
@@ -100,6 +102,7 @@ enum ranks_role ranks_join(struct ranks *ranks, char *message, size_t message_si
 /* The lowest bit of the rank's number; for rank 0, the number of ranks rounded up to a power of two. */
 static uint32_t low_bit(const struct ranks *ranks)
 {
+  assert(ranks->size && ranks->rank < ranks->size);
   uint32_t power = 1;
   while (power < ranks->size)
     power *= 2;
@@ -108,12 +111,14 @@ static uint32_t low_bit(const struct ranks *ranks)
 
 static uint32_t parent(const struct ranks *ranks)
 {
+  assert(ranks->rank);
   return ranks->rank - low_bit(ranks);
 }
 
 /* Packs a message, or its status in its place if it has failed, and releases it.  The caller frees the bytes. */
 static void *pack(struct serialisation *message, size_t *size)
 {
+  assert(size);
   void *bytes = serialisation_pack(message, size);
   if (!bytes) {
     *size = sizeof message->status;
@@ -126,6 +131,7 @@ static void *pack(struct serialisation *message, size_t *size)
 /* Sends bytes to the rank's children. */
 static void send_down(const struct ranks *ranks, const void *bytes, size_t size)
 {
+  assert(ranks->link);
   for (uint32_t step = low_bit(ranks) / 2; step; step /= 2)
     if (ranks->rank + step < ranks->size)
       ranks->link->send(ranks->rank + step, bytes, size);
@@ -143,6 +149,7 @@ static void send_to_all(const struct ranks *ranks, struct serialisation *message
 /* Receives a message, or the status that was sent in its place; one from the parent is passed on to the children. */
 static void receive(const struct ranks *ranks, uint32_t from, struct serialisation *message)
 {
+  assert(ranks->link && from < ranks->size && from != ranks->rank);
   int status = 0;
   size_t size = ranks->link->expect(from);
   void *bytes = xmalloc(size);
@@ -163,6 +170,7 @@ static void receive(const struct ranks *ranks, uint32_t from, struct serialisati
 static int reduce(const struct ranks *ranks, int status, void (*put)(struct serialisation *, void *),
                   void (*get)(struct serialisation *, void *), void *object)
 {
+  assert(ranks->link && put && get);
   for (uint32_t step = 1; step < low_bit(ranks); step *= 2) {
     struct serialisation message;
     if (ranks->rank + step >= ranks->size)
@@ -199,6 +207,7 @@ static void get_paths(struct serialisation *message, char ***paths, uint32_t *co
 
 int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count, uint64_t *begin_ns)
 {
+  assert(paths && count && begin_ns);
   struct serialisation message = {.status = status};
   if (!ranks->link)
     return status;
@@ -254,6 +263,7 @@ struct request_head {
 
 static void put_request(struct serialisation *message, const struct statistics_view *view)
 {
+  assert(view->row_of && view->tree->count);
   const struct tree *tree = view->tree;
   const struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
   serialisation_put_number(message, REQUEST_STATISTICS);
@@ -310,6 +320,7 @@ struct counted {
 
 static void put_counted(struct serialisation *message, void *object)
 {
+  assert(((const struct counted *)object)->statistics->known);
   const struct counted *counted = object;
   const struct statistics *statistics = counted->statistics;
   serialisation_put_array(message, statistics->threads, statistics->rows, sizeof *statistics->threads);
@@ -321,6 +332,7 @@ static void put_counted(struct serialisation *message, void *object)
 /* Whether all owners that the sums name exist. */
 static bool valid_sums(const struct statistics_sums *sums, uint32_t rows, uint32_t owners)
 {
+  assert(sums || !rows);
   for (uint32_t row = 0; row < rows; row++) {
     bool first_without_valid = sums[row].first_without < owners || sums[row].first_without == MODEL_NONE;
     bool extremes_valid = !sums[row].owners || (sums[row].least_owner < owners && sums[row].most_owner < owners);
@@ -394,6 +406,7 @@ static void get_problems(struct serialisation *message, void *object)
 
 void ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request)
 {
+  assert(!ranks->link || !ranks->rank);
   struct serialisation message = {0};
   if (!ranks->link)
     return;
@@ -413,6 +426,7 @@ int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problem
 static void serve_timeline(const struct ranks *ranks, struct serialisation *message,
                            const struct ranks_service *service)
 {
+  assert(service->timeline);
   struct profile profile = {0};
   struct tree tree = {0};
   struct construct_tree constructs = {0};
@@ -434,6 +448,7 @@ static void serve_timeline(const struct ranks *ranks, struct serialisation *mess
 
 void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
 {
+  assert(ranks->link && ranks->rank);
   for (;;) {
     struct serialisation message;
     receive(ranks, parent(ranks), &message);
@@ -451,6 +466,7 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
 
 void ranks_dismiss(struct ranks *ranks)
 {
+  assert(!ranks->link || !ranks->rank);
   if (!ranks->link)
     return;
   send_to_all(ranks, &(struct serialisation){.status = DISMISSED});

@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/merge/span_merge.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -102,6 +103,7 @@ static size_t padded(size_t size)
 
 void serialisation_put(struct serialisation *message, const void *block, size_t size)
 {
+  assert(!message->at && (block || !size));
   if (message->status)
     return;
   size_t needed = message->size + padded(size);
@@ -114,6 +116,7 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
 
 const void *serialisation_get(struct serialisation *message, size_t size)
 {
+  assert(message->at <= message->size);
   size_t left = message->size - message->at;
   if (!serialisation_check(message, size <= left && padded(size) <= left))
     return NULL;
@@ -135,12 +138,14 @@ uint64_t serialisation_get_number(struct serialisation *message)
 
 void serialisation_put_array(struct serialisation *message, const void *records, uint64_t count, size_t record_size)
 {
+  assert(record_size);
   serialisation_put_number(message, count);
   serialisation_put(message, records, count * record_size);
 }
 
 const void *serialisation_get_array(struct serialisation *message, uint32_t *count, size_t record_size)
 {
+  assert(count && record_size);
   uint64_t number = serialisation_get_number(message);
   bool valid = serialisation_check(message, number <= UINT32_MAX);
   const void *records = valid ? serialisation_get(message, number * record_size) : NULL;
@@ -192,6 +197,7 @@ void serialisation_get_problems(struct serialisation *message, struct problems *
 void serialisation_put_column(struct serialisation *message, const void *records, uint64_t count, size_t record_size,
                               size_t at)
 {
+  assert(record_size >= at + sizeof(uint32_t));
   serialisation_put_number(message, count);
   for (uint64_t i = 0; i < count; i++)
     serialisation_put(message, (const uint8_t *)records + i * record_size + at, sizeof(uint32_t));
@@ -205,6 +211,7 @@ uint32_t serialisation_get_count(struct serialisation *message)
 
 uint32_t serialisation_get_cell(struct serialisation *message, uint32_t limit, bool allow_none)
 {
+  assert(limit);
   const uint32_t *cell = serialisation_get(message, sizeof *cell);
   bool valid = cell && (*cell < limit || (allow_none && *cell == MODEL_NONE));
   return serialisation_check(message, valid) ? *cell : 0;
@@ -231,6 +238,7 @@ void serialisation_put_tree(struct serialisation *message, const struct tree *tr
 
 void serialisation_get_tree(struct serialisation *message, struct tree *tree)
 {
+  assert(!tree->rows);
   uint32_t count = serialisation_get_count(message);
   tree->rows = xcalloc((size_t)count + 1, sizeof *tree->rows);
   for (uint32_t row = 0; row < count && !message->status; row++) {
@@ -252,6 +260,7 @@ static void *pointer_at(const void *record, size_t at)
 
 static uint32_t *count_at(void *record, const struct part *part)
 {
+  assert(part->kind == LIST);
   return (uint32_t *)(void *)((uint8_t *)record + part->count);
 }
 
@@ -353,6 +362,7 @@ struct number_map {
 static void get_directives(struct serialisation *message, const struct number_map *numbers,
                            struct profile_workspan *workspan)
 {
+  assert(numbers->modules || !numbers->modules_count);
   for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
     struct profile_directive *directive = &workspan->directives[i];
     bool placed = directive->module != MODEL_NONE;
@@ -464,6 +474,7 @@ static void put_processes(struct serialisation *message, const struct profile *p
 /* Allocates the processes of the run, unless the profile has them. */
 static void reserve_processes(struct serialisation *message, struct profile *profile, uint64_t count)
 {
+  assert(!profile->processes == !profile->problems);
   bool fits = count < UINT32_MAX && (!profile->processes || profile->processes_count == count);
   if (!serialisation_check(message, fits) || profile->processes)
     return;
@@ -531,6 +542,7 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
 /* Puts the contexts, and the shares of processes that may have the run's span. */
 static void put_contexts(struct serialisation *message, const struct profile *profile, bool bare)
 {
+  assert(profile->contexts.count);
   const struct contexts *contexts = &profile->contexts;
   bool *leads = xcalloc(profile->processes_count, sizeof *leads);
   uint32_t kept = 0;
@@ -554,13 +566,14 @@ static bool valid_node(const struct context_node *nodes, uint32_t i, const struc
 {
   const struct context_node *node = &nodes[i];
   bool module_valid = !contexts_has_module(node) || node->module < numbers->modules_count;
-  return node->parent < i && node->kind < CONTEXT_KINDS && module_valid;
+  return node->parent < i && node->kind > CONTEXT_ROOT && node->kind < CONTEXT_KINDS && module_valid;
 }
 
 /* Adds the nodes; map[] receives the number of each in `contexts`. */
 static void get_nodes(struct serialisation *message, const struct context_node *nodes, uint32_t count,
                       const struct number_map *numbers, struct contexts *contexts, uint32_t *map)
 {
+  assert(contexts->count && map);
   for (uint32_t i = 1; i < count && serialisation_check(message, valid_node(nodes, i, numbers)); i++) {
     uint32_t module = contexts_has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
     map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
@@ -587,6 +600,7 @@ static void get_values(struct serialisation *message, const struct context_node 
 static void get_shares(struct serialisation *message, const struct profile *profile, uint32_t count,
                        struct contexts *contexts, const uint32_t *map)
 {
+  assert(map);
   uint64_t shares = serialisation_get_number(message);
   for (uint64_t i = 0; i < shares && !message->status; i++) {
     const struct context_share *record = serialisation_get(message, sizeof *record);
@@ -622,6 +636,7 @@ static void get_marks(struct serialisation *message, const struct profile *profi
 
 static void get_contexts(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
 {
+  assert(!numbers->modules_count || numbers->modules);
   struct contexts *contexts = &profile->contexts;
   uint32_t count;
   const struct context_node *nodes = serialisation_get_array(message, &count, sizeof *nodes);
@@ -664,6 +679,7 @@ struct head {
 
 void *serialisation_pack(const struct serialisation *message, size_t *size)
 {
+  assert(message->bytes || !message->size);
   struct head head = {.size = message->size};
   size_t room = ZSTD_compressBound(message->size);
   if (message->status)

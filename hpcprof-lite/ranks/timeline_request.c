@@ -2,12 +2,14 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- directives: kinds, and their numbers in the run ---- */
 
 static void put_directives(struct serialisation *message, const struct profile_process *process)
 {
+  assert(process->directive_map || !process->usable || !process->workspan.directives_count);
   const struct profile_workspan *workspan = &process->workspan;
   uint32_t count = process->directive_map ? workspan->directives_count : 0;
   serialisation_put_column(message, workspan->directives, count, sizeof *workspan->directives,
@@ -31,6 +33,7 @@ static void get_directives(struct serialisation *message, struct profile_process
 
 static void put_entries(struct serialisation *message, const struct construct_tree *tree, uint32_t nodes)
 {
+  assert(tree->entries || !tree->count);
   const struct construct_entry *entries = tree->entries;
   serialisation_put_column(message, entries, tree->count, sizeof *entries, offsetof(struct construct_entry, parent));
   serialisation_put_column(message, entries, tree->count, sizeof *entries, offsetof(struct construct_entry, kind));
@@ -60,6 +63,7 @@ static void get_nodes(struct serialisation *message, struct construct_times *run
 
 void timeline_request_put(struct serialisation *message, const struct timeline_request *request)
 {
+  assert(request->profile && request->tree && request->row_of && request->constructs);
   const struct profile *profile = request->profile;
   serialisation_put_profile(message, profile, true);
   for (uint32_t i = 0; i < profile->processes_count; i++)
@@ -73,6 +77,7 @@ void timeline_request_put(struct serialisation *message, const struct timeline_r
 
 void timeline_request_get(struct serialisation *message, struct timeline_request *request)
 {
+  assert(request->profile && request->tree && request->constructs);
   struct profile *profile = request->profile;
   catalog_init(&profile->catalog);
   serialisation_get_profile(message, profile);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/ranks/transport.h"
 
+#include <assert.h>
 #include <mpi.h>
 #include <time.h>
 
@@ -38,6 +39,7 @@ static int piece_bytes(uint64_t left)
 
 static void send(uint32_t to, const void *bytes, uint64_t size)
 {
+  assert(bytes || !size);
   MPI_Request request;
   const char *next = bytes;
   MPI_Issend(&size, 1, MPI_UINT64_T, (int)to, TAG_SIZE, MPI_COMM_WORLD, &request);
@@ -57,6 +59,7 @@ static uint64_t expect(uint32_t from)
 
 static void take(uint32_t from, void *bytes, uint64_t size)
 {
+  assert(bytes || !size);
   char *next = bytes;
   for (uint64_t left = size; left; left -= (uint64_t)piece_bytes(left), next += PIECE_BYTES)
     MPI_Recv(next, piece_bytes(left), MPI_BYTE, (int)from, TAG_PIECE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

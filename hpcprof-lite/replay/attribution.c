@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { ROW_BITS = 16, THREAD_BITS = 20, NODE_BITS = 28 };
@@ -22,6 +23,7 @@ uint32_t attribution_find(const struct attribution *attribution, uint32_t row, u
 
 uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node)
 {
+  assert(attribution->count <= ATTRIBUTION_MAX + 1);
   uint64_t key = key_of(row, thread, node);
   uint32_t index = key ? index_find(&attribution->index, key) : 0;
   if (index || !key || attribution->count > ATTRIBUTION_MAX)

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { LINK_ITEMS = 6, FOLD_LENGTH = 32, LINKS_MAX = 4 << 20 };
@@ -17,11 +18,13 @@ struct link {
 
 static struct link *link_at(const struct contributions *contributions, uint32_t index)
 {
+  assert(index);
   return object_pool_at(&contributions->links, index);
 }
 
 void contributions_init(struct contributions *contributions, uint32_t keys)
 {
+  assert(keys);
   *contributions = (struct contributions){.keys = keys,
                                           .sums = xcalloc(keys, sizeof *contributions->sums),
                                           .used = xcalloc(keys, sizeof *contributions->used)};
@@ -38,6 +41,7 @@ void contributions_release(struct contributions *contributions)
 
 uint32_t contributions_share(struct contributions *contributions, uint32_t list)
 {
+  assert(!list || link_at(contributions, list)->refs);
   if (list)
     link_at(contributions, list)->refs++;
   return list;
@@ -65,6 +69,7 @@ void contributions_sum(const struct contributions *contributions, uint32_t list,
  * room; the caller then still owns the tail. */
 static uint32_t link_new(struct contributions *contributions, uint32_t tail)
 {
+  assert(!tail || link_at(contributions, tail)->refs);
   uint32_t index = object_pool_get(&contributions->links);
   if (!index)
     return 0;
@@ -123,6 +128,7 @@ static void fold(struct contributions *contributions, uint32_t *list)
 
 void contributions_add(struct contributions *contributions, uint32_t *list, uint32_t key, double amount)
 {
+  assert(key < contributions->keys);
   if (!(amount > 0))
     return;
   struct link *top = *list ? link_at(contributions, *list) : NULL;

@@ -1,7 +1,10 @@
 #include "hpcprof-lite/replay/graph_reader.h"
 
+#include <assert.h>
+
 static void set_current(struct task_graph *graph, struct task_graph_stream *stream, uint32_t index)
 {
+  assert(!index || task_graph_task(graph, index)->refs);
   uint32_t before = stream->task;
   if (index)
     task_graph_task(graph, index)->refs++;
@@ -12,6 +15,7 @@ static void set_current(struct task_graph *graph, struct task_graph_stream *stre
 /* Adds a cost to the burdened element of a clock. */
 static void add_cost(struct task_graph *graph, uint32_t clock, double cost)
 {
+  assert(cost >= 0);
   if (graph->burdened_element && clock && !graph->instances.outside)
     vector_clock_at(&graph->clocks, clock)->element[graph->burdened_element].time += cost;
 }
@@ -43,6 +47,7 @@ static void on_implicit(struct task_graph *graph, struct graph_event *event)
 /* Raises the clock at which the tasks of the region's phase join. */
 static void offer_to_phase(struct task_graph *graph, const struct task_graph_task *task)
 {
+  assert(task->region);
   struct task_graph_region *region = task_graph_region(graph, task->region);
   if (region->open)
     task_graph_raise(graph, &region->phases[task->phase & 1], task->now);
@@ -50,6 +55,7 @@ static void offer_to_phase(struct task_graph *graph, const struct task_graph_tas
 
 static void end_task(struct task_graph *graph, struct graph_event *event)
 {
+  assert(event->task);
   if (event->running == event->task)
     set_current(graph, event->stream, 0);
   task_graph_task_end(graph, event->task);
@@ -215,6 +221,7 @@ static void on_wait(struct task_graph *graph, struct graph_event *event)
 
 static void take_children(struct task_graph *graph, const struct task_graph_task *task)
 {
+  assert(task->now || !task->children);
   vector_clock_raise(&graph->clocks, task->now, task->children);
   if (!(task->flags & TASK_GRAPH_LOOP))
     vector_clock_raise(&graph->clocks, task->now, task->earlier_children);
@@ -457,6 +464,7 @@ static uint32_t get_lock(struct task_graph *graph, uint64_t id, const struct clo
 static void wait_for_lock(struct task_graph *graph, const struct task_graph_task *task,
                           const struct task_graph_lock *lock)
 {
+  assert(lock->row < graph->instances.rows);
   for (uint32_t i = graph->first_schedule; task->now && i < graph->clocks.width; i++) {
     struct vector_clock_element *own = &vector_clock_at(&graph->clocks, task->now)->element[i];
     const struct vector_clock_element *released = &vector_clock_at(&graph->clocks, lock->released)->element[i];
@@ -528,6 +536,7 @@ static take_event *const operations_of_task[GRAPHLOG_OPS] = {
 
 void graph_reader_take(struct task_graph *graph, struct graph_event *event)
 {
+  assert(event->op < GRAPHLOG_OPS);
   if (operations[event->op])
     operations[event->op](graph, event);
   else if (operations_of_task[event->op] && event->running && task_graph_task(graph, event->running)->scope)

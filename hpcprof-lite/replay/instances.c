@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
@@ -15,6 +16,7 @@ struct instance {
 
 static struct instance *instance_at(const struct instances *instances, uint32_t index)
 {
+  assert(index);
   return object_pool_at(&instances->pool, index);
 }
 
@@ -64,6 +66,7 @@ void clock_pair_raise(struct clock_pair *pair, const struct clock_pair *other)
 
 uint32_t instances_share(struct instances *instances, uint32_t index)
 {
+  assert(!index || instance_at(instances, index)->refs);
   if (index)
     instance_at(instances, index)->refs++;
   return index;
@@ -79,6 +82,7 @@ bool instances_contain(const struct instances *instances, uint32_t index, uint32
 static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t whole, uint32_t outer,
                              const struct clock_pair *start)
 {
+  assert(row && row < instances->rows);
   bool too_deep = outer && instance_at(instances, outer)->depth == DEPTH_MAX;
   uint32_t index = too_deep ? 0 : object_pool_get(&instances->pool);
   if (!index) {
@@ -98,6 +102,7 @@ static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t
 
 uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
 {
+  assert(row < instances->rows);
   if (!row || instances_contain(instances, outer, row))
     return instances_share(instances, outer);
   return instance_new(instances, row, 0, outer, start);
@@ -114,6 +119,7 @@ uint32_t instances_enter_part(struct instances *instances, uint32_t whole, uint3
 void instances_work(struct instances *instances, uint32_t index, const struct clock_pair *work,
                     const struct clock_pair *end)
 {
+  assert(!index || instance_at(instances, index)->refs);
   if (!index)
     return;
   clock_pair_add(&instance_at(instances, index)->work, work);
@@ -122,12 +128,14 @@ void instances_work(struct instances *instances, uint32_t index, const struct cl
 
 void instances_span(struct instances *instances, uint32_t index, const struct clock_pair *span)
 {
+  assert(!index || instance_at(instances, index)->refs);
   if (index)
     clock_pair_raise(&instance_at(instances, index)->span, span);
 }
 
 void instances_count(struct instances *instances, uint32_t row)
 {
+  assert(row < instances->rows);
   if (row && !instances->outside)
     instances->totals[row].instances++;
 }
@@ -135,6 +143,7 @@ void instances_count(struct instances *instances, uint32_t row)
 void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
                      const struct clock_pair *span)
 {
+  assert(row < instances->rows);
   struct instances_total *total = &instances->totals[row];
   total->instances += !instances->limited || work->at[0] > 0;
   clock_pair_add(&total->work, work);
@@ -143,6 +152,7 @@ void instances_ended(struct instances *instances, uint32_t row, const struct clo
 
 static void instance_ended(struct instances *instances, const struct instance *instance)
 {
+  assert(!instance->refs && !instance->whole);
   struct clock_pair span = clock_pair_own_span(&instance->work, &instance->start, &instance->end);
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     if (instance->span.at[i] > 0)

@@ -2,6 +2,8 @@
 
 #include "common/order.h"
 
+#include <assert.h>
+
 static struct join *join_at(const struct joins *joins, uint32_t index)
 {
   return object_pool_at(&joins->table.pool, index);
@@ -9,6 +11,7 @@ static struct join *join_at(const struct joins *joins, uint32_t index)
 
 void joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
 {
+  assert(clocks->width && max);
   size_t bytes = sizeof(struct vector_clock) + clocks->width * sizeof(struct vector_clock_element);
   uint32_t room = (uint32_t)(JOINS_BYTES_MAX / bytes);
   *joins = (struct joins){.clocks = clocks};
@@ -22,6 +25,7 @@ void joins_release(struct joins *joins)
 
 static void unlink_join(struct joins *joins, uint32_t index)
 {
+  assert(index && join_at(joins, index)->name);
   const struct join *join = join_at(joins, index);
   *(join->newer ? &join_at(joins, join->newer)->older : &joins->newest) = join->older;
   *(join->older ? &join_at(joins, join->older)->newer : &joins->oldest) = join->newer;
@@ -29,6 +33,7 @@ static void unlink_join(struct joins *joins, uint32_t index)
 
 static void link_join(struct joins *joins, uint32_t index)
 {
+  assert(index && join_at(joins, index)->name);
   struct join *join = join_at(joins, index);
   join->newer = 0;
   join->older = joins->newest;
@@ -38,6 +43,7 @@ static void link_join(struct joins *joins, uint32_t index)
 
 static void drop_oldest(struct joins *joins)
 {
+  assert(joins->oldest);
   uint32_t index = joins->oldest;
   struct join *join = join_at(joins, index);
   unlink_join(joins, index);

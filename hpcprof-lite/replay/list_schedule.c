@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ void list_schedule_release(struct list_schedule *schedule)
 /* Joins each two slots to one. */
 static void double_length(struct list_schedule *schedule)
 {
+  assert(schedule->cores);
   enum { HALF = LIST_SCHEDULE_SLOTS / 2 };
   for (uint32_t i = 0; i < HALF; i++)
     schedule->used[i] = schedule->used[(size_t)2 * i] + schedule->used[(size_t)2 * i + 1];
@@ -43,6 +45,7 @@ static void double_length(struct list_schedule *schedule)
 /* Returns the first slot from `slot` on that is not full, or LIST_SCHEDULE_SLOTS. */
 static uint32_t with_room(struct list_schedule *schedule, uint32_t slot)
 {
+  assert(slot < LIST_SCHEDULE_SLOTS);
   double all = schedule->cores * schedule->length;
   uint32_t found = slot;
   while (found < LIST_SCHEDULE_SLOTS && schedule->used[found] >= all)
@@ -58,6 +61,7 @@ static uint32_t with_room(struct list_schedule *schedule, uint32_t slot)
 /* Returns the slot of the first time from *at on at which a core is free, and moves *at there. */
 static uint32_t next_slot(struct list_schedule *schedule, double *at)
 {
+  assert(schedule->cores && *at >= 0);
   for (;;) {
     double slots = *at / schedule->length;
     uint32_t slot = slots < LIST_SCHEDULE_SLOTS ? with_room(schedule, (uint32_t)slots) : LIST_SCHEDULE_SLOTS;
@@ -71,6 +75,7 @@ static uint32_t next_slot(struct list_schedule *schedule, double *at)
 
 double list_schedule_run(struct list_schedule *schedule, double ready, double work, bool divisible)
 {
+  assert(ready >= 0 && work >= 0);
   double at = ready, width = divisible ? schedule->cores : 1;
   if (!schedule->cores && !divisible)
     at += work;

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ static void add_block(struct object_pool *pool)
 
 void object_pool_init(struct object_pool *pool, size_t size, uint32_t max)
 {
+  assert(size && max);
   *pool = (struct object_pool){.size = (size + 7) / 8 * 8, .used = 1, .max = max};
   add_block(pool);
 }
@@ -26,6 +28,7 @@ void object_pool_release(struct object_pool *pool)
 
 uint32_t object_pool_get(struct object_pool *pool)
 {
+  assert(pool->free < pool->used && pool->used <= pool->blocks_count << OBJECT_POOL_SHIFT);
   uint32_t index = pool->free;
   if (index) {
     memcpy(&pool->free, object_pool_at(pool, index), sizeof pool->free);
@@ -41,6 +44,7 @@ uint32_t object_pool_get(struct object_pool *pool)
 
 void object_pool_put(struct object_pool *pool, uint32_t index)
 {
+  assert(index && index < pool->used);
   memcpy(object_pool_at(pool, index), &pool->free, sizeof pool->free);
   pool->free = index;
 }
@@ -67,6 +71,7 @@ uint32_t object_table_add(struct object_table *table, uint64_t name)
 
 void object_table_remove(struct object_table *table, uint32_t index, uint64_t name)
 {
+  assert(index && name);
   index_remove(&table->names, name);
   object_pool_put(&table->pool, index);
 }

@@ -9,6 +9,8 @@
 
 #include "hpcprof-lite/model/index.h"
 
+#include <assert.h>
+
 enum { OBJECT_POOL_SHIFT = 8 }; /* objects in a block = 1 << OBJECT_POOL_SHIFT */
 
 struct object_pool {
@@ -34,6 +36,7 @@ void object_pool_put(struct object_pool *pool, uint32_t index);
 /* Returns the address of an object that is in use, or of object 0. */
 static inline void *object_pool_at(const struct object_pool *pool, uint32_t index)
 {
+  assert(index < pool->used);
   return pool->blocks[index >> OBJECT_POOL_SHIFT] + (size_t)(index & ((1u << OBJECT_POOL_SHIFT) - 1)) * pool->size;
 }
 

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/merge/span_merge.h"
 #include "hpcprof-lite/merge/stitch.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ static void compare(struct comparison *comparison, const char *what, const char 
 
 static void compare_all(struct recorded_graph *recorded, const struct replay_result *result)
 {
+  assert(result->rows || recorded->process->workspan.directives_count <= 1);
   const struct profile_process *process = recorded->process;
   struct comparison comparison = {.recorded = recorded};
   if (process->unfinished) /* its work and span are those of its last flush, the log goes on */
@@ -100,6 +102,7 @@ static void check(struct recorded_graph *recorded, const struct replay_result *r
  * because its nodes are not kept. */
 static void find_contexts(struct recorded_graph *recorded)
 {
+  assert(!recorded->shares);
   struct profile *profile = recorded->profile;
   const struct profile_process *process = recorded->process;
   struct profile_process copy = *process;
@@ -163,6 +166,7 @@ static bool open_log(struct recorded_graph *recorded)
 
 static void burden(const struct recorded_graph *recorded, struct replay_request *request)
 {
+  assert(recorded->scale > 0);
   const struct profile_process *process = recorded->process;
   request->burdened = true;
   request->costs = (struct task_graph_costs){.fork = (double)process->cost_fork / recorded->scale,
@@ -173,6 +177,7 @@ static void burden(const struct recorded_graph *recorded, struct replay_request 
 void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_t cores_count,
                          struct problems *problems, struct recorded_graph *recorded)
 {
+  assert(cores_count < REPLAY_SCHEDULES);
   *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
   if (!profile->workspan.known)
     return;
@@ -213,6 +218,7 @@ void recorded_graph_release(struct recorded_graph *recorded)
 static void replay_scenarios(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
                              struct replay_request *request, struct replay_result *result)
 {
+  assert(recorded->log && count <= REPLAY_SCENARIOS && request->scenarios_count + count <= REPLAY_SCENARIOS);
   size_t width = request->rows;
   double *rows = xcalloc(width * count, sizeof *rows);
   for (uint32_t i = 0; i < count; i++) {
@@ -247,6 +253,7 @@ uint32_t recorded_graph_shares(struct recorded_graph *recorded, const struct con
 void recorded_graph_replay(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
                            struct replay_outcome *outcomes)
 {
+  assert(recorded->known && count <= REPLAY_SCENARIOS);
   struct replay_request request = new_request(recorded);
   struct replay_result result;
   replay_scenarios(recorded, scenarios, count, &request, &result);
@@ -259,6 +266,7 @@ void recorded_graph_replay(struct recorded_graph *recorded, const struct recorde
 static void schedule_some(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
                           bool *rows, double *makespans)
 {
+  assert(recorded->log && count <= REPLAY_SCHEDULES);
   struct replay_request request = new_request(recorded);
   struct replay_result result;
   request.only_schedules = true;
@@ -280,6 +288,7 @@ static void schedule_some(struct recorded_graph *recorded, const struct recorded
 void recorded_graph_schedule(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
                              double *makespans)
 {
+  assert(recorded->process);
   bool *rows = xcalloc((size_t)recorded->process->workspan.directives_count * REPLAY_SCHEDULES, sizeof *rows);
   for (uint32_t first = 0; first < count; first += REPLAY_SCHEDULES)
     schedule_some(recorded, schedules + first, MIN(count - first, REPLAY_SCHEDULES), rows, makespans + first);
@@ -290,6 +299,7 @@ void recorded_graph_schedule(struct recorded_graph *recorded, const struct recor
  * sums, so that they add up to the span.  What was not kept is attributed to the program. */
 static void fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)
 {
+  assert(recorded->shares && !recorded->scenario_shares && result->contributions);
   double sum = 0;
   uint64_t before = 0, all = model_rounded(result->outcomes[0].span * recorded->scale);
   uint32_t count = 0;
@@ -332,6 +342,7 @@ static void fill_directives(struct recorded_graph *recorded, const struct replay
 void recorded_graph_detail(struct recorded_graph *recorded, const struct recorded_scenario *scenario,
                            struct replay_outcome *outcome)
 {
+  assert(recorded->known && !recorded->spans && !recorded->bounds);
   struct replay_request request = new_request(recorded);
   struct replay_result result;
   request.detail = true;

@@ -3,7 +3,9 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/replay/schedule_change.h"
+#include "hpcprof-lite/replay/task_graph_check.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 _Static_assert(1 + REPLAY_SCENARIOS + 1 + REPLAY_SCHEDULES <= VECTOR_CLOCK_ELEMENTS, "an element for each");
@@ -64,6 +66,7 @@ static void init_graph(struct replay *replay, uint32_t streams)
 static void replay_init(struct replay *replay, uint32_t streams)
 {
   const struct replay_request *request = replay->request;
+  assert(request->scenarios_count <= REPLAY_SCENARIOS && request->cores_count <= REPLAY_SCHEDULES);
   replay->scenarios = request->scenarios_count;
   replay->detail = request->detail && replay->scenarios;
   replay->attributes = !replay->scenarios && !request->sink && !request->only_schedules;
@@ -90,6 +93,7 @@ static void add_contributions(struct replay *replay, const struct samples *sampl
                               const struct task_graph_scope *scope, struct vector_clock *clock, double work,
                               double remaining)
 {
+  assert(replay->detail && scope->row < replay->request->rows);
   if (!(samples->weight > 0))
     contributions_add(&replay->contributions, &clock->contributions,
                       attribution_find(replay->request->attribution, scope->row, 0, 0), remaining);
@@ -104,6 +108,7 @@ static void add_contributions(struct replay *replay, const struct samples *sampl
 static double remaining_fraction(const struct replay *replay, const struct samples *samples,
                                  const struct task_graph_scope *scope, uint32_t scenario)
 {
+  assert(scenario < replay->scenarios);
   const struct selection *selection = &replay->graph.selection;
   if (!(samples->weight > 0))
     return selection_without_samples(selection, scope->choice, scenario, scope->row);
@@ -117,6 +122,7 @@ static double remaining_fraction(const struct replay *replay, const struct sampl
 static double run_scenarios(struct replay *replay, struct samples *samples, uint32_t thread,
                             const struct task_graph_scope *scope, double work, struct vector_clock *clock)
 {
+  assert(work >= 0);
   double first = work;
   for (uint32_t i = 0; i < samples->count; i++)
     samples->at[i].entry = attribution_find(replay->request->attribution, scope->row, thread, samples->at[i].node);
@@ -141,6 +147,7 @@ static double run_scenarios(struct replay *replay, struct samples *samples, uint
 static void attribute_work(struct replay *replay, const struct samples *samples, uint32_t thread, uint32_t row,
                            double work)
 {
+  assert(replay->attributes && row < replay->request->rows);
   struct attribution *attribution = replay->request->attribution;
   if (!(samples->weight > 0))
     attribution_add(attribution, row, 0, 0);
@@ -195,6 +202,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
 
 static void on_sample(struct samples *samples, uint64_t node, uint64_t weight)
 {
+  assert(samples->count <= SAMPLES_MAX);
   if (samples->count < SAMPLES_MAX) {
     samples->at[samples->count].node = node;
     samples->at[samples->count++].weight = (double)weight;
@@ -223,6 +231,7 @@ static void take(struct replay *replay, const struct log_reader_record *next)
   else
     graph_reader_take(graph, &event);
   schedule_change_restore(graph, &kept);
+  assert(event.op != GRAPHLOG_REGION_END || task_graph_check(graph));
   if (sink && sink->after)
     sink->after(sink->clocks.context, &event);
 }
@@ -232,6 +241,7 @@ static void take(struct replay *replay, const struct log_reader_record *next)
 /* Computes the result, which takes over arrays. */
 static void finish(struct replay *replay, uint32_t streams)
 {
+  assert(replay->graph.program_end);
   for (uint32_t i = 0; i < streams; i++)
     graph_reader_unawaited(&replay->graph, replay->graph.streams[i].task);
   const struct vector_clock *end = vector_clock_at(&replay->graph.clocks, replay->graph.program_end);
@@ -258,6 +268,7 @@ static void finish(struct replay *replay, uint32_t streams)
 
 int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result)
 {
+  assert(request->rows);
   struct replay replay = {.request = request, .result = result};
   const struct graph_sink *sink = request->sink;
   struct log_reader_record next;

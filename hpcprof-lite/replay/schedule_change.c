@@ -1,5 +1,7 @@
 #include "hpcprof-lite/replay/schedule_change.h"
 
+#include <assert.h>
+
 bool schedule_change_spreads(const struct task_graph *graph, const struct task_graph_task *task,
                              const struct schedule_assumption *assumption)
 {
@@ -11,6 +13,7 @@ bool schedule_change_spreads(const struct task_graph *graph, const struct task_g
 static bool ignores(const struct task_graph *graph, const struct task_graph_task *task, const struct graph_event *event,
                     const struct schedule_assumption *assumption)
 {
+  assert(task->now);
   const struct task_graph_region *region = task_graph_region(graph, task->region);
   bool in_region = task->region && assumption->rows && assumption->rows[region->row];
   bool iterates = task->flags & TASK_GRAPH_LOOP;
@@ -29,6 +32,7 @@ void schedule_change_keep(const struct task_graph *graph, const struct graph_eve
                           const struct schedule_assumption *assumptions, uint32_t count,
                           struct schedule_change_kept *kept)
 {
+  assert(count <= REPLAY_SCHEDULES);
   bool waits = event->op == GRAPHLOG_WAIT_END || event->op == GRAPHLOG_TAKE || event->op == GRAPHLOG_CHUNK;
   kept->schedules = 0;
   kept->task = count && waits ? event->task : 0;

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static uint32_t intern(struct selection *selection, const double *remaining)
  */
 static void average(struct selection *selection, const struct attribution *attribution)
 {
+  assert(selection->scenarios);
   uint32_t scenarios = selection->scenarios;
   double *sums = xcalloc(selection->rows, sizeof *sums);
   selection->mean_remaining = xcalloc((size_t)selection->rows * scenarios, sizeof *selection->mean_remaining);
@@ -51,6 +53,7 @@ static void average(struct selection *selection, const struct attribution *attri
 void selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
                     const double *const *entry_factors, const struct attribution *attribution)
 {
+  assert(scenarios <= SELECTION_MAX && rows);
   double remaining[SELECTION_MAX];
   *selection = (struct selection){.scenarios = scenarios,
                                   .rows = rows,
@@ -82,6 +85,7 @@ void selection_release(struct selection *selection)
 
 uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t row)
 {
+  assert(row < selection->rows && outer < selection->choices);
   uint32_t own = selection->choice_of[row];
   if (!own || own == outer || !outer)
     return own ? own : outer;

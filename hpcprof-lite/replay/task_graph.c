@@ -3,6 +3,7 @@
 #include "common/graphlog.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -16,7 +17,9 @@ enum {
 
 void task_graph_init(struct task_graph *graph, uint32_t streams)
 {
+  assert(streams);
   graph->streams = xcalloc(streams, sizeof *graph->streams);
+  graph->streams_count = streams;
   object_table_init(&graph->tasks, sizeof(struct task_graph_task), TASKS_MAX);
   object_table_init(&graph->regions, sizeof(struct task_graph_region), REGIONS_MAX);
   object_table_init(&graph->locks, sizeof(struct task_graph_lock), LOCKS_MAX);
@@ -80,6 +83,7 @@ struct clock_pair task_graph_now(const struct task_graph *graph, const struct ta
 
 void task_graph_group_release(struct task_graph *graph, uint32_t index)
 {
+  assert(!index || task_graph_group(graph, index)->refs);
   while (index && --task_graph_group(graph, index)->refs == 0) {
     uint32_t outer = task_graph_group(graph, index)->outer;
     vector_clock_free(&graph->clocks, &task_graph_group(graph, index)->ends);
@@ -90,6 +94,7 @@ void task_graph_group_release(struct task_graph *graph, uint32_t index)
 
 void task_graph_region_release(struct task_graph *graph, uint32_t index)
 {
+  assert(!index || task_graph_region(graph, index)->refs);
   struct task_graph_region *region = task_graph_region(graph, index);
   if (!index || --region->refs > 0)
     return;
@@ -101,6 +106,7 @@ void task_graph_region_release(struct task_graph *graph, uint32_t index)
 
 void task_graph_task_release(struct task_graph *graph, uint32_t index)
 {
+  assert(!index || task_graph_task(graph, index)->refs);
   while (index && --task_graph_task(graph, index)->refs == 0) {
     struct task_graph_task *task = task_graph_task(graph, index);
     uint32_t parent = task->parent;
@@ -143,6 +149,7 @@ static uint32_t outer_instance(const struct task_graph *graph, const struct task
 static bool push_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance,
                        uint32_t outer_choice)
 {
+  assert(row < graph->instances.rows);
   uint32_t index = object_pool_get(&graph->scopes);
   if (!index) {
     graph->lost.constructs++;
@@ -189,6 +196,7 @@ uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_t
  * instance of its row, and its work is passed to the scope or instance around it. */
 static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
 {
+  assert(task->scope);
   uint32_t index = task->scope;
   struct task_graph_scope *scope = task_graph_scope(graph, index);
   struct clock_pair now = task_graph_now(graph, task);
@@ -214,6 +222,7 @@ static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
 
 bool task_graph_construct_begin(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance)
 {
+  assert(row < graph->instances.rows);
   if (task->scope && ++task->scopes_open <= SCOPES_OPEN_MAX) {
     if (push_scope(graph, task, row, instance, task_graph_scope(graph, task->scope)->choice))
       return true;
@@ -242,11 +251,13 @@ uint32_t task_graph_task_new(struct task_graph *graph, uint64_t name)
 
 void task_graph_task_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t outer_choice)
 {
+  assert(!task->scope);
   push_scope(graph, task, row, 0, outer_choice);
 }
 
 void task_graph_task_end(struct task_graph *graph, uint32_t index)
 {
+  assert(index && !(task_graph_task(graph, index)->flags & TASK_GRAPH_ENDED));
   struct task_graph_task *task = task_graph_task(graph, index);
   while (task->scope && task_graph_scope(graph, task->scope)->outer)
     pop_scope(graph, task);

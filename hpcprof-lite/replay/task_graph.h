@@ -110,6 +110,7 @@ struct task_graph {
   struct object_pool scopes, groups;
   struct joins joins;
   struct task_graph_stream *streams;
+  uint32_t streams_count;
   struct vector_clocks clocks;
   struct instances instances;
   struct selection selection;

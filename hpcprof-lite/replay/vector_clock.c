@@ -1,5 +1,6 @@
 #include "hpcprof-lite/replay/vector_clock.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const size_t clocks_bytes_max = (size_t)1 << 30;
@@ -12,6 +13,7 @@ static size_t clock_size(uint32_t width)
 void vector_clock_init(struct vector_clocks *clocks, uint32_t width, uint32_t traced,
                        struct contributions *contributions)
 {
+  assert(width && width <= VECTOR_CLOCK_ELEMENTS && (contributions || traced == VECTOR_CLOCK_UNTRACED));
   *clocks = (struct vector_clocks){.width = width, .traced = traced, .contributions = contributions};
   object_pool_init(&clocks->clocks, clock_size(width), (uint32_t)(clocks_bytes_max / clock_size(width)));
 }
@@ -59,6 +61,7 @@ static void take_contributions(struct vector_clocks *clocks, struct vector_clock
 
 void vector_clock_set(struct vector_clocks *clocks, uint32_t clock, uint32_t other)
 {
+  assert(clock < clocks->clocks.used && other < clocks->clocks.used);
   if (!clock || clock == other)
     return;
   tell(clocks, VECTOR_CLOCK_SET, clock, other);
@@ -70,6 +73,7 @@ void vector_clock_set(struct vector_clocks *clocks, uint32_t clock, uint32_t oth
 
 void vector_clock_raise(struct vector_clocks *clocks, uint32_t clock, uint32_t other)
 {
+  assert(clock < clocks->clocks.used && other < clocks->clocks.used);
   if (!clock || !other || clock == other)
     return;
   tell(clocks, VECTOR_CLOCK_RAISE, clock, other);

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/views.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static bool has_order(const struct report *report, const char *view)
 
 void advice_view_command(const struct report *report, enum advice_class class, char out[ADVICE_TITLE_MAX])
 {
+  assert(class < ADVICE_CLASSES && report->command.arguments);
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "", [BASELINE_CORE] = "--idleness core ", [BASELINE_SHARED] = "--idleness shared "};
   const char *view = advice_view(class), *order = strstr(view, " --sort");
@@ -44,6 +46,7 @@ static size_t character_length(const char *text)
  * after it. */
 static unsigned print_word(FILE *stream, const char *word, size_t length, unsigned width, unsigned column)
 {
+  assert(length && width);
   for (size_t at = 0; at < length;) {
     size_t bytes = character_length(word + at);
     unsigned columns = word[at] == '\\' ? 2 : 1;
@@ -121,6 +124,7 @@ void advice_view_table(const struct report *report, struct table *table)
 
 void advice_view_title(const struct terminal *terminal, const struct advice_finding *found, char out[ADVICE_TITLE_MAX])
 {
+  assert(found->class < ADVICE_CLASSES);
   enum { NAME_MAX_COLUMNS = 40 };
   char fitted[TERMINAL_TEXT_MAX];
   const char *name = found->name;
@@ -143,6 +147,7 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
 /* Prints what is found and what it would gain. */
 static void print_finding(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
+  assert(number < report->advice.count);
   const struct advice_finding *found = &report->advice.found[number];
   char title[ADVICE_TITLE_MAX], first[16], more[80] = "";
   advice_view_title(terminal, found, title);

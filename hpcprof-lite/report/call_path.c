@@ -1,10 +1,12 @@
 #include "hpcprof-lite/report/call_path.h"
 
+#include <assert.h>
 #include <string.h>
 
 void call_path_text(const struct terminal *terminal, const struct tree *tree, uint32_t row, unsigned width,
                     char out[CALL_PATH_TEXT_MAX])
 {
+  assert(row < tree->count && width);
   enum { STEPS = 24, STEP_LEAST = 14, LINE_MAX = CALL_PATH_TEXT_MAX - 16 };
   uint32_t path[STEPS];
   size_t count = 0;

@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ const struct category_look category_looks[TIMELINE_CATEGORIES] = {
 
 const char *category_colour(const struct terminal *terminal, enum timeline_category category)
 {
+  assert(category < TIMELINE_CATEGORIES);
   return terminal->colour ? category_looks[category].colour : "";
 }
 
@@ -88,12 +90,14 @@ void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint6
 /* The four categories are always shown, others from 0.1 % of the time on. */
 static bool is_shown(unsigned category, uint64_t ns, uint64_t all)
 {
+  assert(category < TIMELINE_CATEGORIES);
   return category <= TIMELINE_IDLE || ns > all / SHOWN;
 }
 
 void category_letters(FILE *stream, const struct terminal *terminal, const uint64_t ns[TIMELINE_CATEGORIES],
                       uint64_t all, unsigned width)
 {
+  assert(all);
   uint64_t before = 0;
   unsigned column = 0;
   for (unsigned i = 0; i < TIMELINE_CATEGORIES && all; i++) {
@@ -144,6 +148,7 @@ void category_bar(const struct report *report, const struct terminal *terminal)
 static void print_category(const struct report *report, const struct terminal *terminal, unsigned category, uint64_t ns,
                            uint64_t all, const uint64_t *exact)
 {
+  assert(category < TIMELINE_CATEGORIES);
   char seconds[CELL], percent[CELL], callbacks[CELL] = "", bar[BAR_MAX + 1];
   terminal_seconds(ns, terminal_decimals(all), seconds);
   terminal_percent(ns, all, percent);

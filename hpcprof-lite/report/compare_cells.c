@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/compare_cells.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Where the figures of rows come from. */
@@ -26,6 +27,7 @@ const struct schema compare_cells_schema = SCHEMA(columns, fill);
 
 void compare_cells_add(struct table *table, compare_cells_of *figure_of, const struct report *report)
 {
+  assert(figure_of);
   struct compared *compared = table_memory(table, sizeof *compared);
   *compared = (struct compared){figure_of, report};
   table_add(table, &compare_cells_schema, compared);

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static void named_seconds(FILE *stream, const char *name, uint64_t ns)
 
 static void named_filter(FILE *stream, const char *name, const char *filter)
 {
+  assert(name);
   if (!filter || !*filter)
     return;
   fprintf(stream, ",\"%s\":", name);
@@ -25,6 +27,7 @@ static void named_filter(FILE *stream, const char *name, const char *filter)
 
 void document_open(const struct report *report, bool json)
 {
+  assert(report->stream);
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "thread", [BASELINE_CORE] = "core", [BASELINE_SHARED] = "shared"};
   const struct totals *run = report->totals;
@@ -73,6 +76,7 @@ static bool is_one_of(const char *view, const char *const *views, size_t count)
 /* Prints which counts of events are not exact, or not known, in a view of a part of the run. */
 static void print_counts_known(const struct report *report)
 {
+  assert(report->view);
   static const char *const of_contexts[] = {"topdown", "bottomup", "flat", "critical-path", "source"};
   static const char *const of_constructs[] = {"regions", "region-tree", "tasks"};
   bool about = false, empty = !strcmp(report->view, "tasks") && !report->tasks.count;

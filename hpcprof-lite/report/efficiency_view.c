@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 enum { CELL = 16 };
@@ -40,6 +41,7 @@ static bool needs_comparison(int part)
 
 static struct fact part_fact(const struct efficiency_split *split, int part)
 {
+  assert(part < EFFICIENCY_PARTS);
   bool known = split->compared || !needs_comparison(part);
   struct fact fact = {efficiency_part_name(part), "s", known ? NULL : split->note,
                       cell_optional_real(known, split->part_s[part], 9),

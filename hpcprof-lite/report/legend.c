@@ -2,11 +2,13 @@
 
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 void legend_print(const struct report *report, const char *line, const char *full)
 {
+  assert(line && full);
   fputs(report->legend ? full : line, report->stream);
 }
 

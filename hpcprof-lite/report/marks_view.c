@@ -91,6 +91,7 @@ ORDER(by_name, struct counted,
 /* Lists the counts of all threads, followed by one without a name, in an array for free(). */
 static struct counted *list_counts(const struct report *report)
 {
+  assert(report->profile->processes_usable <= report->profile->processes_count);
   size_t all = 0, at = 0;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     all += report->profile->processes[i].marks.counts_count;

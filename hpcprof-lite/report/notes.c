@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool notes_cut(const struct report *report)
@@ -17,6 +18,7 @@ bool notes_cut(const struct report *report)
 /* The note of a process that states the reason: the first one describes the event, others begin with what they are. */
 static const char *reason_of(const struct profile_process *process)
 {
+  assert(process->usable);
   static const char *const others[] = {
       "Scaling: ",          "NUMA: ",           "counted: ", "counts are scaled: ", PROFILE_NOTE_FILTERED,
       PROFILE_NOTE_MISSING, PROFILE_NOTE_PAUSED};

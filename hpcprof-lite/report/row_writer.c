@@ -4,6 +4,7 @@
 #include "common/utf8.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ static size_t plain_json(const unsigned char *s)
 /* Writes a code point as the escapes of JSON, which are units of UTF-16. */
 static void json_escape(FILE *stream, uint32_t code)
 {
+  assert(code);
   enum { FIRST_PAIR = 0x10000, HIGH = 0xd800, LOW = 0xdc00, LOW_BITS = 10 };
   if (code < FIRST_PAIR) {
     fprintf(stream, "\\u%04" PRIx32, code);
@@ -80,6 +82,7 @@ static size_t json_character(FILE *stream, const char *text)
 
 void row_writer_json_string(FILE *stream, const char *text)
 {
+  assert(text);
   const unsigned char *s = (const unsigned char *)text;
   putc_unlocked('"', stream);
   for (;;) {
@@ -113,6 +116,7 @@ static bool needs_mark(const char *text)
 
 size_t row_writer_plain(const char *text, bool json, struct row_writer_marks *marks)
 {
+  assert(text && marks);
   const unsigned char *s = (const unsigned char *)text;
   bool comma = false;
   size_t length = 0;
@@ -155,6 +159,7 @@ char *row_writer_escaped(const char *text, size_t *size)
 
 void row_writer_put_text(FILE *stream, const char *text, bool json)
 {
+  assert(text);
   if (json)
     row_writer_json_string(stream, text);
   else

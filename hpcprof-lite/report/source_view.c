@@ -9,6 +9,7 @@
 #include "hpcprof-lite/report/tree_view.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ struct line {
 
 static struct cell value(const struct report *report, uint32_t row, uint32_t column, bool is_time)
 {
+  assert(row < report->trees.source->lines.tree.count);
   if (column == MODEL_NONE)
     return cell_empty();
   return cell_amount(tree_incl(&report->trees.source->lines.tree, row, column), is_time);
@@ -191,6 +193,7 @@ static void print_share(const struct report *report, uint64_t part, uint64_t who
 
 static void print_figures(const struct report *report, struct layout *layout, uint32_t row)
 {
+  assert(row < report->trees.source->lines.tree.count);
   const struct tree *tree = &report->trees.source->lines.tree;
   const struct tree_columns *columns = report->columns;
   uint64_t whole = tree_weight(tree, columns, 0, true), own = tree_spent(tree, columns, row, true);
@@ -358,6 +361,7 @@ static void print_source(const struct report *report, const struct layout *layou
 
 static void print_block(const struct report *report, struct layout *layout, const struct source_block *block)
 {
+  assert(block->first + block->count <= report->trees.source->shown_count);
   const struct source_blocks *source = report->trees.source;
   const struct source_file *file = &source->files.files[block->source];
   uint32_t last = 0;

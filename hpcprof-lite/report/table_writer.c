@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/table_writer.h"
 
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -31,6 +32,7 @@ static void reserve(struct writer *writer, size_t size)
 
 static void put(struct writer *writer, const char *text, size_t size)
 {
+  assert(writer->size + size <= writer->room);
   memcpy(writer->line + writer->size, text, size);
   writer->size += size;
 }
@@ -50,6 +52,7 @@ static void put_number(struct writer *writer, uint64_t value, unsigned decimals)
 
 static void put_text(struct writer *writer, const char *text)
 {
+  assert(text);
   struct row_writer_marks marks;
   size_t length = row_writer_plain(text, writer->json, &marks);
   if (!length) {
@@ -161,12 +164,14 @@ static void write_names(const struct writer *writer)
 
 int table_write_rows(const struct table *table, FILE *stream, enum table_format format, const char *name)
 {
+  assert(format != TABLE_JSON || name);
   struct writer writer = {.table = table, .stream = stream, .format = format, .json = format != TABLE_CSV};
   make_headers(&writer);
   if (format == TABLE_JSON) {
     row_writer_json_string(stream, name);
     fputs(":[", stream);
   }
+  assert(check_table(table));
   int status = table_each(table, write_row, &writer);
   if (format == TABLE_JSON)
     fputs("\n]", stream);
@@ -178,6 +183,7 @@ int table_write_rows(const struct table *table, FILE *stream, enum table_format 
 
 int table_write(const struct report *report, table_maker *make, enum table_format format, bool names)
 {
+  assert(make && report->view);
   bool json = format == TABLE_JSON;
   struct table table = {0};
   make(report, &table);

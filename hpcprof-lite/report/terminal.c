@@ -5,6 +5,7 @@
 #include "common/utf8.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static void read_glyphs(const struct terminal *terminal, const char *text, struc
 
 static unsigned glyph_width(const struct glyphs *glyphs, size_t i)
 {
+  assert(i < glyphs->count);
   uint32_t code = glyphs->code[i];
   if (code == ELLIPSIS)
     return glyphs->dots ? 1 : 2;
@@ -113,6 +115,7 @@ static unsigned glyphs_width(const struct glyphs *glyphs)
 /* Puts an ellipsis in place of [from, to). */
 static void replace(struct glyphs *glyphs, size_t from, size_t to)
 {
+  assert(to <= glyphs->count);
   if (to <= from || (to == from + 1 && glyphs->code[from] == ELLIPSIS))
     return;
   glyphs->code[from] = ELLIPSIS;
@@ -138,6 +141,7 @@ static void drop_raw(struct glyphs *glyphs)
 /* The index of the parenthesis that glyphs[end - 1] closes; `end` if there is none. */
 static size_t opening(const struct glyphs *glyphs, size_t end)
 {
+  assert(end && end <= glyphs->count);
   unsigned depth = 0;
   for (size_t i = end; i-- > 0;) {
     depth += glyphs->code[i] == ')';
@@ -166,6 +170,7 @@ static void drop_parameters(struct glyphs *glyphs)
 /* Whether the glyph is an angle bracket of template arguments, not part of operator<, operator>> or operator->. */
 static bool is_angle(const struct glyphs *glyphs, size_t i)
 {
+  assert(i < glyphs->count);
   uint32_t code = glyphs->code[i];
   if (code != '<' && code != '>')
     return false;
@@ -305,6 +310,7 @@ static void shorten(struct glyphs *glyphs, unsigned width)
 
 unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out)
 {
+  assert(text && out);
   _Static_assert(GLYPHS_MAX * 4 < TERMINAL_TEXT_MAX, "room for the longest code points");
   struct glyphs glyphs;
   read_glyphs(terminal, text, &glyphs);
@@ -316,6 +322,7 @@ unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigne
 
 unsigned terminal_cut(const struct terminal *terminal, const char *text, unsigned width, char *out)
 {
+  assert(text && out);
   struct glyphs glyphs;
   read_glyphs(terminal, text, &glyphs);
   unsigned dots = glyphs.dots ? 1 : 2;
@@ -466,6 +473,7 @@ static size_t prefix_of(const struct terminal *terminal, const char *text, size_
 static void wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others, const char *text,
                  size_t length)
 {
+  assert(strlen(first) < terminal->width && strlen(others) < terminal->width);
   const char *before = first;
   do {
     char line[TERMINAL_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
@@ -545,6 +553,7 @@ unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned 
 
 bool terminal_quote(const char *word, char *out, size_t size)
 {
+  assert(size);
   char *text;
   size_t length;
   FILE *stream = xopen_memstream(&text, &length);

@@ -72,6 +72,7 @@ static bool real_figure(const struct text_table *text, enum column_form form, co
 static void figure_text(const struct text_table *text, const struct table_column *column, const struct cell *cell,
                         char out[TEXT_TABLE_FIGURE])
 {
+  assert(cell->kind <= CELL_NONE);
   static const char *const empty[] = {[CELL_EMPTY] = "", [CELL_UNKNOWN] = "-", [CELL_NONE] = "."};
   enum column_form form = column->form;
   bool counts = (form == FORM_SECONDS || form == FORM_SHORT_TIME) && cell->kind == CELL_NUMBER && !cell->decimals;
@@ -161,6 +162,7 @@ static void measure(struct text_table *text)
 /* Shows columns; those for which the terminal is too narrow, only if they were chosen. */
 static void show(struct text_table *text, const uint32_t *numbers, uint32_t count, bool chosen)
 {
+  assert(!text->columns);
   text->columns = xcalloc(count, sizeof *text->columns);
   for (uint32_t i = 0; i < count; i++) {
     const struct table_column *column = table_column(&text->table, numbers[i]);
@@ -173,6 +175,7 @@ static void show(struct text_table *text, const uint32_t *numbers, uint32_t coun
 /* Omits the column with that name, if it is shown. */
 static void omit(struct text_table *text, const char *name, size_t length)
 {
+  assert(name && length);
   for (uint32_t i = 0; i < text->columns_count; i++) {
     const char *shown = text->columns[i].column->name;
     if (strlen(shown) != length || memcmp(shown, name, length) != 0)
@@ -199,6 +202,7 @@ static void omit_spare(struct text_table *text)
 
 void text_table_init(struct text_table *text, const struct report *report, table_maker *make)
 {
+  assert(make);
   *text = (struct text_table){.report = report};
   terminal_init(&text->terminal, report->stream);
   make(report, &text->table);
@@ -224,6 +228,7 @@ void text_table_release(struct text_table *text)
 
 bool text_table_shows(const struct text_table *text, const char *name)
 {
+  assert(name);
   for (uint32_t i = 0; i < text->columns_count; i++)
     if (!strcmp(text->columns[i].column->name, name))
       return true;
@@ -304,6 +309,7 @@ static void print_rest(const struct text_table *text, enum column_form form, con
 static unsigned print_text(const struct text_table *text, unsigned column_width, const struct cell *cell,
                            unsigned spaces)
 {
+  assert(column_width > 2);
   char fitted[TERMINAL_TEXT_MAX];
   if (cell->kind != CELL_TEXT)
     return spaces + column_width;

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,11 +14,13 @@ enum { CELL = TEXT_TABLE_FIGURE };
 /* process << 32 | thread, as in the report's order of threads. */
 static const struct profile_process *process_of(const struct report *report, uint64_t number)
 {
+  assert(number >> 32 < report->profile->processes_count);
   return &report->profile->processes[number >> 32];
 }
 
 static const struct profile_thread *thread_of(const struct report *report, uint64_t number)
 {
+  assert((uint32_t)number < process_of(report, number)->threads_count);
   return &process_of(report, number)->threads[(uint32_t)number];
 }
 
@@ -111,6 +114,7 @@ struct sources {
 /* Adds a process to the others with the same line. */
 static void add_source(struct sources *sources, uint32_t number, const char *text, int length)
 {
+  assert(length >= 0 && sources->count <= SOURCES_SHOWN);
   uint32_t i = 0;
   while (i < sources->count &&
          (sources->shown[i].length != length || memcmp(sources->shown[i].text, text, length) != 0))
@@ -212,6 +216,7 @@ static void print_all(const struct report *report)
 /* A figure of a thread in 8 columns. */
 static void print_figure(const struct report *report, enum distribution_figure figure, uint64_t value)
 {
+  assert(figure < DISTRIBUTION_FIGURES);
   char text[CELL];
   bool sampled = figure == DISTRIBUTION_WORK || figure == DISTRIBUTION_OVERHEAD;
   if (figure <= DISTRIBUTION_WALL)

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -39,6 +40,7 @@ void blame_at_divide(struct blame_at *parts, uint32_t count)
 
 void blame_at_join(struct blame_at *blame, struct blame_at *parts, uint32_t count)
 {
+  assert(parts || !count);
   unsigned most = blame->halved;
   size_t all = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -67,6 +69,7 @@ void blame_at_sort(struct blame_at *blame, const struct tree *tree)
 
 void blame_at_counts_init(const struct blame_at *blame, struct blame_at_counts *counts)
 {
+  assert(blame->tree);
   counts->counts = xcalloc(blame->tree->count, sizeof *counts->counts);
   counts->seen = xcalloc(blame->tree->count, sizeof *counts->seen);
 }
@@ -87,6 +90,7 @@ static size_t first_at(const struct blame_at *blame, uint64_t ns)
 uint32_t blame_at_worst(const struct blame_at *blame, struct blame_at_counts *counts, uint64_t from_ns, uint64_t to_ns,
                         uint32_t waiter, uint32_t holder)
 {
+  assert(blame->tree && from_ns <= to_ns && counts->counts);
   const struct tree_row *rows = blame->tree->rows;
   size_t first = first_at(blame, from_ns), end = first_at(blame, to_ns), step = (end - first) / ASKED_MAX + 1;
   uint32_t seen = 0, all = 0, worst = MODEL_NONE;

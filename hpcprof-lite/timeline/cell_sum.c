@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ void cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number,
 
 void cell_sum_add(struct cell_sum *sum, const struct timeline_interval *interval, uint64_t ns)
 {
+  assert(interval->category < TIMELINE_CATEGORIES && ns);
   sum->ns[interval->category] += ns;
   sum->critical_ns += interval->critical ? ns : 0;
   if (interval->context != MODEL_NONE)
@@ -36,6 +38,7 @@ static void join(struct cell_amounts *amounts, const struct cell_amounts *other)
 
 void cell_sum_join(struct cell_sum *sum, const struct cell_sum *other)
 {
+  assert(sum != other);
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     sum->ns[i] += other->ns[i];
   sum->critical_ns += other->critical_ns;

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -72,6 +73,7 @@ static bool write_all(int fd, const uint8_t *bytes, size_t size)
 
 static void put(struct lane_builder *builder, uint32_t owner, uint32_t first, const void *bytes, size_t count)
 {
+  assert(count);
   struct index_builder *building = builder->building;
   struct format_chunk head = {
       .table = FORMAT_INDEX, .owner = owner, .first = first, .count = (uint32_t)count, .record_size = 1};
@@ -86,6 +88,7 @@ static void put(struct lane_builder *builder, uint32_t owner, uint32_t first, co
 
 static void put_block(struct lane_builder *builder, uint32_t number)
 {
+  assert(number < LEVELS_MAX);
   struct level *level = &builder->levels[number];
   if (level->filled)
     put(builder, builder->thread, number << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)level->block, level->cells,
@@ -99,6 +102,7 @@ static void close_cell(struct lane_builder *builder, uint32_t number);
 /* Makes a cell of a level the open one. */
 static void open_cell(struct lane_builder *builder, uint32_t number, uint64_t cell)
 {
+  assert(number < LEVELS_MAX);
   struct level *level = &builder->levels[number];
   if (level->open && level->cell == cell)
     return;
@@ -114,6 +118,7 @@ static void open_cell(struct lane_builder *builder, uint32_t number, uint64_t ce
 /* Stores the open cell of a level, and adds it to the level above. */
 static void close_cell(struct lane_builder *builder, uint32_t number)
 {
+  assert(number < LEVELS_MAX);
   struct level *level = &builder->levels[number];
   if (!level->open)
     return;
@@ -136,6 +141,7 @@ static void close_cell(struct lane_builder *builder, uint32_t number)
 
 static int add_interval(void *context, const struct timeline_interval *interval)
 {
+  assert(interval->start_ns < interval->end_ns);
   struct lane_builder *builder = context;
   uint64_t offset_ns = builder->building->input.key.offset_ns;
   uint64_t at_ns = interval->start_ns > offset_ns ? interval->start_ns - offset_ns : 0;
@@ -173,6 +179,7 @@ static void builder_release(struct lane_builder *builder)
 
 void index_builder_add(struct index_builder *building, uint32_t lane, unsigned worker)
 {
+  assert(lane < building->input.count);
   const struct timeline *timeline = building->input.timeline;
   const struct timeline_index_guest *guest = building->input.guest;
   struct lane_builder builder = {.building = building, .thread = building->lanes[lane].thread};
@@ -195,6 +202,7 @@ void index_builder_add(struct index_builder *building, uint32_t lane, unsigned w
 /* The shortest cells with which no limit is exceeded.  Returns false if a life is longer than any. */
 static bool choose_cells(struct index_builder *building)
 {
+  assert(building->input.count);
   uint32_t count = building->input.count;
   uint64_t last_ns = 0, longest_ns = 0, cells = building->input.bytes / BYTES_A_CELL;
   cells = MIN(cells, TIMELINE_INDEX_CELLS);
@@ -231,6 +239,7 @@ static bool choose_cells(struct index_builder *building)
 /* Stores a part of what the guest has found.  Returns whether there was one. */
 static bool put_guest(struct lane_builder *builder, uint32_t part)
 {
+  assert(builder->building->input.guest);
   const struct timeline_index_guest *guest = builder->building->input.guest;
   size_t size = 0;
   uint8_t *bytes = guest->end(guest->self, part, &size);
@@ -259,6 +268,7 @@ static void release(struct index_builder *building)
 
 static const char *name_of(const char *path)
 {
+  assert(path);
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
 }
@@ -348,6 +358,7 @@ static void create(struct index_builder *building, struct problems *problems)
 
 struct index_builder *index_builder_open(const struct index_builder_input *input, struct problems *problems)
 {
+  assert(input->count && input->timeline);
   struct index_builder *building = xcalloc(1, sizeof *building);
   building->input = *input;
   building->head = (struct format_index){.digest = input->key.digest,
@@ -372,6 +383,7 @@ struct index_builder *index_builder_open(const struct index_builder_input *input
 
 void index_builder_close(struct index_builder *building, bool wanted, struct problems *problems)
 {
+  assert(building->fd >= 0);
   if (wanted && building->input.guest) {
     struct lane_builder builder = {.building = building};
     builder_init(&builder);

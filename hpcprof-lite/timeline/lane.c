@@ -5,6 +5,7 @@
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/thread_states.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ uint64_t lane_ns(const struct lane_process *lanes, uint64_t ticks)
 
 void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *start_ns, uint64_t *end_ns)
 {
+  assert(position < lanes->process->threads_count);
   const struct profile_thread *thread = &lanes->process->threads[position];
   uint64_t end = thread->end_ns ? thread->end_ns : model_sum(thread->start_ns, thread->wall_ns);
   if (lanes->process->unfinished && !thread->end_ns) /* its record is as old as its last sample */
@@ -121,6 +123,7 @@ static uint64_t at_ns(const struct lane *lane, uint64_t ticks)
 struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
                        struct problems *problems)
 {
+  assert(position < lanes->process->threads_count && lanes->file);
   const struct profile_process *process = lanes->process;
   const struct profile_thread *thread = &process->threads[position];
   uint64_t start_ns, end_ns;
@@ -171,6 +174,7 @@ void lane_close(struct lane *lane)
 /* What a thread does in a construct. */
 static uint32_t construct_category(const struct lane *lane, uint64_t record, uint32_t time)
 {
+  assert(time < CONSTRUCT_TIMES);
   const struct format_construct *construct = record < lane->constructs_count ? &lane->constructs[record] : NULL;
   if (time == CONSTRUCT_TIME_BODY || (!record && time == CONSTRUCT_TIME_ENTER))
     return TIMELINE_WORK;
@@ -206,6 +210,7 @@ static struct lane_interval state_of(const struct lane *lane, uint64_t code)
 /* Appends what the thread did from at_ns on until then. */
 static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
 {
+  assert(piece.category < TIMELINE_CATEGORIES);
   piece.start_ns = lane->at_ns;
   piece.end_ns = end_ns;
   lane->last = piece;
@@ -220,6 +225,7 @@ static void add(struct lane *lane, struct lane_interval piece, uint64_t end_ns)
 /* Makes room for one more piece at a place. */
 static struct lane_interval *insert(struct lane *lane, size_t place)
 {
+  assert(place <= lane->pending_count);
   size_t after = lane->pending_count - place;
   XAPPEND(lane->pending, lane->pending_count, lane->pending_room);
   memmove(lane->pending + place + 1, lane->pending + place, after * sizeof *lane->pending);
@@ -234,6 +240,7 @@ struct walk {
 
 static uint64_t length_of(const struct lane_interval *piece)
 {
+  assert(piece->start_ns <= piece->end_ns);
   return piece->end_ns - piece->start_ns;
 }
 
@@ -242,6 +249,7 @@ static uint64_t length_of(const struct lane_interval *piece)
 static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t category, uint32_t record,
                      uint32_t node)
 {
+  assert(walk->place <= lane->pending_count && category < TIMELINE_CATEGORIES);
   while (ns && walk->place > lane->settled) {
     struct lane_interval *piece = &lane->pending[walk->place - 1];
     uint64_t length = length_of(piece);
@@ -271,6 +279,7 @@ static uint64_t mark(struct lane *lane, struct walk *walk, uint64_t ns, uint32_t
 /* So many ns of the work before a sample were of that category, but are settled. */
 static void defer(struct lane *lane, uint32_t category, uint64_t ns)
 {
+  assert(category < TIMELINE_CATEGORIES);
   ns = MIN(ns, lane->early_ns);
   lane->deferred[category] += ns;
   lane->early_ns -= ns;
@@ -280,6 +289,7 @@ static void defer(struct lane *lane, uint32_t category, uint64_t ns)
  * what, and not of which states. */
 static void settle_early(struct lane *lane, size_t end)
 {
+  assert(end <= lane->pending_count);
   for (; lane->settled < end; lane->settled++) {
     struct lane_interval *piece = &lane->pending[lane->settled];
     uint64_t length = length_of(piece);
@@ -393,6 +403,7 @@ static void divide_busy(struct lane *lane, const struct sample *sample, bool hit
  * chunk is missing, or a part of the lane begins here. */
 static void settle_until(struct lane *lane, uint64_t ns)
 {
+  assert(lane->settled <= lane->pending_count);
   while (lane->settled < lane->pending_count && lane->pending[lane->settled].end_ns <= ns)
     lane->settled++;
   if (lane->settled == lane->pending_count || lane->pending[lane->settled].start_ns >= ns)
@@ -425,6 +436,7 @@ static void apply(struct lane *lane, const struct sample *sample, uint32_t categ
  * slept at all, or waited for a processor.  If it was killed, neither is known: then it waited as long as is usual. */
 static void divide_end(struct lane *lane)
 {
+  assert(lane->start_ns <= lane->end_ns);
   const struct profile_thread *thread = lane->thread;
   uint64_t life_ns = lane->end_ns - lane->start_ns, awake_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
   uint64_t period_ns = lane->of->period_ns, work_ns = busy_since_sample(lane).work_ns;
@@ -442,6 +454,7 @@ static void divide_end(struct lane *lane)
 /* Appends a wait until then.  How much of all waits was in the tool is known exactly, but not of which ones. */
 static void add_wait(struct lane *lane, struct lane_interval state, uint64_t end_ns)
 {
+  assert(state.category == TIMELINE_LOCK_WAIT || state.category == TIMELINE_IDLE);
   uint64_t length_ns = end_ns > lane->at_ns ? end_ns - lane->at_ns : 0, tool_ns = 0;
   bool lock = state.category == TIMELINE_LOCK_WAIT;
   lane->tool_deferred_ns[lock] += (double)length_ns * lane->tool.of_waiting[lock];
@@ -556,6 +569,7 @@ static void take_state(struct lane *lane, const struct trace_event *event)
 /* Without states, a sample tells what the thread did since the one before, as far as it stands for that. */
 static void take_lone_sample(struct lane *lane, const struct trace_event *event)
 {
+  assert(event->kind == TRACE_EVENT_SAMPLE);
   static const uint32_t categories[] = {[TRACELOG_WORKS] = TIMELINE_WORK,
                                         [TRACELOG_OVERHEAD] = TIMELINE_OVERHEAD,
                                         [TRACELOG_IDLE] = TIMELINE_IDLE,
@@ -574,6 +588,7 @@ static void take_lone_sample(struct lane *lane, const struct trace_event *event)
 
 static void add_end(struct lane *lane)
 {
+  assert(!lane->ended);
   struct open_state open = thread_states_open(lane->of->process, lane->thread, lane->waits, lane->waits_count);
   lane->ended = true;
   lane->last.begins = false;
@@ -624,6 +639,7 @@ static void read_event(struct lane *lane)
 /* Frees the room of what was delivered: all that was settled. */
 static void forget_delivered(struct lane *lane)
 {
+  assert(lane->delivered <= lane->pending_count && lane->delivered >= lane->settled);
   size_t left = lane->pending_count - lane->delivered;
   memmove(lane->pending, lane->pending + lane->delivered, left * sizeof *lane->pending);
   lane->settled = 0;

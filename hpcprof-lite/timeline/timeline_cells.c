@@ -2,6 +2,8 @@
 
 #include "hpcprof-lite/timeline/cell_sum.h"
 
+#include <assert.h>
+
 struct row {
   uint64_t from_ns, to_ns;
   uint32_t count;
@@ -12,11 +14,13 @@ struct row {
 
 static uint64_t start_of(const struct row *row, uint32_t cell)
 {
+  assert(cell <= row->count);
   return timeline_cell_start(row->from_ns, row->to_ns, row->count, cell);
 }
 
 static void close_cell(struct row *row)
 {
+  assert(row->open < row->count);
   struct timeline_cell *cell = &row->cells[row->open];
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     cell->ns[i] = row->sum.ns[i];
@@ -48,6 +52,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 void timeline_cells_read(const struct timeline *timeline, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
                          uint32_t count, struct timeline_cell *cells)
 {
+  assert(lane < timeline->lanes_count && count && from_ns <= to_ns);
   struct row row = {.from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = cells};
   timeline->each(timeline->source, lane, add_interval, &row);
   while (row.open < count)

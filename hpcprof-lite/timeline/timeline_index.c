@@ -5,6 +5,7 @@
 #include "hpcprof-lite/input/stream_chunks.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ static bool plausible(const struct timeline_index_cell *cell, uint64_t life_ns)
 /* The part of an amount between two moments of a cell, so that all parts add up to it. */
 static uint64_t part_of(uint64_t amount, uint64_t from, uint64_t to, uint64_t length)
 {
+  assert(length && from <= to && to <= length);
   return (uint64_t)((__uint128_t)amount * to / length) - (uint64_t)((__uint128_t)amount * from / length);
 }
 
@@ -126,6 +128,7 @@ static uint64_t part_of(uint64_t amount, uint64_t from, uint64_t to, uint64_t le
 static void add_part(struct cell_sum *sum, const struct timeline_index_cell *cell, uint64_t from, uint64_t to,
                      uint64_t length, bool counts)
 {
+  assert(from < to && to <= length);
   for (unsigned i = 0; i < TIMELINE_CATEGORIES && counts; i++)
     model_add(&sum->ns[i], part_of(cell->ns[i], from, to, length));
   model_add(&sum->critical_ns, part_of(cell->critical_ns, from, to, length));
@@ -137,11 +140,13 @@ static void add_part(struct cell_sum *sum, const struct timeline_index_cell *cel
 
 static uint64_t start_of(const struct reading *reading, uint32_t i)
 {
+  assert(i <= reading->count);
   return timeline_cell_start(reading->from_ns, reading->to_ns, reading->count, i);
 }
 
 static void close_cell(struct reading *reading)
 {
+  assert(reading->open < reading->count);
   struct timeline_index_cell *cell = &reading->cells[reading->open++];
   struct cell_amount node = cell_sum_most(&reading->sum.contexts), record = cell_sum_most(&reading->sum.constructs);
   memcpy(cell->ns, reading->sum.ns, sizeof cell->ns);
@@ -175,6 +180,7 @@ static void divide(struct reading *reading, const struct timeline_index_cell *ce
 /* Reads the cells of a block.  Returns false if it is damaged. */
 static bool read_block(struct reading *reading, uint64_t block, uint64_t first, uint64_t end)
 {
+  assert(first < end);
   struct timeline_index_cell cells[TIMELINE_INDEX_BLOCK];
   uint8_t *bytes;
   size_t size;
@@ -207,6 +213,7 @@ static bool read_block(struct reading *reading, uint64_t block, uint64_t first, 
  */
 static bool holds_life(const struct timeline_index *index, const struct timeline_index_lane *lane)
 {
+  assert(lane->start_ns < lane->end_ns && index->head.levels);
   return lane->start_ns >= index->offset_ns &&
          (lane->end_ns - 1 - index->offset_ns) >> (index->head.shift + index->head.levels - 1) == 0;
 }
@@ -215,6 +222,7 @@ static bool holds_life(const struct timeline_index *index, const struct timeline
 static bool choose_level(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t wanted_ns,
                          uint32_t *level)
 {
+  assert(index->head.levels);
   unsigned shift = index->head.shift;
   if (wanted_ns >> shift == 0 || !holds_life(index, lane))
     return false;
@@ -257,6 +265,7 @@ bool timeline_index_read(const struct timeline_index *index, const struct timeli
                          uint64_t to_ns, uint32_t count, struct timeline_index_cell *cells,
                          struct timeline_index_reach *reach)
 {
+  assert(count && from_ns <= to_ns);
   struct reading reading = {
       .index = index, .lane = lane, .from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = cells};
   memset(cells, 0, count * sizeof *cells);
@@ -281,6 +290,7 @@ bool timeline_index_read(const struct timeline_index *index, const struct timeli
 bool timeline_index_sum(const struct timeline_index *index, const struct timeline_index_lane *lane, uint64_t from_ns,
                         uint64_t to_ns, struct timeline_index_cell *cell)
 {
+  assert(from_ns <= to_ns);
   enum { STEP = 10 }; /* levels: cells of one block are as long as a cell of the next level that is read */
   struct reading reading = {
       .index = index, .lane = lane, .from_ns = from_ns, .to_ns = to_ns, .count = 1, .cells = cell, .in_parts = true};

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/model/workers.h"
 #include "hpcprof-lite/timeline/timeline_cells.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ void timeline_source_close(struct timeline_source *source)
 /* Prepares a process, unless that was done. */
 static void prepare(struct timeline_source *source, uint32_t process)
 {
+  assert(process < source->count);
   struct traced *traced = &source->traced[process];
   uint32_t threads = source->input.profile->processes[process].threads_count;
   pthread_mutex_lock(&source->preparing);
@@ -62,6 +64,7 @@ static void prepare(struct timeline_source *source, uint32_t process)
 static struct timeline_interval mapped(const struct timeline_source *source, const struct traced *traced,
                                        uint32_t position, const struct lane_interval *from)
 {
+  assert(from->category < TIMELINE_CATEGORIES);
   bool gap = from->category == TIMELINE_GAP;
   return (struct timeline_interval){.start_ns = from->start_ns,
                                     .end_ns = from->end_ns,
@@ -92,6 +95,7 @@ struct reading {
 
 static void map_interval(struct reading *reading, const struct lane_interval *from)
 {
+  assert(!reading->has_remaining);
   const struct traced *traced = reading->traced;
   uint32_t thread = traced->lanes.process->threads[reading->position].index;
   reading->remaining = mapped(reading->source, traced, reading->position, from);
@@ -105,6 +109,7 @@ static void map_interval(struct reading *reading, const struct lane_interval *fr
 /* Cuts what remains where the thread enters or leaves the critical path: its first part becomes the next interval. */
 static void cut_remaining(struct reading *reading)
 {
+  assert(reading->has_remaining && reading->remaining.start_ns < reading->remaining.end_ns);
   const struct critical_chain *chain = &reading->traced->chain;
   const struct lane_process *lanes = &reading->traced->lanes;
   struct timeline_interval *remaining = &reading->remaining;
@@ -148,6 +153,7 @@ static bool reading_next(struct reading *reading)
 static void reading_open(struct timeline_source *source, uint32_t number, struct blame_at_counts *counts,
                          struct reading *reading)
 {
+  assert(number < source->timeline.lanes_count);
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct traced *traced = &source->traced[lane->process];
   *reading = (struct reading){
@@ -233,6 +239,7 @@ static int each(void *context, uint32_t lane, timeline_visit *visit, void *visit
 /* Returns MODEL_NONE if there is no such counter.  The table is short, whatever the files contain. */
 static uint32_t counter_find(const struct timeline_source *source, const char *name, bool event)
 {
+  assert(name);
   for (uint32_t i = 0; i < source->counters_count; i++)
     if (source->counters[i].event == event && !strcmp(source->counters[i].name, name))
       return i;
@@ -260,6 +267,7 @@ static void number_counters(struct timeline_source *source, const struct lane_pr
 /* The same, within a thread's life: clocks are rounded, and what was counted last is written after the end. */
 static uint64_t within(uint64_t ns, uint64_t start_ns, uint64_t end_ns)
 {
+  assert(start_ns <= end_ns);
   return MIN(MAX(ns, start_ns), end_ns);
 }
 
@@ -294,6 +302,7 @@ static bool count_of(const struct timeline_source *source, const struct timeline
 static int counts(void *context, uint32_t number, timeline_visit_count *visit, void *visit_context)
 {
   struct timeline_source *source = context;
+  assert(number < source->timeline.lanes_count);
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct lane_process *lanes = &source->traced[lane->process].lanes;
   const char *names[COUNTERS_MAX];
@@ -318,6 +327,7 @@ static int counts(void *context, uint32_t number, timeline_visit_count *visit, v
 /* The life of a thread, also outside the range. */
 static struct timeline_index_lane index_lane(const struct timeline_source *source, uint32_t number)
 {
+  assert(number < source->timeline.lanes_count);
   const struct timeline_lane *lane = &source->timeline.lanes[number];
   const struct lane_process *lanes = &source->traced[lane->process].lanes;
   struct timeline_index_lane found = {.thread = lanes->process->threads[lane->thread].index};
@@ -338,6 +348,7 @@ struct cells_reading {
 static void add_border(const struct cells_reading *reading, uint32_t number, uint64_t from_ns, uint64_t to_ns,
                        struct timeline_cell *cells)
 {
+  assert(number < reading->source->timeline.lanes_count);
   const struct timeline_lane *of = &reading->source->timeline.lanes[number];
   struct lane *lane = lane_open(&reading->source->traced[of->process].lanes, of->thread, from_ns, to_ns, NULL);
   struct lane_interval interval;
@@ -394,6 +405,7 @@ static void read_cells(void *argument, uint32_t number, unsigned worker)
 
 static void cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *out)
 {
+  assert(count && out && from_ns <= to_ns);
   struct timeline_source *source = context;
   struct cells_reading reading = {.source = source, .from_ns = from_ns, .to_ns = to_ns, .count = count, .cells = out};
   workers_run(source->input.threads, source->timeline.lanes_count, read_cells, &reading);
@@ -401,12 +413,14 @@ static void cells(void *context, uint64_t from_ns, uint64_t to_ns, uint32_t coun
 
 void timeline_source_collect(struct timeline_source *source, uint32_t lane)
 {
+  assert(lane < source->timeline.lanes_count);
   const struct timeline_lane *of = &source->timeline.lanes[lane];
   traced_collect(&source->input, &source->traced[of->process], of->thread);
 }
 
 void timeline_source_prepare(struct timeline_source *source, uint32_t first)
 {
+  assert(first < source->timeline.lanes_count);
   uint32_t process = source->timeline.lanes[first].process;
   struct traced *traced = &source->traced[process];
   problems_release(&traced->problems);
@@ -419,6 +433,7 @@ void timeline_source_prepare(struct timeline_source *source, uint32_t first)
 struct index_builder *timeline_source_index(struct timeline_source *source, uint32_t first,
                                             const struct timeline_index_guest *guest, struct problems *problems)
 {
+  assert(first < source->timeline.lanes_count);
   const struct timeline_lane *of = source->timeline.lanes;
   struct traced *traced = &source->traced[of[first].process];
   uint32_t end = timeline_process_end(&source->timeline, first);
@@ -440,21 +455,25 @@ struct index_builder *timeline_source_index(struct timeline_source *source, uint
 
 void timeline_source_forget(struct timeline_source *source, uint32_t process)
 {
+  assert(process < source->count);
   traced_forget(&source->traced[process], &source->input.profile->processes[process]);
 }
 
 bool timeline_source_damaged(const struct timeline_source *source, uint32_t process)
 {
+  assert(process < source->count);
   return source->traced[process].damaged;
 }
 
 bool timeline_source_indexed(const struct timeline_source *source, uint32_t process)
 {
+  assert(process < source->count);
   return source->traced[process].index;
 }
 
 uint8_t *timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, size_t *size)
 {
+  assert(process < source->count);
   const struct timeline_index *index = source->traced[process].index;
   return index ? timeline_index_more(index, part, size) : NULL;
 }
@@ -462,12 +481,14 @@ uint8_t *timeline_source_stored(const struct timeline_source *source, uint32_t p
 void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
                           uint64_t *end_ns)
 {
+  assert(process < source->count);
   lane_life(&source->traced[process].lanes, position, start_ns, end_ns);
 }
 
 int timeline_source_each(struct timeline_source *source, uint32_t process, uint32_t position, timeline_visit *visit,
                          void *context)
 {
+  assert(process < source->count && visit);
   const struct traced *traced = &source->traced[process];
   struct lane *lane = lane_open(&traced->lanes, position, 0, UINT64_MAX, NULL);
   struct lane_interval from;
@@ -495,6 +516,7 @@ uint64_t timeline_source_bytes(const struct timeline_source *source)
 int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
                         uint64_t ns[TIMELINE_CATEGORIES])
 {
+  assert(lane < source->timeline.lanes_count && from_ns <= to_ns);
   const struct traced *traced = &source->traced[source->timeline.lanes[lane].process];
   const struct timeline_index_lane life = index_lane(source, lane);
   struct timeline_index_cell cell;
@@ -507,12 +529,14 @@ int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uin
 
 uint32_t timeline_source_row(const struct timeline_source *source, uint32_t process, uint32_t position, uint32_t node)
 {
+  assert(process < source->count);
   bool known = position < source->input.profile->processes[process].threads_count && source->traced[process].rows;
   return known ? traced_row(&source->traced[process], position, node) : MODEL_NONE;
 }
 
 uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t process, uint32_t position)
 {
+  assert(process < source->count);
   const struct traced *traced = &source->traced[process];
   return position < source->input.profile->processes[process].threads_count && traced->rows ? traced->counts[position]
                                                                                             : 0;
@@ -521,12 +545,14 @@ uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t pr
 uint32_t timeline_source_construct(const struct timeline_source *source, uint32_t process, uint32_t position,
                                    uint32_t record)
 {
+  assert(process < source->count);
   bool known = position < source->input.profile->processes[process].threads_count;
   return known ? traced_construct(&source->input, &source->traced[process], position, record) : MODEL_NONE;
 }
 
 uint64_t timeline_source_offset(const struct timeline_source *source, uint32_t process)
 {
+  assert(process < source->count);
   return source->traced[process].lanes.offset_ns;
 }
 

@@ -4,6 +4,7 @@
 #include "common/symbols/symbols.h"
 #include "common/symbols/symbols_names.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ void code_close(struct code *code)
 
 static const struct code_file *file_of(struct code *code, uint32_t module)
 {
+  assert(module < code->names->modules_count);
   struct code_file *file = &code->files[module];
   const char *path = code->profile->catalog.modules[module].path;
   if (!file->opened && code->names->modules[module].symbols) {
@@ -60,6 +62,7 @@ const struct bounds *code_bounds(struct code *code, uint32_t module)
 
 uint64_t code_function(struct code *code, uint32_t module, uint64_t offset)
 {
+  assert(module < code->names->modules_count);
   struct symbols_place place;
   const struct symbols *symbols = code->names->modules[module].symbols;
   if (symbols && symbols_lookup(symbols, offset, &place, 1) >= 1 && place.function)
@@ -69,6 +72,7 @@ uint64_t code_function(struct code *code, uint32_t module, uint64_t offset)
 
 const char *code_name(struct code *code, uint32_t module, uint64_t offset)
 {
+  assert(module < code->names->modules_count);
   struct symbols_place place;
   const struct symbols *symbols = code->names->modules[module].symbols;
   return symbols && symbols_lookup(symbols, offset, &place, 1) >= 1 && place.low == offset ? place.function : NULL;
@@ -81,11 +85,13 @@ static bool begins(const char *name, const char *prefix)
 
 bool code_is_runtime(const char *name)
 {
+  assert(name);
   return begins(name, "GOMP_") || begins(name, "__kmpc_") || begins(name, "omp_");
 }
 
 bool code_enters(const char *name, uint32_t kind)
 {
+  assert(name);
   size_t length = strcspn(name, "@"); /* of NAME@plt */
   switch (kind) {
   case DIRECTIVE_PARALLEL:
@@ -144,6 +150,7 @@ static bool is_outlined(const struct symbols *symbols, uint64_t address, struct 
 bool code_passed(struct code *code, uint32_t module, uint64_t low, uint64_t end, struct symbols_place *found,
                  char *readable)
 {
+  assert(module < code->names->modules_count && readable);
   enum { LOADS_MAX = 64 };
   const struct callees *callees = code_callees(code, module);
   const struct symbols *symbols = code->names->modules[module].symbols;

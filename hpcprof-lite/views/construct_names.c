@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ enum { LINES_BELOW_MAX = 3 };
  * lines before. */
 static const char *caller_name(const struct names *names, const struct tree *tree, uint32_t address)
 {
+  assert(address < names->addresses_count);
   uint32_t best = 0, least = LINES_BELOW_MAX + 1, outer = names->steps[names->addresses[address].first].function;
   const struct names_function *outlined = &names->functions[names_innermost(names, address)->function];
   for (uint32_t i = 1; i < tree->count && least; i++) {
@@ -60,6 +62,7 @@ static void name_directive(const struct profile *profile, struct names *names, c
  * innermost one up to `depth` callers into which it is inlined. */
 static bool same_code(const struct names *names, uint32_t a, uint32_t b, uint32_t depth)
 {
+  assert(a < names->addresses_count && b < names->addresses_count);
   const struct names_address *x = &names->addresses[a], *y = &names->addresses[b];
   for (uint32_t i = 0; i <= depth && (i < x->count || i < y->count); i++) {
     if (i >= x->count || i >= y->count)
@@ -99,6 +102,7 @@ static bool same_place(const struct profile *profile, const struct names *names,
 /* "f < a.c:7 < b.c:9": the name of a construct, and up to `depth` calls that were inlined around it. */
 static void add_calls(struct names *names, uint32_t number, uint32_t depth)
 {
+  assert(names->directive_at[number] != MODEL_NONE);
   struct names_directive *row = &names->directives[number];
   const struct names_address *address = &names->addresses[names->directive_at[number]];
   for (uint32_t i = 1; i <= depth && i < address->count; i++) {
@@ -111,6 +115,7 @@ static void add_calls(struct names *names, uint32_t number, uint32_t depth)
  * example), and tells the others apart by the calls that were inlined around them. */
 static void settle_place(struct names *names, const uint32_t *numbers, uint32_t count)
 {
+  assert(count > 1);
   enum { DEPTH_MAX = 64 };
   uint32_t depth = 0, kept = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -133,6 +138,7 @@ static void settle_place(struct names *names, const uint32_t *numbers, uint32_t 
 
 void construct_names(const struct profile *profile, const struct tree *tree, struct names *names)
 {
+  assert(!names->directives);
   uint32_t count = profile->workspan.directives_count;
   uint32_t *order = xcalloc(count, sizeof *order);
   names->directives = xcalloc((size_t)count + 1, sizeof *names->directives);

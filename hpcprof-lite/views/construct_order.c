@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/checks.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static int by_parent(const void *a, const void *b, void *argument)
 static void arrange(const struct construct_tree *tree, const uint32_t *order, struct construct_entry *sorted,
                     uint32_t *place)
 {
+  assert(!order[0]);
   place[0] = 0;
   sorted[0] = tree->entries[0];
   uint32_t parent = 0, next = 0;
@@ -59,6 +61,7 @@ void construct_order(struct construct_tree *tree, const struct table_keys *keys)
   tree->entries = sorted;
   free(order);
   free(place);
+  assert(check_construct_tree(tree));
 }
 
 struct candidate {

@@ -3,7 +3,9 @@
 #include "common/order.h"
 #include "common/words.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/checks.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@ struct build {
 /* Gives figures a copy of their counts, counts[place], so that adding to it does not change the figures copied. */
 static void copy_counts(struct construct_figures *figures, struct construct_counts *counts, size_t place)
 {
+  assert(!figures->counts || counts);
   if (!figures->counts)
     return;
   counts[place] = *figures->counts;
@@ -64,6 +67,7 @@ static void number_threads(struct build *build, uint32_t *first_of)
 /* Joins the nodes of copies; map[] receives the joined node of each. */
 static void join_nodes(struct build *build, uint32_t *map)
 {
+  assert(build->names->directives);
   const struct construct_times *times = &build->profile->constructs;
   struct index index = {0};
   for (uint32_t i = 0; i < times->nodes_count; i++) {
@@ -193,6 +197,7 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
  * parts of the function that called it. */
 static uint32_t context_id(const struct build *build, uint32_t context)
 {
+  assert(build->row_of && build->contexts->count);
   const struct context_node *nodes = build->profile->contexts.nodes;
   for (; context && context != MODEL_NONE; context = nodes[context].parent) {
     uint32_t row = nodes[context].kind == CONTEXT_RUNTIME ? MODEL_NONE : build->row_of[context];
@@ -309,6 +314,7 @@ static void set_gains(const struct profile *profile, struct construct_tree *resu
 void construct_rows(const struct profile *profile, struct names *names, const struct tree *contexts,
                     const uint32_t *row_of_context, struct construct_tree *result)
 {
+  assert(names->directives || !profile->constructs.nodes_count);
   struct build build = {
       .profile = profile, .names = names, .contexts = contexts, .row_of = row_of_context, .result = result};
   *result = (struct construct_tree){0};
@@ -325,6 +331,7 @@ void construct_rows(const struct profile *profile, struct names *names, const st
   free(build.first_child);
   free(build.first_row);
   free(build.used);
+  assert(check_construct_tree(result));
 }
 
 /* ---- the list ---- */
@@ -334,6 +341,7 @@ ORDER(by_thread, struct construct_row, COMPARE(x->thread, y->thread))
 /* Adds up the lines of one thread. */
 static void join_lines(struct construct_entry *entry)
 {
+  assert(entry->lines || !entry->lines_count);
   uint32_t count = 0;
   if (entry->lines_count)
     qsort(entry->lines, entry->lines_count, sizeof *entry->lines, by_thread);
@@ -416,4 +424,5 @@ void construct_rows_flat(const struct construct_tree *tree, struct names *names,
     entry->end = i ? i + 1 : result->count;
     entry->note = note_of(names, result->unseen, entry);
   }
+  assert(check_construct_tree(result));
 }

@@ -6,6 +6,7 @@
 #include "common/symbols/symbols_names.h"
 #include "hpcprof-lite/views/tail_calls.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ static void set_origins(struct names *names)
 static uint32_t called_function(const struct profile *profile, const struct names *names, uint32_t number,
                                 uint32_t *call)
 {
+  assert(number && number < profile->contexts.count);
   const struct context_node *nodes = profile->contexts.nodes, *node = &nodes[number];
   const struct context_node *entry = &nodes[node->parent];
   bool called = node->kind == CONTEXT_FRAME && (entry->kind == CONTEXT_PARALLEL || entry->kind == CONTEXT_TASK);
@@ -78,6 +80,7 @@ static uint32_t called_function(const struct profile *profile, const struct name
 /* Whether a function, or the construct that it was made of, contains a construct. */
 static bool contains(const struct names *names, uint32_t function, const struct names_function *outlined)
 {
+  assert(function < names->functions_count && outlined->origin != MODEL_NONE);
   return function == outlined->origin || names->functions[function].origin == outlined->origin ||
          symbols_same_template(names->functions[function].name, names->functions[outlined->origin].name);
 }
@@ -85,6 +88,7 @@ static bool contains(const struct names *names, uint32_t function, const struct 
 /* Moves the steps of an address to the end of all, with one more. */
 static void add_step(struct names *names, struct names_address *address, uint32_t function)
 {
+  assert(function < names->functions_count && address->count);
   size_t needed = (size_t)names->steps_count + address->count + 1;
   xarray_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps);
   struct names_step *to = names->steps + names->steps_count;
@@ -99,6 +103,7 @@ static void add_step(struct names *names, struct names_address *address, uint32_
  * (`passed`), it must then have its line: a compiler that makes one of equal outlined functions names it after one. */
 static void set_place(struct names *names, uint32_t call, const struct names_function *outlined, bool passed)
 {
+  assert(call < names->addresses_count);
   struct names_address *address = &names->addresses[call];
   uint32_t last = outlined->origin == MODEL_NONE ? address->count : 0;
   for (uint32_t i = address->count; i-- > 0 && !last;)
@@ -147,6 +152,7 @@ static void read_contexts(struct calls *calls)
 
 static uint32_t module_of(const struct names *names, uint32_t address)
 {
+  assert(address < names->addresses_count);
   return names->functions[names->steps[names->addresses[address].first].function].module;
 }
 
@@ -154,6 +160,7 @@ static uint32_t module_of(const struct names *names, uint32_t address)
  * the runtime. */
 static bool calls_other(struct calls *calls, uint32_t call)
 {
+  assert(call < calls->names->addresses_count);
   return code_calls_other(calls->code, module_of(calls->names, call), calls->names->addresses[call].offset + 1);
 }
 

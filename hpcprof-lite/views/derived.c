@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ static const uint32_t bottomup_rows_max = 4u << 20;
 
 static uint32_t append_copy(struct tree *into, const struct tree *from, uint32_t row, uint32_t parent)
 {
+  assert(row < from->count && into->columns == from->columns);
   struct tree_row wanted = from->rows[row];
   wanted.parent = parent;
   uint32_t copy = tree_add(into, &wanted, NULL);
@@ -20,6 +22,7 @@ static uint32_t append_copy(struct tree *into, const struct tree *from, uint32_t
 void derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
                   const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of)
 {
+  assert(tree->order && copy_of);
   tree_init(part, tree->columns, root_name);
   *matches = 0;
   memset(copy_of, 0xff, tree->count * sizeof *copy_of);
@@ -76,6 +79,7 @@ void derived_release_links(struct derived_links *links)
 /* The caller adds all links of a row before those of the next row. */
 static void add_link(struct derived_links *links, uint32_t row, uint32_t target)
 {
+  assert(!links->count[row] || links->first[row] + links->count[row] == links->into_count);
   if (!links->count[row]++)
     links->first[row] = links->into_count;
   *XAPPEND(links->into, links->into_count, links->into_room) = target;
@@ -87,6 +91,7 @@ static void add_link(struct derived_links *links, uint32_t row, uint32_t target)
 static void accumulate(const struct tree *tree, uint32_t row, uint32_t position, struct tree *into, uint32_t target,
                        uint32_t *counted_end, struct derived_links *links)
 {
+  assert(position < tree->count && tree->order[position] == row && target < into->count);
   bool outermost = position >= *counted_end;
   if (outermost)
     *counted_end = tree->end[position];
@@ -119,6 +124,7 @@ static void fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map,
 void derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
                   struct derived_links *links)
 {
+  assert(tree->order && columns->count == tree->columns);
   uint32_t *map = xcalloc(tree->count, sizeof *map);
   tree_init(flat, columns->count, tree->rows[0].name);
   init_links(links, tree);
@@ -154,6 +160,7 @@ static void add_callers(struct bottomup *bottomup, uint32_t row, uint32_t positi
 void derived_bottomup(const struct tree *tree, const struct tree_columns *columns, struct tree *bottomup,
                       struct derived_links *links)
 {
+  assert(tree->order && columns->count == tree->columns);
   struct tree flat;
   uint32_t *map = xcalloc(tree->count, sizeof *map), root_end = 0;
   struct bottomup state = {.tree = tree, .view = bottomup, .links = links};

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct candidate {
@@ -60,6 +61,7 @@ static bool is_empty(const struct tree *tree, uint32_t row)
 static void keep_heaviest(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                           bool *shown)
 {
+  assert(limits->rows);
   struct candidate *candidates = xcalloc(tree->count, sizeof *candidates);
   uint32_t count = 0;
   for (uint32_t i = 1; i < tree->count; i++) {
@@ -79,6 +81,7 @@ static void keep_heaviest(const struct tree *tree, const struct tree_columns *co
 void limits_apply(const struct tree *tree, const struct tree_columns *columns, const struct limits *limits,
                   bool **shown, uint32_t *left_out)
 {
+  assert(tree->order);
   *shown = xcalloc(tree->count, sizeof **shown);
   (*shown)[0] = !limits->critical_path || tree_incl(tree, 0, columns->critical);
   for (uint32_t i = 1; i < tree->count; i++) {

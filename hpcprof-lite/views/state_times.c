@@ -3,11 +3,13 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 void state_times_add(struct state_times *times, const struct timeline_cell *cells, uint32_t count)
 {
+  assert(cells || !count);
   for (uint32_t i = 0; i < count; i++)
     for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
       model_add(&times->ns[c], cells[i].ns[c]);
@@ -24,6 +26,7 @@ ORDER(by_total, struct state_spread, COMPARE(y->total_ns, x->total_ns) ?: COMPAR
 unsigned state_times_spread(const struct state_times *rows, uint32_t count,
                             struct state_spread spreads[TIMELINE_CATEGORIES])
 {
+  assert(rows || !count);
   unsigned found = 0;
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++) {
     struct state_spread spread = {.category = (enum timeline_category)c, .least_ns = UINT64_MAX};

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/merge/stitch.h"
 #include "hpcprof-lite/model/workers.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static void amounts_release(struct amounts *amounts)
 
 static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
 {
+  assert(row < amounts->rows);
   model_add(&amounts->values[row], amount);
   amounts->used[row / 64] |= UINT64_C(1) << row % 64;
 }
@@ -87,6 +89,7 @@ static void amounts_add(struct amounts *amounts, uint32_t row, uint64_t amount)
 /* Returns the last row in use before `end`, or MODEL_NONE, and marks it as unused.  The caller clears its value. */
 static uint32_t amounts_take(struct amounts *amounts, uint32_t end)
 {
+  assert(end <= amounts->rows);
   for (uint32_t word = end / 64 + 1; word-- > 0;) {
     if (!amounts->used[word])
       continue;
@@ -122,6 +125,7 @@ static void add_squares(unsigned __int128 *sum, unsigned __int128 amount)
 /* Adds the work that the current owner has in a row. */
 static void tally_add(struct tally *tally, uint32_t row, uint64_t amount)
 {
+  assert(tally->counted_count);
   struct statistics_sums *sums = &tally->sums[row];
   uint32_t position = tally->counted_count - 1, owner = tally->counted[position];
   if (tally->next[row] < position && sums->first_without == MODEL_NONE)
@@ -168,6 +172,7 @@ static void add_sums(struct statistics_sums *into, const struct statistics_sums 
 
 void statistics_merge(struct statistics *into, const struct statistics *from)
 {
+  assert(into->rows == from->rows && into->ranked == from->ranked);
   for (uint32_t row = 0; row < into->rows; row++) {
     add_sums(&into->threads[row], &from->threads[row]);
     if (into->ranked)
@@ -256,6 +261,7 @@ static void count_process(struct worker *worker, uint32_t position, struct amoun
 
 static void count_unit(struct worker *worker, const struct unit *unit)
 {
+  assert(unit->count);
   bool ranked = unit->owner != MODEL_NONE;
   for (uint32_t i = 0; i < unit->count; i++)
     count_process(worker, unit->first + i, ranked ? &worker->rank : NULL);
@@ -290,6 +296,7 @@ static void worker_release(struct worker *worker)
 /* Permutes sums[number[row]] to sums[row] in place, cycle by cycle.  moved[] is scratch memory, all false. */
 static void reorder(struct statistics_sums *sums, const uint32_t *number, uint32_t rows, bool *moved)
 {
+  assert(number && moved);
   for (uint32_t start = 0; start < rows; start++) {
     struct statistics_sums first = sums[start];
     uint32_t row = start;
@@ -467,6 +474,7 @@ static void plan_units(struct run *run)
 void statistics_count_part(const struct statistics_view *view, uint32_t part, uint32_t parts, unsigned threads,
                            struct problems *problems, struct statistics *statistics)
 {
+  assert(parts && part < parts && view->row_of && view->tree->count);
   struct run run = {.view = view, .statistics = statistics, .part = part, .parts = parts, .problems = problems};
   *statistics = (struct statistics){.rows = view->rows};
   plan_units(&run);
@@ -499,6 +507,7 @@ void statistics_release(struct statistics *statistics)
 /* Standard deviation over the owners.  squares - sum^2 / owners is computed in whole numbers to avoid cancellation. */
 static uint64_t deviation(const struct statistics_sums *sums, uint32_t owners)
 {
+  assert(owners);
   unsigned __int128 square = (unsigned __int128)sums->sum * sums->sum, base = square / owners;
   unsigned __int128 excess = sums->squares > base ? sums->squares - base : 0;
   long double fraction = (long double)(uint32_t)(square % owners) / owners;
@@ -509,6 +518,7 @@ static uint64_t deviation(const struct statistics_sums *sums, uint32_t owners)
 bool statistics_row(const struct statistics *statistics, uint32_t row, bool of_ranks,
                     struct statistics_figures *figures)
 {
+  assert(row < statistics->rows || !statistics->known);
   uint32_t owners = of_ranks ? statistics->ranks_count : statistics->threads_count;
   if (!statistics->known || !owners)
     return false;

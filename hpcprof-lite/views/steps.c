@@ -6,6 +6,7 @@
 #include "common/symbols/symbols.h"
 #include "common/symbols/symbols_names.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static void declare_outlined(const struct symbols *symbols, struct symbols_place
 int steps_look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
                   struct symbols_place places[STEPS_MAX])
 {
+  assert(found->symbols || !found->kept);
   int count = symbols_lookup(found->symbols, offset, places, STEPS_MAX);
   if (count < 1) {
     places[0] = (struct symbols_place){0};
@@ -58,6 +60,7 @@ static enum names_outline outline_of(const char *raw)
 static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
                                const struct symbols_place *place, uint64_t offset)
 {
+  assert(number < names->modules_count);
   struct names_function function = {.module = number, .file = "", .name = place->function};
   if (!function.name) {
     char *text = xasprintf("%s+0x%" PRIx64, module->name, place->low ? place->low : offset);
@@ -75,6 +78,7 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
 void steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
                const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address)
 {
+  assert(count <= STEPS_MAX && (places || !count));
   static const struct symbols_place no_symbol;
   address->first = names->steps_count;
   address->offset = offset;

@@ -2,12 +2,14 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/model/workers.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/callees.h"
 #include "hpcprof-lite/views/constructs.h"
 #include "hpcprof-lite/views/steps.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,6 +50,7 @@ static int by_identity(const void *a, const void *b, void *argument)
 
 static void order_contexts(const struct profile *profile, const uint32_t *rank, struct names *names)
 {
+  assert(profile->contexts.count);
   uint32_t count = profile->contexts.count;
   struct order_key key = {.contexts = &profile->contexts, .rank = rank};
   names->order = xmalloc(count * sizeof *names->order);
@@ -116,6 +119,7 @@ static void number_addresses(struct resolver *resolver, const uint32_t *rank)
 
 static void add_places(struct module_job *job, const struct symbols_place *places, size_t count)
 {
+  assert(count && count <= STEPS_MAX);
   xarray_reserve(&job->places, &job->places_room, job->places_count + count, sizeof *places);
   memcpy(job->places + job->places_count, places, count * sizeof *places);
   job->places_count += count;
@@ -128,6 +132,7 @@ ORDER(by_offset, uint32_t, COMPARE(*x, *y))
 static uint32_t wanted_offsets(const struct resolver *resolver, const struct module_job *job, const char *path,
                                uint32_t **wanted)
 {
+  assert(job->begin < job->end);
   uint32_t count = job->end - job->begin, calls = 0;
   struct callees *callees = NULL;
   for (uint32_t i = job->begin; i < job->end; i++)
@@ -236,6 +241,7 @@ static void resolve_jobs(struct resolver *resolver, unsigned threads)
 /* Makes the chains of a job's addresses from its places. */
 static void name_job(struct resolver *resolver, const struct module_job *job)
 {
+  assert(job->begin < job->end && job->end <= resolver->names->addresses_count);
   struct names *names = resolver->names;
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   const struct symbols_place *place = job->places;
@@ -279,6 +285,7 @@ void symbolize_kept(const struct profile *profile, unsigned threads, struct kept
     free(resolver.jobs[i].places);
   }
   constructs_settle(profile, names);
+  assert(check_names(names, contexts));
   free(resolver.jobs);
   free(resolver.offsets);
   free(resolver.enters);

@@ -6,6 +6,7 @@
 #include "common/symbols/symbols_names.h"
 #include "hpcprof-lite/views/steps.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static bool is_begin(const struct names_address *address)
 /* Whether a context is a function that left no frame: its address is where it begins. */
 static bool is_tail(const struct jumps *jumps, uint32_t node)
 {
+  assert(node < jumps->profile->contexts.count);
   const struct context_node *nodes = jumps->profile->contexts.nodes;
   if (nodes[node].kind != CONTEXT_FRAME || !nodes[node].parent)
     return false;
@@ -138,6 +140,7 @@ static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t l
 
 void tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
 {
+  assert(*address < names->addresses_count && body < names->functions_count);
   const struct names_function *outlined = &names->functions[body];
   uint64_t offset = names->addresses[*address].offset;
   *address = names->addresses_count;
@@ -164,6 +167,7 @@ static uint32_t jump_line(struct jumps *jumps, const struct found *found, uint32
  * known, the first one in the source. */
 static uint32_t choose(struct jumps *jumps, const struct found *found, uint32_t body)
 {
+  assert(found->count);
   uint32_t best = 0, least = UINT32_MAX;
   bool known = body != MODEL_NONE && body != several;
   for (uint32_t i = 0; i < found->count && found->count > 1; i++) {
@@ -181,6 +185,7 @@ static uint32_t choose(struct jumps *jumps, const struct found *found, uint32_t 
 /* Returns the number of a jump's address, which is added if it is new. */
 static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offset)
 {
+  assert(module < jumps->names->modules_count);
   struct names *names = jumps->names;
   uint64_t key = index_hash(index_hash(1, module), offset);
   uint32_t known = INDEX_FIND(&jumps->added, key, i, names->addresses[i - 1].offset == offset);

@@ -47,6 +47,7 @@ static enum launch_status fail(const struct parser *parser, const char *format, 
 /* Takes a setting that configuration files have, too. */
 static enum launch_status take_setting(const struct parser *parser, enum setting setting, const char *text)
 {
+  assert(setting < SETTINGS);
   char subject[64];
   snprintf(subject, sizeof subject, "option %s", setting_keys[setting].option);
   parser->plan->options.text[setting] = text;
@@ -56,6 +57,7 @@ static enum launch_status take_setting(const struct parser *parser, enum setting
 /* Appends events to those that the option has named before. */
 static enum launch_status take_events(const struct parser *parser, enum setting setting)
 {
+  assert(setting < SETTINGS);
   static char lists[SETTINGS][EVENTS_MAX * 256];
   char *list = lists[setting];
   size_t size = sizeof lists[setting], used = strlen(list);
@@ -125,6 +127,7 @@ static enum launch_status take_request(struct parser *parser, enum launch_option
 
 static enum launch_status take_option(struct parser *parser, enum launch_option option)
 {
+  assert(option < LAUNCH_OPTIONS);
   const struct launch_setting *set = &launch_settings[option];
   if (set->setting == SETTINGS)
     return take_request(parser, option);

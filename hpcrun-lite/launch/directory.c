@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/directory.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -164,6 +165,7 @@ static bool read_marker(int directory, char id[KNOWN_FILE_ID_BYTES])
 /* Returns 0, or errno: EEXIST if another process was first. */
 static int write_marker(int directory, const char *id)
 {
+  assert(*id && strlen(id) < KNOWN_FILE_ID_BYTES);
   char text[KNOWN_FILE_ID_BYTES + 1];
   int length = snprintf(text, sizeof text, "%s\n", id);
   int fd = openat(directory, KNOWN_FILE_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -181,6 +183,7 @@ static int write_marker(int directory, const char *id)
 
 static enum outcome refuse(const struct attempt *attempt, const char *reason)
 {
+  assert(attempt->message_size);
   snprintf(attempt->message, attempt->message_size, "%s '%.400s': %s", attempt->what, attempt->path, reason);
   return OUTCOME_REFUSED;
 }
@@ -199,12 +202,14 @@ static enum outcome refuse_entry(const struct attempt *attempt, int error)
 /* Decides by the id in the marker whose directory it is. */
 static enum outcome join(struct attempt *attempt, const char *id)
 {
+  assert(attempt->id);
   attempt->origin.joined = strcmp(id, attempt->id) == 0;
   return attempt->origin.joined ? OUTCOME_OURS : OUTCOME_BUSY;
 }
 
 static enum outcome claim(struct attempt *attempt, int directory)
 {
+  assert(directory >= 0 && attempt->id[0]);
   int error = write_marker(directory, attempt->id);
   if (error == 0)
     return OUTCOME_OURS;
@@ -239,6 +244,7 @@ static bool make_private(const struct attempt *attempt, int directory)
 /* Empties a directory that holds measurements only, and takes it.  Nobody else can put a file into it meanwhile. */
 static enum outcome replace(struct attempt *attempt, int directory)
 {
+  assert(attempt->overwrite);
   if (scan(attempt, directory, NULL, false) == CONTENT_FOREIGN)
     return refuse_foreign(attempt, "'%s' has just appeared in it and is not a measurement: give another directory");
   if (scan(attempt, directory, NULL, true) == CONTENT_FOREIGN)
@@ -249,6 +255,7 @@ static enum outcome replace(struct attempt *attempt, int directory)
 /* Decides whose directory it is, changing nothing.  OURS: it may be taken, or is this launch's already. */
 static enum outcome examine(struct attempt *attempt, int directory, enum content *content)
 {
+  assert(directory >= 0);
   char id[KNOWN_FILE_ID_BYTES];
   struct stat status;
   if (fstat(directory, &status) != 0 || (!attempt->trust && status.st_uid != geteuid()))
@@ -265,6 +272,7 @@ static enum outcome examine(struct attempt *attempt, int directory, enum content
 /* Takes the directory, locked if the file system can lock. */
 static enum outcome settle(struct attempt *attempt, int directory)
 {
+  assert(!attempt->origin.joined);
   enum content content;
   bool locked = flock(directory, LOCK_EX) == 0;
   enum outcome outcome = examine(attempt, directory, &content);
@@ -283,6 +291,7 @@ static enum outcome settle(struct attempt *attempt, int directory)
 
 static enum outcome try_directory(struct attempt *attempt)
 {
+  assert(attempt->path && attempt->path[0] == '/');
   bool created = mkdir(attempt->path, MODE) == 0;
   attempt->origin = (struct directory_origin){.created = created};
   attempt->foreign[0] = '\0';
@@ -319,6 +328,7 @@ static bool check_place(const struct attempt *attempt, const char *path)
  * directory. */
 static void default_name(const struct directory_request *request, char *name, size_t size)
 {
+  assert(size);
   const char *job = getenv("SLURM_JOB_ID");
   if (!job || job[0] == '\0')
     job = getenv("PBS_JOBID");
@@ -461,6 +471,7 @@ enum launch_status directory_examine(const struct directory_request *request, ch
 
 void directory_give_back(const char *path, const struct directory_origin *origin)
 {
+  assert(path[0] == '/');
   char id[KNOWN_FILE_ID_BYTES];
   int directory = owned_file_directory(path);
   if (directory < 0)

@@ -10,6 +10,7 @@
  *
  * Context: BATCH.  A failure prints one line on standard error.
  */
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -155,6 +156,7 @@ static const char *short_name(const char *directory)
 /* Runs hpcprof-lite, whose standard output is standard error.  Returns its exit status, or -1 if it cannot be run. */
 static int run_reporter(const char *const *arguments)
 {
+  assert(arguments[0] && arguments[0][0]);
   struct child child;
   bool executed = false;
   int status = 0, role = child_fork(&child);
@@ -188,6 +190,7 @@ static bool may_replace_page(const char *page)
  * that name stays as it is. */
 static bool write_page(const struct plan *plan, const char *what, const char *directory, const char *page)
 {
+  assert(strlen(directory) < PATH_MAX);
   static const char suffix[] = ".html";
   char part[PATH_MAX + 64], line[2 * PATH_MAX];
   snprintf(part, sizeof part, "%s.XXXXXX%s", directory, suffix);
@@ -213,6 +216,7 @@ static bool write_page(const struct plan *plan, const char *what, const char *di
 /* Prints the summary of the run or series on standard error, and writes the HTML report beside the measurement. */
 static void show_report(const struct plan *plan)
 {
+  assert(plan->reporter[0] && plan->directory[0]);
   const char *quiet = plan->log_level ? "--no-pager" : "-q"; /* the former may be given more than once */
   const char *directory = short_name(plan->directory);
   char page[PATH_MAX + 64], line[PATH_MAX + 128];
@@ -237,6 +241,7 @@ static void show_report(const struct plan *plan)
 static int run_child(const struct plan *plan, char **command, const struct series_run *run, const struct viewer *viewer,
                      int *status, bool *executed)
 {
+  assert(command[0]);
   struct child child;
   int role = child_fork(&child);
   if (role < 0)
@@ -256,6 +261,7 @@ static int run_child(const struct plan *plan, char **command, const struct serie
  * where a signal has ended the run, the view ends, too. */
 static int run_beside_view(const struct plan *plan, int *status, bool *executed)
 {
+  assert(plan->live && plan->directory[0]);
   struct viewer viewer;
   char message[1024];
   if (!viewer_start(&viewer, plan->reporter, short_name(plan->directory), message, sizeof message))
@@ -272,6 +278,7 @@ static int run_beside_view(const struct plan *plan, int *status, bool *executed)
  * COMMAND did. */
 static int run_and_report(const struct plan *plan)
 {
+  assert(plan->live || plan->report);
   bool executed = false;
   int status = 0, failure = plan->live ? run_beside_view(plan, &status, &executed)
                                        : run_child(plan, plan->command, NULL, NULL, &status, &executed);
@@ -287,6 +294,7 @@ static int run_and_report(const struct plan *plan)
 /* Prints which run has ended the series, and how. */
 static void print_end(const struct plan *plan, const struct series_run *run, int status)
 {
+  assert(run->threads);
   char message[1024], how[64];
   int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : child_ending_signal();
   if (signal_number)
@@ -319,6 +327,7 @@ static int measure_run(struct plan *plan, const char *series_directory, const st
  * Returns the exit status, or ends as a run did that failed. */
 static int run_series(struct plan *plan)
 {
+  assert(plan->series.count);
   char series_directory[PATH_MAX];
   struct series_run run;
   struct stat input;

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
 
 struct directory_request plan_directory(const struct plan *plan)
 {
+  assert(plan->command);
   return (struct directory_request){.output = plan->output,
                                     .command = plan->command[0] ? path_base(plan->command[0]) : "",
                                     .overwrite = plan->overwrite,
@@ -89,6 +91,7 @@ struct directory_request plan_directory(const struct plan *plan)
 /* Appends "SEPARATOR item", unless item is empty. */
 static void append_item(char *value, size_t size, const char *item, size_t item_length)
 {
+  assert(size && strlen(value) < size);
   size_t length = strlen(value);
   if (item_length > 0 && length + item_length + 2 <= size)
     snprintf(value + length, size - length, "%s%.*s", length ? ":" : "", (int)item_length, item);
@@ -115,6 +118,7 @@ static void append_foreign_items(char *value, size_t size, const char *list, con
 
 void plan_preload_value(const struct plan *plan, char *value, size_t size)
 {
+  assert(size && plan->library[0]);
   value[0] = '\0';
   append_item(value, size, plan->library, strlen(plan->library));
   append_item(value, size, plan->choice.preload, strlen(plan->choice.preload));
@@ -132,6 +136,7 @@ enum launch_status plan_check_auditors(const struct plan *plan, char *message, s
 
 void plan_tools_value(const struct plan *plan, char *value, size_t size)
 {
+  assert(size && plan->library[0]);
   value[0] = '\0';
   append_foreign_items(value, size, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
   append_item(value, size, plan->library, strlen(plan->library));
@@ -184,6 +189,7 @@ enum launch_status plan_take_settings(struct plan *plan, const char *asked_for, 
 static size_t name_place(const struct plan *plan, const struct setting_values *values, enum setting setting,
                          char *message, size_t message_size)
 {
+  assert(setting < SETTINGS && message_size);
   message[0] = '\0';
   if (values->source[setting] == SOURCE_FILE)
     snprintf(message, message_size, "%.400s:%d: %s: ", plan->configuration.path, values->of.line[setting],

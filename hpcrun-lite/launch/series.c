@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/series.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 static bool fail(char *message, size_t message_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static bool fail(char *message, size_t message_size, const char *format, ...)
 {
+  assert(message && message_size);
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, message_size, format, arguments);
@@ -63,6 +65,7 @@ bool series_parse_repeat(const char *text, struct series *series, char *message,
 /* The value of --scale-with at that position of the list, and its length; NULL if there is none. */
 static const char *value_at(const char *values, unsigned position, size_t *length)
 {
+  assert(length);
   for (; position && values; position--) {
     values = strchr(values, ',');
     values = values ? values + 1 : NULL;
@@ -73,6 +76,7 @@ static const char *value_at(const char *values, unsigned position, size_t *lengt
 
 static bool check_values(const struct series *series, char *const *command, char *message, size_t message_size)
 {
+  assert(series->values && series->count);
   size_t length;
   bool used = false;
   for (unsigned i = 0; i < series->count; i++)
@@ -111,6 +115,7 @@ unsigned series_runs(const struct series *series)
 
 void series_run(const struct series *series, unsigned number, struct series_run *run)
 {
+  assert(number < series_runs(series));
   char again[16] = "";
   run->size = number % series->count;
   run->threads = series->threads[run->size];
@@ -125,6 +130,7 @@ void series_run(const struct series *series, unsigned number, struct series_run 
 /* Returns a new text in which each `mark` is replaced by that value. */
 static char *replace(const char *text, const char *mark, const char *value, size_t length)
 {
+  assert(*mark && (value || !length));
   size_t marks = 0, mark_length = strlen(mark);
   for (const char *at = text; (at = strstr(at, mark)); at += mark_length)
     marks++;
@@ -138,6 +144,7 @@ static char *replace(const char *text, const char *mark, const char *value, size
 
 char **series_command(const struct series *series, const struct series_run *run, char *const *command)
 {
+  assert(command[0] && run->size < series->count);
   char threads[16];
   size_t count = 0, length;
   const char *value = value_at(series->values, run->size, &length);
@@ -156,6 +163,7 @@ char **series_command(const struct series *series, const struct series_run *run,
 
 bool series_set_threads(const struct series_run *run)
 {
+  assert(run->threads && run->threads <= SERIES_THREADS_MAX);
   const char *before = getenv("OMP_NUM_THREADS");
   const char *inner = before ? strchr(before, ',') : NULL; /* numbers of threads of nested regions stay */
   char *value;

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/viewer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -58,6 +59,7 @@ static void run_view(const struct viewer *viewer, const char *reporter, const ch
 /* Waits for the end of the view; ends it if the launcher writes anything.  Returns whether COMMAND still runs. */
 static bool wait_for_view(pid_t view, int command_runs)
 {
+  assert(view > 0);
   struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, view, 0), .events = POLLIN},
                           {.fd = command_runs, .events = POLLIN}};
   int timeout_ms = ends[0].fd < 0 ? FOLLOW_MS : -1; /* a sandbox or an old kernel may lack the call */
@@ -82,6 +84,7 @@ static bool wait_for_view(pid_t view, int command_runs)
 /* Shows what has been added to the file.  Returns false if it cannot be shown. */
 static bool copy_output(int file, int terminal, off_t *at)
 {
+  assert(*at >= 0);
   char block[1 << 16];
   for (;;) {
     ssize_t length = pread(file, block, sizeof block, *at);
@@ -152,6 +155,7 @@ bool viewer_start(struct viewer *viewer, const char *reporter, const char *direc
 
 void viewer_redirect(const struct viewer *viewer)
 {
+  assert(viewer->file >= 0);
   int empty = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
   if (empty >= 0)
     dup2(empty, STDIN_FILENO);
@@ -163,6 +167,7 @@ void viewer_redirect(const struct viewer *viewer)
 
 void viewer_finish(struct viewer *viewer, bool end)
 {
+  assert(viewer->keeper > 0 && viewer->file >= 0);
   int status = 0;
   void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* the keeper may have been killed */
   while (end && write(viewer->command_runs, "", 1) < 0 && errno == EINTR)

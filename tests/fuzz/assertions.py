@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of the running side once more, on a preloaded library with assertions (the build option rt_assertions), in the
-directory `assertions` of the build."""
+"""Tests once more on a build with assertions (the build option `assertions`), in the directory `assertions` of the
+build: of the running side with its launcher and preloaded library, and of reports with its hpcprof-lite."""
 import fcntl
 import os
 import shutil
@@ -11,13 +11,19 @@ import tap
 
 PLACE = os.path.join(tap.BUILD, "assertions")
 LIBRARY, ARCHIVE = "hpcrun-lite/libhpcrun-lite.so", "hpcrun-lite/librt.a"
-UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock")
+LAUNCHER = "hpcrun-lite/launch/hpcrun-lite"
+REPORT = "hpcprof-lite/hpcprof-lite"
+UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock", "checks",
+         "construct_rows", "grain_graph", "grains", "merge", "phases", "ranks", "read", "replay", "serialisation",
+         "table", "timeline_lanes", "trace_reader")
 # Script: words of its cases.
 SCRIPTS = {
     "span/basic_forms": ("clang with 3", "gcc with 2", "user regions", "paused", "detached"),
     "span/closed_forms": ("forms by gcc", "forms by clang"),
     "accuracy/construct_times": ("random",),
+    "cli/launcher": (),
 }
+REPORT_SCRIPTS = ("golden/golden", "golden/golden_figures", "golden/golden_figures_constructs", "cli/hpcprof")
 STATUS = 117  # of RT_ASSERTION_STATUS
 
 
@@ -25,18 +31,19 @@ def build(*targets):
     with open(PLACE + ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(os.path.join(PLACE, "build.ninja")):
-            tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Drt_assertions=true", cwd=tap.SOURCE,
+            tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Dassertions=true", cwd=tap.SOURCE,
                      timeout=300)
         tap.must("ninja", "-C", PLACE, *targets, timeout=500)
 
 
 def installation(directory):
-    """A copy of the staged installation with that library, as the directory of a build."""
-    build(LIBRARY)
+    """A copy of the staged installation with that library and launcher, as the directory of a build."""
+    build(LIBRARY, LAUNCHER)
     prefix = os.path.join(directory, "prefix")
     shutil.copytree(os.path.dirname(tap.BIN), prefix, symlinks=True, ignore=shutil.ignore_patterns("doc"))
     library = os.path.join(prefix, os.path.relpath(tap.LIBRARY, os.path.dirname(tap.BIN)))
     shutil.copyfile(os.path.join(PLACE, LIBRARY), library)
+    shutil.copyfile(os.path.join(PLACE, LAUNCHER), os.path.join(prefix, "bin", "hpcrun-lite"))
     with open(os.path.join(directory, "stage-prefix"), "w", encoding="utf-8") as file:
         file.write(os.path.join(prefix, "bin"))
     return directory
@@ -59,11 +66,14 @@ def a_broken_invariant_ends_the_process(directory):
 
 @tap.case
 def without_the_option_there_are_none(_):
-    with open(tap.LIBRARY, "rb") as file:
-        assert b"assertion failed" not in file.read()
-    build(LIBRARY)
-    with open(os.path.join(PLACE, LIBRARY), "rb") as file:
-        assert b"assertion failed" in file.read()
+    build(LIBRARY, LAUNCHER, REPORT)
+    for target, installed, word in ((LIBRARY, tap.LIBRARY, b"assertion failed"),
+                                    (LAUNCHER, os.path.join(tap.BIN, "hpcrun-lite"), b"__assert_fail"),
+                                    (REPORT, os.path.join(tap.BIN, "hpcprof-lite"), b"__assert_fail")):
+        with open(installed, "rb") as file:
+            assert word not in file.read(), installed
+        with open(os.path.join(PLACE, target), "rb") as file:
+            assert word in file.read(), target
 
 
 @tap.group
@@ -74,15 +84,26 @@ def unit_tests(_):
             for fine, name in tap.relay(os.path.join(PLACE, target), timeout=300)]
 
 
-def add(script, words):
+def add(script, words, settings):
     def run(directory):
         chosen = [part for word in words for part in ("-k", word)]
         return tap.relay(sys.executable, os.path.join(tap.TESTS, script + ".py"), *chosen, timeout=500,
-                         HPCRUN_LITE_TEST_BUILD=installation(directory))
+                         **settings(directory))
     run.__name__ = os.path.basename(script)
     tap.group(run)
 
 
+def of_library(directory):
+    return {"HPCRUN_LITE_TEST_BUILD": installation(directory)}
+
+
+def of_report(_):
+    build(REPORT)
+    return {"HPCRUN_LITE_TEST_REPORT": os.path.join(PLACE, REPORT)}
+
+
 for each, parts in SCRIPTS.items():
-    add(each, parts)
+    add(each, parts, of_library)
+for each in REPORT_SCRIPTS:
+    add(each, (), of_report)
 tap.main()

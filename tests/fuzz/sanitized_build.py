@@ -1,5 +1,6 @@
-"""The build with the address and undefined-behaviour sanitizers, in the directory `sanitized` of the build: by clang,
-with the fuzz targets, if clang has the library of its fuzzer; otherwise by another compiler, without them."""
+"""The build with the address and undefined-behaviour sanitizers and with assertions, in the directory `sanitized` of the
+build: by clang, with the fuzz targets, if clang has the library of its fuzzer; otherwise by another compiler, without
+them."""
 import fcntl
 import os
 import tempfile
@@ -50,8 +51,8 @@ def build(*targets):
         if not os.path.exists(os.path.join(PLACE, "build.ninja")):
             name, options = compiler()
             tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined",
-                     "-Db_lundef=false", "-Doptimization=0", "-Ddebug=true", *options, cwd=tap.SOURCE, timeout=300,
-                     CC=name)  # compiling with -O1 takes longer than all tests do
+                     "-Db_lundef=false", "-Doptimization=0", "-Ddebug=true", "-Dassertions=true", *options,
+                     cwd=tap.SOURCE, timeout=300, CC=name)  # compiling with -O1 takes longer than all tests do
         tap.must("ninja", "-C", PLACE, *targets, timeout=500)
 
 

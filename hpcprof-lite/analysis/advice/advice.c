@@ -4,6 +4,7 @@
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 #include "hpcprof-lite/analysis/advice/advice_waits.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -89,6 +90,7 @@ static void find_none(const struct advice_input *input, struct advice *advice)
  * others may wait for it, which no change of the program saves. */
 static void doubt(const struct advice_input *input, struct advice *advice)
 {
+  assert(input->all_ns || !input->core_wait_ns);
   bool waited = input->core_wait_ns > input->all_ns / ADVICE_MUCH;
   double threads = fmax(input->threads, 1), foreign_s = advice_seconds(input->core_wait_ns) * (1 - 1 / threads);
   if (!waited && input->tool_ns <= input->all_ns / ADVICE_MUCH)
@@ -108,6 +110,7 @@ static void doubt(const struct advice_input *input, struct advice *advice)
 
 void advice_compute(const struct advice_input *input, struct advice *advice)
 {
+  assert(input->constructs && input->profile && input->tree && input->columns);
   struct advice_run run = {.input = input, .advice = advice};
   *advice = (struct advice){.elapsed_s = input->elapsed_s};
   if (input->threads > 0 && input->threads <= UINT32_MAX / ADVICE_MORE)
@@ -159,6 +162,7 @@ static bool changes(const struct advice_finding *found, const struct construct_e
 
 void advice_select(const struct construct_tree *tree, const struct advice_finding *found, bool *directives)
 {
+  assert(directives || !tree->count);
   uint32_t end = 0;
   bool inside = false;
   for (uint32_t i = 1; i < tree->count; i++) {

@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -79,26 +80,31 @@ static const struct class
 
 const char *advice_name(enum advice_class class)
 {
+  assert(class < ADVICE_CLASSES);
   return classes[class].name;
 }
 
 const char *advice_title(enum advice_class class)
 {
+  assert(class < ADVICE_CLASSES);
   return classes[class].title;
 }
 
 const char *advice_remedy(enum advice_class class)
 {
+  assert(class < ADVICE_CLASSES);
   return classes[class].remedy;
 }
 
 const char *advice_view(enum advice_class class)
 {
+  assert(class < ADVICE_CLASSES);
   return classes[class].view;
 }
 
 bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s)
 {
+  assert(class < ADVICE_CLASSES);
   return class == ADVICE_UNFIT || class == ADVICE_NONE || (gain_s > 0 && gain_s >= least * advice->elapsed_s);
 }
 
@@ -145,6 +151,7 @@ void advice_add_omitted(struct advice *advice)
 
 void advice_place(struct advice_finding *found, const struct construct_entry *region, const struct construct_entry *at)
 {
+  assert(!at || region);
   if (!at)
     return;
   found->name = at->name;
@@ -165,6 +172,7 @@ void advice_more(const struct advice *advice, struct advice_finding *found, doub
 
 void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s)
 {
+  assert(found->class < ADVICE_CLASSES && found != &advice->unlisted);
   gain_s = fmin(fmax(gain_s, 0), found->gain_s);
   if (found->gain_s > 0 && found->more_s > 0)
     found->more_s *= gain_s / found->gain_s;

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_nodes.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,6 +9,7 @@ enum { FEW_TASKS = 20, ERRORS = 3 };
 
 void advice_node_add(struct advice_node *node, double exec_s)
 {
+  assert(exec_s >= 0);
   node->tasks++;
   node->exec_s += exec_s;
   node->squares += exec_s * exec_s;
@@ -42,6 +44,7 @@ static double elsewhere(const struct profile *profile, uint32_t directive)
 static void find_far_tasks(const struct advice_input *input, const struct advice_node *nodes,
                            const struct construct_entry *at, struct advice *advice)
 {
+  assert(at->kind == CONSTRUCT_TASK_EXEC);
   uint32_t near = ADVICE_NODES_MAX, far = ADVICE_NODES_MAX;
   double lost_s = 0;
   for (uint32_t i = 0; i < ADVICE_NODES_MAX; i++) {
@@ -70,6 +73,7 @@ static void find_far_tasks(const struct advice_input *input, const struct advice
 
 void advice_nodes_find(const struct advice_input *input, const struct advice_node *nodes, struct advice *advice)
 {
+  assert(nodes);
   const struct construct_tree *tree = input->constructs;
   for (uint32_t i = 1; i < tree->count; i++) {
     const struct construct_entry *entry = &tree->entries[i];

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct serial_rows {
 
 static void sum_serial(const struct advice_input *input, struct serial_rows *rows)
 {
+  assert(input->columns->idleness != MODEL_NONE);
   const struct tree *tree = input->tree;
   for (uint32_t i = tree->count; i-- > 0;) { /* a parent has a smaller number */
     const struct tree_row *row = &tree->rows[i];
@@ -53,6 +55,7 @@ static bool in_library(const struct advice_input *input, const struct tree_row *
  * MODEL_NONE. */
 static uint32_t next_callee(const struct tree *tree, const struct serial_rows *rows, uint32_t at, uint32_t after)
 {
+  assert(at < tree->count && (after == MODEL_NONE || after < tree->count));
   uint32_t best = MODEL_NONE;
   for (uint32_t child = tree->rows[at].first_child; child != MODEL_NONE; child = tree->rows[child].next) {
     uint64_t idle = rows->idle[child];
@@ -84,6 +87,7 @@ static uint32_t serial_place(const struct advice_input *input, const struct seri
 static void place_serial(const struct advice_input *input, const struct serial_rows *rows, double serial_s,
                          struct advice_finding *found)
 {
+  assert(serial_s >= 0);
   enum { CALLEES = 3 };
   const struct tree *tree = input->tree;
   uint32_t at = serial_place(input, rows), callee = MODEL_NONE;
@@ -122,6 +126,7 @@ static const struct profile_thread *initial_thread(const struct profile_process 
 
 static void find_serial(struct advice_run *run, double gain_s)
 {
+  assert(run->input->threads > 1);
   const struct advice_input *input = run->input;
   double threads = input->threads, serial_s = gain_s / (1 - 1 / threads);
   struct advice_finding *found =
@@ -197,6 +202,7 @@ static const struct profile_process *most_threads(const struct profile *profile)
 
 static void fill_crowd(const struct advice_run *run, struct crowd *crowd)
 {
+  assert(crowd->process && crowd->work_s);
   const struct profile_process *process = crowd->process;
   crowd->serial_s = run->input->serial_s / (1 - 1.0 / process->threads_max);
   for (uint32_t i = 0; i < process->threads_count; i++) {
@@ -215,6 +221,7 @@ static void fill_crowd(const struct advice_run *run, struct crowd *crowd)
  * runs them all. */
 static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
 {
+  assert(crowd->process->cpus);
   const struct profile_workspan *workspan = &run->input->profile->workspan;
   double cores = crowd->process->cpus, threads = crowd->process->threads_max, sum_s = 0, together_s = 0;
   for (uint32_t i = 0; i < crowd->process->threads_count; i++) {

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,7 @@ static void order_processes(struct advice_run *run)
 /* Weighted interval scheduling: Kleinberg and Tardos, Algorithm Design, 6.1. */
 double advice_chain(struct advice_run *run)
 {
+  assert(run->order && run->before && run->chain);
   uint32_t count = run->input->profile->processes_count;
   run->chain[0] = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -129,6 +131,7 @@ struct room {
 
 static void add_lines(struct room *room, const struct construct_tree *tree, const struct construct_entry *entry)
 {
+  assert(entry->lines || !entry->lines_count);
   for (uint32_t j = 0; j < entry->lines_count; j++) {
     const struct construct_figures *figures = &entry->lines[j].figures;
     uint32_t process = tree->threads[entry->lines[j].thread].process;
@@ -144,6 +147,7 @@ static void add_lines(struct room *room, const struct construct_tree *tree, cons
 /* Adds an occurrence of the region in the tree. */
 static void add_region(struct advice_run *run, struct room *room, struct advice_region *region, uint32_t first)
 {
+  assert(first < run->input->constructs->count && construct_is_region(run->input->constructs->entries[first].kind));
   const struct construct_tree *tree = run->input->constructs;
   const struct construct_entry *at = &tree->entries[first];
   region->executions += (double)at->sum.executions;
@@ -221,6 +225,7 @@ static void join_processes(struct advice_run *run, struct room *room, struct adv
 
 static void fill_region(struct advice_run *run, struct room *room, struct advice_region *region)
 {
+  assert(region->first);
   size_t processes = run->input->profile->processes_count;
   memset(room->team, 0, processes * sizeof *room->team);
   memset(room->total_s, 0, processes * sizeof *room->total_s);
@@ -269,6 +274,7 @@ static int compare_places(const struct place *x, const struct place *y)
 
 static struct place place_of(const struct construct_entry *at)
 {
+  assert(at->name && at->file);
   return (struct place){at->line, at->file, at->name, strlen(at->name)};
 }
 
@@ -290,6 +296,7 @@ static int by_place(const void *a, const void *b, void *regions)
 
 static int compare_with(const struct advice_run *run, uint32_t region, const struct place *place)
 {
+  assert(region < run->count);
   struct place other = place_of(run->regions[region].at);
   return compare_places(&other, place);
 }
@@ -376,6 +383,7 @@ static void list_regions(struct advice_run *run)
 
 void advice_regions_find(struct advice_run *run)
 {
+  assert(!run->regions);
   size_t entries = run->input->constructs->count, processes = run->input->profile->processes_count;
   run->next = xcalloc(entries, sizeof *run->next);
   run->waited_s = xcalloc(entries, sizeof *run->waited_s);
@@ -392,6 +400,7 @@ void advice_regions_find(struct advice_run *run)
 
 double advice_region_own(const struct advice_region *region, double s)
 {
+  assert(s >= 0);
   return region->total_s > 0 ? s * (1 - region->tool_s / region->total_s) : s;
 }
 

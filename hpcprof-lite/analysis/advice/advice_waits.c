@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ static void more_by_span(const struct advice_run *run, struct advice_finding *fo
 /* How long a team takes for sampled work without any loss. */
 static double sampled_wall(const struct advice_region *region, double work_s)
 {
+  assert(region->threads > 0);
   return region->total_s > 0 ? work_s * region->wall_s / region->total_s : work_s / region->threads;
 }
 
@@ -71,6 +73,7 @@ static bool find_small_tasks(struct advice_run *run, struct advice_region *regio
 /* How long the region takes once. */
 static double once_s(const struct advice_region *region)
 {
+  assert(region->threads > 0);
   return advice_region_own(region, region->total_s) / region->threads / fmax(region->executions, 1);
 }
 
@@ -224,6 +227,7 @@ static bool ordered_iterations(struct advice_run *run, const struct advice_regio
 static void enter_block(const struct advice_run *run, const struct advice_region *region,
                         const struct construct_entry *at, struct advice_finding *found)
 {
+  assert(region->threads > 1);
   double threads = region->threads;
   advice_place(found, region->at, at);
   advice_more(run->advice, found, found->gain_s * threads / (threads - 1) * (1 - 1 / more_cores(run)), false);
@@ -291,6 +295,7 @@ static bool uncounted_sections(struct advice_run *run, const struct advice_regio
 static bool few(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
                 double pieces, const char *what, const struct construct_entry *at)
 {
+  assert(region->threads > 0);
   if (pieces < 1 || pieces >= FEW_PIECES * region->threads)
     return false;
   double cores = more_cores(run), busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
@@ -430,6 +435,7 @@ struct lock_waiting {
  * that is neither waiting nor the program's work. */
 static void add_lock(const struct advice_region *region, const struct construct_entry *entry, struct lock_waiting *lock)
 {
+  assert(construct_is_lock(entry->kind));
   double wait_s = advice_seconds(construct_losses(entry->kind, &entry->sum).synchronisation);
   bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
   double processes = fmax(region->processes, 1);

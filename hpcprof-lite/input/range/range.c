@@ -6,6 +6,7 @@
 #include "hpcprof-lite/input/range/range_thread.h"
 #include "hpcprof-lite/input/range/trace_sweep.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* What a thread does now, for the counts at a sample. */
@@ -81,6 +82,7 @@ void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns
 
 static void unlist_idle(struct range *range, uint32_t place)
 {
+  assert(range->idle_count && range->at[place].listed);
   uint32_t last = range->places_idle[--range->idle_count], hole = range->at[place].listed - 1;
   range->places_idle[hole] = last;
   range->at[last].listed = hole + 1;
@@ -94,6 +96,7 @@ static bool is_busy(const struct range *range, enum doing doing)
 
 static void leave(struct range *range, const struct now *now)
 {
+  assert(now->doing != IDLE || range->at[now->place].idle);
   range->present -= now->doing != NOTHING;
   range->busy -= is_busy(range, now->doing);
   if (now->doing == IDLE && !--range->at[now->place].idle)
@@ -102,6 +105,7 @@ static void leave(struct range *range, const struct now *now)
 
 static void enter(struct range *range, const struct now *now)
 {
+  assert(now->doing != IDLE || now->place < range->places.count);
   range->present += now->doing != NOTHING;
   range->busy += is_busy(range, now->doing);
   if (now->doing == IDLE && !range->at[now->place].idle++) {
@@ -128,6 +132,7 @@ static struct now doing_of(const struct range_thread *thread, const struct trace
 /* Adds the time since the last change of a state, in which several threads were not parked. */
 static void pass(struct range *range, const struct range_thread *thread, uint64_t until)
 {
+  assert(thread->from <= thread->to);
   uint32_t parked = range->at[0].idle; /* the first place */
   bool in_region = range->present > parked + 1;
   uint64_t begin = MAX(range->since, thread->from);
@@ -139,6 +144,7 @@ static void pass(struct range *range, const struct range_thread *thread, uint64_
 
 static void take_state(struct range *range, const struct trace_sweep_item *item)
 {
+  assert(item->thread < range->count);
   struct now *now = &range->now[item->thread];
   pass(range, &range->threads[item->thread], item->event.begin_ticks);
   leave(range, now);
@@ -153,6 +159,7 @@ static void take_state(struct range *range, const struct trace_sweep_item *item)
 /* amount * share / all, rounded to the nearest. */
 static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 {
+  assert(all);
   return model_rounded((double)amount * (double)share / (double)all);
 }
 
@@ -169,6 +176,7 @@ static void add_blame(struct range_thread *thread, uint32_t value, uint64_t per_
 /* Adds what other threads wait during a sample to its context. */
 static void charge_idleness(struct range *range, uint32_t position, uint32_t value, uint64_t weight)
 {
+  assert(position < range->count && value);
   struct range_thread *thread = &range->threads[position];
   const struct now *self = &range->now[position];
   uint32_t busy = range->busy + !is_busy(range, self->doing), present = range->present + (self->doing == NOTHING);
@@ -199,6 +207,7 @@ static uint32_t released_lock(const struct range *range, uint64_t ns)
 /* Takes what is pending of a lock, and adds it to the shares of the context of its release, unless that is NULL. */
 static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct range_thread *thread, uint32_t value)
 {
+  assert(lock == MODEL_NONE || lock < range->places.count);
   if (lock == MODEL_NONE)
     return;
   struct at_place *at = &range->at[lock];
@@ -217,6 +226,7 @@ static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct
 /* A sample of a thread that waits for the lock of that place. */
 static void wait_for_lock(struct range *range, uint32_t lock, uint64_t weight)
 {
+  assert(lock < range->places.count && range->busy);
   struct at_place *at = &range->at[lock];
   model_add(&at->pending_ns, weight);
   for (uint32_t i = 0; i < range->idle_count; i++) {
@@ -231,6 +241,7 @@ static void wait_for_lock(struct range *range, uint32_t lock, uint64_t weight)
 
 static void take_charge(struct range *range, const struct trace_sweep_item *item)
 {
+  assert(item->event.kind == TRACE_EVENT_CHARGE);
   struct range_thread *thread = &range->threads[item->thread];
   const struct trace_event *event = &item->event;
   uint32_t value = range_thread_sample(thread, event), lock = released_lock(range, event->ns);
@@ -244,6 +255,7 @@ static void take_charge(struct range *range, const struct trace_sweep_item *item
 
 static void take_sample(struct range *range, const struct trace_sweep_item *item)
 {
+  assert(item->event.kind == TRACE_EVENT_SAMPLE);
   struct range_thread *thread = &range->threads[item->thread];
   const struct now *self = &range->now[item->thread];
   uint64_t weight = range_thread_weight(thread, &item->event);
@@ -269,6 +281,7 @@ static struct trace_sweep_thread sweep_thread(const struct profile_process *proc
 
 static void prepare(struct range *range)
 {
+  assert(!range->now && range->places.count);
   range->now = xcalloc(range->count, sizeof *range->now);
   range->at = xcalloc(range->places.count, sizeof *range->at);
   range->places_idle = xcalloc(range->places.count, sizeof *range->places_idle);
@@ -461,6 +474,7 @@ static void take_thread(const struct range *range, const struct range_thread *fr
 void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,
                 struct problems *problems)
 {
+  assert(range->count == process->threads_count);
   uint64_t unknown = 0, gap_ticks = 0, dropped = process->lost[LOSS_TRACE];
   uint64_t from_ns = model_rounded((double)(process->from_ticks - process->start_ticks) * process->workspan.tick_ns);
   uint64_t to_ns = model_rounded((double)(process->to_ticks - process->start_ticks) * process->workspan.tick_ns);

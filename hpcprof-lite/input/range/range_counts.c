@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct counting {
@@ -94,6 +95,7 @@ static void take_event(struct counting *counting, const struct trace_event *even
 void range_counts_take(struct range_thread *thread, struct read_file *file, const struct trace_reader *trace,
                        struct problems *problems, struct read_part *part)
 {
+  assert(!thread->counted);
   struct counting counting = {.thread = thread, .part = part};
   const char *names[COUNTERS_MAX];
   thread->counters = read_counters(file, names);

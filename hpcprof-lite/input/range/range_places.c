@@ -4,6 +4,7 @@
 #include "hpcprof-lite/input/thread_states.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 uint32_t range_places_add(struct range_places *places, const struct wait_place *place)
@@ -35,6 +36,7 @@ void range_stored_index(struct range_stored *stored)
 
 uint32_t range_stored_find(const struct range_stored *stored, const struct wait_place *place)
 {
+  assert(stored->waits || !stored->count);
   uint32_t found = index_find(&stored->index, wait_place_hash(place));
   if (!found)
     return MODEL_NONE;
@@ -45,6 +47,7 @@ uint32_t range_stored_find(const struct range_stored *stored, const struct wait_
 /* In which region the record lies: 0 in none, 1 the thread has created the outermost one, 2 another thread has. */
 static uint8_t region_of(const struct format_construct *constructs, uint32_t record, const uint8_t *regions)
 {
+  assert(record);
   const struct format_construct *construct = &constructs[record];
   uint8_t around = construct->parent < record && !read_is_link(construct) ? regions[construct->parent] : 0;
   if (around || !construct_is_region(construct->kind))
@@ -88,6 +91,7 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
 
 struct range_code range_code_of_place(const struct range_stored *stored, uint32_t number, struct range_places *places)
 {
+  assert(number < stored->count);
   const struct format_wait *wait = &stored->waits[number];
   struct wait_place at = wait_place_of(wait);
   return (struct range_code){

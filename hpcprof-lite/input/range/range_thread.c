@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ static void take_codes(struct range_thread *thread, const struct read_file *file
 /* Finds or adds the thread's record of a place.  Returns its number. */
 static uint32_t wait_at(struct range_thread *thread, const struct range_places *places, uint32_t place)
 {
+  assert(place < places->count);
   uint32_t found = index_find(&thread->wait_index, (uint64_t)place + 1);
   if (found)
     return found - 1;
@@ -130,12 +132,14 @@ static bool is_inside(const struct range_thread *thread, uint64_t at)
 
 static bool begins_region(const struct range_thread *thread, uint64_t code)
 {
+  assert(code / CONSTRUCT_TIMES < thread->constructs_count);
   const struct format_construct *construct = &thread->constructs[code / CONSTRUCT_TIMES];
   return construct_is_region(construct->kind) && !read_is_link(construct);
 }
 
 void range_thread_state(struct range_thread *thread, const struct range_places *places, const struct trace_event *event)
 {
+  assert(event->begin_ticks <= event->end_ticks);
   struct range_code *code = range_thread_code(thread, event->code);
   uint64_t own_all = event->own_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
   if (event->kind == TRACE_EVENT_GAP) {
@@ -194,6 +198,7 @@ static void count_sample(struct range_thread *thread, const struct trace_event *
 
 uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event)
 {
+  assert(event->kind == TRACE_EVENT_SAMPLE || event->kind == TRACE_EVENT_CHARGE);
   bool in = is_inside(thread, event->begin_ticks), charge = event->kind == TRACE_EVENT_CHARGE;
   uint64_t weight = range_thread_weight(thread, event);
   if (!charge)
@@ -218,6 +223,7 @@ uint32_t range_thread_sample(struct range_thread *thread, const struct trace_eve
 
 static struct range_share *find_share(struct range_thread *thread, uint32_t value, uint32_t wait)
 {
+  assert(value < thread->values_count && wait < thread->waits_count);
   uint64_t key = index_hash(index_hash(1, value), wait);
   uint32_t found = INDEX_FIND(&thread->share_index, key, i,
                               thread->shares[i].value == value && thread->shares[i].share.wait == wait);
@@ -236,6 +242,7 @@ static struct range_share *find_share(struct range_thread *thread, uint32_t valu
 void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
                         uint64_t ns)
 {
+  assert(value && value < thread->values_count);
   uint32_t wait = wait_at(thread, places, place);
   if (!ns)
     return;
@@ -284,6 +291,7 @@ static uint64_t cell(const struct range_sums *sums, uint32_t role, uint64_t stor
 /* Hands a table over to the part. */
 static void give(struct read_part *part, enum format_table table, void *records, uint32_t count)
 {
+  assert(table < FORMAT_TABLES && (records || !count));
   part->tables[table].records = records;
   part->tables[table].count = count;
 }
@@ -291,6 +299,7 @@ static void give(struct read_part *part, enum format_table table, void *records,
 static void make_values(const struct range_thread *thread, const struct read_file *file, struct read_columns kept,
                         struct read_part *part)
 {
+  assert(kept.before <= kept.from && kept.from <= thread->columns);
   uint32_t counted = thread->columns - kept.from, columns = kept.before + counted;
   uint64_t *made = xcalloc((size_t)thread->values_count * columns + 1, sizeof *made);
   give(part, FORMAT_VALUES, made, thread->values_count);
@@ -324,6 +333,7 @@ ORDER(by_index, struct range_thread, COMPARE(x->record->index, y->record->index)
  * there.  0: not known. */
 static uint32_t context_of(struct range_thread *thread, uint32_t record, const struct range_thread *all, uint32_t count)
 {
+  assert(record < thread->constructs_count);
   const struct format_construct *at = &thread->constructs[record];
   while (record && !at->node && !read_is_link(at) && at->parent < record) {
     record = at->parent;
@@ -494,6 +504,7 @@ struct task_sums {
 static void add_to_tasks(const struct range_thread *thread, const struct index *rows, uint32_t record, uint32_t *tasks,
                          struct task_sums *sums)
 {
+  assert(record && record < thread->constructs_count);
   const struct format_construct *construct = &thread->constructs[record];
   const struct range_code *codes = thread->codes + (size_t)record * CONSTRUCT_TIMES;
   uint32_t own = index_find(rows, (uint64_t)construct->directive + 1);

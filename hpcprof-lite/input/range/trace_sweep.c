@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/heap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* What is delivered of a thread, in this order; what it does not have is left out. */
@@ -51,6 +52,7 @@ static bool read_state(struct source *source, struct trace_event *state)
 
 static bool set_state(struct source *source, enum trace_event_kind kind, uint64_t begin, uint64_t end)
 {
+  assert(begin <= end);
   source->state = (struct trace_event){.kind = kind, .begin_ticks = begin, .end_ticks = end};
   return true;
 }
@@ -58,11 +60,12 @@ static bool set_state(struct source *source, enum trace_event_kind kind, uint64_
 /* Passes a stage.  Returns whether it has delivered something. */
 static bool pass_stage(struct source *source, const struct trace_sweep_thread *thread, uint64_t slack)
 {
+  assert(source->stage < DONE);
   uint64_t since = source->state.end_ticks;
   switch (source->stage) {
   case BEGINS:
     source->stage = read_state(source, &source->first) ? FIRST : HOLE;
-    return source->stage == FIRST && source->first.begin_ticks > since + (source->states.missing ? 0 : slack) &&
+    return source->stage == FIRST && source->first.begin_ticks > model_sum(since, source->states.missing ? 0 : slack) &&
            set_state(source, TRACE_EVENT_GAP, since, source->first.begin_ticks);
   case FIRST:
     source->stage = IN_TRACE;
@@ -79,7 +82,7 @@ static bool pass_stage(struct source *source, const struct trace_sweep_thread *t
     if (follows)
       until = thread->open.since ? thread->open.since : since;
     source->stage = follows ? OPEN : LEAVES;
-    return until > since + slack && set_state(source, TRACE_EVENT_GAP, since, until);
+    return until > model_sum(since, slack) && set_state(source, TRACE_EVENT_GAP, since, until);
   }
   case OPEN:
     source->stage = LEAVES;
@@ -110,6 +113,7 @@ static void next_state(struct source *source, const struct trace_sweep_thread *t
  * next in the trace, since a lock is released at the end of the state in which it is held. */
 static void hold_samples(struct source *source)
 {
+  assert(source->held_next == source->held_count);
   struct trace_event event;
   source->held_count = source->held_next = 0;
   while (source->held_count < HELD_MAX && trace_cursor_next(&source->samples, &event)) {
@@ -149,12 +153,14 @@ static bool before(const void *context, uint32_t a, uint32_t b)
   const struct source *x = &sweep->sources[a], *y = &sweep->sources[b];
   uint64_t at = (state_is_next(x) ? &x->state : &x->sample)->begin_ticks;
   uint64_t other = (state_is_next(y) ? &y->state : &y->sample)->begin_ticks;
+  assert((x->has_state || x->has_sample) && (y->has_state || y->has_sample));
   return at != other ? at < other : a < b;
 }
 
 struct trace_sweep *trace_sweep_open(const struct trace_reader *reader, const struct trace_sweep_thread *threads,
                                      uint32_t count, double tick_ns, struct problems *problems)
 {
+  assert(tick_ns > 0 && (threads || !count));
   struct trace_sweep *sweep = xmalloc(sizeof *sweep);
   *sweep = (struct trace_sweep){
       .threads = threads, .count = count, .slack = model_rounded(THREAD_STATES_SLACK_NS / tick_ns)};

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/report/compare_cells.h"
 #include "hpcprof-lite/report/comparison/compare_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,8 @@ struct filling {
 /* A number of the new side; nothing if no run knows it. */
 static struct cell number(const struct report *report, const struct tree_row *row, uint32_t column)
 {
+  assert(column < report->comparison->list->count && row >= report->tree->rows &&
+         row < report->tree->rows + report->tree->count);
   const struct compare_list *list = report->comparison->list;
   uint32_t at = (uint32_t)(row - report->tree->rows);
   if (!compare_list_is_figure(list, column) ||
@@ -62,6 +65,8 @@ static void fill(const void *context, const void *from, struct cell *cells)
 
 static const struct compare_figure *figures_of(const struct report *report, const struct tree_row *row)
 {
+  assert(row >= report->tree->rows && row < report->tree->rows + report->tree->count &&
+         report->comparison->list->figures);
   const struct compare_list *list = report->comparison->list;
   return &list->figures[(size_t)(row - report->tree->rows) * list->count];
 }
@@ -119,6 +124,7 @@ static int each_row(const void *source, table_take *take, void *to)
 
 void compare_list_view_table(const struct report *report, struct table *table)
 {
+  assert(report->comparison->list);
   const struct compare_list *list = report->comparison->list;
   struct filling *filling = table_memory(table, sizeof *filling);
   table->each = each_row;
@@ -134,6 +140,7 @@ void compare_list_view_table(const struct report *report, struct table *table)
 
 static bool is_time(const struct compare_list *list, uint32_t column)
 {
+  assert(column < list->count);
   return list->columns[column].type == COLUMN_SECONDS;
 }
 

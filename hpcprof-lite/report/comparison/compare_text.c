@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,7 @@ enum { CELL = 16 };
 
 void compare_text_heading(const struct report *report)
 {
+  assert(report->comparison);
   const struct compare_result *result = report->comparison;
   struct terminal terminal;
   char name[TERMINAL_TEXT_MAX];

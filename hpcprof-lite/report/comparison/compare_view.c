@@ -7,6 +7,7 @@
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,6 +19,7 @@ enum { PLACE_MAX = 32, FUNCTIONS_MAX = 10 };
 /* The name of a row, and the source line at the right edge if there is room for it. */
 static void print_name(const struct report *report, const struct terminal *terminal, uint32_t number)
 {
+  assert(number < report->tree->count);
   const struct tree_row *row = &report->tree->rows[number];
   unsigned width = terminal_room(terminal, COMPARE_TEXT_WIDTH), most = width / 2;
   char name[TERMINAL_TEXT_MAX], place[TERMINAL_TEXT_MAX], text[CONSTRUCT_TEXT_MAX];
@@ -43,6 +45,7 @@ static void print_name(const struct report *report, const struct terminal *termi
 
 void compare_view_tree(const struct report *report)
 {
+  assert(report->comparison->figures && report->shown);
   const struct compare_result *result = report->comparison;
   const struct tree *tree = report->tree;
   struct terminal terminal;

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -39,6 +40,7 @@ const char *gate_view_state(const struct compare_gate *gate)
 
 void gate_view_text(const struct compare_gate *gate, char out[GATE_TEXT_MAX])
 {
+  assert(gate->condition && gate->unit);
   char base[GATE_FIGURE], now[GATE_FIGURE], change[GATE_FIGURE];
   if (gate->condition->unit == CONDITION_PERCENT && !gate->condition->relative && !strcmp(gate->unit, "ratio"))
     snprintf(now, sizeof now, "%.1f %%", 100 * gate->figure.now);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/comparison/scaling_plot.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct plot {
 /* Where a number from 1 to `most` stands on an axis of that many places. */
 static int place(const struct plot *plot, double value, int places)
 {
+  assert(places > 1 && plot->most >= 1);
   double at = value > 1 ? log(value) / log(plot->most) * (places - 1) : 0;
   return at < places - 1 ? (int)lround(at) : places - 1;
 }
@@ -70,6 +72,7 @@ static unsigned level(const struct plot *plot, int line)
 
 void scaling_plot(const struct report *report)
 {
+  assert(report->scaling->points_count > 1);
   const struct scaling *scaling = report->scaling;
   char numbers[WIDTH + 12];
   struct plot plot = {.scaling = scaling};

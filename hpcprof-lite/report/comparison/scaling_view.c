@@ -6,6 +6,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static const double CORE_WAIT_SHOWN = 0.05;
 /* Prints a number right-aligned, "-" if it is not known. */
 static void print_number(const struct report *report, double value, int width, int decimals)
 {
+  assert(width > 0 && width < CELL);
   char text[CELL];
   snprintf(text, sizeof text, "%.*f", decimals, value);
   if (isfinite(value) && strlen(text) >= (size_t)width)
@@ -131,6 +133,7 @@ static void print_share(const struct report *report, double share)
 static void context_text(const struct report *report, const struct terminal *terminal, uint32_t number,
                          char path[CALL_PATH_TEXT_MAX])
 {
+  assert(number < report->scaling->rows);
   static const char runtime[] = " > runtime";
   const struct tree_row *row = &report->scaling->tree->rows[number];
   bool is_runtime = row->kind == ROW_RUNTIME && row->parent;
@@ -143,6 +146,7 @@ static void context_text(const struct report *report, const struct terminal *ter
 /* One line: what the program or a context loses on the most threads, and its extrapolated losses. */
 static void print_loss(const struct report *report, const struct terminal *terminal, uint32_t row)
 {
+  assert(row < report->scaling->rows);
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
   const struct scaling_loss *loss = scaling_loss_of(scaling, row, last);
@@ -323,6 +327,7 @@ static struct scaling_row row_without_figures(const char *kind, uint32_t context
 /* The row of the program, or of a context, on a number of threads that was measured. */
 static struct scaling_row measured_row(const struct scaling *scaling, uint32_t context, uint32_t number)
 {
+  assert(context < scaling->rows && number < scaling->points_count);
   const struct scaling_point *point = &scaling->points[number];
   struct scaling_row row = row_without_figures(context ? "context" : "run", context, point->threads);
   if (!context)
@@ -336,6 +341,7 @@ static struct scaling_row measured_row(const struct scaling *scaling, uint32_t c
 
 static struct scaling_row estimated_row(const struct scaling *scaling, uint32_t context, int number)
 {
+  assert(context < scaling->rows && number < SCALING_LATER);
   const struct scaling_later *later = &scaling->later[number];
   struct scaling_row row = row_without_figures("estimate", context, later->threads);
   if (!context) {

@@ -2,12 +2,14 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
 void construct_text_place(const char *kind, const char *name, const char *file, uint32_t line,
                           char out[CONSTRUCT_TEXT_MAX])
 {
+  assert(kind && name && file);
   char place[CONSTRUCT_TEXT_MAX / 2] = "";
   if (*file && line)
     snprintf(place, sizeof place, " @ %.1000s:%" PRIu32, names_base(file), line);
@@ -20,6 +22,7 @@ void construct_text_place(const char *kind, const char *name, const char *file, 
 void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
                          char out[TERMINAL_TEXT_MAX])
 {
+  assert(width);
   enum { FUNCTION_LEAST = 20 }; /* columns in which a shortened name of a function makes sense */
   char whole[CONSTRUCT_TEXT_MAX], brief[CONSTRUCT_TEXT_MAX];
   construct_text_place(place->kind, place->name, place->file, place->line, whole);
@@ -54,6 +57,7 @@ struct cell construct_text_cell(const struct construct_filling *filling, const s
 void construct_text_add(const struct report *report, struct table *table, const struct schema *schema,
                         const char *heading, table_fill *fill_construct)
 {
+  assert(fill_construct);
   const struct construct_filling *filling = construct_text_filling(report, table);
   struct table_column *column = table_memory(table, sizeof *column);
   *column = (struct table_column){.name = "construct",

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/words.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct counted {
 static struct cell *put_ratios(const struct counted *counted, struct cell *cell, const uint64_t *counts,
                                const struct counters_present *present)
 {
+  assert(counted->ratios_count <= COUNTER_RATIOS_MAX);
   for (uint32_t i = 0; i < counted->ratios_count; i++) {
     double value = 0;
     bool known = counter_ratio_value(&counted->ratios[i], counts, present, &value);
@@ -32,6 +34,7 @@ static struct cell *put_ratios(const struct counted *counted, struct cell *cell,
 /* The part of a time in which counts are exact. */
 static struct cell exact_part(const struct counters_present *present, uint64_t all_ns, uint64_t unread_ns)
 {
+  assert(present);
   if (!all_ns || !present->known)
     return cell_empty();
   return cell_percent(all_ns - MIN(unread_ns, all_ns), all_ns);
@@ -49,6 +52,7 @@ static struct cell *put_spread(struct cell *cell, uint64_t count, uint64_t sum, 
 /* Puts the least, mean and greatest count of the threads that have a row and counted it. */
 static struct cell *put_threads(struct cell *cell, const struct construct_entry *entry, uint32_t counter)
 {
+  assert(counter < COUNTERS_MAX);
   uint64_t least = UINT64_MAX, greatest = 0, lines = 0;
   for (uint32_t i = 0; i < entry->lines_count; i++) {
     const struct construct_counts *counts = construct_counts_of(&entry->lines[i].figures);
@@ -65,6 +69,7 @@ static struct cell *put_threads(struct cell *cell, const struct construct_entry 
 /* Fills the cells of a construct.  tree: with its own counts, instead of the spread over its threads. */
 static void fill_line(const struct counted *counted, const struct construct_line *line, struct cell *cell, bool tree)
 {
+  assert(line->entry);
   const struct construct_figures *figures = construct_line_figures(line);
   const struct construct_counts *counts = construct_counts_of(figures);
   memset(cell, 0, counted->columns * sizeof *cell);
@@ -179,6 +184,7 @@ static const struct counted_kind {
 
 void count_columns_add(struct table *table, const struct profile *profile, enum counted_rows rows)
 {
+  assert(rows < sizeof kinds / sizeof *kinds);
   const struct counted_kind *kind = &kinds[rows];
   const struct counter_names *counters = &profile->constructs.counters;
   if (!counters->count)
@@ -233,6 +239,7 @@ void count_columns_text(const struct counter_names *counters, const uint64_t *co
                         const struct counters_present *present, bool estimated, const struct terminal *terminal,
                         FILE *stream)
 {
+  assert(counters->count <= COUNTERS_MAX);
   enum { ENTRY_MAX = COUNTER_NAME_MAX + 64 };
   char text[2 * COUNTERS_MAX * ENTRY_MAX] = "", number[32];
   struct counter_ratio ratios[COUNTER_RATIOS_MAX];

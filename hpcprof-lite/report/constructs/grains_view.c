@@ -10,6 +10,7 @@
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static void fill_group(const void *context, const void *row, struct cell *cell)
 static struct construct_place place_of(const struct report *report, uint32_t directive, const char *before,
                                        char kind[CONSTRUCT_KIND_MAX])
 {
+  assert(directive < report->profile->workspan.directives_count);
   const struct workspan_row *row = &report->spans.workspan.rows[directive];
   const char *what = "the program", *name = "";
   if (row->directive) {
@@ -119,6 +121,7 @@ static struct construct_place place_of(const struct report *report, uint32_t dir
 
 static struct cell place_cell(const struct construct_filling *filling, const struct grain_group *group)
 {
+  assert(group->kind < GRAIN_KINDS);
   static const char *const before[GRAIN_KINDS] = {"", "threads of ", "", "chunk of "};
   char kind[CONSTRUCT_KIND_MAX];
   if (group->kind == GRAIN_INITIAL)
@@ -185,6 +188,7 @@ static int each_part(const void *source, table_take *take, void *to)
 
 static void add_curve(const struct report *report, struct table *table)
 {
+  assert(report->grains.curve);
   struct table *array = table_further(table, "curve");
   array->each = each_part;
   array->source = report->grains.curve;

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -71,6 +72,7 @@ void parallelism_table(const struct report *report, struct table *table)
 /* "in the construct 'for' at solve.c:42 (solve)", without the parts that are not known. */
 static void top_text(const struct workspan_row *row, char out[PLACE_MAX])
 {
+  assert(row->kind && row->file);
   char place[PLACE_MAX / 2] = "";
   bool region = !strcmp(row->kind, profile_directive_name(DIRECTIVE_USER_REGION));
   if (*row->file && row->line)
@@ -163,6 +165,7 @@ static void write_sentence(const struct report *report, const struct terminal *t
 /* A figure with three significant digits; a large one has no exponent. */
 static void three_digits(double figure, char out[FIGURE])
 {
+  assert(figure >= 0);
   double scale = 1;
   while (figure / scale >= 999.5)
     scale *= 10;

@@ -8,6 +8,7 @@
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -41,11 +42,13 @@ static struct cell gain(const struct construct_line *line)
 
 static struct cell thread(const struct construct_tree *tree, const struct construct_line *line)
 {
+  assert(!line->row || line->row->thread < tree->threads_count);
   return line->row ? cell_count(tree->threads[line->row->thread].number) : cell_text("SUM");
 }
 
 static struct cell parent(const struct construct_tree *tree, const struct construct_entry *entry)
 {
+  assert(entry->parent < tree->count);
   return cell_optional(entry->depth > 0, tree->entries[entry->parent].id);
 }
 
@@ -94,6 +97,7 @@ static const struct schema region_tree_schema = SCHEMA(tree_columns, fill_tree);
 /* The name of a thread. */
 static struct cell thread_name(const struct construct_filling *filling, uint32_t number)
 {
+  assert(number < filling->report->constructs->threads_count);
   const struct construct_tree *tree = filling->report->constructs;
   const struct construct_thread *thread = &tree->threads[number];
   const struct profile_process *process = &filling->report->profile->processes[thread->process];
@@ -122,6 +126,7 @@ static void fill_construct(const void *context, const void *row, struct cell *ce
 /* Gives the rows of entries from a number on: those of an entry's threads, then their sum. */
 static int each_line(const struct report *report, uint32_t first, table_take *take, void *to)
 {
+  assert(report->shown || !report->constructs->count);
   const struct construct_tree *tree = report->constructs;
   int status = 0;
   for (uint32_t i = first; i < tree->count && !status; i++) {
@@ -181,6 +186,7 @@ static double body_and_tasks(const struct construct_figures *figures)
  * not take part equally often, so that they cannot be compared. */
 static bool find_uneven(const struct construct_entry *entry, double mean, const struct construct_row **found)
 {
+  assert(entry->lines || !entry->lines_count);
   double farthest = 0;
   for (uint32_t i = 0; i < entry->lines_count; i++) {
     double busy = body_and_tasks(&entry->lines[i].figures), distance = fabs(busy - mean);

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* ---- the table ---- */
@@ -65,6 +66,7 @@ void tasks_table(const struct report *report, struct table *table)
 /* Prints what is known of the creation of tasks and their wait. */
 static void print_creation(const struct text_table *table, const struct task_row *row)
 {
+  assert(row->kind < CONSTRUCT_KINDS);
   char text[256] = "", time[CONSTRUCT_FIGURE];
   if (row->creation_known && row->created) {
     terminal_short_time(row->create_ns / row->created, time);

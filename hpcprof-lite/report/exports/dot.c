@@ -4,6 +4,7 @@
 #include "common/escape.h"
 #include "hpcprof-lite/report/exports/graph_attributes.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* A string of the DOT language, which drops a backslash that stands alone; hostile names may contain anything. */
@@ -25,6 +26,7 @@ static void quoted(FILE *stream, const char *text)
 
 static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
 {
+  assert(number < report->grains.graph->nodes_count);
   FILE *stream = report->stream;
   const struct grain_node *node = &report->grains.graph->nodes[number];
   struct graph_look look;
@@ -45,6 +47,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
 
 static void print_edge(FILE *stream, const struct grain_edge *edge)
 {
+  assert(edge->kind <= GRAIN_EDGE_DEPENDENCE);
   static const char *const styles[] = {[GRAIN_EDGE_CREATION] = "color=\"#238b45\"",
                                        [GRAIN_EDGE_JOIN] = "color=\"#d95f0e\"",
                                        [GRAIN_EDGE_CONTINUATION] = "color=\"#636363\"",

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/report/exports/firefox_tables.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* The profiler's own colours.  Its first grey category, which it gives everything that has none, precedes these. */
@@ -46,6 +47,7 @@ static void sample_cell(void *context, const struct timeline_interval *interval)
 
 static void construct_data(struct firefox_writer *writer, uint32_t number, enum phase phase)
 {
+  assert(number < writer->lanes.entries);
   const struct construct_entry *entry = &writer->report->constructs->entries[number];
   const struct firefox_construct *strings = &writer->constructs[number];
   fputs_unlocked("{\"type\":\"construct\"", firefox_cell(writer));
@@ -108,6 +110,7 @@ static void mark_cells(struct firefox_writer *writer, uint64_t until_ns)
 /* The start or end of a construct in the present column. */
 static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
 {
+  assert(number < writer->lanes.entries);
   mark_cells(writer, time_ns);
   switch (writer->column) {
   case MARKER_NAME:
@@ -177,6 +180,7 @@ static void wait_marker(void *context, const struct timeline_interval *interval)
 static int write_columns(struct firefox_writer *writer, uint32_t lane, enum column first, enum column last,
                          const struct timeline_events *events)
 {
+  assert(first <= last);
   static const char *const names[] = {
       [SAMPLE_STACK] = "stack", [SAMPLE_TIME] = "time",         [SAMPLE_WEIGHT] = "weight",
       [MARKER_NAME] = "name",   [MARKER_START] = "startTime",   [MARKER_END] = "endTime",
@@ -196,6 +200,7 @@ static int write_columns(struct firefox_writer *writer, uint32_t lane, enum colu
 
 static int write_thread(struct firefox_writer *writer, uint32_t lane)
 {
+  assert(lane < writer->report->time.timeline->lanes_count);
   static const struct timeline_events samples = {.interval = sample_cell};
   static const struct timeline_events markers = {construct_begin, construct_end, wait_marker};
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];

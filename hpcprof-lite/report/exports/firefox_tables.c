@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static void number_stacks(struct firefox_writer *writer)
 
 uint32_t firefox_stack(const struct firefox_writer *writer, uint32_t row, uint32_t category)
 {
+  assert(row < writer->report->tree->count && category < TIMELINE_CATEGORIES);
   return writer->first_stack[row] + (uint32_t)__builtin_popcount(writer->used[row] & ((1u << category) - 1));
 }
 
@@ -46,6 +48,7 @@ static bool same_function(const struct tree_row *a, const struct tree_row *b)
 /* Rows of one function, or of one construct, are one function of the profile. */
 static void number_function(struct firefox_writer *writer, uint32_t number)
 {
+  assert(number < writer->report->tree->count);
   const struct tree_row *rows = writer->report->tree->rows, *row = &rows[number];
   uint32_t name = string_table_add(&writer->strings, row->name), file = string_table_add(&writer->strings, row->file);
   uint64_t key = index_hash(1, row->function);
@@ -64,6 +67,7 @@ static void number_function(struct firefox_writer *writer, uint32_t number)
 
 static void name_construct(struct firefox_writer *writer, uint32_t number)
 {
+  assert(number < writer->lanes.entries);
   const struct construct_entry *entry = &writer->report->constructs->entries[number];
   struct firefox_construct *strings = &writer->constructs[number];
   char name[TIMELINE_TEXT_MAX];
@@ -90,6 +94,7 @@ static void number_names(struct firefox_writer *writer)
 
 static void name_row(struct firefox_writer *writer, uint32_t row)
 {
+  assert(row < writer->report->tree->count);
   const struct tree *tree = writer->report->tree;
   const char *own = tree->rows[row].name;
   char name[TIMELINE_TEXT_MAX];

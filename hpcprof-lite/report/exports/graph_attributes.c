@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -151,6 +152,7 @@ static struct colour shade(double part)
 /* How bad a figure is, from 0 to 1.  Low figures of three metrics are bad, and high figures of the others. */
 static double badness(const struct report *report, const struct graph_scale *scale, double metric)
 {
+  assert(report->grains.colour < GRAIN_METRICS);
   bool low = report->grains.colour == GRAIN_PARALLEL_BENEFIT || report->grains.colour == GRAIN_PARALLELISM ||
              report->grains.colour == GRAIN_MEMORY;
   double lowest = log1p(scale->lowest), highest = log1p(scale->highest);
@@ -179,6 +181,7 @@ static struct colour colour_of(const struct report *report, const struct graph_s
 void graph_look_of(const struct report *report, const struct graph_scale *scale, uint32_t number,
                    struct graph_look *look)
 {
+  assert(number < report->grains.graph->nodes_count);
   static const char *const shapes[GRAIN_NODE_KINDS] = {[GRAIN_NODE_GRAIN] = "box",
                                                        [GRAIN_NODE_FORK] = "triangle",
                                                        [GRAIN_NODE_JOIN] = "invtriangle",
@@ -207,6 +210,7 @@ void graph_look_of(const struct report *report, const struct graph_scale *scale,
 
 static void whole(struct graph_cells *cells, enum attribute attribute, uint64_t value, bool known)
 {
+  assert(attribute < ATTRIBUTES_COUNT);
   if (!known)
     return;
   snprintf(cells->text[attribute], sizeof cells->text[attribute], "%" PRIu64, value);
@@ -223,6 +227,7 @@ static void signed_whole(struct graph_cells *cells, enum attribute attribute, ui
 
 static void real(struct graph_cells *cells, enum attribute attribute, double value)
 {
+  assert(attribute < ATTRIBUTES_COUNT);
   if (isnan(value))
     return;
   snprintf(cells->text[attribute], sizeof cells->text[attribute], "%.9g", value);
@@ -270,6 +275,7 @@ static void grain_cells(const struct report *report, const struct grain_node *no
 void graph_cells_of(const struct report *report, const struct graph_scale *scale, uint32_t number,
                     struct graph_cells *cells)
 {
+  assert(number < report->grains.graph->nodes_count);
   const struct grain_node *node = &report->grains.graph->nodes[number];
   const struct workspan_row *construct = &report->spans.workspan.rows[node->row.directive];
   const struct graph_look *look = &cells->look;
@@ -308,6 +314,7 @@ void graph_cells_of(const struct report *report, const struct graph_scale *scale
 
 void graph_note(const struct report *report, char *text, size_t size)
 {
+  assert(text && size);
   const struct grain_graph *graph = report->grains.graph;
   uint64_t grains = 0, problems = 0;
   char amount[32];

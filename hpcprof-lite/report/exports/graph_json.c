@@ -5,10 +5,12 @@
 #include "hpcprof-lite/report/document.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
 {
+  assert(number < report->grains.graph->nodes_count);
   FILE *stream = report->stream;
   struct graph_cells cells;
   graph_cells_of(report, scale, number, &cells);

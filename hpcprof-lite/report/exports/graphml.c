@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/exports/graph_attributes.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static void print_shape(FILE *stream, const struct grain_node *node, const struc
 
 static void print_node(const struct report *report, const struct graph_scale *scale, uint32_t number)
 {
+  assert(number < report->grains.graph->nodes_count);
   FILE *stream = report->stream;
   struct graph_cells cells;
   graph_cells_of(report, scale, number, &cells);
@@ -81,6 +83,7 @@ static void print_node(const struct report *report, const struct graph_scale *sc
 
 static void print_edge(FILE *stream, uint32_t number, const struct grain_edge *edge)
 {
+  assert(edge->kind <= GRAIN_EDGE_DEPENDENCE);
   fprintf(stream, "    <edge id=\"e%" PRIu32 "\" source=\"n%" PRIu32 "\" target=\"n%" PRIu32 "\">\n", number,
           edge->from, edge->to);
   fprintf(stream, "      <data key=\"edge_kind\">%s</data>\n      <data key=\"edge_count\">%" PRIu64 "</data>\n",

@@ -3,10 +3,12 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static void add(struct lane_marks *marks, const struct lane_mark *mark)
 {
+  assert(mark->name);
   *XAPPEND(marks->marks, marks->count, marks->room) = *mark;
 }
 
@@ -24,6 +26,7 @@ ORDER(by_start, struct lane_mark, COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x
 
 void lane_marks_read(const struct report *report, uint32_t lane, struct lane_marks *marks)
 {
+  assert(lane < report->time.timeline->lanes_count);
   const struct timeline_lane *of = &report->time.timeline->lanes[lane];
   uint32_t thread = report->profile->processes[of->process].threads[of->thread].index;
   uint32_t count;
@@ -51,6 +54,7 @@ void lane_marks_release(struct lane_marks *marks)
 
 const struct lane_mark *lane_marks_until(struct lane_marks *marks, uint64_t time_ns)
 {
+  assert(marks->next <= marks->count);
   bool there = marks->next < marks->count && marks->marks[marks->next].start_ns <= time_ns;
   return there ? &marks->marks[marks->next++] : NULL;
 }

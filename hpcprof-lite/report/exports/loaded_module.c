@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/exports/loaded_module.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 const void *loaded_module_open(const struct loaded_module *module, char *message, size_t size)
 {
+  assert(message && size);
   char path[2 * PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
   char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;

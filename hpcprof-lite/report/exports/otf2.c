@@ -14,6 +14,7 @@
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ static uint32_t name_of(struct writer *writer, uint32_t row)
 /* A construct is one region, wherever it stands in the tree. */
 static uint32_t region_of(const struct writer *writer, uint32_t entry)
 {
+  assert(!writer->lanes.entries || entry < writer->lanes.entries);
   return FIRST_CONSTRUCT + (writer->lanes.entries ? writer->report->constructs->entries[entry].region : 0);
 }
 
@@ -106,6 +108,7 @@ static void interval(void *context, const struct timeline_interval *interval)
 
 static int write_lane(struct writer *writer, uint32_t place)
 {
+  assert(place < writer->report->time.timeline->lanes_count);
   static const struct timeline_events events = {enter, leave, interval};
   uint32_t lane = writer->lanes.order[place];
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
@@ -126,6 +129,7 @@ static int write_lane(struct writer *writer, uint32_t place)
 /* The format wants UTF-8; control characters would reach the terminal on which it is printed. */
 static uint32_t define_string(struct writer *writer, const char *text)
 {
+  assert(text);
   size_t size;
   char *clean = row_writer_escaped(text, &size);
   writer->otf2->string(writer->strings, clean);
@@ -258,6 +262,7 @@ static void write_archive(struct writer *writer, const char *directory)
 
 int otf2_write(const struct report *report, const char *directory, char *message, size_t size)
 {
+  assert(directory && message && size);
   struct writer writer = {.report = report, .otf2 = loaded_module_open(&module, message, size)};
   if (!writer.otf2)
     return ERR_INPUT;

@@ -11,6 +11,7 @@
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -238,6 +239,7 @@ struct tracks {
 
 static void write_count(struct tracks *tracks, uint32_t process)
 {
+  assert(process < tracks->writer->report->profile->processes_count);
   struct writer *writer = tracks->writer;
   struct count *count = &tracks->counts[process];
   if (count->now == count->written)
@@ -252,6 +254,7 @@ static void write_count(struct tracks *tracks, uint32_t process)
 
 static void set_lane(struct tracks *tracks, uint32_t lane, bool works, uint64_t time_ns)
 {
+  assert(lane < tracks->writer->report->time.timeline->lanes_count);
   uint32_t process = tracks->writer->report->time.timeline->lanes[lane].process;
   struct count *count = &tracks->counts[process];
   if (tracks->works[lane] == works)
@@ -276,6 +279,7 @@ static void end_lanes(struct tracks *tracks, uint64_t time_ns)
 
 static void write_piece(struct tracks *tracks, uint32_t process)
 {
+  assert(process < tracks->writer->report->profile->processes_count);
   enum { TRACK = INT32_MAX };
   struct writer *writer = tracks->writer;
   struct piece *piece = &tracks->pieces[process];
@@ -299,6 +303,7 @@ static void write_piece(struct tracks *tracks, uint32_t process)
 /* The pieces of a path follow each other; slices of a track must do so, whatever the intervals say. */
 static void add_piece(struct tracks *tracks, const struct timeline_interval *interval)
 {
+  assert(interval->start_ns < interval->end_ns);
   uint32_t process = tracks->writer->report->time.timeline->lanes[interval->lane].process;
   struct piece *piece = &tracks->pieces[process];
   uint64_t start = MAX(interval->start_ns, piece->end_ns);

@@ -2,11 +2,13 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint32_t string_table_add(struct string_table *table, const char *text)
 {
+  assert(text);
   uint64_t key = index_hash_bytes(1, text, strlen(text));
   uint32_t number = INDEX_FIND(&table->index, key, i, !strcmp(table->texts[i - 1], text));
   if (number)

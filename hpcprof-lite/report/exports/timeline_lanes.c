@@ -3,12 +3,14 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct profile_thread *timeline_thread(const struct report *report, uint32_t lane)
 {
+  assert(lane < report->time.timeline->lanes_count);
   return &report_lane_process(report, lane)->threads[report->time.timeline->lanes[lane].thread];
 }
 
@@ -89,12 +91,14 @@ void timeline_lanes_release(struct timeline_lanes *lanes)
 
 bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t place)
 {
+  assert(place < lanes->report->time.timeline->lanes_count);
   const struct timeline_lane *all = lanes->report->time.timeline->lanes;
   return !place || all[lanes->order[place]].process != all[lanes->order[place - 1]].process;
 }
 
 bool timeline_first_of_host(const struct timeline_lanes *lanes, uint32_t place)
 {
+  assert(place < lanes->report->time.timeline->lanes_count);
   return !place || strcmp(report_lane_process(lanes->report, lanes->order[place])->host,
                           report_lane_process(lanes->report, lanes->order[place - 1])->host) != 0;
 }
@@ -130,6 +134,7 @@ void timeline_construct_name(const struct construct_entry *entry, char out[TIMEL
 
 void timeline_row_name(const struct tree *tree, uint32_t row, char out[TIMELINE_TEXT_MAX])
 {
+  assert(row < tree->count);
   const struct tree_row *named = &tree->rows[row];
   if (named->kind == ROW_RUNTIME)
     snprintf(out, TIMELINE_TEXT_MAX, "%.500s > %.500s", tree->rows[named->parent].name, named->name);
@@ -159,6 +164,7 @@ struct walk {
 
 static void leave_to(struct walk *walk, uint32_t depth, uint64_t time_ns)
 {
+  assert(depth <= walk->depth);
   while (walk->depth > depth) {
     walk->depth--;
     if (walk->events->leave)
@@ -194,6 +200,7 @@ static int visit(void *argument, const struct timeline_interval *interval)
 int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struct timeline_events *events,
                   void *context)
 {
+  assert(lane < lanes->report->time.timeline->lanes_count);
   const struct timeline *timeline = lanes->report->time.timeline;
   struct walk walk = {.lanes = lanes, .events = events, .context = context};
   int status = timeline->each(timeline->source, lane, visit, &walk);

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct counts {
 
 static struct drawn_counter *counter_of(struct counts *counts, const struct timeline_count *of)
 {
+  assert(of->counter < TIMELINE_COUNTERS_MAX);
   struct drawn_counter *counter = &counts->counters[of->counter];
   if (!counter->name) {
     *counter = (struct drawn_counter){.name = of->name, .event = of->event, .number = counts->count};
@@ -42,11 +44,13 @@ static void add_row(struct counts *counts, uint32_t counter, uint64_t start_ns, 
 
 static uint64_t cell_start(const struct counts *counts, uint32_t cell)
 {
+  assert(cell <= COUNTER_TABLES_CELLS);
   return timeline_cell_start(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, cell);
 }
 
 static void add_to_cells(struct counts *counts, struct drawn_counter *counter, const struct timeline_count *count)
 {
+  assert(count->start_ns <= count->end_ns);
   if (!counter->cells)
     counter->cells = xcalloc(COUNTER_TABLES_CELLS, sizeof *counter->cells);
   uint32_t cell = timeline_cell_at(counts->from_ns, counts->to_ns, COUNTER_TABLES_CELLS, count->start_ns);

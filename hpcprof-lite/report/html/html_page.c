@@ -5,6 +5,8 @@
 
 #include "hpcprof-lite/report/html/html_sources.h" /* made from page/ by bundle.py */
 
+#include <assert.h>
+
 /* Writes text that cannot be markup. */
 static void write_escaped(FILE *stream, const char *text)
 {
@@ -47,6 +49,7 @@ static int each_row(const void *source, table_take *take, void *to)
 
 void html_page_next_table(FILE *stream, const struct html_part *part, const void *context)
 {
+  assert(part->name && part->schema);
   struct table table = {.each = each_row, .source = part};
   html_page_close_table(stream);
   html_page_open_table(stream, part->name);

@@ -3,8 +3,10 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ static const uint64_t WHOLE_MAX = 1000000000000000;
 
 static int64_t cell_at(const struct html_column *column, uint32_t row)
 {
+  assert(column->cell_size);
   int64_t value;
   switch (column->cell_size) {
   case 1:
@@ -66,6 +69,7 @@ static void store_cell(struct html_column *column, uint32_t row, int64_t value)
 /* Gives the cells of the first rows another size. */
 static void widen(struct html_column *column, uint32_t rows, unsigned size)
 {
+  assert(size > column->cell_size);
   struct html_column wide = {.cell_size = size};
   xarray_reserve(&wide.cells, &wide.room, (size_t)rows + 1, size);
   for (uint32_t row = 0; row < rows; row++)
@@ -110,6 +114,7 @@ static bool parse_number(const char *text, int64_t *value, unsigned *decimals)
 
 static bool is_string(const struct html_column *column, uint32_t number, const char *text, size_t size)
 {
+  assert(number < column->strings_count);
   const char *known = column->strings + column->starts[number];
   return !memcmp(known, text, size) && known[size] == '\n';
 }
@@ -135,6 +140,7 @@ static uint32_t string_number(struct html_column *column, const char *text, size
 /* Turns the numbers of a column into text. */
 static void make_text(struct html_column *column, uint32_t rows)
 {
+  assert(!column->is_text);
   /* cells are replaced one by one: numbers of strings must not need wider ones */
   if (column->cell_size && column->cell_size < sizeof(uint32_t))
     widen(column, rows, sizeof(uint32_t));
@@ -262,6 +268,7 @@ static int take_row(void *to, const struct cell *cells)
 
 int html_table_add(struct html_table *html, const struct table *table)
 {
+  assert(!html->columns_count);
   struct adding adding = {html, table};
   for (uint32_t i = 0; i < table->selected_count; i++) {
     const struct table_column *column = table_column(table, table->selected[i]);
@@ -269,6 +276,7 @@ int html_table_add(struct html_table *html, const struct table *table)
     html->columns[i].help = column->help;
     html->columns[i].is_text = column->type == COLUMN_TEXT || column->type == COLUMN_FILE;
   }
+  assert(check_table(table));
   return table_each(table, take_row, &adding);
 }
 
@@ -276,6 +284,7 @@ int html_table_add(struct html_table *html, const struct table *table)
 
 void html_table_add_row(struct html_table *table, const int64_t *values)
 {
+  assert(table->columns_count && values);
   for (uint32_t i = 0; i < table->columns_count; i++)
     add_number(&table->columns[i], table->rows, values[i], 0);
   table->rows++;
@@ -334,6 +343,7 @@ static uint64_t largest_cell(const struct html_column *column)
 
 static unsigned cell_bytes(const struct html_column *column)
 {
+  assert(column->is_text || !column->has_number || column->minimum <= column->maximum);
   unsigned bytes = !column->is_parents;
   while (bytes && bytes < CELL_BYTES_MAX && largest_cell(column) >> (8 * bytes))
     bytes++;
@@ -419,6 +429,7 @@ static void write_base64(const unsigned char *bytes, size_t size, FILE *stream)
 
 void html_table_write_bytes(const void *bytes, size_t size, FILE *stream)
 {
+  assert(bytes || !size);
   struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(COMPRESSION);
   if (!compressor)
     xalloc_die();

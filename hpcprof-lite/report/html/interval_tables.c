@@ -8,6 +8,7 @@
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static int count_interval(void *context, const struct timeline_interval *interva
 /* Finds until when all intervals fit into the page. */
 static void find_end(struct tables *tables)
 {
+  assert(!tables->begun);
   const struct timeline *timeline = tables->report->time.timeline;
   tables->begun = xcalloc(BUCKETS, sizeof *tables->begun);
   for (uint32_t lane = 0; lane < timeline->lanes_count; lane++)
@@ -95,6 +97,7 @@ static int add_interval(void *context, const struct timeline_interval *interval)
 /* Returns whether there are too many. */
 static bool add_intervals(struct tables *tables)
 {
+  assert(tables->counts);
   const struct timeline *timeline = tables->report->time.timeline;
   html_table_release(&tables->intervals);
   html_table_add_column(&tables->intervals, "duration_ns");
@@ -197,6 +200,7 @@ static void write_explanations(const struct tables *tables, FILE *output)
 /* Sets the life of all lanes, of which there is one at least. */
 static void find_extent(struct tables *tables)
 {
+  assert(tables->report->time.timeline->lanes_count);
   const struct timeline *timeline = tables->report->time.timeline;
   tables->from_ns = timeline->lanes[0].start_ns;
   for (uint32_t i = 0; i < timeline->lanes_count; i++) {

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -157,6 +158,7 @@ static bool has_others(const struct profile *profile)
 /* The command, or its program alone: "fasttreeMP". */
 static void program_text(const struct report *report, char out[PART])
 {
+  assert(report->totals->command);
   const char *first = report->totals->command;
   size_t length = strlen(first);
   if (!verdict_names_command(report)) {

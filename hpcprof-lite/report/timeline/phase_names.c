@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/terminal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 
 const char *phase_kind_name(enum phases_kind kind)
 {
+  assert(kind <= PHASES_GAP);
   static const char *const names[] = {[PHASES_SERIAL] = "serial",
                                       [PHASES_REGION] = "region",
                                       [PHASES_PATTERN] = "pattern",
@@ -44,12 +46,14 @@ static void append_construct(const struct report *report, uint32_t number, bool 
 
 bool phase_has_step(const struct phases *phases, uint32_t step)
 {
+  assert(step < phases->steps_count);
   return phases->steps[step].into == step && phases->steps[step].spread.total_ns;
 }
 
 /* Whether a step is in the order of a pattern, also if it took no time in the part that is shown. */
 static bool in_order(const struct phases *phases, uint32_t step)
 {
+  assert(step < phases->steps_count);
   return phases->steps[step].into == step;
 }
 
@@ -65,6 +69,7 @@ static uint32_t serial_steps(const struct phases *phases, const struct phases_ph
 void phase_step_name(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
                      uint32_t step, bool brief, char out[PHASE_NAME_MAX])
 {
+  assert(step < phases->steps_count);
   uint32_t construct = phases->steps[step].construct;
   uint32_t serial = construct == MODEL_NONE && phase->kind == PHASES_PATTERN ? serial_steps(phases, phase) : 0;
   *out = 0;
@@ -88,6 +93,7 @@ static void append_times(double times, char out[PHASE_NAME_MAX])
 /* Whether only one step of a loop in the pattern is shown. */
 static bool is_single(const struct phases *phases, const struct phases_phase *phase, uint32_t open)
 {
+  assert(open < phase->tokens);
   uint32_t steps = 0, depth = 0;
   for (uint32_t i = open; i < phase->tokens; i++) {
     const struct phases_token *token = &phases->tokens[phase->first_token + i];

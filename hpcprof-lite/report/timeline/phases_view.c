@@ -7,6 +7,7 @@
 #include "hpcprof-lite/report/timeline/phase_names.h"
 #include "hpcprof-lite/report/timeline/user_phases.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static const char *step_kind(const struct phases_phase *phase, const struct phas
 static int each_step(const struct report *report, const struct phases *phases, uint32_t number, table_take *take,
                      void *to)
 {
+  assert(number < phases->count);
   const struct phases_phase *phase = &phases->phases[number];
   uint32_t shown = 0;
   int status = 0;
@@ -185,6 +187,7 @@ static void print_context(const struct report *report, const struct terminal *te
 /* Digits that tell the starts of phases apart, in 7 columns where that is possible. */
 static int start_decimals(const struct phases *phases)
 {
+  assert(phases->first < phases->end);
   uint64_t end_ns = phases->phases[phases->end - 1].end_ns;
   uint64_t length_ns = end_ns - phases->phases[phases->first].start_ns;
   if (length_ns < 10000000)
@@ -210,6 +213,7 @@ static void phase_title(const struct phases_phase *phase, const char *name, char
 static void print_phase(const struct report *report, const struct terminal *terminal, const struct phases *phases,
                         uint32_t number)
 {
+  assert(number < phases->count && phases->first <= number);
   const struct phases_phase *phase = &phases->phases[number];
   uint64_t time_ns = phase->end_ns - phase->start_ns;
   char name[PHASE_NAME_MAX], fitting[TERMINAL_TEXT_MAX], text[2 * PHASE_NAME_MAX], time[16];
@@ -236,6 +240,7 @@ static void print_phase(const struct report *report, const struct terminal *term
 static void print_step_name(const struct report *report, const struct terminal *terminal, const struct phases *phases,
                             const struct phases_phase *phase, uint32_t number)
 {
+  assert(number < phases->steps_count);
   const struct phases_spread *spread = &phases->steps[number].spread;
   char name[PHASE_NAME_MAX], fitting[TERMINAL_TEXT_MAX], slowest[32] = "", time[16];
   if (spread->whole >= PHASES_LEAST && (double)spread->slowest_ns > CONSPICUOUS * spread->mean_ns) {

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/report/category.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static void print_time(const struct report *report, struct format format, double
 static void print_extreme(const struct report *report, const struct terminal *terminal, struct format format,
                           uint64_t ns, const struct timeline_row *row, unsigned width)
 {
+  assert(row->label[0]);
   char name[TERMINAL_TEXT_MAX];
   print_time(report, format, (double)ns);
   unsigned used = terminal_fit(terminal, row->label, width, name);
@@ -70,6 +72,7 @@ static void print_spreads(const struct report *report, const struct terminal *te
 
 static void write_group(const struct report *report, const struct state_group *group, char *out, size_t size)
 {
+  assert(group->lane < report->time.timeline->lanes_count);
   const struct timeline_lane *lane = &report->time.timeline->lanes[group->lane];
   const struct profile_process *process = &report->profile->processes[lane->process];
   char number[TIMELINE_PROCESS_MAX];

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static int visit(void *context, const struct timeline_count *count)
 
 int timeline_counters_each(const struct report *report, timeline_counters_row *row, void *context)
 {
+  assert(row);
   const struct timeline *timeline = report->time.timeline;
   struct walk walk = {.row = row, .context = context};
   int status = 0;
@@ -63,6 +65,7 @@ bool timeline_counters_any(const struct report *report)
 
 static struct series *series_of(struct chart *chart, const struct timeline_count *count)
 {
+  assert(count->counter < TIMELINE_COUNTERS_MAX);
   struct series *series = &chart->series[count->counter];
   if (!series->cells)
     *series = (struct series){
@@ -72,12 +75,14 @@ static struct series *series_of(struct chart *chart, const struct timeline_count
 
 static uint64_t column_ns(const struct timeline_rows *rows, uint32_t column)
 {
+  assert(column <= rows->columns);
   return timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, column);
 }
 
 /* The part of a count that belongs to the time from one moment to before another one. */
 static double share_within(const struct timeline_count *count, uint64_t from_ns, uint64_t to_ns)
 {
+  assert(count->start_ns <= count->end_ns && from_ns <= to_ns);
   if (count->start_ns == count->end_ns)
     return count->start_ns >= from_ns && count->start_ns < to_ns;
   uint64_t begin = MAX(count->start_ns, from_ns), end = MIN(count->end_ns, to_ns);

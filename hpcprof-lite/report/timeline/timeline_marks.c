@@ -2,10 +2,13 @@
 
 #include "common/order.h"
 
+#include <assert.h>
+
 enum { NOWHERE = UINT32_MAX };
 
 static uint32_t column_of(const struct timeline_rows *rows, uint64_t at_ns)
 {
+  assert(rows->columns && rows->from_ns < rows->to_ns);
   uint64_t length_ns = rows->to_ns - rows->from_ns;
   if (at_ns < rows->from_ns)
     return 0;

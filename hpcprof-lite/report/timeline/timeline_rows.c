@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ const char *const timeline_line_names[] = {
  */
 static bool shares_rank(const struct profile *profile, uint32_t number)
 {
+  assert(number < profile->processes_usable);
   const struct profile_process *process = &profile->processes[number];
   uint32_t first = number ? number - 1 : 0;
   for (uint32_t i = first; i <= number + 1 && i < profile->processes_usable; i++) {
@@ -89,6 +91,7 @@ static void join_cells(struct timeline_cell *into, const struct timeline_cell *f
 
 void timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows)
 {
+  assert(columns);
   const struct timeline *timeline = report->time.timeline;
   uint32_t lanes = timeline->lanes_count;
   *rows = (struct timeline_rows){.report = report,

@@ -27,6 +27,8 @@ static void fill(const void *context, const void *row, struct cell *cell)
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/timeline_table.def"
+
+#include <assert.h>
 };
 #undef COLUMN
 static const struct schema timeline_schema = SCHEMA(columns, fill);
@@ -64,6 +66,7 @@ static int give_marks(struct taker *taker, uint64_t until_ns)
 /* What happened in a lane. */
 static struct event event_in(const struct report *report, uint32_t number, uint64_t start_ns, uint64_t end_ns)
 {
+  assert(number < report->time.timeline->lanes_count && start_ns <= end_ns);
   const struct timeline_lane *lane = &report->time.timeline->lanes[number];
   const struct profile_process *process = &report->profile->processes[lane->process];
   return (struct event){.process = process,

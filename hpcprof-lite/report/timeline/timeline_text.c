@@ -10,6 +10,7 @@
 #include "hpcprof-lite/report/timeline/timeline_marks.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -55,6 +56,7 @@ struct drawing {
 
 static const struct profile_process *process_of(const struct drawing *drawing, uint32_t row)
 {
+  assert(row < drawing->rows.count);
   return report_lane_process(drawing->report, drawing->rows.rows[row].lane);
 }
 
@@ -93,6 +95,7 @@ static void print_letters(struct drawing *drawing, const struct timeline_row *ro
 /* A line of marks, without those at its end that are blank. */
 static void print_marks(const struct drawing *drawing, const char *marks)
 {
+  assert(drawing->rows.columns <= MARKS_MAX);
   uint32_t end = drawing->rows.columns;
   while (end && marks[end - 1] == ' ')
     end--;
@@ -131,6 +134,7 @@ static void print_tenths(const struct drawing *drawing, const struct timeline_ro
 /* Whether another command or another node begins with a row: a line above it then names it. */
 static bool begins_place(const struct drawing *drawing, uint32_t row)
 {
+  assert(row < drawing->rows.count);
   if (!row)
     return true;
   const struct profile_process *process = process_of(drawing, row), *before = process_of(drawing, row - 1);
@@ -163,6 +167,7 @@ static int seconds_text(uint64_t ns, uint64_t step_ns, char out[32])
 /* The smallest of 1, 2, 5, 10, ... ns that leaves room for the times on the axis. */
 static uint64_t axis_step(const struct timeline_rows *rows)
 {
+  assert(rows->columns);
   static const unsigned factors[] = {1, 2, 5};
   double column_ns = (double)(rows->to_ns - rows->from_ns) / rows->columns;
   uint64_t unit = 1;

@@ -1,8 +1,11 @@
 #include "hpcprof-lite/views/source/source_lines.h"
 
+#include "hpcprof-lite/model/row_checks.h"
+
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,7 +239,9 @@ void source_lines_build(const struct profile *profile, struct names *names, cons
   find_same(&build);
   name_lines(&build);
   tree_inclusive(&lines->tree);
+  assert(check_tree_sums(&lines->tree));
   tree_finish(&lines->tree, &order, false);
+  assert(check_finished_tree(&lines->tree));
 }
 
 bool source_lines_shown(const struct source_lines *lines, uint32_t row)

@@ -1,7 +1,7 @@
 /* Assertions in code of the measured process.
  *
  * Context: RT and CTL.  They are compiled to nothing in every build type, because the program is never harmed.  The
- * Meson option rt_assertions turns them on, for tests only: then a condition that does not hold ends the process, after
+ * Meson option `assertions` turns them on, for tests only: then a condition that does not hold ends the process, after
  * one line on standard error, by system calls (no function of libc is called). */
 #ifndef HPCRUN_LITE_RT_CORE_ASSERTION_H
 #define HPCRUN_LITE_RT_CORE_ASSERTION_H

@@ -9,6 +9,7 @@
 #include "hpcprof-lite/report/exports/string_table.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ struct callgrind {
 /* A row of the function, which tells where it is declared. */
 static const struct tree_row *row_of(const struct callgrind *callgrind, const struct place *place)
 {
+  assert(place->frame <= callgrind->frames.count);
   return callgrind->frames.rows[place->frame];
 }
 
@@ -143,6 +145,7 @@ static void write_line(struct callgrind *callgrind, const struct walk_row *here,
 static void write_call(struct callgrind *callgrind, const struct walk_row *here, const struct place *caller,
                        const struct place *callee)
 {
+  assert(caller != callee);
   const struct tree_row *from = row_of(callgrind, caller), *to = row_of(callgrind, callee);
   enter_function(callgrind, caller);
   if (to->module != from->module)

@@ -2,6 +2,7 @@
 
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static uint64_t hash_of(const struct tree_row *row)
 /* Finds or adds the frame of a row. */
 static void number_row(const struct tree *tree, uint32_t row, struct frame_table *table)
 {
+  assert(row < tree->count);
   uint64_t hash = hash_of(&tree->rows[row]);
   uint32_t found = INDEX_FIND(&table->index, hash, i, same_frame(table->rows[i - 1], &tree->rows[row]));
   if (!found) {
@@ -36,6 +38,7 @@ static void number_row(const struct tree *tree, uint32_t row, struct frame_table
 
 void frame_table_init(const struct report *report, struct frame_table *table)
 {
+  assert(report->shown && report->tree->order);
   const struct tree *tree = report->tree;
   *table = (struct frame_table){.frame_of = xcalloc((size_t)tree->count + 1, sizeof *table->frame_of),
                                 .rows = xcalloc((size_t)tree->count + 1, sizeof *table->rows)};

@@ -8,6 +8,7 @@
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct hatchet {
@@ -32,6 +33,7 @@ static void write_metrics(const struct hatchet *hatchet, const uint64_t *values,
 /* Makes a metric's names, exclusive and inclusive, as keys in JSON. */
 static void make_keys(const char *name, char *keys[2])
 {
+  assert(name);
   for (int inclusive = 0; inclusive < 2; inclusive++) {
     size_t size;
     char *words = xasprintf("%s%s", name, inclusive ? " (inc)" : "");

@@ -12,6 +12,7 @@
 #include "hpcprof-lite/report/exports/string_table.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ static uint64_t value_of(uint64_t amount)
 
 static void write_sample(struct pprof *pprof, const struct walk_row *here)
 {
+  assert(here->depth < pprof->levels_room);
   struct protobuf_message *message = &pprof->message;
   size_t size = 0;
   uint32_t depth;
@@ -144,6 +146,7 @@ static void write_types(struct pprof *pprof)
  * used: [rank] the number of the module + 1. */
 static void write_mappings(struct pprof *pprof, const uint32_t *used)
 {
+  assert(used);
   const struct catalog *catalog = &pprof->report->profile->catalog;
   for (uint32_t i = 0; i < 2 * catalog->modules_count; i++) {
     uint32_t rank = i % catalog->modules_count;

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void protobuf_release(struct protobuf_message *message)
 
 static void append(struct protobuf_message *message, const void *bytes, size_t size)
 {
+  assert(bytes || !size);
   if (!size)
     return;
   xarray_reserve(&message->bytes, &message->room, message->size + size, 1);
@@ -50,6 +52,7 @@ void protobuf_element(struct protobuf_message *message, uint64_t value)
 
 static void tag(struct protobuf_message *message, unsigned field, unsigned wire)
 {
+  assert(field && wire <= 7);
   protobuf_element(message, field << 3 | wire);
 }
 
@@ -89,6 +92,7 @@ void protobuf_begin(struct protobuf_writer *writer, FILE *stream)
 
 static void compress_bytes(struct protobuf_writer *writer, const void *bytes, size_t size, int flush)
 {
+  assert(bytes || !size);
   unsigned char block[BLOCK];
   writer->gzip.next_in = (unsigned char *)bytes; /* which zlib only reads */
   writer->gzip.avail_in = (unsigned)size;

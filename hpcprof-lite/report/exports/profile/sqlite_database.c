@@ -3,17 +3,20 @@
 #include "common/escape.h"
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/profile/sqlite_library.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 #include "hpcprof-lite/report/row_writer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Keeps why the library has failed, unless there is an earlier reason. */
 static int failed(struct sqlite_database *database)
 {
+  assert(database->library);
   if (!*database->message)
     snprintf(database->message, sizeof database->message, "%s", database->library->failure());
   return ERR_INPUT;
@@ -83,6 +86,7 @@ static void begin_table(struct commands *commands, const char *table)
 
 static void add_column(struct commands *commands, const char *name, const char *type)
 {
+  assert(name && type);
   fputs(commands->columns ? ", " : "(", commands->create_stream);
   put_name(commands->create_stream, name);
   fprintf(commands->create_stream, "%s%s", *type ? " " : "", type);
@@ -119,6 +123,7 @@ static bool is_plain(const char *text)
 /* Other text is stored as in CSV.  *clean must be freed when the row is inserted. */
 static void put_text(const struct sqlite_library *library, const char *text, char **clean)
 {
+  assert(text && !*clean);
   if (!*text) {
     library->null();
   } else if (is_plain(text)) {
@@ -189,6 +194,7 @@ static int take_row(void *to, const struct cell *cells)
 /* Columns of text or numbers have no type: it would convert text that looks like a number, or numbers to text. */
 static const char *type_of(enum column_type type)
 {
+  assert(type <= COLUMN_MIXED);
   static const char *const types[] = {[COLUMN_COUNT] = "INTEGER",  [COLUMN_ID] = "INTEGER",   [COLUMN_SECONDS] = "REAL",
                                       [COLUMN_AMOUNT] = "NUMERIC", [COLUMN_PERCENT] = "REAL", [COLUMN_RATIO] = "REAL",
                                       [COLUMN_TEXT] = "TEXT",      [COLUMN_FILE] = "TEXT",    [COLUMN_MIXED] = ""};
@@ -198,6 +204,7 @@ static const char *type_of(enum column_type type)
 /* How many selected columns before one have its name: SQLite does not distinguish names by case. */
 static unsigned same_names(const struct table *table, uint32_t before)
 {
+  assert(before < table->selected_count);
   unsigned count = 0;
   for (uint32_t i = 0; i < before; i++)
     count +=
@@ -221,10 +228,12 @@ static int create_table(struct sqlite_database *database, const char *name, cons
 
 int sqlite_database_add(struct sqlite_database *database, const char *name, const struct table *table)
 {
+  assert(name);
   int status = create_table(database, name, table);
   if (status || !table->each)
     return status;
   struct adding adding = {database, table, xcalloc(table->selected_count, sizeof *adding.clean)};
+  assert(check_table(table));
   status = table_each(table, take_row, &adding);
   free(adding.clean);
   return status;

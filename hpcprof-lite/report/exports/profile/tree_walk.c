@@ -4,6 +4,7 @@
 #include "common/utf8.h"
 #include "common/xalloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static size_t cut_length(const char *name, size_t size)
  * after it was cut, gets a number. */
 static void add(struct tree_metrics *metrics, const char *name, const char *unit, uint32_t column)
 {
+  assert(column == MODEL_NONE || name);
   struct tree_metric metric = {.unit = unit, .is_time = !strcmp(unit, "ns"), .column = column};
   enum { NAME_SIZE = 100 };
   if (column == MODEL_NONE)
@@ -123,6 +125,7 @@ static void leave(struct path *path, const struct walk_row *here)
 /* Visits what is left of the innermost row as a row of its own. */
 static void visit_omitted(struct path *path)
 {
+  assert(path->open);
   uint32_t count = path->metrics->count;
   const uint64_t *rest = figures_at(path, path->open - 1) + 2 * (size_t)count;
   if (!tree_metrics_any(path->metrics, rest))
@@ -135,6 +138,7 @@ static void visit_omitted(struct path *path)
 
 static void close_row(struct path *path)
 {
+  assert(path->open);
   visit_omitted(path);
   path->open--;
   leave(path, &path->rows[path->open]);
@@ -142,6 +146,7 @@ static void close_row(struct path *path)
 
 static void open_row(struct path *path, uint32_t number)
 {
+  assert(number < path->report->tree->count);
   const struct tree *tree = path->report->tree;
   uint32_t count = path->metrics->count;
   uint64_t *excl = figures_at(path, path->open), *incl = excl + count, *rest = incl + count;
@@ -182,6 +187,7 @@ static int walk(struct path *path)
 int tree_walk(const struct report *report, const struct tree_metrics *metrics, const struct walk_visitor *visitor,
               void *context)
 {
+  assert(report->shown && report->tree->order && metrics->count);
   struct path path = {.report = report, .metrics = metrics, .visitor = visitor, .context = context};
   size_t levels = 1;
   for (uint32_t i = 0; i < report->tree->count; i++)
