@@ -19,8 +19,9 @@
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/core/touch.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/filter/window.h"
 #include "hpcrun-lite/rt/counts/counts.h"
@@ -30,35 +31,50 @@
 
 enum { START_SLACK = 128 };
 
+static void configure_counts(void)
+{
+  struct counts_process *to = &counts_process;
+  memcpy(to->counters, config.counters, sizeof to->counters);
+  to->count = config.counter_count;
+  for (unsigned i = 0; i < to->count; i++)
+    to->by_usage |= to->counters[i].usage;
+  if (!to->count)
+    return;
+  touch_start();
+  process_touch_library();
+}
+
+static void configure_sampling(void)
+{
+  struct sampling_process *to = &sampling_process;
+  memcpy(to->events, config.events, sizeof to->events);
+  to->event_count = config.event_count;
+  to->task_creation = config.task_creation;
+  to->known_places = to->task_creation || config.online || filter_now()->paths; /* a path in a region needs what is
+                                                                                   around it */
+  atomic_store(&to->unsampled, config.unsampled);
+  to->time_event = -1;
+  for (unsigned i = 0; i < to->event_count && to->time_event < 0; i++)
+    if (to->events[i].clock != EVENT_COUNT)
+      to->time_event = (int)i;
+  bool timed = to->time_event >= 0;
+  to->wall = timed && to->events[to->time_event].clock == EVENT_WALL_TIME;
+  to->share_metric = timed ? 6 : UINT32_MAX;
+  to->count_metric = timed ? 7 + to->event_count - 1 : 1 + to->event_count;
+  to->metric_count = to->count_metric + config.counter_count;
+}
+
 /* Gives RT its settings. */
 static void configure_rt(void)
 {
-  memcpy(rt.events, config.events, sizeof rt.events);
-  rt.event_count = config.event_count;
-  rt.task_creation = config.task_creation;
-  rt.no_arguments = config.no_arguments;
-  rt.online = config.online;
-  rt.program = config.program;
-  rt.rank = config.rank;
-  rt.known_places =
-      rt.task_creation || rt.online || filter_now()->paths; /* a path in a region needs what is around it */
-  rt.work_unit = config.work_unit;
+  span_process.online = config.online;
+  span_process.work_unit = config.work_unit;
+  control_process.no_arguments = config.no_arguments;
+  control_process.program = config.program;
+  control_process.rank = config.rank;
   rt_pause(config.paused);
-  atomic_store(&rt.unsampled, config.unsampled);
-  rt.time_event = -1;
-  for (unsigned i = 0; i < rt.event_count && rt.time_event < 0; i++)
-    if (rt.events[i].clock != EVENT_COUNT)
-      rt.time_event = (int)i;
-  rt.wall = rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_WALL_TIME;
-  rt.share_metric = rt.time_event < 0 ? UINT32_MAX : 6;
-  rt.count_metric = rt.time_event < 0 ? 1 + rt.event_count : 7 + rt.event_count - 1;
-  memcpy(rt.counters, config.counters, sizeof rt.counters);
-  rt.counter_count = config.counter_count;
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    rt.counters_by_usage |= rt.counters[i].usage;
-  if (rt.counter_count)
-    process_touch_library();
-  rt.metric_count = rt.count_metric + rt.counter_count;
+  configure_counts();
+  configure_sampling();
 }
 
 /* False where the program cannot be measured, which is reported. */
@@ -116,7 +132,7 @@ bool control_start(void)
   exit_line_start();
   process.unwind_fault = load_libunwind();
   source_probe();
-  if (rt.online && work_clock_is_time())
+  if (span_process.online && work_clock_is_time())
     work_clock_probe();
   measurement_begin(); /* the time before is none of the program's */
   if (!install()) {

@@ -39,12 +39,12 @@ void exec_begin(void)
  * from constructs; those that come from waits go on. */
 static void go_on(void)
 {
-  bool whole = !rt.online || (process.threads && !process.threads->next);
+  bool whole = !span_process.online || (process.threads && !process.threads->next);
   if (!whole) {
     rt_lost(NULL, FORMAT_LOST_GRAPH);
     trace_end_states(process.threads);
   }
-  if (!rt.online)
+  if (!span_process.online)
     for (struct thread_state *t = process.threads; t; t = t->next)
       waiting_go_on(t);
   quiesce_reopen(whole);

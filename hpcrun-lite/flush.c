@@ -17,7 +17,7 @@ void serial_moment(void)
   if (!process.active || rt.pid != sys_pid())
     return;
   lock_take();
-  if (atomic_exchange(&rt.serial_wanted, false) && !process.finished && !exec_under_way()) {
+  if (atomic_exchange(&control_process.serial_wanted, false) && !process.finished && !exec_under_way()) {
     tried = true;
     written = measurement_flush();
   }

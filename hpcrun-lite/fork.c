@@ -42,7 +42,7 @@ static void measure_child(const struct thread_state *old)
 {
   unsigned mxcsr = mxcsr_set_default();
   unwind_restart();
-  process.forked = rt.forked = true;
+  process.forked = sampling_process.forked = true;
   thread_forget_ended();
   measurement_begin();
   if (!window_continue())

@@ -16,6 +16,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/sampling/task_context.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
@@ -31,6 +32,7 @@ void measurement_begin(void)
   marks_start();
   region_start();
   blame_start();
+  source_reset();
   task_context_start();
   span_start();
   writer_begin();
@@ -58,13 +60,13 @@ static bool files_needed(void)
 /* Brings work and span up to date. */
 static void complete_span(void)
 {
-  for (struct thread_state *t = process.threads; t && rt.online; t = t->next)
+  for (struct thread_state *t = process.threads; t && span_process.online; t = t->next)
     span_report(t);
-  for (struct thread_state *t = process.threads; t && rt.online && rt_self; t = t->next) {
+  for (struct thread_state *t = process.threads; t && span_process.online && rt_self; t = t->next) {
     span_offer_open_tasks(rt_self, t);
     span_add_sums(t);
   }
-  if (rt.online)
+  if (span_process.online)
     span_add_lock_bounds();
 }
 

@@ -22,6 +22,7 @@
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/thread_state.h"
 
@@ -68,7 +69,7 @@ uint32_t thread_hand_over(void)
   if (!t || !rt_enter(t))
     return 0;
   arena_create_live_file();
-  uint32_t handed = rt.online ? span_hand_over(t) : 0;
+  uint32_t handed = span_process.online ? span_hand_over(t) : 0;
   rt_leave(t);
   return handed;
 }
@@ -93,7 +94,7 @@ void thread_joined(pthread_t thread)
 {
   struct thread_state *t = rt_thread();
   uint32_t handed = 0;
-  if (!rt.online || !t)
+  if (!span_process.online || !t)
     return;
   lock_take();
   for (unsigned i = 0; i < sizeof ended / sizeof *ended; i++)
@@ -158,10 +159,10 @@ void thread_start(uint64_t top_sp, uint32_t handed)
                          end_initial_period() */
   command_thread_started(t);
   source_start(t);
-  times_unsampled(t, atomic_load(&rt.unsampled) && filter_thread(t->index));
-  if (rt.online)
+  times_unsampled(t, atomic_load(&sampling_process.unsampled) && filter_thread(t->index));
+  if (span_process.online)
     start_graph(t, handed);
-  counts_start(t);
+  counts_start(t, graph_log_on());
   rt_leave(t);
   own_signal_unblock();
 }
@@ -216,7 +217,7 @@ static void end_thread(struct thread_state *t)
   t->inside = 1;
   end_counts(t);
   sample_end(t, cpu_ns);
-  if (rt.online) {
+  if (span_process.online) {
     keep_ended(t);
     span_stop_thread(t);
   }

@@ -31,10 +31,10 @@ void threads_adopt(void)
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
 {
   (void)device, (void)data;
-  rt.get_state = (ompt_get_state_t)lookup("ompt_get_state");
+  sampling_process.get_state = (ompt_get_state_t)lookup("ompt_get_state");
   rt.get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
-  rt.set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
-  if (!rt.get_task_info || !rt.set_callback)
+  ompt_set_callback_t set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
+  if (!rt.get_task_info || !set_callback)
     return 0;
   bool separate = true;
   if (!rt_thread())
@@ -43,10 +43,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     separate = modules_mark_runtime(rt_thread(), (const void *)rt.get_task_info);
     rt_leave(rt_thread());
   }
-  rt.runtime_apart = separate;
+  sampling_process.runtime_apart = separate;
   gomp_note_libomp((const void *)rt.get_task_info);
   work_clock_calibrate();
-  int missing = ompt_register();
+  int missing = ompt_register(set_callback);
   if (missing && config.verbosity)
     message_print("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);
   if (!separate && config.verbosity)
@@ -120,7 +120,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_stop(const void *un
 __attribute__((visibility("default"))) void hpcrun_lite_tool_add_work(const void *inside, uint64_t units)
 {
   struct thread_state *t = rt_thread();
-  if (!t || !rt.online || rt.work_unit != WORK_USER || rt_paused() || !enter(t))
+  if (!t || !span_process.online || span_process.work_unit != WORK_USER || rt_paused() || !enter(t))
     return;
   bool stopped = rt_stopped(); /* while the process forks nothing is unwound; the work counts */
   if (!rt_closed(t, FORMAT_LOST_GRAPH))
@@ -185,7 +185,7 @@ static void region_begin(const char *name, uint64_t inside)
   if (construct_of(t)->user_depth++ < RT_USER_REGIONS) {
     struct user_region *region = &construct_of(t)->user_regions[construct_of(t)->user_depth - 1];
     bool closed = rt_closed(t, FORMAT_LOST_GRAPH);
-    *region = (struct user_region){.followed = rt.online && !closed,
+    *region = (struct user_region){.followed = span_process.online && !closed,
                                    .wanted = filter_now()->regions.length && filter_user_region(name)};
     if (!closed)
       region->row = directive_user_row(t, name, &region->name);

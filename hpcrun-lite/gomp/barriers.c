@@ -143,7 +143,7 @@ GOMP_CODE unsigned wrap_GOMP_sections_next(void)
 static inline void single_begin(struct rt_gomp_task *task, bool executes, const void *code)
 {
   int kind = executes ? ompt_work_single_executor : ompt_work_single_other;
-  if (rt.online)
+  if (span_process.online)
     ompt_on_work(kind, ompt_scope_begin, &task->parallel, task->data, 1, code);
 }
 

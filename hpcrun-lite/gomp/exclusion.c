@@ -82,13 +82,13 @@ static inline void gate_entered(struct gate *gate, struct gate_visit visit, int 
   }
   if (visit.timed)
     note_waited(waited);
-  if (visit.timed || rt.online)
+  if (visit.timed || span_process.online)
     ompt_on_mutex_acquired(kind, id, code);
 }
 
 static inline void gate_leave(struct gate *gate, int kind, uint64_t id, const void *code)
 {
-  if (rt.online || blame_pending(id))
+  if (span_process.online || blame_pending(id))
     ompt_on_mutex_released(kind, id, code);
   if (gate)
     store(&gate->held, 0);

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/thread.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
@@ -102,8 +103,9 @@ static const char *release(void *handle)
 /* From now on the section's code counts as the runtime's. */
 static void set_adapter_code(void)
 {
-  rt.adapter_start = (uint64_t)__start_gomp_text;
-  rt.adapter_size = (uint64_t)__stop_gomp_text - rt.adapter_start; /* last: other threads read both */
+  sampling_process.adapter_start = (uint64_t)__start_gomp_text;
+  /* Last: other threads read both. */
+  sampling_process.adapter_size = (uint64_t)__stop_gomp_text - sampling_process.adapter_start;
 }
 
 /* Marks the module as an OpenMP runtime; the first one starts the measurement of OpenMP. */
@@ -120,11 +122,12 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   if (atomic_flag_test_and_set(&attached))
     return;
   if (!rt.ompt) {
-    rt.runtime_apart = true;
+    sampling_process.runtime_apart = true;
     work_clock_calibrate();
   }
   set_adapter_code();
-  __atomic_fetch_or(&rt.unseen, OMPT_UNSEEN_INLINED, __ATOMIC_RELAXED); /* another runtime may have threads */
+  /* Another runtime may have threads. */
+  __atomic_fetch_or(&measured_process.unseen, OMPT_UNSEEN_INLINED, __ATOMIC_RELAXED);
   rt.ompt = true;
   snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
   process_add_runtime(name);
@@ -471,7 +474,7 @@ const struct gomp_runtime *gomp_find_libomp(const void *caller)
 static void *bind_libomp(unsigned entry, const void *caller)
 {
   void *next = gomp_libomp(caller)->next[entry], *wrapper = (void *)wrappers[entry];
-  bool timed = atomic_load(&rt.log) && rt.get_task_info;
+  bool timed = graph_log_on() && rt.get_task_info;
   if (timed && !wrapper && !gomp_internal(caller))
     ompt_creation_undeferred(caller, gomp_allocation(NULL));
   if (timed)
@@ -494,7 +497,7 @@ static void *bind_wrapper(unsigned entry)
 static void *bind_chunks(unsigned entry, const void *caller)
 {
   const struct gomp_runtime *runtime = gomp_libomp(caller);
-  bool wanted = !gomp_global_libomp || (rt.online && runtime->no_chunks);
+  bool wanted = !gomp_global_libomp || (span_process.online && runtime->no_chunks);
   if (wanted)
     return bind_wrapper(entry);
   __atomic_store_n(&gomp_targets[entry], runtime->next[entry], __ATOMIC_RELAXED);
@@ -520,7 +523,7 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
     target = global->next[entry];
   else if (global)
     gomp_global = global;
-  for (unsigned i = 0; global && !rt.online && i < sizeof graph_only; i++)
+  for (unsigned i = 0; global && !span_process.online && i < sizeof graph_only; i++)
     if (graph_only[i] == entry)
       target = global->next[entry];
   __atomic_store_n(&gomp_targets[entry], target, __ATOMIC_RELAXED);

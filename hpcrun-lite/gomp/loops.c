@@ -22,7 +22,7 @@ static inline void loop_begin(struct rt_gomp_task *task, uint64_t count, long in
  * loop is serial code, as under libomp. */
 static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long end)
 {
-  if (rt.online && task && any && task->parallel.value) {
+  if (span_process.online && task && any && task->parallel.value) {
     uint64_t start = (uint64_t)first, step = (uint64_t)task->increment;
     bool up = task->increment > 0;
     uint64_t distance = up ? (uint64_t)end - start : start - (uint64_t)end, size = up ? step : -step;

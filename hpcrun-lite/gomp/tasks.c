@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 
 /* Flags of GOMP_task() and GOMP_taskloop(). */
 enum {
@@ -256,12 +257,12 @@ GOMP_CODE static void run_plain_task(void *argument)
                               .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
                               .parallel = outer->parallel,
                               .final = block->final};
-  if (rt.online || rt_thread()->activity.idle)
+  if (span_process.online || rt_thread()->activity.idle)
     ompt_on_task_schedule(outer->data, ompt_task_switch, task.data);
   gomp_run(&task);
   block->function((char *)block + block->offset);
   gomp_run(outer);
-  if (rt.online || outer->data->value & RT_TASK_WAITING)
+  if (span_process.online || outer->data->value & RT_TASK_WAITING)
     ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }
 
@@ -414,9 +415,9 @@ static inline __attribute__((always_inline)) void plain_task(struct task_call ca
   block->data.value = 0;
   block->offset = serial ? (const char *)data - memory : OFFSET;
   block->final = flags & FLAG_FINAL || creator->final;
-  if (rt.online || rt.task_creation)
+  if (span_process.online || sampling_process.task_creation)
     create(creator, &block->data, flags, serial, code, __builtin_frame_address(0));
-  if (flags & FLAG_DEPEND && rt.online)
+  if (flags & FLAG_DEPEND && span_process.online)
     announce_dependences(&block->data, call.depend);
   if (!serial)
     memcpy(memory + OFFSET, data, (size_t)size);
@@ -465,7 +466,7 @@ GOMP_CODE void wrap_GOMP_task(TASK_PARAMETERS)
   GOMP_ENTER(runtime, creator);
   if (!creator)
     GOMP_NEXT(runtime, GOMP_task)(TASK_ARGUMENTS);
-  else if (__builtin_expect(atomic_load_explicit(&rt.log, memory_order_relaxed), 0))
+  else if (__builtin_expect(graph_log_on(), 0))
     timed_task(runtime, creator, GOMP_CALLER, TASK_ARGUMENTS);
   else
     task(runtime, creator, GOMP_CALLER, TASK_ARGUMENTS);

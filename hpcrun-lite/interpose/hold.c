@@ -92,7 +92,7 @@ bool hold_sleep_begin(bool may_wait)
   if (!may_wait || !rt_thread())
     return false;
   publish_regions(rt_thread());
-  return !rt.wall && blame_blocked(rt_thread());
+  return !sampling_process.wall && blame_blocked(rt_thread());
 }
 
 void hold_sleep_end(bool slept)

@@ -23,6 +23,7 @@
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/marks/marks.h"
+#include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -221,8 +222,8 @@ static void add_metric(const char *name, uint32_t unit, enum format_role role, u
 
 static void describe_metrics(void)
 {
-  bool timed = rt.time_event >= 0;
-  const struct event *main_event = &rt.events[timed ? rt.time_event : 0];
+  bool timed = sampling_process.time_event >= 0;
+  const struct event *main_event = &sampling_process.events[timed ? sampling_process.time_event : 0];
   uint32_t ns = modules_string("ns");
   table_init(&writer.metrics, FORMAT_METRICS, ARENA_SHARED, 0, sizeof(struct format_metric), METRICS_FIRST);
   add_metric("samples", 0, FORMAT_ROLE_SAMPLES, main_event->period);
@@ -234,11 +235,12 @@ static void describe_metrics(void)
     add_metric("in use", ns, FORMAT_ROLE_IN_USE, main_event->period);
     add_metric("shares", 0, FORMAT_ROLE_SHARES, main_event->period);
   }
-  for (unsigned i = 0; i < rt.event_count; i++)
-    if ((int)i != rt.time_event)
-      add_metric(rt.events[i].name, rt.events[i].clock == EVENT_COUNT ? 0 : ns, FORMAT_ROLE_EVENT, rt.events[i].period);
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    add_metric(rt.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
+  for (unsigned i = 0; i < sampling_process.event_count; i++)
+    if ((int)i != sampling_process.time_event)
+      add_metric(sampling_process.events[i].name, sampling_process.events[i].clock == EVENT_COUNT ? 0 : ns,
+                 FORMAT_ROLE_EVENT, sampling_process.events[i].period);
+  for (unsigned i = 0; i < counts_process.count; i++)
+    add_metric(counts_process.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
 }
 
 /* The records of a table that are new since the last call. */
@@ -382,12 +384,12 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   waiting_end_trace(t, now, ended);
   times_thread_delay(t);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
-  if (rt.online) {
+  if (span_process.online) {
     writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
     t->record->work = in_unit(span_of(t)->total_work);
   }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
-  if (rt.counter_count)
+  if (counts_process.count)
     sample_charge_open_counts(t, totals);
   if (sampling->nodes.count > 1 || sampling->values.count > 1) {
     put_table(&writer.threads, &sampling->nodes);
@@ -430,9 +432,9 @@ enum { RATE_SIZE = 256 }; /* bytes of text; there are no names in it */
 /* Writes an event's rate; where `hpcrun-lite --control` has changed it, since when, and what it was. */
 static const char *rate_text(char text[RATE_SIZE], const struct event *event)
 {
-  const struct event *first = &config.events[event - rt.events];
+  const struct event *first = &config.events[event - sampling_process.events];
   const char *unit = event->clock == EVENT_COUNT ? "" : " ns";
-  double since_s = (double)atomic_load(&rt.rates_ns[event - rt.events]) / 1e9;
+  double since_s = (double)atomic_load(&control_process.rates_ns[event - sampling_process.events]) / 1e9;
   int at = event->frequency
                ? snprintf(text, RATE_SIZE, "%u sample%s a second for each thread", event->frequency,
                           event->frequency == 1 ? "" : "s")
@@ -450,15 +452,23 @@ static const char *rate_text(char text[RATE_SIZE], const struct event *event)
  * Returns the length. */
 static int put_events(char *notes, size_t size)
 {
-  const struct event *main_event = &rt.events[rt.time_event < 0 ? 0 : rt.time_event];
+  const struct event *main_event =
+      &sampling_process.events[sampling_process.time_event < 0 ? 0 : sampling_process.time_event];
   char text[RATE_SIZE];
-  if (!atomic_load(&rt.sampled))
+  if (!atomic_load(&sampling_process.sampled))
     return snprintf(notes, size, "event: none, because the level is summary");
   int at = snprintf(notes, size, "event: %s, %s", main_event->name, rate_text(text, main_event));
-  for (const struct event *event = rt.events; event < rt.events + rt.event_count && (size_t)at < size; event++)
-    if (event != main_event && atomic_load(&rt.rates_ns[event - rt.events]))
+  for (const struct event *event = sampling_process.events;
+       event < sampling_process.events + sampling_process.event_count && (size_t)at < size; event++)
+    if (event != main_event && atomic_load(&control_process.rates_ns[event - sampling_process.events]))
       at += snprintf(notes + at, size - (size_t)at, "\nRate of %s: %s", event->name, rate_text(text, event));
   return at;
+}
+
+static int put_counted(char *notes, size_t size, unsigned i)
+{
+  const struct counter *counter = &counts_process.counters[i];
+  return snprintf(notes, size, "%s%s%s", i ? ", " : "\ncounted: ", counter->name, counters_how(counter));
 }
 
 static uint32_t process_notes(uint32_t before, bool ended)
@@ -468,10 +478,9 @@ static uint32_t process_notes(uint32_t before, bool ended)
   const char *missing = process_openmp_missing();
   if (missing && missing != process_no_openmp && !*config.note && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
-  for (unsigned i = 0; i < rt.counter_count && (size_t)at < sizeof notes; i++)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "%s%s%s", i ? ", " : "\ncounted: ", rt.counters[i].name,
-                   counters_how(&rt.counters[i]));
-  if (atomic_load(&rt.counts_scaled) && (size_t)at < sizeof notes)
+  for (unsigned i = 0; i < counts_process.count && (size_t)at < sizeof notes; i++)
+    at += put_counted(notes + at, sizeof notes - (size_t)at, i);
+  if (atomic_load(&counts_process.scaled) && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    "\ncounts are scaled: the processor could not count all events all the time");
   if (*config.note && (size_t)at < sizeof notes)
@@ -542,8 +551,8 @@ static void put_graph(struct format_process *record)
   const struct clock *program = span_program();
   record->span = in_unit(program->base);
   record->span_burdened = in_unit(program->burdened);
-  record->work_unit = modules_string(units[rt.work_unit]);
-  record->unseen = rt.unseen;
+  record->work_unit = modules_string(units[span_process.work_unit]);
+  record->unseen = measured_process.unseen;
   record->tick_scale =
       (uint64_t)(writer.ns_per_tick * 4294967296.0 + 0.5); /* the factor of the figures here, exactly */
   record->cost_fork = in_unit(graph_cost_mean(GRAPH_FORK));
@@ -560,7 +569,7 @@ static struct format_process process_facts(void)
       .pid = (uint32_t)rt.pid,
       .parent_pid = (uint32_t)getppid(),
       .rank = config.rank,
-      .flags = (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (rt.online ? FORMAT_PROCESS_ONLINE : 0) |
+      .flags = (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (span_process.online ? FORMAT_PROCESS_ONLINE : 0) |
                (rt.pid == config.first_pid ? FORMAT_PROCESS_FIRST : 0) | (process.forked ? FORMAT_PROCESS_FORKED : 0),
       .start_ns = process.start_realtime_ns,
       .cpus = process.cpus,
@@ -620,9 +629,9 @@ void writer_process(void)
     record.paused_ns -= record.wall_ns - end_ns < record.paused_ns ? record.wall_ns - end_ns : record.paused_ns;
   if (end_ns)
     record.wall_ns = end_ns;
-  if (rt.online && rt.ompt)
+  if (span_process.online && rt.ompt)
     put_graph(&record);
-  else if (rt.online) /* user regions have rows, too */
+  else if (span_process.online) /* user regions have rows, too */
     put_directives();
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());

@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 
+#include "common/counters.h"
 #include "common/events.h"
-#include "hpcrun-lite/rt/core/rt.h"
+#include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/span/span_process.h"
 
 struct config {
   const char *directory;    /* NULL: not launched by hpcrun-lite, do nothing */

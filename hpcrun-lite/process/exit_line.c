@@ -8,6 +8,7 @@
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/trace.h"
+#include "hpcrun-lite/rt/sampling/sampling_process.h"
 
 static uint64_t children_at_start_us;
 
@@ -50,7 +51,9 @@ void exit_line_print(void)
   if (config.verbosity == 0 || (!prints && config.verbosity < 2))
     return;
   say_counts();
-  if (rt.timers_for_cpu && rt.time_event >= 0 && rt.events[rt.time_event].clock == EVENT_CPU_TIME)
+  const struct event *timed =
+      sampling_process.time_event < 0 ? NULL : &sampling_process.events[sampling_process.time_event];
+  if (timed && sampling_process.timers_for_cpu && timed->clock == EVENT_CPU_TIME)
     message_print("CPU time was sampled by timers, since perf_event may not sample the kernel here (hpcrun-lite "
                   "--diagnose COMMAND tells how to allow it)");
   if (process.unwind_fault)

@@ -54,7 +54,7 @@ static bool tool_in_executable(void)
 void process_examine(void)
 {
   process.other_tool = tool_in_executable();
-  process.cpus = rt.cpus = (uint32_t)cpus_allowed();
+  process.cpus = sampling_process.cpus = (uint32_t)cpus_allowed();
   budget_start(config.memory_limit);
   read_command();
 }

@@ -19,7 +19,7 @@ static inline bool code_in_runtime(const void *code)
  * the adapter: that function's first byte stands for the call. */
 static inline const void *code_after_jump(const void *code)
 {
-  bool jump = (uint64_t)code - rt.adapter_start < rt.adapter_size;
+  bool jump = (uint64_t)code - sampling_process.adapter_start < sampling_process.adapter_size;
   return __builtin_expect(jump && rt_gomp_task && rt_gomp_task->function, 0) ? rt_gomp_task->function + 1 : code;
 }
 
@@ -27,7 +27,8 @@ static inline const void *code_after_jump(const void *code)
 static inline const void *code_past_wrapper(const struct thread_state *t, const void *code)
 {
   const struct span_thread *span = span_of(t);
-  bool wrapped = span->log.creation.caller && (uint64_t)code - rt.adapter_start < rt.adapter_size;
+  bool wrapped =
+      span->log.creation.caller && (uint64_t)code - sampling_process.adapter_start < sampling_process.adapter_size;
   if (!__builtin_expect(wrapped, 0) || (span->running && span->running->name != span->log.creation.creator))
     return code;
   return span->log.creation.caller;

@@ -14,7 +14,7 @@ bool graph_enter_after_flush(struct thread_state *t);
  * not inside.  Otherwise the caller ends with rt_inside_dec(). */
 static inline bool graph_enter(struct thread_state *t)
 {
-  if (!rt.online || !span_of(t)->end_slot)
+  if (!span_process.online || !span_of(t)->end_slot)
     return false;
   rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
@@ -26,7 +26,7 @@ static inline bool graph_enter(struct thread_state *t)
 /* The index of the current task, from its data word; a new task is the one that the thread runs. */
 static inline uint32_t graph_task_of(const struct thread_state *t, const ompt_data_t *data)
 {
-  if (!rt.online || !data)
+  if (!span_process.online || !data)
     return 0;
   return data->value & RT_TASK_NEW ? span_of(t)->task : rt_task_index(data->value);
 }

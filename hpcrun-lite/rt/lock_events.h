@@ -26,7 +26,7 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
     return;
   t->wait_id = wait_id;
   uint64_t moment = waiting_lock_begin(t, codeptr);
-  if (!rt.online || !moment)
+  if (!span_process.online || !moment)
     return;
   rt_inside_inc(t);
   work_clock_wait(t, moment);
@@ -39,14 +39,14 @@ static inline void lock_events_acquired(struct thread_state *t, int kind, uint64
 {
   uint64_t moment = t->activity.lockwait ? waiting_lock_end(t) : 0;
   trace_lock_held(t, wait_id);
-  if (rt.online)
+  if (span_process.online)
     lock_events_graph_acquired(t, kind, wait_id, moment, codeptr);
 }
 
 static inline void lock_events_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
   bool blamed = blame_pending(wait_id);
-  if (blamed || rt.online)
+  if (blamed || span_process.online)
     lock_events_release(t, kind, wait_id, blamed);
 }
 

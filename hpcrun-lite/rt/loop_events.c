@@ -9,8 +9,8 @@
 
 void loop_events_chunks_unknown(void)
 {
-  if (!(__atomic_load_n(&rt.unseen, __ATOMIC_RELAXED) & OMPT_UNSEEN_CHUNKS))
-    __atomic_fetch_or(&rt.unseen, OMPT_UNSEEN_CHUNKS, __ATOMIC_RELAXED);
+  if (!(__atomic_load_n(&measured_process.unseen, __ATOMIC_RELAXED) & OMPT_UNSEEN_CHUNKS))
+    __atomic_fetch_or(&measured_process.unseen, OMPT_UNSEEN_CHUNKS, __ATOMIC_RELAXED);
 }
 
 static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations)
@@ -72,7 +72,7 @@ static struct loop_call take_loop_call(struct thread_state *t, int kind)
 
 void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
 {
-  if (!rt.no_chunks || !graph_enter(t))
+  if (!measured_process.no_chunks || !graph_enter(t))
     return;
   ranged_chunk(t, span_of(t)->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
   rt_inside_dec(t);
@@ -80,7 +80,7 @@ void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, i
 
 void loop_events_taskloop_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step)
 {
-  if (!rt.no_chunks || !graph_enter(t))
+  if (!measured_process.no_chunks || !graph_enter(t))
     return;
   if (span_of(t)->running &&
       !(span_of(t)->running->flags & TASK_SERIAL)) /* newer ones do not announce those of undeferred tasks */
@@ -92,7 +92,7 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
                       const void *codeptr)
 {
   struct loop_call call = {0};
-  if (__builtin_expect(rt.no_chunks, 0) && begin)
+  if (__builtin_expect(measured_process.no_chunks, 0) && begin)
     call = take_loop_call(t, kind);
   if (!graph_enter(t))
     return;
@@ -116,7 +116,7 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
 
 void loop_events_distributed(struct thread_state *t, const void *caller)
 {
-  if (!rt.no_chunks)
+  if (!measured_process.no_chunks)
     return;
   measured_of(t)->loop_call = (struct loop_call){.caller = caller};
   loop_events_work(t, ompt_work_distribute, true, graph_current_data(NULL), 0, caller);

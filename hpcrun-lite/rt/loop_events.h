@@ -23,7 +23,7 @@ void loop_events_distributed(struct thread_state *t, const void *caller);
 void loop_events_taskloop_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step);
 void loop_events_chunks_unknown(void);
 
-/* A bit of rt.unseen: chunks are not known. */
+/* A bit of measured_process.unseen: chunks are not known. */
 enum { OMPT_UNSEEN_CHUNKS = 1 << 2 };
 
 #endif

@@ -15,6 +15,13 @@ struct loop_call {
   enum loop_bounds bounds; /* the type of the loop's variable: bytes, unsigned */
 };
 
+/* What the callbacks keep of the process.  Written when the OpenMP runtime starts, before it has threads. */
+extern struct measured_process {
+  uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide; that of chunks is set by any
+                      thread, relaxed */
+  bool no_chunks;  /* the runtime does not announce chunks; hpcrun-lite/gomp reports those of the calls that it sees */
+} measured_process __attribute__((visibility("hidden")));
+
 struct measured_thread {
   struct control_thread below;
   bool forking; /* begins a region; its implicit task in it has not begun */

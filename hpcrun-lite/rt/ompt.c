@@ -7,6 +7,8 @@
 #include "hpcrun-lite/rt/task_events.h"
 #include "hpcrun-lite/rt/wait_events.h"
 
+struct measured_process measured_process;
+
 void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
 {
   (void)thread_data;
@@ -57,7 +59,7 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
 void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                          int has_dependences, const void *codeptr)
 {
-  if (rt.online || rt.task_creation || flags & ompt_task_taskwait)
+  if (span_process.online || sampling_process.task_creation || flags & ompt_task_taskwait)
     task_events_create(task_data, frame, new_data, flags, has_dependences, codeptr);
 }
 
@@ -68,7 +70,7 @@ void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
     return;
   if (status == ompt_taskwait_complete || (next && t->activity.idle != (next->value & RT_TASK_WAITING)))
     task_events_schedule_wait(t, prior, status, next);
-  else if (rt.online)
+  else if (span_process.online)
     task_events_schedule(t, prior, status, next);
 }
 
@@ -123,7 +125,7 @@ void ompt_chunks_unknown(void)
 void ompt_loop_call(const void *caller, const void *lower, const void *upper, int64_t step, enum loop_bounds bounds)
 {
   struct thread_state *t = rt_openmp_thread();
-  if (t && rt.no_chunks)
+  if (t && measured_process.no_chunks)
     measured_of(t)->loop_call = (struct loop_call){caller, lower, upper, step, bounds};
 }
 
@@ -248,7 +250,7 @@ struct registration {
   ompt_callback_t callback;
 };
 
-int ompt_register(void)
+int ompt_register(ompt_set_callback_t set_callback)
 {
   static const struct registration required[] = {
       {ompt_callback_thread_begin, (ompt_callback_t)ompt_on_thread_begin},
@@ -279,13 +281,13 @@ int ompt_register(void)
   };
   int missing = 0;
   for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
-    missing += rt.set_callback(required[i].event, required[i].callback) != ompt_set_always;
-  for (unsigned i = 0; rt.online && i < sizeof graph / sizeof *graph; i++) {
-    bool announced = rt.set_callback(graph[i].event, graph[i].callback) == ompt_set_always;
+    missing += set_callback(required[i].event, required[i].callback) != ompt_set_always;
+  for (unsigned i = 0; span_process.online && i < sizeof graph / sizeof *graph; i++) {
+    bool announced = set_callback(graph[i].event, graph[i].callback) == ompt_set_always;
     if (!announced && i == DISPATCH)
-      rt.no_chunks = true;
+      measured_process.no_chunks = true;
     else if (!announced)
-      __atomic_fetch_or(&rt.unseen, 1u << i, __ATOMIC_RELAXED);
+      __atomic_fetch_or(&measured_process.unseen, 1u << i, __ATOMIC_RELAXED);
   }
   return missing;
 }

@@ -13,9 +13,10 @@
 #include "hpcrun-lite/rt/loop_events.h"
 #include "hpcrun-lite/rt/region_events.h"
 
-/* Registers all callbacks through rt.set_callback.  Returns how many of the required ones the runtime does not provide.
+/* Registers all callbacks by that function of the runtime.  Returns how many of the required ones the runtime does not
+ * provide.
  */
-int ompt_register(void);
+int ompt_register(ompt_set_callback_t set_callback);
 
 /* The callbacks, with OMPT's parameters.  A runtime without OMPT calls them by way of hpcrun-lite/gomp. */
 void ompt_on_thread_begin(int type, ompt_data_t *thread_data);
@@ -43,7 +44,7 @@ void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
 void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 
-/* Loops of a runtime that does not announce chunks (rt.no_chunks); otherwise these functions do nothing.
+/* Loops of a runtime that does not announce chunks (measured_process.no_chunks); otherwise these functions do nothing.
  *
  * ompt_loop_call(): the program enters a function of the runtime that announces a loop.  The thread's next loop is this
  * one; its chunks are reported.  If `lower` is not NULL, lower and upper point to the bounds of the thread's only
@@ -62,8 +63,8 @@ void ompt_chunks_unknown(void);
  * next, perhaps as one that waits. */
 void ompt_lock_test(void);
 
-/* A bit of rt.unseen: the program's code runs static loops and masked constructs without calling its runtime, and does
- * not say to which construct a barrier belongs. */
+/* A bit of measured_process.unseen: the program's code runs static loops and masked constructs without calling its
+ * runtime, and does not say to which construct a barrier belongs. */
 enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 
 /* For -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks

@@ -44,13 +44,13 @@ static __attribute__((noinline, cold)) void offer_serial_moment(const struct thr
 void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt_data_t *parallel_data,
                          const ompt_data_t *task_data, int flags, const void *codeptr)
 {
-  if (__builtin_expect(atomic_load_explicit(&rt.serial_wanted, memory_order_relaxed), 0))
+  if (__builtin_expect(atomic_load_explicit(&control_process.serial_wanted, memory_order_relaxed), 0))
     offer_serial_moment(t);
   rt_inside_inc(t);
-  uint64_t moment = rt.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
+  uint64_t moment = span_process.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   codeptr = code_of_region(t, codeptr, enter_frame);
   uint32_t place = CCT_NONE, filtered = 0;
-  if (atomic_load_explicit(&rt.known_places, memory_order_relaxed) && !rt_stopped())
+  if (atomic_load_explicit(&sampling_process.known_places, memory_order_relaxed) && !rt_stopped())
     place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)

@@ -33,13 +33,13 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
 {
   uint32_t creation_context = 0;
   uint64_t word = 0;
-  if (rt.task_creation && !rt_stopped()) {
+  if (sampling_process.task_creation && !rt_stopped()) {
     rt_inside_inc(t);
     creation_context =
         task_creation_context(t, task_creation_known(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
     rt_inside_dec(t);
   }
-  if (!rt.online)
+  if (!span_process.online)
     return rt_task_word(creation_context);
   if (graph_enter(t)) {
     explicit_task_publish(t);
@@ -78,8 +78,9 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   if (!t)
     return;
   codeptr = code_of_task(t, task_data, codeptr);
-  uint64_t word =
-      rt.task_creation || rt.online ? new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr) : 0;
+  uint64_t word = sampling_process.task_creation || span_process.online
+                      ? new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr)
+                      : 0;
   if (flags & ompt_task_taskwait) {
     if (task_data)
       dependent_wait(t, task_data, word, codeptr);
@@ -165,7 +166,7 @@ void task_events_schedule_wait(struct thread_state *t, ompt_data_t *prior, int s
   } else {
     moment = waiting_task(t, next->value & RT_TASK_WAITING);
   }
-  if (rt.online)
+  if (span_process.online)
     schedule(t, prior, status, next, moment);
   if (status == ompt_taskwait_complete && graph_enter(t)) {
     construct_events_wait_end(t, moment);

@@ -35,7 +35,7 @@ void wait_events_begin(struct thread_state *t, int kind, const void *codeptr, om
   if (task_data)
     task_data->value |= RT_TASK_WAITING;
   uint64_t moment = waiting_begin(t, waiting_kind(kind), codeptr);
-  if (rt.online)
+  if (span_process.online)
     graph_wait_begin(t, kind, codeptr, task_data, moment);
 }
 
@@ -57,7 +57,7 @@ void wait_events_end(struct thread_state *t, int kind, const ompt_data_t *parall
   if (task_data)
     task_data->value &= ~(uint64_t)RT_TASK_WAITING;
   uint64_t moment = waiting_end(t);
-  if (rt.online)
+  if (span_process.online)
     graph_wait_end(t, kind, parallel_data, task_data, moment);
 }
 

@@ -26,14 +26,14 @@ static int setup(void **state)
 {
   (void)state;
   arena_reset();
-  rt.metric_count = 6;
+  sampling_process.metric_count = 6;
   rt.epoch = 7;
-  rt.wall = false;
-  rt.get_state = get_state;
-  rt.runtime_apart = true;
+  sampling_process.wall = false;
+  sampling_process.get_state = get_state;
+  sampling_process.runtime_apart = true;
   runtime_state = 1;
-  atomic_store(&rt.in_use, 0);
-  atomic_store(&rt.in_use_max, 0);
+  atomic_store(&sampling_process.in_use, 0);
+  atomic_store(&sampling_process.in_use_max, 0);
   memset(records, 0, sizeof records);
   region_start();
   blame_start();
@@ -217,7 +217,7 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
   rt_set_idle(thread(1), true);
   assert_false(blame_blocked(thread(1))); /* a wait inside the runtime */
   rt_set_idle(thread(1), false);
-  rt.wall = true;
+  sampling_process.wall = true;
   assert_true(blame_blocked(thread(1)));
   assert_share(thread(0), 3, 3);
   rt_set_idle(thread(2), true);
@@ -230,22 +230,22 @@ static void the_most_threads_in_use_are_kept(void **state)
 {
   (void)state;
   start_openmp(4);
-  assert_int_equal(rt.in_use_max, 1);
+  assert_int_equal(sampling_process.in_use_max, 1);
   fork_region(3);
-  assert_int_equal(rt.in_use, 3);
+  assert_int_equal(sampling_process.in_use, 3);
   region_begin(thread(0), 0); /* a nested region of two threads: one is new */
   set_team(2);
-  assert_int_equal(rt.in_use_max, 4);
+  assert_int_equal(sampling_process.in_use_max, 4);
   end_region();
-  assert_int_equal(rt.in_use, 3);
+  assert_int_equal(sampling_process.in_use, 3);
   assert_true(blame_blocked(thread(0)));
-  assert_int_equal(rt.in_use, 2);
+  assert_int_equal(sampling_process.in_use, 2);
   blame_unblocked(thread(0));
   end_region();
   for (unsigned i = 0; i < 4; i++)
     blame_openmp_end(thread(i));
-  assert_int_equal(rt.in_use, 0);
-  assert_int_equal(rt.in_use_max, 4);
+  assert_int_equal(sampling_process.in_use, 0);
+  assert_int_equal(sampling_process.in_use_max, 4);
 }
 
 static void a_thread_that_ends_blocked_is_not_in_use(void **state)
@@ -256,10 +256,10 @@ static void a_thread_that_ends_blocked_is_not_in_use(void **state)
   assert_true(blame_blocked(thread(1)));
   blame_openmp_end(thread(1));
   end_region();
-  assert_int_equal(rt.in_use, 1);
+  assert_int_equal(sampling_process.in_use, 1);
   assert_true(blame_blocked(thread(0)));
   blame_openmp_end(thread(0));
-  assert_int_equal(rt.in_use, 0);
+  assert_int_equal(sampling_process.in_use, 0);
 }
 
 static void blame_goes_to_the_release(void **state)

@@ -13,7 +13,7 @@ static int setup(void **state)
 {
   (void)state;
   arena_reset();
-  rt.metric_count = 6;
+  sampling_process.metric_count = 6;
   rt.epoch = 41;
   memset(records, 0, sizeof records);
   region_start();
@@ -106,9 +106,9 @@ static void merged_subtrees_can_still_be_followed(void **state)
   uint32_t a = cct_child(master, CCT_ROOT, frame(1)), b = cct_child(master, CCT_ROOT, frame(2));
   uint32_t ax = cct_child(master, a, frame(11)), bx = cct_child(master, b, frame(11));
   cct_add(master, bx, 1, 10);
-  rt.online = true;
+  span_process.online = true;
   cct_rekey(master, b, frame(1), count_move);
-  rt.online = false;
+  span_process.online = false;
   assert_int_equal(value_of(master, ax, 1), 10);
   assert_int_equal(cct_node(master, bx)->kind_what, FORMAT_KIND_LINK << 24 | master->index);
   assert_int_equal(cct_node(master, bx)->offset, ax);

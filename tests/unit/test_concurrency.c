@@ -30,10 +30,10 @@ static int setup(void **state)
 {
   (void)state;
   arena_reset();
-  rt.metric_count = 6;
+  sampling_process.metric_count = 6;
   rt.epoch = 7;
-  rt.online = rt.task_creation = true;
-  rt.work_unit = WORK_USER;
+  span_process.online = sampling_process.task_creation = true;
+  span_process.work_unit = WORK_USER;
   memset(records, 0, sizeof records);
   modules_start("");
   region_start();
@@ -293,7 +293,7 @@ static void blames(void **state)
   assert_int_equal(wrong, 0);
   assert_int_equal(left, taken + blame_left());
   assert_int_equal(left + lost, THREADS * ROUNDS * 4);
-  assert_int_equal(atomic_load(&rt.in_use), 0);
+  assert_int_equal(atomic_load(&sampling_process.in_use), 0);
 }
 
 /* ---- doacross ---- */

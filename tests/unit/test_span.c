@@ -30,9 +30,9 @@ static int setup(void **state)
 {
   (void)state;
   arena_reset();
-  rt.metric_count = 6;
-  rt.online = true;
-  rt.work_unit = WORK_USER;
+  sampling_process.metric_count = 6;
+  span_process.online = true;
+  span_process.work_unit = WORK_USER;
   memset(records, 0, sizeof records);
   modules_start("");
   region_start();

@@ -23,8 +23,8 @@ static int setup(void **state)
 {
   (void)state;
   arena_reset();
-  rt.metric_count = 7;
-  rt.share_metric = 6;
+  sampling_process.metric_count = 7;
+  sampling_process.share_metric = 6;
   rt.epoch = 7;
   atomic_store(&rt.closed, true); /* no unwinds: the contexts of waits are not sought */
   memset(records, 0, sizeof records);
@@ -451,7 +451,8 @@ static uint64_t key_of(uint64_t code)
 static uint64_t share_of(struct thread_state *t, uint32_t node, uint64_t key)
 {
   uint32_t value = cct_node(t, node)->value;
-  uint64_t sum = 0, next = value ? ((uint64_t *)table_at(&sampling_of(t)->values, value))[rt.share_metric] : 0;
+  uint64_t sum = 0,
+           next = value ? ((uint64_t *)table_at(&sampling_of(t)->values, value))[sampling_process.share_metric] : 0;
   for (unsigned left = 100; next && left; left--) {
     const struct format_share *share = table_at(&sampling_of(t)->shares, (uint32_t)next);
     if (((const struct format_wait *)table_at(&sampling_of(t)->waits, share->wait))->key == key)

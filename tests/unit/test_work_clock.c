@@ -33,8 +33,8 @@ static int setup(void **state)
   memset(&record, 0, sizeof record);
   one->record = &record;
   one->tid = sys_tid();
-  rt.online = true;
-  rt.work_unit = WORK_CPU_TIME;
+  span_process.online = true;
+  span_process.work_unit = WORK_CPU_TIME;
   return 0;
 }
 
@@ -284,7 +284,7 @@ static void emulate(int number, siginfo_t *info, void *context)
 static int setup_page(void **state)
 {
   setup(state);
-  rt.work_unit = WORK_INSTRUCTIONS;
+  span_process.work_unit = WORK_INSTRUCTIONS;
   memset(&page, 0, sizeof page);
   page.cap_user_rdpmc = 1;
   page.lock = 6;
@@ -460,9 +460,9 @@ static void waits_and_fragments_of_a_counter(void **state)
 static void sampled(uint64_t passed_ns, uint64_t throttled_until)
 {
   setup(NULL);
-  rt.event_count = 1;
-  rt.time_event = 0;
-  rt.events[0].clock = EVENT_CPU_TIME;
+  sampling_process.event_count = 1;
+  sampling_process.time_event = 0;
+  sampling_process.events[0].clock = EVENT_CPU_TIME;
   sampling_of(one)->sources[0] =
       (struct source){.how = SOURCE_TIMER, .period = 1000000, .throttled_until = throttled_until};
   sampling_of(one)->sources[0].last = sys_thread_cpu_ns() - passed_ns;
@@ -489,7 +489,7 @@ static void a_throttled_thread_ends_in_tool_time(void **state)
   sample_end(one, sys_thread_cpu_ns());
   rt_pause(false);
   assert_int_equal(record.lost[FORMAT_LOST_IN_TOOL] + record.tool_ns, 0);
-  rt.event_count = 0;
+  sampling_process.event_count = 0;
 }
 
 int main(int argc, char **argv)

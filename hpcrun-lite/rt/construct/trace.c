@@ -2,6 +2,7 @@
 
 enum { HOLDERS = 256 };
 
+struct trace_process trace_process;
 static struct stream_file file;
 
 /* Who acquired a lock last: of its wait id the lower half, then the thread's index.  A lock that shares a place with
@@ -11,9 +12,7 @@ static _Atomic uint64_t holders[HOLDERS];
 void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last)
 {
   bool started = stream_start(&file, path, FORMAT_TRACE, limit, keep_last);
-  rt.trace = started ? what : RT_TRACE_OFF;
-  rt.trace_limit = limit;
-  rt.trace_keep_last = keep_last;
+  trace_process = (struct trace_process){started ? what : RT_TRACE_OFF, limit, keep_last};
   if (!started)
     rt_lost(NULL, FORMAT_LOST_TRACE);
   for (unsigned i = 0; i < HOLDERS; i++)
@@ -22,7 +21,7 @@ void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep
 
 void trace_stop(struct thread_state *threads)
 {
-  rt.trace = RT_TRACE_OFF;
+  trace_process.what = RT_TRACE_OFF;
   for (struct thread_state *t = threads; t; t = t->next)
     trace_of(t)->on = trace_of(t)->states = false;
 }
@@ -34,8 +33,8 @@ struct stream_file *trace_file(void)
 
 void trace_end_states(struct thread_state *threads)
 {
-  if (rt.trace == RT_TRACE_STATES)
-    rt.trace = RT_TRACE_SAMPLES;
+  if (trace_process.what == RT_TRACE_STATES)
+    trace_process.what = RT_TRACE_SAMPLES;
   for (struct thread_state *t = threads; t; t = t->next) {
     if (trace_of(t)->states)
       rt_lost(t, FORMAT_LOST_TRACE);
@@ -46,12 +45,13 @@ void trace_end_states(struct thread_state *threads)
 void trace_start_thread(struct thread_state *t)
 {
   uint64_t begin = t->record->construct_since;
-  counts_of(t)->attend = rt.trace == RT_TRACE_STATES;
-  *trace_of(t) = (struct trace_stream){.on = rt.trace != RT_TRACE_OFF,
-                                       .states = rt.trace == RT_TRACE_STATES,
-                                       .pauses = atomic_load(&rt.pauses),
-                                       .state_clock = rt.trace == RT_TRACE_STATES ? begin >> TRACELOG_STATE_SHIFT : 0,
-                                       .sample_clock = begin >> TRACELOG_SAMPLE_SHIFT};
+  counts_of(t)->attend = trace_process.what == RT_TRACE_STATES;
+  *trace_of(t) =
+      (struct trace_stream){.on = trace_process.what != RT_TRACE_OFF,
+                            .states = trace_process.what == RT_TRACE_STATES,
+                            .pauses = atomic_load(&rt.pauses),
+                            .state_clock = trace_process.what == RT_TRACE_STATES ? begin >> TRACELOG_STATE_SHIFT : 0,
+                            .sample_clock = begin >> TRACELOG_SAMPLE_SHIFT};
 }
 
 void trace_stop_thread(struct thread_state *t)
@@ -330,7 +330,7 @@ enum { ENDS = 3 * PARTS * TRACELOG_RECORD_MAX }; /* room for the states at the e
 void trace_leave_window(struct thread_state *t)
 {
   struct stream *stream = &trace_of(t)->stream, before = *stream;
-  if (stream_has_room(stream, ENDS + 2 * rt.counter_count * TRACELOG_RECORD_MAX))
+  if (stream_has_room(stream, ENDS + 2 * counts_process.count * TRACELOG_RECORD_MAX))
     return;
   stream_leave(stream);
   if (window_next(t))

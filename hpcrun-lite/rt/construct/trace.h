@@ -13,6 +13,17 @@
 #include "common/tracelog.h"
 #include "hpcrun-lite/rt/construct/construct_thread.h"
 
+/* What is written to the trace. */
+enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
+
+/* What the trace of the process is.  CTL writes and reads it, under the control lock; the thread that carries out a
+ * command reports it.  Threads read their own trace_stream. */
+extern struct trace_process {
+  enum rt_trace what;
+  uint64_t limit; /* bytes */
+  bool keep_last;
+} trace_process __attribute__((visibility("hidden")));
+
 /* CTL: starts the trace of this process, in a file at that path, which is made with its first window.  what: samples,
  * or states as well; limit: bytes; keep_last: beyond it, the oldest windows are used again. */
 void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last);

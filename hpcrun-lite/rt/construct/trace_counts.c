@@ -9,7 +9,7 @@ enum { APART_TICKS = 1 << 21 }; /* between counts in the trace, outside samples:
 static void put(struct thread_state *t, const uint64_t *before, uint64_t since, const uint64_t *totals, uint64_t until)
 {
   uint64_t clock = until >> TRACELOG_SAMPLE_SHIFT, begin = since >> TRACELOG_SAMPLE_SHIFT;
-  for (unsigned i = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0; i < counts_process.count; i++) {
     uint64_t counted = totals[i] > before[i] ? counts_measured(totals[i] - before[i], since, until) : 0;
     const uint64_t operands[] = {clock > trace_of(t)->sample_clock ? clock - trace_of(t)->sample_clock : 0,
                                  clock > begin ? clock - begin : 0, i, counted};
@@ -21,7 +21,7 @@ static void put(struct thread_state *t, const uint64_t *before, uint64_t since, 
 static bool differ(const uint64_t *before, const uint64_t *totals)
 {
   bool changed = false;
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     changed |= totals[i] > before[i];
   return changed;
 }
@@ -29,7 +29,7 @@ static bool differ(const uint64_t *before, const uint64_t *totals)
 /* The trace has, or need not have, what was counted until then. */
 static void set_traced(struct counts_state *state, const uint64_t *totals, uint64_t at)
 {
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     state->traced[i] = totals[i];
   state->traced_at = at;
   state->held_at = 0;
@@ -54,7 +54,7 @@ void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool alway
   }
   bool changed = differ(state->traced, totals);
   if (changed && !always && now - state->written_at < APART_TICKS) {
-    for (unsigned i = 0; i < rt.counter_count; i++)
+    for (unsigned i = 0; i < counts_process.count; i++)
       state->held[i] = totals[i];
     state->held_at = now;
     return;

@@ -18,9 +18,11 @@
 /* The value of a signal by which a thread that carries out a command asks another one. */
 static const char command_request = 0;
 
+struct control_process control_process;
+
 enum { STEPS_MAX = 40 }; /* of asking all threads: then it goes on without those that do not receive the signal */
 
-/* Whether a thread counts (rt.pauses) and is sampled (rt.unsampled). */
+/* Whether a thread counts (rt.pauses) and is sampled (sampling_process.unsampled). */
 struct mode {
   bool paused, unsampled;
 };
@@ -88,7 +90,7 @@ void command_start(const char *path)
   size_t length = strlen(path);
   __builtin_memset(&state, 0, sizeof state);
   atomic_flag_clear(&state.busy);
-  atomic_store(&rt.serial_wanted, false);
+  atomic_store(&control_process.serial_wanted, false);
   if (length < sizeof state.path)
     memcpy(state.path, path, length + 1);
   if (!read_command(&file))
@@ -172,7 +174,7 @@ static enum control_state status(void)
     process_lost += is_loss(i) && i != FORMAT_LOST_UNKNOWN ? atomic_load(&rt.lost[i]) : 0; /* of no measured thread */
   put_number("paused=", rt_paused());
   put_number(" by=", atomic_load(&rt.paused_by));
-  put_number(" summary=", atomic_load(&rt.unsampled));
+  put_number(" summary=", atomic_load(&sampling_process.unsampled));
   put_number(" samples=", samples);
   put_number(" threads=", threads);
   put_number(" lost=", lost + process_lost);
@@ -185,7 +187,7 @@ static enum control_state status(void)
 static void follow(struct thread_state *t)
 {
   uint32_t cuts = atomic_load(&state.cuts); /* first: a change that comes meanwhile is followed at the next signal */
-  bool unsampled = atomic_load(&rt.unsampled), quiet = unsampled || !filter_thread(t->index);
+  bool unsampled = atomic_load(&sampling_process.unsampled), quiet = unsampled || !filter_thread(t->index);
   times_unsampled(t, unsampled && filter_thread(t->index));
   if (quiet || atomic_load(&state.rearm))
     source_quiet(t);
@@ -193,7 +195,7 @@ static void follow(struct thread_state *t)
     source_wake(t);
   if (filter_now()->before)
     reconfiguration_forget(t);
-  if (rt.online && span_of(t)->end_slot && !atomic_load(&rt.graph_suspended)) {
+  if (span_process.online && span_of(t)->end_slot && !atomic_load(&rt.graph_suspended)) {
     construct_pause(t, rt_ticks());
     span_cut(t);
   }
@@ -225,7 +227,7 @@ static bool time_is_filtered(void)
 static enum control_state change_mode(struct thread_state *t, struct mode mode, bool follow_anyway)
 {
   bool paused = atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM; /* a filter may pause it as well */
-  bool same = paused == mode.paused && atomic_load(&rt.unsampled) == mode.unsampled && !follow_anyway;
+  bool same = paused == mode.paused && atomic_load(&sampling_process.unsampled) == mode.unsampled && !follow_anyway;
   if (state.steps == 0 && same) {
     put_text(!mode.paused && time_is_filtered() ? "filtered" : "already");
     return CONTROL_DONE;
@@ -250,7 +252,7 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode, 
 static enum control_state ask_serial(void)
 {
   atomic_store(&state.pending, state.command.id);
-  atomic_store(&rt.serial_wanted, true);
+  atomic_store(&control_process.serial_wanted, true);
   return CONTROL_PENDING;
 }
 
@@ -264,7 +266,7 @@ static enum control_state configure(struct thread_state *t, const char *text)
       return refuse(reason);
     if (change->rates)
       reconfiguration_set_rates(change);
-    bool waits = change->filter && rt.ompt && rt.online && reconfiguration_is_structure(change->filter);
+    bool waits = change->filter && rt.ompt && span_process.online && reconfiguration_is_structure(change->filter);
     atomic_store(&state.waiting, waits ? change->filter : change->filter ? NULL : atomic_load(&state.waiting));
     if (change->filter && !waits) {
       reconfiguration_publish(change->filter);
@@ -298,8 +300,8 @@ static enum control_state flush(void)
 {
   if (!arena_kept())
     return refuse("nothing was measured yet: no sample has been taken");
-  if (!rt.online || !rt.ompt) {
-    put_text(rt.online ? "no OpenMP" : "no graph");
+  if (!span_process.online || !rt.ompt) {
+    put_text(span_process.online ? "no OpenMP" : "no graph");
     return CONTROL_DONE;
   }
   return ask_serial();
@@ -340,7 +342,7 @@ static enum control_state carry_out(struct thread_state *t)
 {
   static const char mark_word[] = "mark ", config_word[] = "config\n";
   const char *text = state.command.text;
-  bool unsampled = atomic_load(&rt.unsampled);
+  bool unsampled = atomic_load(&sampling_process.unsampled);
   if (!strcmp(text, "status"))
     return status();
   if (!strcmp(text, "start"))

@@ -14,6 +14,7 @@
 #include <signal.h>
 
 #include "common/control_file.h"
+#include "hpcrun-lite/rt/control/control_process.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 
 /* What this layer keeps of a thread. */

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/construct/construct_table.h"
 #include "hpcrun-lite/rt/control/answer.h"
+#include "hpcrun-lite/rt/control/control_process.h"
 #include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/control_calls.h"
 #include "hpcrun-lite/rt/core/modules.h"
@@ -26,8 +27,8 @@ static void put_number(struct control_answer *answer, const char *key, uint64_t 
 
 static void put_events(struct control_answer *answer)
 {
-  for (unsigned i = 0; i < rt.event_count; i++) {
-    const struct event *event = &rt.events[i];
+  for (unsigned i = 0; i < sampling_process.event_count; i++) {
+    const struct event *event = &sampling_process.events[i];
     answer_text(answer, "event ");
     answer_text(answer, event->name);
     answer_number(answer, " ", __atomic_load_n(&event->frequency, __ATOMIC_RELAXED));
@@ -53,24 +54,24 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
                                       [WORK_CYCLES] = "cycles"};
   static const char *const traces[] = {
       [RT_TRACE_OFF] = "off", [RT_TRACE_SAMPLES] = "samples", [RT_TRACE_STATES] = "states"};
-  put_words(answer, "program ", rt.program);
-  put_words(answer, "parallelism ", !rt.online ? "off" : atomic_load(&rt.log) ? "log" : "online");
-  put_words(answer, "work ", units[rt.work_unit]);
-  put_words(answer, "trace ", traces[rt.trace]);
-  put_words(answer, "task-context ", rt.task_creation ? "creation" : "region");
-  put_words(answer, "arguments ", rt.no_arguments ? "no" : "yes");
-  put_words(answer, "unsampled ", atomic_load(&rt.unsampled) ? "1" : "0");
+  put_words(answer, "program ", control_process.program);
+  put_words(answer, "parallelism ", !span_process.online ? "off" : atomic_load(&span_process.log) ? "log" : "online");
+  put_words(answer, "work ", units[span_process.work_unit]);
+  put_words(answer, "trace ", traces[trace_process.what]);
+  put_words(answer, "task-context ", sampling_process.task_creation ? "creation" : "region");
+  put_words(answer, "arguments ", control_process.no_arguments ? "no" : "yes");
+  put_words(answer, "unsampled ", atomic_load(&sampling_process.unsampled) ? "1" : "0");
   put_words(answer, "paused ", atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM ? "1" : "0");
   put_number(answer, "memory-limit ", budget_limit());
-  if (rt.trace != RT_TRACE_OFF) {
-    put_number(answer, "trace-limit ", rt.trace_limit);
-    put_words(answer, "trace-keep ", rt.trace_keep_last ? "last" : "first");
+  if (trace_process.what != RT_TRACE_OFF) {
+    put_number(answer, "trace-limit ", trace_process.limit);
+    put_words(answer, "trace-keep ", trace_process.keep_last ? "last" : "first");
   }
-  if (rt.rank >= 0)
-    put_number(answer, "rank ", (uint64_t)rt.rank);
+  if (control_process.rank >= 0)
+    put_number(answer, "rank ", (uint64_t)control_process.rank);
   put_events(answer);
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    put_words(answer, "counter ", rt.counters[i].name);
+  for (unsigned i = 0; i < counts_process.count; i++)
+    put_words(answer, "counter ", counts_process.counters[i].name);
   put_number(answer, "filter-hash ", filter->hash); /* its text may be longer than an answer */
   put_part(answer, "skip-first ", filter->skip_first);
   put_part(answer, "only ", filter->only);
@@ -100,7 +101,7 @@ static uint64_t take_number(const char **at)
 static bool take_event(const char *at, struct reconfiguration *change)
 {
   uint64_t index = take_number(&at), frequency = take_number(&at), period = take_number(&at);
-  if (index >= rt.event_count || frequency > UINT32_MAX || (!frequency && !period))
+  if (index >= sampling_process.event_count || frequency > UINT32_MAX || (!frequency && !period))
     return false;
   change->rates = true;
   change->events[index].frequency = (uint32_t)frequency;
@@ -144,11 +145,11 @@ const char *reconfiguration_read(const char *text, const char *control_path, str
 {
   const char *reason = NULL;
   *change = (struct reconfiguration){.paused = atomic_load(&rt.paused_by) & RT_PAUSED_PROGRAM,
-                                     .unsampled = atomic_load(&rt.unsampled),
+                                     .unsampled = atomic_load(&sampling_process.unsampled),
                                      .excluded = atomic_load(&rt.paused_by) & RT_PAUSED_RANK};
-  for (unsigned i = 0; i < rt.event_count; i++) {
-    change->events[i].frequency = rt.events[i].frequency;
-    change->events[i].period = rt.events[i].period;
+  for (unsigned i = 0; i < sampling_process.event_count; i++) {
+    change->events[i].frequency = sampling_process.events[i].frequency;
+    change->events[i].period = sampling_process.events[i].period;
   }
   while (!reason && *text) {
     const char *newline = strchr(text, '\n'), *end = newline ? newline : text + strlen(text);
@@ -160,14 +161,14 @@ const char *reconfiguration_read(const char *text, const char *control_path, str
 
 void reconfiguration_set_rates(const struct reconfiguration *change)
 {
-  for (unsigned i = 0; i < rt.event_count; i++) {
+  for (unsigned i = 0; i < sampling_process.event_count; i++) {
     uint32_t frequency = change->events[i].frequency;
     uint64_t period = change->events[i].period;
-    if (rt.events[i].frequency == frequency && (frequency || rt.events[i].period == period))
+    if (sampling_process.events[i].frequency == frequency && (frequency || sampling_process.events[i].period == period))
       continue;
-    __atomic_store_n(&rt.events[i].frequency, frequency, __ATOMIC_RELAXED);
-    __atomic_store_n(&rt.events[i].period, period, __ATOMIC_RELAXED);
-    atomic_store(&rt.rates_ns[i], times_elapsed_ns());
+    __atomic_store_n(&sampling_process.events[i].frequency, frequency, __ATOMIC_RELAXED);
+    __atomic_store_n(&sampling_process.events[i].period, period, __ATOMIC_RELAXED);
+    atomic_store(&control_process.rates_ns[i], times_elapsed_ns());
   }
 }
 
@@ -181,7 +182,7 @@ bool reconfiguration_is_structure(const struct filter *filter)
 void reconfiguration_publish(struct filter *filter)
 {
   if (filter->paths)
-    atomic_store(&rt.known_places, true);
+    atomic_store(&sampling_process.known_places, true);
   filter_publish(filter, times_elapsed_ns());
 }
 

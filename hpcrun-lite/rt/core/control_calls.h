@@ -12,8 +12,8 @@ struct filter;
  * runtime has created without calling the interposed pthread_create(): only its first callback shows it. */
 void threads_adopt(void);
 
-/* flush.c: rt.serial_wanted is set, and no thread is in a parallel region, which only a callback shows.  The calling
- * thread is the initial one. */
+/* flush.c: control_process.serial_wanted is set, and no thread is in a parallel region, which only a callback shows.
+ * The calling thread is the initial one. */
 void serial_moment(void);
 
 /* process/filter_settings.c: makes a filter from a file of that size, which the commander has written for this process.

@@ -9,7 +9,6 @@ void rt_begin(void)
 {
   sys_wipe_on_fork(&rt_home, sizeof rt_home);
   rt_home.ours = true;
-  atomic_store(&rt.running_timers, 0);
 }
 
 enum { PAUSE_TRIES = 100 };

@@ -1,11 +1,11 @@
 /* RT: code that runs in a signal handler or an OMPT callback while the program runs.  (The handler itself is
  * hpcrun-lite/handler.c, which calls sample_signal().)  RT is not the OpenMP runtime, which names contain as `runtime`.
- * This header holds the state of a thread and the rules for all of RT.
+ * This header holds the rules for all of RT, and what all its layers need of the state of a thread.
  *
  * Rules.  Allocate from core/arena only.  Take no lock that a handler could wait for.  Call no libc function that is
  * not async-signal-safe.  Never print, exit, retry without bound, or change errno as the program sees it.  On failure
  * return and increment a loss counter.  The only function pointers that RT stores are OMPT's entry points
- * (rt_process.h) and libunwind's (sampling/unwind.h).
+ * (rt_process.h, sampling/sampling_process.h) and libunwind's (sampling/unwind.h).
  *
  * Layers, from the bottom: core, filter, counts, span, construct, sampling, marks, control, and rt/ itself.  No file
  * includes or calls a higher layer (tests/gates).  The calls from RT up to CTL are those of control_calls.h.
@@ -14,7 +14,8 @@
  * layer keeps of a thread.  The layers' structures are nested: each begins with that of the layer below it, and this
  * one, struct thread_state, is the innermost.  So all of RT passes a pointer to it, and a layer reaches its own part by
  * a conversion that costs nothing, as span_of(t).  A layer sees its own fields and those of lower layers, no others.
- * What a higher layer finds out and a lower one needs is a field of the lower one.
+ * What a higher layer finds out and a lower one needs is a field of the lower one.  The state of the process is divided
+ * likewise: rt_process.h, and a structure of each layer.
  *
  * A thread's state is written by that thread alone: in its handler, its callbacks, and its start and end (CTL).
  * `inside` keeps these apart: a handler that finds it set does not touch the tables.  Other threads read published

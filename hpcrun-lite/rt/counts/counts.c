@@ -8,6 +8,8 @@
 #include "hpcrun-lite/rt/core/touch.h"
 #include "hpcrun-lite/rt/counts/usage.h"
 
+struct counts_process counts_process;
+
 enum {
   PAGE = 4096,
   RECORDS_FIRST = 16,
@@ -27,17 +29,17 @@ static uint64_t *exact_of(uint64_t *fields)
 
 static uint64_t *rest_of(uint64_t *fields)
 {
-  return fields + rt.counter_count;
+  return fields + counts_process.count;
 }
 
 static uint64_t *unread_of(uint64_t *fields)
 {
-  return fields + 2 * rt.counter_count;
+  return fields + 2 * counts_process.count;
 }
 
 void counts_init(struct thread_state *t)
 {
-  uint32_t size = (2 * rt.counter_count + 1) * sizeof(uint64_t);
+  uint32_t size = (2 * counts_process.count + 1) * sizeof(uint64_t);
   table_init(&counts_of(t)->records, FORMAT_COUNTS, ARENA_COUNTS, t->index, size, RECORDS_FIRST);
   for (unsigned i = 0; i < COUNTERS_MAX; i++)
     counts_of(t)->own[i].fd = -1;
@@ -61,7 +63,7 @@ struct group_values {
 /* The leader of the thread's group; NULL: none is open. */
 static const struct sys_own *leader_of(const struct counts_state *state)
 {
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     if (state->own[i].fd >= 0)
       return &state->own[i];
   return NULL;
@@ -79,7 +81,7 @@ static bool read_pages(const struct counts_state *state, struct group_values *gr
 {
   struct counter_reading reading = {0};
   unsigned k = 0;
-  for (unsigned i = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0; i < counts_process.count; i++) {
     if (state->own[i].fd < 0)
       continue;
     if (!state->pages[i] || !counter_page_read(state->pages[i], rt_ticks(), counter_page_register, &reading) ||
@@ -98,7 +100,7 @@ static void take_group(struct counts_state *state, const struct group_values *gr
 {
   uint64_t enabled = group->enabled - state->enabled, running = group->running - state->running;
   bool partly = running < enabled && group->enabled > state->enabled; /* clocks of a page and of read() differ a bit */
-  for (unsigned i = 0, k = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0, k = 0; i < counts_process.count; i++) {
     if (state->own[i].fd < 0)
       continue;
     uint64_t passed = group->counters[k].value - state->raw[i];
@@ -106,7 +108,7 @@ static void take_group(struct counts_state *state, const struct group_values *gr
     state->raw[i] = group->counters[k++].value;
   }
   if (partly)
-    atomic_store_explicit(&rt.counts_scaled, true, memory_order_relaxed);
+    atomic_store_explicit(&counts_process.scaled, true, memory_order_relaxed);
   state->enabled = group->enabled;
   state->running = group->running;
 }
@@ -115,10 +117,10 @@ static void take_group(struct counts_state *state, const struct group_values *gr
 static void take_usage(const struct sys_usage *usage, uint64_t touched, uint64_t *totals)
 {
   uint64_t minor = usage->minor_faults - touched;
-  for (unsigned i = 0; i < rt.counter_count; i++) {
-    if (!rt.counters[i].usage)
+  for (unsigned i = 0; i < counts_process.count; i++) {
+    if (!counts_process.counters[i].usage)
       continue;
-    switch ((enum counter_usage)rt.counters[i].config) {
+    switch ((enum counter_usage)counts_process.counters[i].config) {
     case COUNTER_PAGE_FAULTS:
       totals[i] = minor + usage->major_faults;
       break;
@@ -147,8 +149,8 @@ static void give_back(unsigned count)
 static unsigned take_descriptors(struct thread_state *t)
 {
   unsigned count = 0;
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    count += !rt.counters[i].usage;
+  for (unsigned i = 0; i < counts_process.count; i++)
+    count += !counts_process.counters[i].usage;
   unsigned before = atomic_fetch_add_explicit(&descriptors, count, memory_order_relaxed);
   if (before + count <= sys_descriptor_limit() / 2)
     return count;
@@ -187,7 +189,7 @@ static void map_page(struct counts_state *state, unsigned i)
 
 static bool open_one(struct thread_state *t, unsigned i, const struct sys_own *leader)
 {
-  const struct counter *counter = &rt.counters[i];
+  const struct counter *counter = &counts_process.counters[i];
   struct perf_event_attr attr = {.size = sizeof attr,
                                  .type = counter->type,
                                  .config = counter->config,
@@ -206,9 +208,9 @@ static void open_group(struct thread_state *t)
   struct counts_state *state = counts_of(t);
   const struct sys_own *leader = NULL;
   unsigned taken = take_descriptors(t);
-  for (unsigned i = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0; i < counts_process.count; i++) {
     state->raw[i] = 0;
-    if (rt.counters[i].usage || !taken)
+    if (counts_process.counters[i].usage || !taken)
       continue;
     if (!open_one(t, i, leader)) {
       rt_lost(t, FORMAT_LOST_EVENTS);
@@ -241,7 +243,7 @@ static void read_totals(struct thread_state *t)
     take_group(state, &group, state->totals);
   else if (state->grouped)
     reopen_group(t);
-  if (rt.counters_by_usage && sys_usage(&usage)) {
+  if (counts_process.by_usage && sys_usage(&usage)) {
     state->touched = touch_faults();
     take_usage(&usage, state->touched, state->totals);
   }
@@ -249,11 +251,11 @@ static void read_totals(struct thread_state *t)
 
 /* ---- start and end ---- */
 
-void counts_start(struct thread_state *t)
+void counts_start(struct thread_state *t, bool fragments)
 {
   struct counts_state *state = counts_of(t);
   uint64_t least = UINT64_MAX;
-  if (!rt.counter_count)
+  if (!counts_process.count)
     return;
   open_group(t);
   for (unsigned i = 0; i < COST_READS; i++) {
@@ -266,13 +268,13 @@ void counts_start(struct thread_state *t)
   state->saved = state->price * SAVED_READS;
   state->random = rt_ticks() | 1;
   state->exact = state->on = true;
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     state->passed[i] = state->sampled[i] = state->traced[i] = state->begun[i] = state->totals[i];
   state->boundary = state->begun_at = state->traced_at = state->written_at = state->passed_at = state->sampled_at =
       rt_ticks();
   state->held_at = 0;
   state->counted = true;
-  state->fragments = atomic_load_explicit(&rt.log, memory_order_relaxed);
+  state->fragments = fragments;
   counts_of(t)->attend = true;
 }
 
@@ -344,7 +346,7 @@ static bool pass_boundary(struct thread_state *t, uint64_t moment)
 static void begin_fragment(struct counts_state *state, bool read, uint64_t moment)
 {
   const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     state->begun[i] = totals[i];
   state->begun_at = moment;
   state->counted = read;
@@ -362,7 +364,7 @@ bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *coun
   const uint64_t *totals = state->own_depth ? state->own_since : state->totals;
   if (rt_ever_paused() && moment > state->begun_at && rt_measured(state->begun_at, moment) != moment - state->begun_at)
     known = false;
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     counted[i] = totals[i] > state->begun[i] ? totals[i] - state->begun[i] : 0;
   begin_fragment(state, read, moment);
   return known;
@@ -398,7 +400,7 @@ static uint64_t *record_at(struct thread_state *t, uint32_t record)
 static void add_since(struct counts_state *state, uint64_t *fields, uint64_t moment)
 {
   uint64_t *into = !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields);
-  for (unsigned i = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0; i < counts_process.count; i++) {
     if (into && state->totals[i] > state->passed[i])
       into[i] += counts_measured(state->totals[i] - state->passed[i], state->passed_at, moment);
     state->passed[i] = state->totals[i];
@@ -451,16 +453,16 @@ bool counts_open(const struct thread_state *t, uint64_t *totals)
   struct group_values group;
   struct sys_usage usage;
   bool own = t == rt_self;
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     totals[i] = state->passed[i];
   if (!state->on || (state->grouped && !read_group(state, &group)) ||
-      (rt.counters_by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage))))
+      (counts_process.by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage))))
     return false;
   if (state->grouped)
     take_group(&copy, &group, copy.totals);
-  if (rt.counters_by_usage)
+  if (counts_process.by_usage)
     take_usage(&usage, own ? touch_faults() : state->touched, copy.totals);
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     totals[i] = copy.totals[i] > totals[i] ? copy.totals[i] : totals[i];
   return true;
 }
@@ -473,7 +475,7 @@ void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint6
   uint64_t *into = exact ? exact_of(fields) : rest_of(fields);
   if (!exact)
     *unread_of(fields) += measured;
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     into[i] += counts_measured(totals[i] - state->passed[i], state->passed_at, now);
 }
 
@@ -485,7 +487,7 @@ void counts_own_begin(struct thread_state *t)
   if (!state->on || state->own_depth++)
     return;
   read_totals(t);
-  for (unsigned i = 0; i < rt.counter_count; i++)
+  for (unsigned i = 0; i < counts_process.count; i++)
     state->own_since[i] = state->totals[i];
 }
 
@@ -506,7 +508,7 @@ void counts_own_end(struct thread_state *t)
   if (!state->on || --state->own_depth)
     return;
   read_totals(t);
-  for (unsigned i = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0; i < counts_process.count; i++) {
     uint64_t own = state->totals[i] - state->own_since[i];
     state->passed[i] += own;
     state->begun[i] += own;
@@ -520,7 +522,7 @@ void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *co
 {
   struct counts_state *state = counts_of(t);
   uint64_t now = rt_ticks();
-  for (unsigned i = 0; i < rt.counter_count; i++) {
+  for (unsigned i = 0; i < counts_process.count; i++) {
     counted[i] = totals[i] > state->sampled[i] ? totals[i] - state->sampled[i] : 0;
     counted[i] = counts_measured(counted[i], state->sampled_at, now);
     state->sampled[i] = totals[i];

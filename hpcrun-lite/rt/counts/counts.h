@@ -55,6 +55,14 @@ struct counts_state {
   struct table records;
 };
 
+/* What this layer keeps of the process.  CTL writes the plain fields before the first sample; all threads read them. */
+extern struct counts_process {
+  struct counter counters[COUNTERS_MAX];
+  unsigned count;
+  bool by_usage;      /* some come from getrusage() */
+  atomic_bool scaled; /* the processor could not count all the time; any thread sets it, relaxed */
+} counts_process __attribute__((visibility("hidden")));
+
 /* What this layer keeps of a thread. */
 struct counts_thread {
   struct thread_state below;
@@ -66,8 +74,11 @@ static inline struct counts_state *counts_of(const struct thread_state *t)
   return &((struct counts_thread *)t)->counts;
 }
 
-/* CTL: opens the counters of the calling thread, which count from now on; and closes them. */
-void counts_start(struct thread_state *t);
+/* CTL: opens the counters of the calling thread, which count from now on; fragments: those of its fragments are
+ * logged. */
+void counts_start(struct thread_state *t, bool fragments);
+
+/* CTL: closes them. */
 void counts_stop(struct thread_state *t);
 
 /* CTL: lets go of the counters of a parent's thread, in the child. */
@@ -85,16 +96,16 @@ bool counts_pass(struct thread_state *t, uint32_t record, uint64_t measured, uin
 uint64_t counts_measured(uint64_t counted, uint64_t since, uint64_t until);
 
 /* A fragment (span/graph.h) begins at that moment, unless another one does before it ends; it ends.
- * counts_fragment_end() sets counted[rt.counter_count], and returns false if a boundary of the fragment was left out,
- * or measuring was paused in it. */
+ * counts_fragment_end() sets counted[counts_process.count], and returns false if a boundary of the fragment was
+ * left out, or measuring was paused in it. */
 void counts_fragment_begin(struct thread_state *t, uint64_t moment);
 bool counts_fragment_end(struct thread_state *t, uint64_t moment, uint64_t *counted);
 
 /* The thread ends, so many measured ticks after the last boundary: what it has counted since goes to that record. */
 void counts_end(struct thread_state *t, uint32_t record, uint64_t measured);
 
-/* CTL: sets totals[rt.counter_count] to what a thread, which may be running, has counted.  Returns false if what it has
- * counted since the last read is not known: then the totals are those of that read. */
+/* CTL: sets totals[counts_process.count] to what a thread, which may be running, has counted.  Returns false if
+ * what it has counted since the last read is not known: then the totals are those of that read. */
 bool counts_open(const struct thread_state *t, uint64_t *totals);
 
 /* CTL: adds the open interval to the fields of a record: so many measured ticks, and what counts_open() tells. */
@@ -108,7 +119,8 @@ void counts_own_end(struct thread_state *t);
  * reads.  Otherwise counts_own_end() must follow. */
 bool counts_leave_out(struct thread_state *t);
 
-/* Sets counted[rt.counter_count] to what the thread has counted since the last call, with these totals now. */
+/* Sets counted[counts_process.count] to what the thread has counted since the last call, with these totals now.
+ */
 void counts_sampled(struct thread_state *t, const uint64_t *totals, uint64_t *counted);
 
 #endif

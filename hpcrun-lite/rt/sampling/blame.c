@@ -20,8 +20,8 @@ void blame_start(void)
 {
   table_init(&live, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), LIVE_FIRST);
   live_free = 0;
-  atomic_store(&rt.in_use, 0);
-  atomic_store(&rt.in_use_max, 0);
+  atomic_store(&sampling_process.in_use, 0);
+  atomic_store(&sampling_process.in_use_max, 0);
   for (unsigned i = 0; entries_used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     blame_entries[i] = (struct blame_entry){0};
   entries_used = false;
@@ -68,8 +68,9 @@ void blame_in_use(int threads)
 {
   if (!threads)
     return;
-  int now = atomic_fetch_add(&rt.in_use, threads) + threads, most = atomic_load(&rt.in_use_max);
-  while (now > most && !atomic_compare_exchange_weak(&rt.in_use_max, &most, now))
+  int now = atomic_fetch_add(&sampling_process.in_use, threads) + threads;
+  int most = atomic_load(&sampling_process.in_use_max);
+  while (now > most && !atomic_compare_exchange_weak(&sampling_process.in_use_max, &most, now))
     ;
 }
 
@@ -101,7 +102,7 @@ bool blame_blocked(struct thread_state *t)
   sampling_of(t)->blocked_since = rt_ticks();
   trace_sleeps(t, sampling_of(t)->blocked_since);
   rt_set_flag(&activity->blocked, true);
-  if (!rt.wall && activity->openmp)
+  if (!sampling_process.wall && activity->openmp)
     blame_in_use(-1);
   t->changes++;
   return true;
@@ -112,7 +113,7 @@ static void unblocked(struct thread_state *t, bool inside)
 {
   if (!t->activity.blocked)
     return;
-  if (!rt.wall && t->activity.openmp)
+  if (!sampling_process.wall && t->activity.openmp)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
   uint64_t now = rt_ticks();
@@ -167,7 +168,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     if (!is.openmp && known)
       continue;
     present += step;
-    if (is.blocked && !rt.wall && t != self)
+    if (is.blocked && !sampling_process.wall && t != self)
       continue;
     if (is.idle && !is.lockwait)
       add_wait(&share, idle_place(t), step);
@@ -201,14 +202,14 @@ void blame_check(struct thread_state *t, uint64_t pc)
 {
   struct activity *activity = &t->activity;
   uint64_t wait_id;
-  bool blocked = activity->blocked && !rt.wall;
+  bool blocked = activity->blocked && !sampling_process.wall;
   bool waits = activity->idle || activity->lockwait || blocked, wrong = false;
-  if (!activity->openmp || !rt.runtime_apart)
+  if (!activity->openmp || !sampling_process.runtime_apart)
     return;
   if (waits)
     wrong = in_program(t, pc);
-  else if (rt.get_state)
-    wrong = runtime_waits(rt.get_state(&wait_id));
+  else if (sampling_process.get_state)
+    wrong = runtime_waits(sampling_process.get_state(&wait_id));
   bool again = wrong && sampling_of(t)->contradicted_at == t->changes + 1;
   sampling_of(t)->contradicted_at = wrong ? t->changes + 1 : 0;
   if (!again)

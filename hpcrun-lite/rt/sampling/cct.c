@@ -57,7 +57,7 @@ bool cct_init(struct thread_state *t)
   uint32_t index;
   table_init(&sampling->nodes, FORMAT_NODES, ARENA_NODES, t->index, sizeof(struct format_node), NODES_FIRST);
   table_init(&sampling->links, FORMAT_FREE, ARENA_LINKS, t->index, sizeof(struct cct_link), NODES_FIRST);
-  table_init(&sampling->values, FORMAT_VALUES, ARENA_VALUES, t->index, rt.metric_count * 8, VALUES_FIRST);
+  table_init(&sampling->values, FORMAT_VALUES, ARENA_VALUES, t->index, sampling_process.metric_count * 8, VALUES_FIRST);
   table_init(&sampling->shares, FORMAT_SHARES, ARENA_SHARES, t->index, sizeof(struct format_share), SHARES_FIRST);
   sampling->free_nodes = sampling->free_shares = 0;
   if (node_new(t, 0, (struct cct_key){FORMAT_KIND_ROOT, 0, 0}) != CCT_ROOT || !table_next(&sampling->values, &index))
@@ -197,9 +197,10 @@ static uint32_t share_new(struct thread_state *t, uint32_t wait)
 
 bool cct_add_share(struct thread_state *t, uint32_t node, uint32_t wait, uint64_t ns)
 {
-  if (!cct_add(t, node, rt.share_metric, 0))
+  if (!cct_add(t, node, sampling_process.share_metric, 0))
     return false;
-  uint64_t *first = (uint64_t *)table_at(&sampling_of(t)->values, cct_node(t, node)->value) + rt.share_metric;
+  uint64_t *first =
+      (uint64_t *)table_at(&sampling_of(t)->values, cct_node(t, node)->value) + sampling_process.share_metric;
   uint32_t share = (uint32_t)*first;
   while (share && share_at(t, share)->wait != wait)
     share = share_at(t, share)->next;
@@ -247,8 +248,8 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
     return;
   }
   uint64_t *sums = table_at(&sampling_of(t)->values, source);
-  for (unsigned m = 0; m < rt.metric_count; m++) {
-    if (m == rt.share_metric) {
+  for (unsigned m = 0; m < sampling_process.metric_count; m++) {
+    if (m == sampling_process.share_metric) {
       shares_move(t, &sums[m], (uint64_t *)table_at(&sampling_of(t)->values, cct_node(t, to)->value) + m);
       continue;
     }
@@ -261,8 +262,9 @@ static void values_move(struct thread_state *t, uint32_t from, uint32_t to)
  * counts something. */
 static bool may_be_named(const struct thread_state *t, uint32_t node)
 {
-  bool work = rt.online && rt.work_unit == WORK_USER;
-  return work || sampling_of(t)->nodes_counted || ((rt.online || trace_of(t)->on) && cct_node(t, node)->value);
+  bool work = span_process.online && span_process.work_unit == WORK_USER;
+  return work || sampling_of(t)->nodes_counted ||
+         ((span_process.online || trace_of(t)->on) && cct_node(t, node)->value);
 }
 
 /* The node was merged into another one.  Critical paths and traces that may name it cannot be searched, so it then

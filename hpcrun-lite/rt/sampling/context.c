@@ -155,7 +155,7 @@ static void classify(struct stack_reader *reader)
     frame->offset = (uint32_t)(frame->ip - (module ? module->base : 0));
     frame->tool = flags & FORMAT_MODULE_TOOL;
     frame->system = flags & (FORMAT_MODULE_SYSTEM | FORMAT_MODULE_VDSO);
-    frame->adapter = frame->tool && frame->ip - rt.adapter_start < rt.adapter_size;
+    frame->adapter = frame->tool && frame->ip - sampling_process.adapter_start < sampling_process.adapter_size;
     frame->runtime = flags & FORMAT_MODULE_RUNTIME || frame->adapter;
     frame->tool = frame->tool && !frame->adapter;
     if (!module)
@@ -246,7 +246,7 @@ static void enter_task(struct stack_reader *reader, const struct task_level *tas
 {
   uint32_t base = CCT_NONE;
   reader->entered = 0;
-  if (rt.task_creation && task) {
+  if (sampling_process.task_creation && task) {
     if (task->creation_context && inner > 0)
       reader->entered = task_context_enter(task->creation_context, function_of(reader, &reader->frames[inner - 1]));
     if (reader->entered)
@@ -293,7 +293,8 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
     return !rt.ompt && !called->system && !called->tool;
   if (exit_in(reader, inner, outer))
     return true;
-  if (rt.forked && !reader->exit_frame && !reader->implicit_task) /* a task inherited from the parent process */
+  /* A task inherited from the parent process. */
+  if (sampling_process.forked && !reader->exit_frame && !reader->implicit_task)
     return !called->system && !called->tool;
   bool outside = reader->exit_frame >= outer_sp(reader, outer) && reader->exit_frame < reader->t->stack_high;
   return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
@@ -595,23 +596,25 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
   return true;
 }
 
-/* Finds the tasks on this stack: the current one, and with rt.task_creation the explicit ones outside it, up to one
- * whose creation context is known. */
+/* Finds the tasks on this stack: the current one, and with sampling_process.task_creation the explicit ones outside it,
+ * up to one whose creation context is known. */
 static void find_tasks(struct stack_reader *reader)
 {
-  int levels = !reader->t->activity.openmp || !rt.ompt ? 0 : rt.task_creation ? TASK_LEVELS : 1, flags = 0;
+  int levels = sampling_process.task_creation ? TASK_LEVELS : 1, flags = 0;
   uint64_t exit_frame = 0, word;
+  if (!reader->t->activity.openmp || !rt.ompt)
+    return;
   for (int level = 0; level < levels && find_task(level, &flags, &exit_frame, &word); level++) {
     if (level == 0) {
       reader->exit_frame = exit_frame;
       reader->implicit_task = flags & ompt_task_implicit;
     }
-    uint32_t creation_context = rt.online ? explicit_task_creation_context(word) : rt_task_index(word);
+    uint32_t creation_context = span_process.online ? explicit_task_creation_context(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
       continue;
     reader->tasks[reader->tasks_count++] =
-        (struct task_level){exit_frame, creation_context, rt.online ? explicit_task_directive(word) : 0};
-    if (!rt.task_creation || !creation_context)
+        (struct task_level){exit_frame, creation_context, span_process.online ? explicit_task_directive(word) : 0};
+    if (!sampling_process.task_creation || !creation_context)
       continue;
     reader->end_sp = exit_frame; /* what lies outside the task is not needed */
     break;
@@ -623,7 +626,7 @@ static void find_tasks(struct stack_reader *reader)
 static void end_at_task(struct stack_reader *reader)
 {
   const struct thread_state *t = reader->t;
-  if (rt.task_creation || !reader->tasks_count || reader->exit_frame < t->stack_low ||
+  if (sampling_process.task_creation || !reader->tasks_count || reader->exit_frame < t->stack_low ||
       reader->exit_frame >= t->stack_high)
     return;
   reader->task_region = region_around(reader->t, reader->exit_frame, &reader->task_filtered);
@@ -690,7 +693,7 @@ static void choose_path(struct stack_reader *reader)
     found |= reader->frames[i].filtered;
   for (unsigned i = 0; i < construct_of(t)->user_depth && i < RT_USER_REGIONS; i++)
     found |= construct_of(t)->user_regions[i].wanted ? FORMAT_FILTERED_REGION : 0;
-  if (reader->cut || (rt.task_creation && reader->tasks_count) || !(reader->filter->needs & ~found) ||
+  if (reader->cut || (sampling_process.task_creation && reader->tasks_count) || !(reader->filter->needs & ~found) ||
       found & FORMAT_FILTERED_OUT)
     return;
   reader->left_out = true;
@@ -771,7 +774,7 @@ void context_publish(struct thread_state *t, struct format_region *region)
   struct stack_reader reader = reader_of(t);
   reader.caller = true;
   reader.target = region;
-  if (rt.task_creation)
+  if (sampling_process.task_creation)
     find_tasks(&reader);
   unwind(&reader, NULL);
   read_stack(&reader);

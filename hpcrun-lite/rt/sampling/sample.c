@@ -35,9 +35,9 @@ enum {
 /* The column of an event other than the time event. */
 static unsigned event_metric(unsigned event)
 {
-  unsigned column = rt.time_event < 0 ? 1 : METRIC_OTHERS;
+  unsigned column = sampling_process.time_event < 0 ? 1 : METRIC_OTHERS;
   for (unsigned i = 0; i < event; i++)
-    column += (int)i != rt.time_event;
+    column += (int)i != sampling_process.time_event;
   return column;
 }
 
@@ -97,7 +97,7 @@ static void put_trace(struct thread_state *t, unsigned event, enum tracelog_samp
   if (counts_of(t)->on)
     trace_counts_put(t, counts_of(t)->own_since, true);
   sample_trace_put(t, kind, node == CCT_NONE ? 0 : node, weight,
-                   __atomic_load_n(&rt.events[event].period, __ATOMIC_RELAXED));
+                   __atomic_load_n(&sampling_process.events[event].period, __ATOMIC_RELAXED));
 }
 
 /* Adds what the thread, with these totals now, has counted since the last sample. */
@@ -105,8 +105,8 @@ static void charge_counts(struct thread_state *t, uint32_t node, const uint64_t 
 {
   uint64_t counted[COUNTERS_MAX];
   counts_sampled(t, totals, counted);
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    if (counted[i] && !cct_add(t, node, rt.count_metric + i, counted[i]))
+  for (unsigned i = 0; i < counts_process.count; i++)
+    if (counted[i] && !cct_add(t, node, sampling_process.count_metric + i, counted[i]))
       rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
@@ -124,15 +124,16 @@ void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
   if (t != rt_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
     return;
   charge_counts(t, open_context(t), totals);
-  cct_add(t, CCT_ROOT, rt.count_metric, 0); /* of parts of the run, the root has what follows the last sample */
+  /* In parts of the run, the root has what follows the last sample. */
+  cct_add(t, CCT_ROOT, sampling_process.count_metric, 0);
 }
 
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
   struct counts_state *counts = counts_of(t);
-  bool timed = (int)event == rt.time_event, overhead;
-  bool counted = timed || (rt.time_event < 0 && event == 0);
+  bool timed = (int)event == sampling_process.time_event, overhead;
+  bool counted = timed || (sampling_process.time_event < 0 && event == 0);
   struct blame share = {.samples = 1};
   if (timed) {
     blame_check(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
@@ -152,7 +153,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
   if (counted)
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
-  if (timed && rt.online && node != CCT_NONE)
+  if (timed && span_process.online && node != CCT_NONE)
     span_sample(t, node, weight);
   if (counted && counts->on)
     charge_counts(t, node == CCT_NONE ? open_context(t) : node, counts->own_since);
@@ -169,15 +170,15 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
 static void count_in_tool(struct thread_state *t, const struct source *source, uint64_t weight)
 {
   t->record->lost[FORMAT_LOST_IN_TOOL]++;
-  if ((int)source->event == rt.time_event)
+  if ((int)source->event == sampling_process.time_event)
     t->record->tool_ns += weight;
-  if ((int)source->event == rt.time_event && (t->activity.idle || t->activity.lockwait))
+  if ((int)source->event == sampling_process.time_event && (t->activity.idle || t->activity.lockwait))
     waiting_in_tool(t, weight);
 }
 
 void sample_end(struct thread_state *t, uint64_t cpu_ns)
 {
-  for (unsigned i = 0; i < rt.event_count; i++) {
+  for (unsigned i = 0; i < sampling_process.event_count; i++) {
     struct source *source = &sampling_of(t)->sources[i];
     uint64_t unsampled = source_throttled_ns(source, cpu_ns);
     if (unsampled > source->period && !rt_paused())
@@ -204,7 +205,7 @@ static bool pass_window(struct thread_state *t)
 {
   int saved_errno = errno;
   bool entered = t && rt_enter(t);
-  if (entered && rt.online && span_of(t)->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
+  if (entered && span_process.online && span_of(t)->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
     span_window(t);
   else
     window_pass();
@@ -221,7 +222,7 @@ static uint64_t measured_weight(const struct source *source, uint64_t weight) __
 static uint64_t measured_weight(const struct source *source, uint64_t weight)
 {
   enum { SCALE = 1 << 20 };
-  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+  if (sampling_process.events[source->event].clock != EVENT_WALL_TIME)
     return rt_paused() ? 0 : weight;
   if (atomic_load_explicit(&rt.paused_by, memory_order_relaxed) & RT_PAUSED_WINDOW)
     window_pass();

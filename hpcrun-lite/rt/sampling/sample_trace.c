@@ -66,7 +66,7 @@ static uint64_t new_delay(struct thread_state *t, uint64_t now, uint64_t weight)
   struct sample_trace *trace = &sampling_of(t)->sample_trace;
   uint64_t delay = 0;
   uint32_t pauses = atomic_load_explicit(&rt.pauses, memory_order_relaxed);
-  if (rt.time_event >= 0 && !rt.wall) {
+  if (sampling_process.time_event >= 0 && !sampling_process.wall) {
     if (pauses != trace->pauses)
       forget_delay(t, now);
     else

@@ -5,8 +5,8 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_THREAD_H
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLING_THREAD_H
 
-#include "common/events.h"
 #include "hpcrun-lite/rt/construct/construct_thread.h"
+#include "hpcrun-lite/rt/sampling/sampling_process.h"
 
 enum {
   RT_FRAMES_MAX = 1024, /* frames of one unwind: deeper stacks are cut at the outer end */
@@ -27,7 +27,7 @@ enum source_how { SOURCE_OFF, SOURCE_PERF, SOURCE_TIMER };
 /* One event of one thread: see sampling/source.h. */
 struct source {
   enum source_how how;
-  uint8_t event;               /* index into rt.events */
+  uint8_t event;               /* index into sampling_process.events */
   bool first;                  /* no sample yet: the first one stands for a whole period */
   bool initial_period;         /* perf: the first period, of random length, is not over */
   uint8_t high_switch_samples; /* perf: consecutive samples with many context switches */

@@ -10,6 +10,8 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
+struct sampling_process sampling_process;
+
 const char source_request_publication;
 
 enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
@@ -47,8 +49,13 @@ void source_probe(void)
 {
   static const struct event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK};
   struct sys_own own;
-  rt.timers_for_cpu = open_event(&own, &probe, 0, 1000000000u, false) != 0;
+  sampling_process.timers_for_cpu = open_event(&own, &probe, 0, 1000000000u, false) != 0;
   sys_close_own(&own);
+}
+
+void source_reset(void)
+{
+  atomic_store(&sampling_process.running_timers, 0);
 }
 
 /* Moves the descriptor to a number that no other source of the thread has.  A signal names its event by the number that
@@ -57,7 +64,7 @@ static int move_apart(const struct thread_state *t, const struct source *source,
 {
   const struct sampling_thread *sampling = sampling_of(t);
   int error = 0;
-  for (unsigned i = 0; i < rt.event_count && !error; i++)
+  for (unsigned i = 0; i < sampling_process.event_count && !error; i++)
     if (&sampling->sources[i] != source && sampling->sources[i].how != SOURCE_OFF &&
         sampling->sources[i].own.fd == own->fd) {
       int was = own->fd;
@@ -76,7 +83,7 @@ static int move_apart(const struct thread_state *t, const struct source *source,
  * descriptor to read the counter. */
 static bool perf_start(struct thread_state *t, struct source *source, uint64_t period)
 {
-  const struct event *event = &rt.events[source->event];
+  const struct event *event = &sampling_process.events[source->event];
   struct sys_own own;
   int error = open_event(&own, event, t->tid, period, false);
   if ((error == EACCES || error == EPERM) && event->clock == EVENT_COUNT)
@@ -106,7 +113,8 @@ static _Atomic uint64_t mean_ns;
 uint64_t source_min_period(uint64_t requested_ns)
 {
   enum { DELIVERY_NS = 20000, SHARE = 4 };
-  uint64_t running = atomic_load_explicit(&rt.running_timers, memory_order_relaxed), cpus = rt.cpus ? rt.cpus : 1;
+  uint64_t running = atomic_load_explicit(&sampling_process.running_timers, memory_order_relaxed);
+  uint64_t cpus = sampling_process.cpus ? sampling_process.cpus : 1;
   if (running <= cpus)
     return requested_ns;
   uint64_t each = DELIVERY_NS + atomic_load_explicit(&mean_ns, memory_order_relaxed);
@@ -156,23 +164,23 @@ static void perf_armed(struct source *source)
 
 static bool start_one(struct thread_state *t, struct source *source)
 {
-  const struct event *event = &rt.events[source->event];
+  const struct event *event = &sampling_process.events[source->event];
   source->first = true;
   source->nominal_period = source->period = own_period(t, event);
   switch (event->clock) {
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
-    atomic_fetch_add(&rt.running_timers, 1);
+    atomic_fetch_add(&sampling_process.running_timers, 1);
     source->period = source_min_period(source->nominal_period);
     source->suspended = !timer_start(t, source, CLOCK_MONOTONIC);
     if (source->suspended)
-      atomic_fetch_sub(&rt.running_timers, 1);
+      atomic_fetch_sub(&sampling_process.running_timers, 1);
     return !source->suspended;
   case EVENT_CPU_TIME:
-    source->initial_period = !rt.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    source->initial_period = !sampling_process.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
     /* Opening an event takes long while other threads fork or map memory; that is not the program's time. */
     source->last = sys_thread_cpu_ns();
-    if ((int)source->event == rt.time_event)
+    if ((int)source->event == sampling_process.time_event)
       t->cpu_start_ns = source->last;
     if (!source->initial_period)
       return timer_start(t, source, CLOCK_THREAD_CPUTIME_ID);
@@ -192,7 +200,7 @@ static bool start_one(struct thread_state *t, struct source *source)
 static void start_all(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  for (unsigned i = 0; i < rt.event_count; i++) {
+  for (unsigned i = 0; i < sampling_process.event_count; i++) {
     sampling->sources[i] = (struct source){.event = (uint8_t)i, .own.fd = -1};
     if (!sampling->quiet && !start_one(t, &sampling->sources[i]))
       rt_lost(t, FORMAT_LOST_EVENTS);
@@ -203,8 +211,9 @@ static void start_all(struct thread_state *t)
 static const void *sampled_page(const struct thread_state *t)
 {
   const struct sampling_thread *sampling = sampling_of(t);
-  for (unsigned i = 0; i < rt.event_count; i++)
-    if (sampling->sources[i].how == SOURCE_PERF && rt.events[i].clock == EVENT_CPU_TIME && sampling->sources[i].page)
+  for (unsigned i = 0; i < sampling_process.event_count; i++)
+    if (sampling->sources[i].how == SOURCE_PERF && sampling_process.events[i].clock == EVENT_CPU_TIME &&
+        sampling->sources[i].page)
       return sampling->sources[i].page;
   return NULL;
 }
@@ -218,7 +227,7 @@ static void show_switches(struct thread_state *t)
 
 void source_start(struct thread_state *t)
 {
-  sampling_of(t)->quiet = atomic_load(&rt.unsampled) || !filter_thread(t->index);
+  sampling_of(t)->quiet = atomic_load(&sampling_process.unsampled) || !filter_thread(t->index);
   start_all(t);
   span_of(t)->sampled_page = sampled_page(t); /* before the work clock starts */
 }
@@ -226,16 +235,17 @@ void source_start(struct thread_state *t)
 /* Sets the flag of a timer of elapsed time, and counts the running ones (source_min_period()). */
 static void set_suspended(struct source *source, bool suspended)
 {
-  if (source->how != SOURCE_TIMER || rt.events[source->event].clock != EVENT_WALL_TIME ||
+  if (source->how != SOURCE_TIMER || sampling_process.events[source->event].clock != EVENT_WALL_TIME ||
       source->suspended == suspended)
     return;
   source->suspended = suspended;
-  atomic_fetch_add(&rt.running_timers, suspended ? -1u : 1u); /* nothing moves across: the handler sees the flag */
+  /* Nothing moves across: the handler sees the flag. */
+  atomic_fetch_add(&sampling_process.running_timers, suspended ? -1u : 1u);
 }
 
 static void stop_all(struct thread_state *t)
 {
-  for (unsigned i = 0; i < rt.event_count; i++) {
+  for (unsigned i = 0; i < sampling_process.event_count; i++) {
     struct source *source = &sampling_of(t)->sources[i];
     if (source->how == SOURCE_TIMER)
       sys_timer_stop(source->timer);
@@ -252,7 +262,7 @@ static void stop_all(struct thread_state *t)
 void source_stop(struct thread_state *t)
 {
   stop_all(t);
-  if (rt.online)
+  if (span_process.online)
     work_clock_stop(t);
 }
 
@@ -280,7 +290,7 @@ void source_wake(struct thread_state *t)
 void source_suspend(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  for (unsigned i = 0; i < rt.event_count; i++)
+  for (unsigned i = 0; i < sampling_process.event_count; i++)
     if (sampling->sources[i].how == SOURCE_TIMER) {
       set_suspended(&sampling->sources[i],
                     true); /* first: a sample that still arrives must not start the timer again */
@@ -291,7 +301,7 @@ void source_suspend(struct thread_state *t)
 void source_resume(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  for (unsigned i = 0; i < rt.event_count; i++)
+  for (unsigned i = 0; i < sampling_process.event_count; i++)
     if (sampling->sources[i].how == SOURCE_TIMER) {
       set_suspended(&sampling->sources[i], false);
       sys_timer_set(sampling->sources[i].timer, 1, sampling->sources[i].period);
@@ -301,7 +311,7 @@ void source_resume(struct thread_state *t)
 /* The event's own clock: time in which a thread does not run does not count towards its samples of CPU time. */
 static uint64_t clock_ns(const struct source *source)
 {
-  return rt.events[source->event].clock == EVENT_CPU_TIME ? sys_thread_cpu_ns() : sys_monotonic_ns();
+  return sampling_process.events[source->event].clock == EVENT_CPU_TIME ? sys_thread_cpu_ns() : sys_monotonic_ns();
 }
 
 /* Samples that take longer than the period (deep stacks at high rates) would stop the program's progress. */
@@ -312,7 +322,7 @@ bool source_too_early(const struct source *source)
 
 uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns)
 {
-  uint64_t now = rt.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
+  uint64_t now = sampling_process.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
   return source->throttled_until && !source->suspended && now > source->last ? now - source->last : 0;
 }
 
@@ -321,7 +331,8 @@ static void throttle_after(struct source *source, uint64_t began)
 {
   enum { THROTTLE_SHARE = 3 };
   source->throttled_until = 0;
-  if ((rt_ticks() - began) * (THROTTLE_SHARE + 1) < source->period || rt.events[source->event].clock == EVENT_COUNT)
+  if ((rt_ticks() - began) * (THROTTLE_SHARE + 1) < source->period ||
+      sampling_process.events[source->event].clock == EVENT_COUNT)
     return;
   uint64_t now = clock_ns(source);
   source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
@@ -332,7 +343,7 @@ static void throttle_after(struct source *source, uint64_t began)
 static uint64_t spent_of(const struct source *source, uint64_t elapsed_ns)
 {
   enum { LONG_NS = 100000 };
-  if (elapsed_ns < LONG_NS || rt.events[source->event].clock != EVENT_CPU_TIME)
+  if (elapsed_ns < LONG_NS || sampling_process.events[source->event].clock != EVENT_CPU_TIME)
     return elapsed_ns;
   uint64_t now = sys_thread_cpu_ns(), spent = now > source->last ? now - source->last : 0;
   return spent < elapsed_ns ? spent : elapsed_ns;
@@ -341,12 +352,12 @@ static uint64_t spent_of(const struct source *source, uint64_t elapsed_ns)
 void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t elapsed_ns)
 {
   throttle_after(source, began);
-  if ((int)source->event == rt.time_event && !t->activity.idle && !t->activity.lockwait) {
+  if ((int)source->event == sampling_process.time_event && !t->activity.idle && !t->activity.lockwait) {
     uint64_t spent_ns = spent_of(source, elapsed_ns); /* otherwise it is part of the time of waiting */
     source->last += spent_ns;
     t->record->tool_ns += spent_ns;
   }
-  if (rt.events[source->event].clock != EVENT_WALL_TIME)
+  if (sampling_process.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->nominal_period)
     t->record->lost[FORMAT_LOST_RATE] += source->period / source->nominal_period - 1;
@@ -355,7 +366,7 @@ void source_sample_taken(struct thread_state *t, struct source *source, uint64_t
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)
 {
-  struct source *first = &sampling_of(t)->sources[0], *end = &sampling_of(t)->sources[rt.event_count];
+  struct source *first = &sampling_of(t)->sources[0], *end = &sampling_of(t)->sources[sampling_process.event_count];
   if (info->si_code == SI_TIMER) {
     struct source *source = info->si_value.sival_ptr;
     return source >= first && source < end && source->how == SOURCE_TIMER ? source : NULL;
@@ -428,14 +439,14 @@ static void rearm(struct thread_state *t, struct source *source)
   else
     change_to_timer(t, source);
   source->last = sys_thread_cpu_ns();
-  if ((int)source->event == rt.time_event && !rt_paused())
+  if ((int)source->event == sampling_process.time_event && !rt_paused())
     t->record->tool_ns += source->last - began;
 }
 
 uint64_t source_weight(struct thread_state *t, struct source *source, bool entered)
 {
   uint64_t count;
-  switch (rt.events[source->event].clock) {
+  switch (sampling_process.events[source->event].clock) {
   case EVENT_WALL_TIME:
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {

@@ -15,10 +15,13 @@
 
 #include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
-/* CTL: finds out whether perf_event may sample CPU time in the kernel, and sets rt.timers_for_cpu. */
+/* CTL: finds out whether perf_event may sample CPU time in the kernel, and sets sampling_process.timers_for_cpu. */
 void source_probe(void);
 
-/* Arms all events for the calling thread, unless rt.unsampled is set or a filter leaves it out. */
+/* CTL: a new process has no timers yet. */
+void source_reset(void);
+
+/* Arms all events for the calling thread, unless sampling_process.unsampled is set or a filter leaves it out. */
 void source_start(struct thread_state *t);
 void source_stop(struct thread_state *t); /* also stops the thread's work clock */
 

@@ -23,7 +23,7 @@ void task_context_start(void)
 {
   uint32_t index;
   atomic_flag_clear(&lock);
-  for (unsigned i = 0; rt.task_creation && i < HEADS; i++)
+  for (unsigned i = 0; sampling_process.task_creation && i < HEADS; i++)
     atomic_store_explicit(&heads[i], 0, memory_order_relaxed);
   table_init(&contexts, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct task_context), CONTEXTS_FIRST);
   if (table_next(&contexts, &index))

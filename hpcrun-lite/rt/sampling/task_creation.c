@@ -102,7 +102,7 @@ uint32_t task_creation_known(const ompt_data_t *data)
 {
   if (!data)
     return 0;
-  return rt.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
+  return span_process.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
 }
 
 const void *task_creation_caller(struct thread_state *t, uint32_t creator, const void *code, uint64_t end)

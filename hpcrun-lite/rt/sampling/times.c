@@ -18,8 +18,8 @@ void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
   start.cpu_ns = start_cpu_ns;
   rt.start_ticks = start_ticks;
   start.measured = rt_measured_clock(start_ticks);
-  atomic_store(&rt.sampled, !atomic_load(&rt.unsampled));
-  atomic_store(&rt.unsampled_ticks, atomic_load(&rt.unsampled) ? -start.measured : 0);
+  atomic_store(&sampling_process.sampled, !atomic_load(&sampling_process.unsampled));
+  atomic_store(&sampling_process.unsampled_ticks, atomic_load(&sampling_process.unsampled) ? -start.measured : 0);
   times_keep(NULL);
 }
 
@@ -67,7 +67,7 @@ static uint64_t busy_clock(const struct thread_state *t)
                    state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait);
   for (uint32_t i = 0; i < sampling->waits.count; i++)
     waits += ((const struct format_wait *)table_at(&sampling->waits, i))->runtime;
-  if (!rt.wall)
+  if (!sampling_process.wall)
     waits += state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked);
   return rt_measured_clock(rt_ticks()) - waits;
 }
@@ -99,10 +99,10 @@ void times_unsampled(struct thread_state *t, bool unsampled)
 void times_process_unsampled(bool unsampled)
 {
   uint64_t measured = rt_measured_clock(rt_ticks());
-  if (atomic_exchange(&rt.unsampled, unsampled) != unsampled)
-    atomic_fetch_add(&rt.unsampled_ticks, unsampled ? -measured : measured);
+  if (atomic_exchange(&sampling_process.unsampled, unsampled) != unsampled)
+    atomic_fetch_add(&sampling_process.unsampled_ticks, unsampled ? -measured : measured);
   if (!unsampled)
-    atomic_store(&rt.sampled, true);
+    atomic_store(&sampling_process.sampled, true);
 }
 
 void times_thread(struct thread_state *t, uint64_t cpu_ns)
@@ -144,13 +144,14 @@ void times_process(struct format_process *process)
   process->cpu_ns = sys_process_cpu_ns() - start.cpu_ns;
   process->tick_scale = times_ticks_to_ns(1ull << 32);
   uint64_t now = rt_ticks(), measured = rt_measured_clock(now);
-  uint64_t unsampled = atomic_load(&rt.unsampled_ticks) + (atomic_load(&rt.unsampled) ? measured : 0);
+  uint64_t unsampled =
+      atomic_load(&sampling_process.unsampled_ticks) + (atomic_load(&sampling_process.unsampled) ? measured : 0);
   process->paused_ns = times_ticks_to_ns(now - start.ticks - (measured - start.measured));
   process->unsampled_ns = (int64_t)unsampled > 0 ? times_ticks_to_ns(unsampled) : 0;
-  process->threads_max = (uint32_t)atomic_load(&rt.in_use_max);
+  process->threads_max = (uint32_t)atomic_load(&sampling_process.in_use_max);
   if (!process->threads_max)
     process->threads_max = 1;
-  process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (rt.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
+  process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (sampling_process.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++) {
     uint64_t lost = atomic_load(&rt.lost[i]);
     if (i != FORMAT_LOST_UNKEPT || lost > process->lost[i]) /* the arena may have stored a higher number */

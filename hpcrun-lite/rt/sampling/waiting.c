@@ -131,7 +131,7 @@ static void put_trace(struct thread_state *t, uint64_t now, const struct format_
 /* Until now, the thread waited at that place (NULL: it did not); own: of these ticks, the runtime's own work. */
 static inline void trace_wait(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
 {
-  if (__builtin_expect(trace_of(t)->states, false) && !rt.online)
+  if (__builtin_expect(trace_of(t)->states, false) && !span_process.online)
     put_trace(t, now, wait, own);
 }
 
@@ -369,7 +369,7 @@ static void end_trace(struct thread_state *t, uint64_t now)
   uint64_t code = trace_open_code(t), record = code / FORMAT_TIMES * FORMAT_TIMES;
   if (t->record->blocked_since)
     trace_put_slept(t, now);
-  if (rt.online) {
+  if (span_process.online) {
     if (record && code % FORMAT_TIMES == FORMAT_TIME_WAIT)
       end_trace_in_wait(t, now, (const uint64_t[]){code, record + FORMAT_TIME_EXIT, PARKED_CONSTRUCT});
     else

@@ -181,7 +181,7 @@ static inline void graph_cost(struct thread_state *t, enum graph_cost cost, uint
 {
   enum { LONGEST = 200000, SHARE = 8 };
   uint64_t now = span_of(t)->costs[cost];
-  if (rt.work_unit != WORK_USER && amount <= LONGEST)
+  if (span_process.work_unit != WORK_USER && amount <= LONGEST)
     span_of(t)->costs[cost] = now ? now - now / SHARE + amount / SHARE : amount;
 }
 

@@ -51,12 +51,12 @@ void graph_log_start(const char *path)
   }
   cpu_at = find_cpu_number();
   rdtscp = find_rdtscp();
-  atomic_store(&rt.log, true);
+  atomic_store(&span_process.log, true);
 }
 
 void graph_log_stop(void)
 {
-  atomic_store(&rt.log, false);
+  atomic_store(&span_process.log, false);
 }
 
 struct stream_file *graph_log_file(void)
@@ -222,8 +222,8 @@ static void put_counts(struct thread_state *t, uint64_t moment)
   bool logged = false;
   if (!counts_fragment_end(t, moment, counted))
     return;
-  for (unsigned i = 0; i < rt.counter_count; i++)
-    if (counted[i] || (i + 1 == rt.counter_count && !logged)) {
+  for (unsigned i = 0; i < counts_process.count; i++)
+    if (counted[i] || (i + 1 == counts_process.count && !logged)) {
       append(t, GRAPHLOG_COUNT, 2, (const uint64_t[]){i, counted[i]});
       logged = true;
     }

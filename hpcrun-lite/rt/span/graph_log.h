@@ -48,7 +48,7 @@ void graph_log_creation_end(struct thread_state *t, uint64_t moment);
 /* Whether the process logs. */
 static inline bool graph_log_on(void)
 {
-  return atomic_load_explicit(&rt.log, memory_order_relaxed);
+  return atomic_load_explicit(&span_process.log, memory_order_relaxed);
 }
 
 /* The next operation happens at that moment (span/work_clock.h); graph_log_now(): now. */

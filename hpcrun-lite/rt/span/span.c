@@ -9,10 +9,13 @@
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
+struct span_process span_process;
+
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 {
   struct span_thread *span = span_of(t);
-  if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !span->task || rt.work_unit == WORK_USER)
+  if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !span->task ||
+      span_process.work_unit == WORK_USER)
     return;
   for (unsigned i = 0; i < span->fragment_sample_count; i++)
     if (span->fragment_samples[i].node == node) {
@@ -450,7 +453,7 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   }
   if ((kind == ompt_sync_region_taskwait && !(task->flags & TASK_IN_LOOP)) || (is_barrier(kind) && team))
     depend_settled(t, &task->depend);
-  span->wait_ended = rt.work_unit == WORK_USER ? 0 : moment;
+  span->wait_ended = span_process.work_unit == WORK_USER ? 0 : moment;
   graph_fragment_begin_after(t, moment);
   span->since_barrier = is_barrier(kind) ? span->work.since : 0;
 }
@@ -551,7 +554,7 @@ void span_start_thread(struct thread_state *t)
 void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
 {
   struct span_thread *span = span_of(t);
-  if (rt.work_unit != WORK_USER)
+  if (span_process.work_unit != WORK_USER)
     return;
   span_begin_early(t);
   span->work.units += units;

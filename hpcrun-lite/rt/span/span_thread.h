@@ -8,6 +8,7 @@
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/core/stream.h"
 #include "hpcrun-lite/rt/counts/counts.h"
+#include "hpcrun-lite/rt/span/span_process.h"
 
 enum { RT_FRAGMENT_SAMPLES = 16 }; /* distinct contexts sampled in one fragment */
 

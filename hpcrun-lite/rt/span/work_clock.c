@@ -141,7 +141,7 @@ static const struct perf_event_mmap_page *own_page(struct thread_state *t)
 void work_clock_choose_indicator(struct thread_state *t)
 {
   struct work *work = &span_of(t)->work;
-  if (!rt.online || !work_clock_is_time())
+  if (!span_process.online || !work_clock_is_time())
     return;
   const struct perf_event_mmap_page *page = span_of(t)->sampled_page;
   uint64_t *pointer = !page && rseq_works ? rseq_pointer() : NULL;
@@ -213,7 +213,7 @@ uint64_t work_clock_count(struct thread_state *t)
 static void start_counter(struct thread_state *t)
 {
   struct work *work = &span_of(t)->work;
-  bool cycles = rt.work_unit == WORK_CYCLES;
+  bool cycles = span_process.work_unit == WORK_CYCLES;
   work->page =
       open_page(t, PERF_TYPE_HARDWARE, cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_HW_INSTRUCTIONS, &work->own);
   if (work->own.fd < 0)
@@ -232,7 +232,7 @@ void work_clock_start(struct thread_state *t)
   work_clock_choose_indicator(t);
   if (work_clock_is_time())
     query_kernel(work);
-  else if (rt.work_unit != WORK_USER)
+  else if (span_process.work_unit != WORK_USER)
     start_counter(t);
   work->since = work_clock_moment(t);
 }

@@ -36,7 +36,7 @@ void work_clock_rebase(struct thread_state *t);
 
 static inline bool work_clock_is_time(void)
 {
-  return rt.work_unit == WORK_CPU_TIME;
+  return span_process.work_unit == WORK_CPU_TIME;
 }
 
 /* The current moment. */
@@ -44,7 +44,7 @@ static inline uint64_t work_clock_moment(struct thread_state *t)
 {
   if (work_clock_is_time())
     return rt_ticks();
-  return rt.work_unit == WORK_USER ? span_of(t)->work.units : work_clock_count(t);
+  return span_process.work_unit == WORK_USER ? span_of(t)->work.units : work_clock_count(t);
 }
 
 static inline bool work_clock_not_switched(const struct work *work)

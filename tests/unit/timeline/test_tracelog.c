@@ -201,7 +201,7 @@ static void test_a_trace_that_cannot_begin(void **state)
   begin(true, 0, 0);
   trace_stop_thread(t);
   trace_start(long_path, RT_TRACE_STATES, 0, false);
-  assert_int_equal(rt.trace, RT_TRACE_OFF);
+  assert_int_equal(trace_process.what, RT_TRACE_OFF);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
 }
 
@@ -403,7 +403,7 @@ static void test_samples_after_a_pause(void **state)
   (void)state;
   begin(false, 0, rt_ticks());
   t->tid = sys_tid();
-  rt.time_event = 0;
+  sampling_process.time_event = 0;
   sampling_of(t)->sample_trace.given_up = UINT64_MAX; /* the file is asked; all that it tells is new */
   rt_pause(true);
   sys_sleep_ns(4 * PERIOD);
@@ -528,7 +528,7 @@ static void test_an_end_that_did_not_come(void **state)
 {
   struct format_wait wait = {.place = 4};
   (void)state;
-  rt.online = false;
+  span_process.online = false;
   begin(true, 0, 0);
   trace_state(t, 10 * UNIT_TICKS, 0);
   sampling_of(t)->waiting = &wait;
@@ -565,7 +565,7 @@ static void test_an_end_that_did_not_come(void **state)
 static void test_a_sleep_that_ends_after_the_end(void **state)
 {
   (void)state;
-  rt.online = false;
+  span_process.online = false;
   begin(true, 0, 0);
   trace_sleeps(t, 10 * UNIT_TICKS);
   waiting_end_trace(t, 20 * UNIT_TICKS, false);
@@ -585,7 +585,7 @@ static void test_a_gap_without_room(void **state)
 {
   uint64_t now = 0, sum = 0;
   (void)state;
-  rt.online = false;
+  span_process.online = false;
   begin(true, 0, 0);
   while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 250))
     trace_state(t, now += UNIT_TICKS, 1);
@@ -610,7 +610,7 @@ static void test_changes_at_the_end(void **state)
 {
   struct format_wait wait = {.place = 4};
   (void)state;
-  rt.online = false;
+  span_process.online = false;
   begin(true, 0, 0);
   sampling_of(t)->waiting = &wait;
   t->idle_since = 30 * UNIT_TICKS;
@@ -633,7 +633,7 @@ static void test_behind_a_barrier_at_the_end(void **state)
 {
   enum { BEHIND = 2 * FORMAT_TIMES + FORMAT_TIME_EXIT };
   (void)state;
-  rt.online = true;
+  span_process.online = true;
   begin(true, 0, 0);
   construct_of(t)->ticks = (uint64_t[1]){0};
   t->record->construct_open = BEHIND;
@@ -651,7 +651,7 @@ static void test_windows_at_the_end(void **state)
 {
   uint64_t now = 0, sum = 0;
   (void)state;
-  rt.online = false;
+  span_process.online = false;
   begin(true, 0, 0);
   while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 300))
     trace_state(t, now += UNIT_TICKS, 1);
@@ -669,7 +669,7 @@ static void test_windows_at_the_end(void **state)
 static void the_last_window_at_the_end(bool keep_last)
 {
   uint64_t now = 0, sum = 0;
-  rt.online = false;
+  span_process.online = false;
   begin(true, 0, 0);
   trace_start(path, RT_TRACE_STATES, STREAM_WINDOW_LIMITED, keep_last);
   while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 300))

@@ -1,0 +1,49 @@
+/* What this layer keeps of the process: its events, the columns of their samples, and threads in use.
+ *
+ * Context: RT and CTL.  CTL writes the plain fields before the first sample, and again in a forked child; all threads
+ * read them.  adapter_start, adapter_size, runtime_apart and get_state are written when the OpenMP runtime starts,
+ * before it has threads.  The atomic fields:
+ *
+ * - in_use, running_timers: sums to which any thread adds; no other data depends on their order;
+ * - unsampled, sampled, unsampled_ticks, known_places, and the rates of events: written by the thread that carries out
+ *   a command (rt/control/command.h). */
+#ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_PROCESS_H
+#define HPCRUN_LITE_RT_SAMPLING_SAMPLING_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/events.h"
+#include "hpcrun-lite/rt/core/omp-tools.h"
+
+extern struct sampling_process {
+  struct event events[EVENTS_MAX];
+  unsigned event_count;
+  int time_event; /* event from which the four categories of time come: the first that measures time; -1 if there is
+                     none */
+  bool wall;      /* the time event measures elapsed time */
+  unsigned count_metric;               /* column of the first counter in a value record */
+  unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
+  uint32_t cpus;                       /* cores that the process may run on */
+  bool timers_for_cpu;                 /* CPU time is sampled by timers, because perf_event may not sample the kernel */
+  bool task_creation;                  /* tasks stand below the context that created them */
+  bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
+  bool forked; /* child of fork(): the runtime does not know the regions that were open in the parent */
+  uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
+  atomic_bool known_places;             /* regions publish their creation context when they begin */
+  atomic_bool unsampled;                /* level summary: no thread is sampled */
+  atomic_bool sampled;                  /* it was not always so */
+  _Atomic uint64_t unsampled_ticks;     /* measured ticks at level summary; less those before, if it is that now */
+
+  /* On a cache line of their own: in_use changes with each region, while callbacks of all threads read the fields
+   * above.
+   */
+  _Alignas(64) atomic_int in_use; /* OpenMP threads in use: see sampling/blame.h */
+  atomic_int in_use_max;
+  atomic_uint running_timers; /* timers of elapsed time that are running: see sampling/source.c */
+
+  _Alignas(64) ompt_get_state_t get_state;
+} sampling_process __attribute__((visibility("hidden")));
+
+#endif
