@@ -18,6 +18,12 @@ void loop_events_masked(struct thread_state *t, bool begin, const ompt_data_t *t
 /* The runtime announces a chunk, or a section. */
 void loop_events_dispatch(struct thread_state *t, const ompt_data_t *task_data, int kind, ompt_data_t instance);
 
+static inline void loop_events_call(struct thread_state *t, const struct loop_call *call)
+{
+  if (measured_process.no_chunks)
+    measured_of(t)->loop_call = *call;
+}
+
 void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds);
 void loop_events_distributed(struct thread_state *t, const void *caller);
 void loop_events_taskloop_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step);

@@ -59,25 +59,23 @@ void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t
 void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                          int has_dependences, const void *codeptr)
 {
-  if (span_process.online || sampling_process.task_creation || flags & ompt_task_taskwait)
+  if (task_events_follow(flags))
     task_events_create(task_data, frame, new_data, flags, has_dependences, codeptr);
 }
 
 void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
   struct thread_state *t = rt_openmp_thread();
-  if (!t)
-    return;
-  if (status == ompt_taskwait_complete || (next && t->activity.idle != (next->value & RT_TASK_WAITING)))
-    task_events_schedule_wait(t, prior, status, next);
-  else if (span_process.online)
+  if (t)
     task_events_schedule(t, prior, status, next);
 }
 
 struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks)
 {
   struct thread_state *t = rt_openmp_thread();
-  return t ? task_events_creation_begin(t, caller, ticks) : (struct creation_time){0};
+  if (!t)
+    return (struct creation_time){0};
+  return task_events_creation_begin(t, caller, ticks);
 }
 
 void ompt_creation_undeferred(const void *caller, uint64_t ticks)
@@ -111,8 +109,8 @@ void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, omp
 {
   (void)parallel_data;
   struct thread_state *t = rt_openmp_thread();
-  if (t && kind == ompt_sync_region_taskgroup)
-    wait_events_group(t, endpoint == ompt_scope_begin, task_data, codeptr);
+  if (t)
+    wait_events_region(t, kind, endpoint == ompt_scope_begin, task_data, codeptr);
 }
 
 /* ---- loops and their chunks ---- */
@@ -125,8 +123,8 @@ void ompt_chunks_unknown(void)
 void ompt_loop_call(const void *caller, const void *lower, const void *upper, int64_t step, enum loop_bounds bounds)
 {
   struct thread_state *t = rt_openmp_thread();
-  if (t && measured_process.no_chunks)
-    measured_of(t)->loop_call = (struct loop_call){caller, lower, upper, step, bounds};
+  if (t)
+    loop_events_call(t, &(struct loop_call){caller, lower, upper, step, bounds});
 }
 
 void ompt_loop_chunk(uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)

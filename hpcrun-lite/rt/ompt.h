@@ -68,8 +68,8 @@ void ompt_lock_test(void);
 enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 
 /* For -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks
- * that were spent on the task before.  The end gets what the begin has returned.  An undeferred creation has no end
- * (span/graph_log.h). */
+ * that were spent on the task before.  ompt_creation_end() gets what ompt_creation_begin() has returned.  An undeferred
+ * creation has no end (span/graph_log.h). */
 struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks);
 void ompt_creation_undeferred(const void *caller, uint64_t ticks);
 void ompt_creation_end(const struct creation_time *outer);

@@ -78,9 +78,9 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   if (!t)
     return;
   codeptr = code_of_task(t, task_data, codeptr);
-  uint64_t word = sampling_process.task_creation || span_process.online
-                      ? new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr)
-                      : 0;
+  uint64_t word = 0;
+  if (sampling_process.task_creation || span_process.online)
+    word = new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr);
   if (flags & ompt_task_taskwait) {
     if (task_data)
       dependent_wait(t, task_data, word, codeptr);
@@ -151,12 +151,12 @@ static inline __attribute__((always_inline)) void schedule(struct thread_state *
   rt_inside_dec(t);
 }
 
-void task_events_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+void task_events_switch(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
 {
   schedule(t, prior, status, next, 0);
 }
 
-void task_events_schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
 {
   uint64_t moment;
   if (status == ompt_taskwait_complete) {

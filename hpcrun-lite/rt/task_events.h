@@ -7,16 +7,31 @@
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
-/* A task is created, or is a taskwait with dependences.  The thread looks for its own state, because this is called
- * only where anything follows tasks. */
+/* Whether anything follows the creation of tasks with such flags. */
+static inline bool task_events_follow(int flags)
+{
+  return span_process.online || sampling_process.task_creation || flags & ompt_task_taskwait;
+}
+
+/* Then: a task is created, or is a taskwait with dependences.  The function looks for the thread's state itself: one
+ * argument more would be passed in memory. */
 void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
                         bool dependent, const void *codeptr);
 
 /* For the graph: the thread switches tasks, and stays busy or idle. */
-void task_events_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next);
+void task_events_switch(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next);
 
 /* A switch by which the thread turns idle or busy, also for the graph. */
-void task_events_schedule_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next);
+void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next);
+
+/* The thread switches tasks. */
+static inline void task_events_schedule(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  if (status == ompt_taskwait_complete || (next && t->activity.idle != (next->value & RT_TASK_WAITING)))
+    task_events_switch_wait(t, prior, status, next);
+  else if (span_process.online)
+    task_events_switch(t, prior, status, next);
+}
 
 /* See ompt_creation_begin(). */
 struct creation_time task_events_creation_begin(struct thread_state *t, const void *caller, uint64_t ticks);
