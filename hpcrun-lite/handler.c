@@ -54,8 +54,9 @@ static void *own_stack_top(struct thread_state *t)
       measured->handler_stack = arena_new(ARENA_HANDLER, 0, FORMAT_FREE, t->index, SIZE, 1);
     rt_leave(t);
   }
-  return measured->handler_stack ? (void *)(((uintptr_t)arena_data(measured->handler_stack) + SIZE) & -(uintptr_t)64)
-                                 : NULL;
+  if (!measured->handler_stack)
+    return NULL;
+  return (void *)(((uintptr_t)arena_data(measured->handler_stack) + SIZE) & -(uintptr_t)64);
 }
 
 /* The alternate stack that the handler runs on may be as small as one signal's frame. */
@@ -87,7 +88,9 @@ static bool take_sample(const siginfo_t *info, ucontext_t *context)
  */
 static bool take_command(const siginfo_t *info, const ucontext_t *context)
 {
-  return little_room(context) ? command_absorb(info) : command_signal(info);
+  if (little_room(context))
+    return command_absorb(info);
+  return command_signal(info);
 }
 
 /* Calls the program's handler with the mask that the kernel would set. */

@@ -191,17 +191,23 @@ static inline void gomp_work_end(struct rt_gomp_task *task)
 /* The number of iterations of a loop. */
 static inline uint64_t gomp_iterations(long start, long end, long increment)
 {
-  if (increment > 0)
-    return end > start ? ((uint64_t)end - (uint64_t)start - 1) / (uint64_t)increment + 1 : 0;
-  return end < start ? ((uint64_t)start - (uint64_t)end - 1) / -(uint64_t)increment + 1 : 0;
+  if (increment > 0 && end > start)
+    return ((uint64_t)end - (uint64_t)start - 1) / (uint64_t)increment + 1;
+  if (increment <= 0 && end < start)
+    return ((uint64_t)start - (uint64_t)end - 1) / -(uint64_t)increment + 1;
+  return 0;
 }
 
 static inline uint64_t gomp_ull_iterations(bool up, unsigned long long start, unsigned long long end,
                                            unsigned long long increment)
 {
-  if (up)
-    return end > start && increment ? (end - start - 1) / increment + 1 : 0;
-  return end < start && increment ? (start - end - 1) / -increment + 1 : 0;
+  if (!increment)
+    return 0;
+  if (up && end > start)
+    return (end - start - 1) / increment + 1;
+  if (!up && end < start)
+    return (start - end - 1) / -increment + 1;
+  return 0;
 }
 
 #endif

@@ -256,7 +256,9 @@ static const struct gomp_runtime *bound_to(const void *caller, const struct link
     found = runtime_of(global);
   if (!found)
     found = runtime_in(libraries[interface], interface); /* the module was loaded by another one, which names it */
-  return found ? found : first && interface == ANY_RUNTIME ? &first->runtime : NULL;
+  if (!found && first && interface == ANY_RUNTIME)
+    found = &first->runtime;
+  return found;
 }
 
 /* Entry i of a table in the module's dynamic section. */

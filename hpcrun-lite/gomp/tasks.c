@@ -270,17 +270,20 @@ GOMP_CODE static void run_plain_task(void *argument)
 
 enum { DEPENDENCES_ON_STACK = 64 };
 
-/* Names a dependence of GCC's kind: 1 in, 2 out, 3 inout, 4 mutexinoutset, 5 inoutset. */
+/* GCC's kinds of dependences. */
+enum { DEPEND_IN = 1, DEPEND_OUT, DEPEND_INOUT, DEPEND_MUTEXINOUTSET, DEPEND_INOUTSET, DEPEND_KINDS };
+
+/* Names a dependence of GCC's kind. */
 static ompt_dependence_t dependence(void *address, int kind)
 {
-  static const int types[] = {0,
-                              ompt_dependence_type_in,
-                              ompt_dependence_type_out,
-                              ompt_dependence_type_inout,
-                              ompt_dependence_type_mutexinoutset,
-                              ompt_dependence_type_inoutset};
-  bool all = !address && (kind == 2 || kind == 3);
-  int type = all ? ompt_dependence_type_inout_all_memory : kind > 0 && kind < 6 ? types[kind] : 0;
+  static const int types[DEPEND_KINDS] = {[DEPEND_IN] = ompt_dependence_type_in,
+                                          [DEPEND_OUT] = ompt_dependence_type_out,
+                                          [DEPEND_INOUT] = ompt_dependence_type_inout,
+                                          [DEPEND_MUTEXINOUTSET] = ompt_dependence_type_mutexinoutset,
+                                          [DEPEND_INOUTSET] = ompt_dependence_type_inoutset};
+  int type = kind > 0 && kind < DEPEND_KINDS ? types[kind] : 0;
+  if (!address && (kind == DEPEND_OUT || kind == DEPEND_INOUT))
+    type = ompt_dependence_type_inout_all_memory;
   return (ompt_dependence_t){.variable.ptr = address, .dependence_type = type};
 }
 
@@ -301,11 +304,15 @@ static void announce_dependences(ompt_data_t *data, void **depend)
     return;
   }
   for (size_t i = 0; i < count; i++) {
-    void **object = i < out + sets + in ? NULL : addresses[i];
-    named[i] = object ? dependence(object[0], (int)(size_t)object[1])
-                      : dependence(addresses[i], i < out          ? 3
-                                                 : i < out + sets ? 4
-                                                                  : 1);
+    void **object = addresses[i];
+    if (i < out)
+      named[i] = dependence(addresses[i], DEPEND_INOUT);
+    else if (i < out + sets)
+      named[i] = dependence(addresses[i], DEPEND_MUTEXINOUTSET);
+    else if (i < out + sets + in || !object)
+      named[i] = dependence(addresses[i], DEPEND_IN);
+    else
+      named[i] = dependence(object[0], (int)(size_t)object[1]);
   }
   ompt_on_dependences(data, named, (int)count);
   if (named != on_stack)

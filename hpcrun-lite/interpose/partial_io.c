@@ -90,7 +90,9 @@ ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 INTERPOSED ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
   ssize_t (*real)(int, void *, size_t, size_t) = libc_real(LIBC___read_chk);
-  return size > room ? real(fd, buffer, size, room) : read(fd, buffer, size);
+  if (size > room)
+    return real(fd, buffer, size, room);
+  return read(fd, buffer, size);
 }
 
 INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)

@@ -86,16 +86,29 @@ static const uint64_t *raw_mask_copy(struct raw_mask *copy, const uint64_t *mask
   return &copy->bits;
 }
 
+/* Which argument of the call is a mask; -1: none is. */
+static int raw_mask_argument(long number)
+{
+  switch (number) {
+  case SYS_rt_sigsuspend:
+    return 0;
+  case SYS_ppoll:
+    return 3;
+  case SYS_epoll_pwait:
+  case SYS_epoll_pwait2:
+    return 4;
+  default:
+    return -1;
+  }
+}
+
 static void raw_mask(long number, long *arguments, struct raw_mask *copy)
 {
-  long *place = number == SYS_rt_sigsuspend                               ? &arguments[0]
-                : number == SYS_ppoll                                     ? &arguments[3]
-                : number == SYS_epoll_pwait || number == SYS_epoll_pwait2 ? &arguments[4]
-                                                                          : NULL;
+  int mask = raw_mask_argument(number);
   if (!rt_thread())
     return;
-  if (place)
-    *place = (long)raw_mask_copy(copy, (const uint64_t *)*place);
+  if (mask >= 0)
+    arguments[mask] = (long)raw_mask_copy(copy, (const uint64_t *)arguments[mask]);
   if (number == SYS_pselect6 && arguments[5] &&
       sys_peek((uint64_t)arguments[5], &copy->indirect, sizeof copy->indirect)) {
     copy->indirect.bits = raw_mask_copy(copy, copy->indirect.bits);
@@ -121,6 +134,14 @@ static bool runtime_waits(void)
   return t && (t->activity.lockwait || t->activity.idle);
 }
 
+/* The mode that an operation of seccomp() sets. */
+static int seccomp_mode(long operation)
+{
+  if (operation == SECCOMP_SET_MODE_STRICT)
+    return SECCOMP_MODE_STRICT;
+  return operation == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED;
+}
+
 INTERPOSED long syscall(long number, ...)
 {
   long (*real)(long, long, long, long, long, long, long) = libc_real(LIBC_syscall);
@@ -138,10 +159,7 @@ INTERPOSED long syscall(long number, ...)
     return execveat((int)arguments[0], (const char *)arguments[1], (char *const *)arguments[2],
                     (char *const *)arguments[3], (int)arguments[4]);
   if (number == SYS_seccomp)
-    sandbox_begins(arguments[0] == SECCOMP_SET_MODE_STRICT   ? SECCOMP_MODE_STRICT
-                   : arguments[0] == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
-                                                             : SECCOMP_MODE_DISABLED,
-                   (const void *)arguments[2]);
+    sandbox_begins(seccomp_mode(arguments[0]), (const void *)arguments[2]);
   if (number == SYS_ptrace && arguments[0] == PTRACE_TRACEME)
     sandbox_traced();
   sigset_t awaited;

@@ -167,7 +167,11 @@ INTERPOSED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict inf
   siginfo_t unused;
   bool own = own_signal_awaited(set);
   unsigned held = hold_wait(true);
-  int result = own ? wait_past_samples(set, info ? info : &unused, NULL) : real(set, info);
+  int result;
+  if (own)
+    result = wait_past_samples(set, info ? info : &unused, NULL);
+  else
+    result = real(set, info);
   hold_release(held);
   return result;
 }
@@ -179,7 +183,11 @@ INTERPOSED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict in
   siginfo_t unused;
   bool own = own_signal_awaited(set);
   unsigned held = hold_wait(!timeout || timeout->tv_sec || timeout->tv_nsec);
-  int result = own ? wait_past_samples(set, info ? info : &unused, timeout) : real(set, info, timeout);
+  int result;
+  if (own)
+    result = wait_past_samples(set, info ? info : &unused, timeout);
+  else
+    result = real(set, info, timeout);
   hold_release(held);
   return result;
 }

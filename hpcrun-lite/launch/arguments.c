@@ -157,10 +157,14 @@ static enum launch_status check_together(const struct parser *parser)
   if ((given[SETTING_TRACE_LIMIT] || given[SETTING_TRACE_KEEP]) && !plan->trace)
     return fail(parser, "option %s needs -t: without it there is no trace",
                 given[SETTING_TRACE_KEEP] ? "--trace-keep" : "--trace-limit");
-  const char *needs = plan->report ? "--report needs a run"
-                      : plan->live ? "--live needs a run"
-                                   : "--scaling needs runs";
-  if ((plan->report || plan->live || plan->series.count) && *parser->mode != MODE_RUN)
+  const char *needs = NULL;
+  if (plan->report)
+    needs = "--report needs a run";
+  else if (plan->live)
+    needs = "--live needs a run";
+  else if (plan->series.count)
+    needs = "--scaling needs runs";
+  if (needs && *parser->mode != MODE_RUN)
     return fail(parser, "option %s: %s runs nothing", needs, runs_nothing[*parser->mode]);
   if (plan->live && plan->series.count)
     return fail(parser, "option --live shows one run: it cannot be used with --scaling");

@@ -177,8 +177,9 @@ static bool probe_attaches(const struct plan *plan, const char *runtime, const c
   close(fd);
   waitpid(pid, NULL, 0);
   snprintf(entry, sizeof entry, "first entry: %s\n", plan->library);
-  return measures_libgomp(&plan->choice) ? strstr(output, entry) != NULL
-                                         : strstr(output, ATTACHED) && strstr(output, plan->library);
+  if (measures_libgomp(&plan->choice))
+    return strstr(output, entry) != NULL;
+  return strstr(output, ATTACHED) && strstr(output, plan->library);
 }
 
 /* What is known beforehand to keep the tool from the runtime's events; NULL: nothing. */

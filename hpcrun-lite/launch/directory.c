@@ -286,7 +286,9 @@ static enum outcome settle(struct attempt *attempt, int directory)
                            "--trust-directory");
   if (attempt->origin.joined)
     return OUTCOME_OURS;
-  return replaced ? replace(attempt, directory) : claim(attempt, directory);
+  if (replaced)
+    return replace(attempt, directory);
+  return claim(attempt, directory);
 }
 
 static enum outcome try_directory(struct attempt *attempt)

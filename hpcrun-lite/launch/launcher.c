@@ -129,7 +129,9 @@ static int prepare(struct plan *plan)
 
 static int apply_settings(const struct plan *plan)
 {
-  return settings_apply(plan) ? 0 : fail(LAUNCH_FAILED, "not enough memory for the environment");
+  if (!settings_apply(plan))
+    return fail(LAUNCH_FAILED, "not enough memory for the environment");
+  return 0;
 }
 
 static int run_command(char **command)
@@ -146,8 +148,8 @@ static const char *short_name(const char *directory)
 {
   static char current[PATH_MAX];
   size_t length = getcwd(current, sizeof current) ? strlen(current) : 0;
-  return length && !strncmp(directory, current, length) && directory[length] == '/' ? directory + length + 1
-                                                                                    : directory;
+  bool below = length && !strncmp(directory, current, length) && directory[length] == '/';
+  return below ? directory + length + 1 : directory;
 }
 
 /* The option that makes hpcprof-lite take a directory with the name of a view for a directory. */
@@ -249,9 +251,14 @@ static int run_child(const struct plan *plan, char **command, const struct serie
   if (role == 0) {
     if (viewer)
       viewer_redirect(viewer);
-    int failed = run && !series_set_threads(run) ? fail(LAUNCH_FAILED, "not enough memory for the environment")
-                                                 : apply_settings(plan);
-    child_fail(&child, failed ? failed : run_command(command));
+    int failed;
+    if (run && !series_set_threads(run))
+      failed = fail(LAUNCH_FAILED, "not enough memory for the environment");
+    else
+      failed = apply_settings(plan);
+    if (!failed)
+      failed = run_command(command);
+    child_fail(&child, failed);
   }
   *status = child_wait(&child, executed);
   return 0;
@@ -280,8 +287,11 @@ static int run_and_report(const struct plan *plan)
 {
   assert(plan->live || plan->report);
   bool executed = false;
-  int status = 0, failure = plan->live ? run_beside_view(plan, &status, &executed)
-                                       : run_child(plan, plan->command, NULL, NULL, &status, &executed);
+  int status = 0, failure;
+  if (plan->live)
+    failure = run_beside_view(plan, &status, &executed);
+  else
+    failure = run_child(plan, plan->command, NULL, NULL, &status, &executed);
   if (failure)
     return failure;
   if (executed && plan->report)
@@ -320,7 +330,9 @@ static int measure_run(struct plan *plan, const char *series_directory, const st
     return fail(taken, message);
   char **command = series_command(&plan->series, run, plan->command);
   plan->series_note = run->note;
-  return command ? run_child(plan, command, run, NULL, status, executed) : fail(LAUNCH_FAILED, "not enough memory");
+  if (!command)
+    return fail(LAUNCH_FAILED, "not enough memory");
+  return run_child(plan, command, run, NULL, status, executed);
 }
 
 /* Measures all runs, one after the other.  A file that is standard input is read by each from the same place on.

@@ -21,7 +21,9 @@ enum { FOLLOW_MS = 100 }; /* how often new output is shown after the view has en
 /* The stream on which the view is shown: standard output or, if that is no terminal, standard error. */
 static int find_terminal(void)
 {
-  return isatty(STDOUT_FILENO) ? STDOUT_FILENO : isatty(STDERR_FILENO) ? STDERR_FILENO : -1;
+  if (isatty(STDOUT_FILENO))
+    return STDOUT_FILENO;
+  return isatty(STDERR_FILENO) ? STDERR_FILENO : -1;
 }
 
 const char *viewer_refusal(void)

@@ -60,14 +60,15 @@ static int pack_files(struct packing *packing)
   if (error)
     return error;
   error = pinned_create(&packed_file, &packing->to);
-  if (!error) {
-    if (!pack_chunks(packing))
-      error = packing->error ? packing->error : EIO;
-    int closed = sys_close_own(&packing->to);
-    error = error ? error : closed;
-    if (error || !packing->written)
-      pinned_remove(&packed_file);
-  }
+  if (error)
+    goto out;
+  bool packed = pack_chunks(packing);
+  error = sys_close_own(&packing->to);
+  if (!packed)
+    error = packing->error ? packing->error : EIO;
+  if (error || !packing->written)
+    pinned_remove(&packed_file);
+out:
   sys_close_own(&packing->from);
   return error;
 }

@@ -435,10 +435,12 @@ static const char *rate_text(char text[RATE_SIZE], const struct event *event)
   const struct event *first = &config.events[event - sampling_process.events];
   const char *unit = event->clock == EVENT_COUNT ? "" : " ns";
   double since_s = (double)atomic_load(&control_process.rates_ns[event - sampling_process.events]) / 1e9;
-  int at = event->frequency
-               ? snprintf(text, RATE_SIZE, "%u sample%s a second for each thread", event->frequency,
-                          event->frequency == 1 ? "" : "s")
-               : snprintf(text, RATE_SIZE, "one sample every %llu%s", (unsigned long long)event->period, unit);
+  int at;
+  if (event->frequency)
+    at = snprintf(text, RATE_SIZE, "%u sample%s a second for each thread", event->frequency,
+                  event->frequency == 1 ? "" : "s");
+  else
+    at = snprintf(text, RATE_SIZE, "one sample every %llu%s", (unsigned long long)event->period, unit);
   if (since_s > 0 && first->frequency)
     snprintf(text + at, RATE_SIZE - (size_t)at, " (from %.1f s on; %u a second at the start)", since_s,
              first->frequency);

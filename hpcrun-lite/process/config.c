@@ -22,7 +22,9 @@ static char own_section[4096 + 2];
 static const char *executable(void)
 {
   const char *path = (const char *)getauxval(AT_EXECFN), *slash = path ? strrchr(path, '/') : NULL;
-  return slash ? slash + 1 : path ? path : "";
+  if (slash)
+    return slash + 1;
+  return path ? path : "";
 }
 
 /* Copies the section of the executable with that name; hpcrun-lite/launch/configuration/program_settings.h describes
@@ -148,9 +150,10 @@ void config_read(void)
   config.online = config.graph_log || strcmp(parallelism, "online") == 0;
   config.work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
   const char *trace = text("HPCRUN_LITE_TRACE", "off");
-  config.trace = strcmp(trace, "states") == 0    ? RT_TRACE_STATES
-                 : strcmp(trace, "samples") == 0 ? RT_TRACE_SAMPLES
-                                                 : RT_TRACE_OFF;
+  if (strcmp(trace, "states") == 0)
+    config.trace = RT_TRACE_STATES;
+  else if (strcmp(trace, "samples") == 0)
+    config.trace = RT_TRACE_SAMPLES;
   config.memory_limit = strtoull(text("HPCRUN_LITE_MEMORY_LIMIT", "0"), NULL, 10);
   config.trace_limit = strtoull(text("HPCRUN_LITE_TRACE_LIMIT", "1073741824"), NULL, 10);
   config.trace_keep_last = strcmp(text("HPCRUN_LITE_TRACE_KEEP", "first"), "last") == 0;

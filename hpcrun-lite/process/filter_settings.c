@@ -47,11 +47,10 @@ static size_t take_places(const char *text, struct place *places)
   while (filter_text_next(&text, &line)) {
     if (line.key != FILTER_KEY_CODE || !filter_text_code(line.value, &code))
       continue;
-    enum filter_list list = code.construct  ? code.excludes ? FILTER_EXCLUDED_CONSTRUCTS : FILTER_INCLUDED_CONSTRUCTS
-                            : code.excludes ? FILTER_EXCLUDED
-                                            : FILTER_INCLUDED;
+    static const enum filter_list lists[2][2] = {{FILTER_INCLUDED, FILTER_EXCLUDED},
+                                                 {FILTER_INCLUDED_CONSTRUCTS, FILTER_EXCLUDED_CONSTRUCTS}};
     if (places)
-      places[count] = (struct place){code.module, list, code.start, code.end};
+      places[count] = (struct place){code.module, lists[code.construct][code.excludes], code.start, code.end};
     count++;
   }
   return count;

@@ -72,7 +72,12 @@ void own_signal_mask_changed(const sigset_t *kernel_mask, int how, const sigset_
 {
   uint64_t *mask = &own_signal_view.mask, bits = bits_of(set);
   *mask &= bits_of(kernel_mask);
-  *mask = how == SIG_SETMASK ? bits : how == SIG_BLOCK ? *mask | bits : *mask & ~bits;
+  if (how == SIG_SETMASK)
+    *mask = bits;
+  else if (how == SIG_BLOCK)
+    *mask |= bits;
+  else
+    *mask &= ~bits;
 }
 
 bool own_signal_mask_outdated(const sigset_t *kernel_mask)

@@ -119,12 +119,12 @@ const char *process_openmp_missing(void)
   const char *runtime = modules_runtime();
   if (config.gomp_static && rt.pid == config.first_pid)
     return "libgomp is linked statically, so that its calls are not seen: link the program to libgomp.so";
+  if (runtime && strstr(runtime, "libgomp") && (config.gomp || config.exchanged))
+    return "calls to libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
+           "call paths lack the caller of their region";
   if (runtime && strstr(runtime, "libgomp"))
-    return config.gomp || config.exchanged
-               ? "calls to libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
-                 "call paths lack the caller of their region"
-               : "libgomp is not measured, because of --omp-runtime keep or FILE: workers' call paths lack the "
-                 "caller of their region";
+    return "libgomp is not measured, because of --omp-runtime keep or FILE: workers' call paths lack the "
+           "caller of their region";
   if (process.other_tool || (runtime && config.other_tools))
     return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
   if (!runtime && dl_iterate_phdr(is_libgomp, NULL))

@@ -202,12 +202,19 @@ static bool check_place(struct parse *parse, enum setting setting)
   return true;
 }
 
+/* Whether the section that is read may have the key. */
+static bool belongs(const struct parse *parse, enum setting setting)
+{
+  if (parse->section == SECTION_PROGRAM)
+    return !setting_keys[setting].whole;
+  return setting_keys[setting].section == parse->section;
+}
+
 static bool fail_unknown(struct parse *parse, const char *name)
 {
   char known[512] = "";
   for (enum setting setting = 0; setting < SETTINGS; setting++)
-    if (parse->section == SECTION_PROGRAM ? !setting_keys[setting].whole
-                                          : setting_keys[setting].section == parse->section) {
+    if (belongs(parse, setting)) {
       size_t at = strlen(known);
       snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", setting_keys[setting].name);
     }
@@ -399,12 +406,12 @@ static bool exists(const char *path)
 bool configuration_find(const char *asked_for, struct configuration *configuration, char *message, size_t message_size)
 {
   char user[PATH_MAX];
-  const char *variable = getenv("HPCRUN_LITE_CONFIG");
-  const char *path = asked_for ? asked_for : variable && *variable ? variable : NULL;
+  const char *path = asked_for ? asked_for : getenv("HPCRUN_LITE_CONFIG");
+  bool named = asked_for || (path && *path);
   memset(configuration, 0, sizeof *configuration);
-  if (path && !strcmp(path, "none"))
+  if (named && !strcmp(path, "none"))
     return true;
-  if (path)
+  if (named)
     return configuration_read(path, false, configuration, message, message_size);
   if (exists(local_name))
     return configuration_read(local_name, true, configuration, message, message_size);

@@ -149,8 +149,10 @@ static void adapt_level(struct setting_values *values, const struct setting_laye
   bool states = setting_is(values, SETTING_TRACE, "states"), log = setting_is(values, SETTING_PARALLELISM, "log");
   bool stays = (!strcmp(was, "off") && setting_is(values, SETTING_PAUSED, "yes")) ||
                (!strcmp(was, "summary") && !asks_samples && !states);
-  if (!stays)
-    *level = states && log ? "all" : states ? "states" : "samples";
+  if (!stays && states)
+    *level = log ? "all" : "states";
+  else if (!stays)
+    *level = "samples";
   if (strcmp(*level, was) != 0)
     values->source[SETTING_LEVEL] = SOURCE_DERIVED;
 }

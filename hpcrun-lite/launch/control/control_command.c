@@ -42,22 +42,26 @@ static double figure(const char *text, const char *name)
 /* Why measuring is paused: bits of enum rt_pause_reason. */
 static const char *pause_reason(unsigned by)
 {
-  return by & 4   ? " by the filter of ranks"
-         : by & 2 ? " by skip-first or only"
-         : by & 1 ? " by a command, an option or the program"
-                  : "";
+  if (by & 4)
+    return " by the filter of ranks";
+  if (by & 2)
+    return " by skip-first or only";
+  return by & 1 ? " by a command, an option or the program" : "";
 }
 
 static void print_status(const char *text, char *line, size_t size)
 {
   bool paused = figure(text, "paused=") > 0;
   double since_s = figure(text, " since_ns=") / 1e9, elapsed_s = figure(text, " elapsed_ns=") / 1e9;
-  snprintf(line, size, "%s for %.1f s of %.1f s%s, level %s, %.0f thread%s, %.0f samples, %.0f lost",
-           paused ? "paused" : "running", since_s, elapsed_s, pause_reason(paused ? (unsigned)figure(text, " by=") : 0),
-           paused                          ? "off"
-           : figure(text, " summary=") > 0 ? "summary"
-                                           : "samples",
-           figure(text, " threads="), figure(text, " threads=") == 1 ? "" : "s", figure(text, " samples="),
+  double threads = figure(text, " threads=");
+  const char *mode = "running", *reason = "", *level = figure(text, " summary=") > 0 ? "summary" : "samples";
+  if (paused) {
+    mode = "paused";
+    reason = pause_reason((unsigned)figure(text, " by="));
+    level = "off";
+  }
+  snprintf(line, size, "%s for %.1f s of %.1f s%s, level %s, %.0f thread%s, %.0f samples, %.0f lost", mode, since_s,
+           elapsed_s, reason, level, threads, threads == 1 ? "" : "s", figure(text, " samples="),
            figure(text, " lost="));
 }
 

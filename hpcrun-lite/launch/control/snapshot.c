@@ -153,7 +153,8 @@ static int copy_all(int directory, int copy, const struct targets *targets, char
   int error = 0;
   for (unsigned i = 0; i < PASSES && !error; i++)
     error = copy_pass(directory, copy, passes[i], &copied, failed);
-  error = error ? error : write_marker(copy, targets);
+  if (!error)
+    error = write_marker(copy, targets);
   return !error && !copied ? ENOENT : error;
 }
 

@@ -99,10 +99,11 @@ enum target_state target_state(pid_t pid, int number, unsigned *threads)
   }
   if (entries)
     closedir(entries);
-  return state == 'T' || state == 't' ? TARGET_STOPPED
-         : asleep && pending          ? TARGET_ASLEEP
-         : *threads > 0 && blocking   ? TARGET_BLOCKING
-                                      : TARGET_HEARING;
+  if (state == 'T' || state == 't')
+    return TARGET_STOPPED;
+  if (asleep && pending)
+    return TARGET_ASLEEP;
+  return *threads > 0 && blocking ? TARGET_BLOCKING : TARGET_HEARING;
 }
 
 bool target_exists(pid_t pid)

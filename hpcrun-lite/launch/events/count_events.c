@@ -264,20 +264,26 @@ int count_events_hardware(void)
 
 /* ---- the list ---- */
 
+/* Whether the event can be counted here. */
+static const char *availability(struct counter *counter)
+{
+  int error = settle_one(counter);
+  enum perf_obstacle obstacle = perf_check_obstacle(error);
+  if (!error && counter->usage)
+    return "yes, by getrusage";
+  if (!error)
+    return counter->user_only ? "yes, in user mode only" : "yes";
+  if (obstacle == PERF_DENIED)
+    return "forbidden: see kernel.perf_event_paranoid";
+  return obstacle == PERF_NO_CALL ? "no: no perf_event_open here" : "no: not on this machine";
+}
+
 static void print_event(const char *name)
 {
   struct counter counter;
   char message[512];
-  if (!find_event(name, &counter, message, sizeof message))
-    return;
-  int error = settle_one(&counter);
-  const char *how = counter.usage ? "yes, by getrusage" : counter.user_only ? "yes, in user mode only" : "yes";
-  enum perf_obstacle obstacle = perf_check_obstacle(error);
-  printf("  %-28s %s\n", name,
-         !error                     ? how
-         : obstacle == PERF_DENIED  ? "forbidden: see kernel.perf_event_paranoid"
-         : obstacle == PERF_NO_CALL ? "no: no perf_event_open here"
-                                    : "no: not on this machine");
+  if (find_event(name, &counter, message, sizeof message))
+    printf("  %-28s %s\n", name, availability(&counter));
 }
 
 /* The names that libpfm knows for the processors' units that it has found here. */

@@ -142,8 +142,12 @@ static void visit(void *context, uint64_t from, uint64_t to, const struct symbol
       unsigned sort = (item->from.excludes ? 1 : 0) | (item->line ? 2 : 0);
       if (found[sort] && item->found)
         continue;
-      if (item->line ? place == count - 1 && matches_line(item, &places[place])
-                     : matches_function(item->from.part, &resolver->names))
+      bool matches;
+      if (item->line)
+        matches = place == count - 1 && matches_line(item, &places[place]);
+      else
+        matches = matches_function(item->from.part, &resolver->names);
+      if (matches)
         found[sort] = item->found = true;
     }
   }
@@ -241,10 +245,14 @@ static void warn_missing(const struct resolver *resolver, const struct program *
     const struct item *item = &resolver->items[i];
     if (item->found)
       continue;
-    snprintf(message, size, "filter: %s '%.*s' is not in '%.300s' or its libraries%s", item->line ? "line" : "function",
-             (int)item->from.part.length, item->from.part.text, program->path[0] ? program->path : "COMMAND",
-             item->line ? ": are there debug data (-g), and code at that line?"
-                        : ": it may be in one that is loaded while it runs, which a filter does not see");
+    const char *kind = "function",
+               *reason = "it may be in one that is loaded while it runs, which a filter does not see";
+    if (item->line) {
+      kind = "line";
+      reason = "are there debug data (-g), and code at that line?";
+    }
+    snprintf(message, size, "filter: %s '%.*s' is not in '%.300s' or its libraries: %s", kind,
+             (int)item->from.part.length, item->from.part.text, program->path[0] ? program->path : "COMMAND", reason);
     return;
   }
 }

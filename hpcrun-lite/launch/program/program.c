@@ -190,11 +190,11 @@ enum launch_status program_check_preload(const struct program *program, char *me
   if (!program->is_readable)
     return LAUNCH_OK;
   if (!facts->is_elf || !facts->is_x86_64) {
+    const char *what = facts->is_elf ? "for another machine" : "damaged";
+    if (facts->is_32_bit)
+      what = "a 32-bit program";
     snprintf(message, message_size, "'%.400s' is %s: only 64-bit x86-64 programs can be measured; build it for x86-64",
-             image,
-             facts->is_32_bit ? "a 32-bit program"
-             : facts->is_elf  ? "for another machine"
-                              : "damaged");
+             image, what);
     return LAUNCH_FAILED;
   }
   if (facts->interpreter[0] == '\0') {

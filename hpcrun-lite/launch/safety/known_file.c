@@ -171,9 +171,12 @@ static bool is_code_text(int fd, bool unfinished)
   bool fine = any || (end && (!end[1] || (unfinished && !strncmp(end + 1, "code", 4))));
   if (end)
     end[1] = '\0';
-  for (const char *at = text; fine && filter_text_next(&at, &line); any = true)
-    fine = line.key == FILTER_KEY_CODE ? filter_text_code(line.value, &code)
-                                       : line.key == FILTER_KEY_CODE_MISSING && line.value.length;
+  for (const char *at = text; fine && filter_text_next(&at, &line); any = true) {
+    if (line.key == FILTER_KEY_CODE)
+      fine = filter_text_code(line.value, &code);
+    else
+      fine = line.key == FILTER_KEY_CODE_MISSING && line.value.length;
+  }
   free(text);
   return fine && any;
 }
