@@ -140,7 +140,9 @@ struct gomp_memory *gomp_memory(void);
 static inline struct thread_state *gomp_thread(void)
 {
   struct thread_state *t = rt_thread();
-  return __builtin_expect(t && gomp_self.epoch == rt.epoch, 1) ? t : gomp_announce(t, false);
+  if (__builtin_expect(t && gomp_self.epoch == rt.epoch, 1))
+    return t;
+  return gomp_announce(t, false);
 }
 
 /* The thread runs that task from now on; handlers read the list. */

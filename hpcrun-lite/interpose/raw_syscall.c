@@ -169,7 +169,11 @@ INTERPOSED long syscall(long number, ...)
   enum raw kind = raw_kind(number, arguments);
   if (kind == RAW_WAIT)
     raw_mask(number, arguments, &copy);
-  unsigned held = kind == RAW_TRANSFER ? hold_transfer(true) : hold_wait(kind == RAW_WAIT && !runtime_waits());
+  unsigned held;
+  if (kind == RAW_TRANSFER)
+    held = hold_transfer(true);
+  else
+    held = hold_wait(kind == RAW_WAIT && !runtime_waits());
   long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   hold_release(held);
   return result;

@@ -446,13 +446,19 @@ int main(int argc, char **argv)
   }
   if (mode == MODE_CONFIG) {
     print_settings(&plan.options, &plan.configuration, stdout);
-    return fflush(stdout) == 0 ? 0 : fail(LAUNCH_FAILED, "cannot write to standard output");
+    if (fflush(stdout) != 0)
+      return fail(LAUNCH_FAILED, "cannot write to standard output");
+    return 0;
   }
   if (mode == MODE_CONTROL)
     return control_command(plan.control, plan.command);
   const char *preload = getenv("LD_PRELOAD");
   plan.user_preload = preload ? preload : "";
-  int status = mode == MODE_DIAGNOSE ? diagnose_command(&plan) : prepare(&plan);
+  int status;
+  if (mode == MODE_DIAGNOSE)
+    status = diagnose_command(&plan);
+  else
+    status = prepare(&plan);
   program_release(&plan.program);
   if (status == 0 && plan.series.count)
     return run_series(&plan);

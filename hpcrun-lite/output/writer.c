@@ -134,7 +134,10 @@ static void append(bool last)
   if ((!writer.common.used && !writer.threads.used) || writer.failed)
     return;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
-    error = writer.exists ? pinned_open(&writer.file, &file) : pinned_create(&writer.file, &file);
+    if (writer.exists)
+      error = pinned_open(&writer.file, &file);
+    else
+      error = pinned_create(&writer.file, &file);
     if (error)
       break;
     what = "write";

@@ -26,7 +26,9 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
   const void *found = task_creation_caller(t, task_creation_known(data), code, end);
   if (begin) /* a walk of the stack is no part of a task's creation */
     span_of(t)->log.creation.since += rt_ticks() - begin;
-  return found ? found : otherwise ? otherwise : code;
+  if (found)
+    return found;
+  return otherwise ? otherwise : code;
 }
 
 /* The address of a region whose code jumped into the runtime. */
@@ -42,7 +44,9 @@ const void *code_of_region(struct thread_state *t, const void *code, uint64_t en
   const struct region_team *league = code ? NULL : region_team((uint32_t)region_current(t));
   if (league)
     return (const void *)league->code;
-  return code_in_runtime(code) ? code_of_jump(t, code, enter_frame) : code_after_jump(code);
+  if (code_in_runtime(code))
+    return code_of_jump(t, code, enter_frame);
+  return code_after_jump(code);
 }
 
 const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code)

@@ -46,7 +46,9 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
 static inline const void *code_of_construct(struct thread_state *t, const ompt_data_t *data, const void *code)
 {
   code = code_past_wrapper(t, code);
-  return !code || code_in_runtime(code) ? code_of_caller(t, data, code, code_of_directive(t)) : code_after_jump(code);
+  if (!code || code_in_runtime(code))
+    return code_of_caller(t, data, code, code_of_directive(t));
+  return code_after_jump(code);
 }
 
 /* The same for a region: of code that jumped there, the first byte of the function that the runtime has called stands

@@ -18,8 +18,9 @@ uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive
 
 struct construct_place construct_region_place(const struct thread_state *t)
 {
-  return construct_of(t)->ticks ? (struct construct_place){.owner = t->index, .record = construct_of(t)->top->record}
-                                : (struct construct_place){0};
+  if (!construct_of(t)->ticks)
+    return (struct construct_place){0};
+  return (struct construct_place){.owner = t->index, .record = construct_of(t)->top->record};
 }
 
 static bool is_region(const struct construct_open *open)

@@ -16,7 +16,11 @@ bool construct_start(struct thread_state *t)
 {
   struct construct_thread *state = construct_of(t);
   uint32_t index;
-  struct format_construct *root = state->records.count ? construct_record(t, 0) : table_next(&state->records, &index);
+  struct format_construct *root;
+  if (state->records.count)
+    root = construct_record(t, 0);
+  else
+    root = table_next(&state->records, &index);
   struct construct_open *bottom = root ? table_next(&state->stack, &index) : NULL;
   if (!bottom) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);

@@ -267,7 +267,8 @@ static enum control_state configure(struct thread_state *t, const char *text)
     if (change->rates)
       reconfiguration_set_rates(change);
     bool waits = change->filter && rt.ompt && span_process.online && reconfiguration_is_structure(change->filter);
-    atomic_store(&state.waiting, waits ? change->filter : change->filter ? NULL : atomic_load(&state.waiting));
+    if (change->filter)
+      atomic_store(&state.waiting, waits ? change->filter : NULL);
     if (change->filter && !waits) {
       reconfiguration_publish(change->filter);
       filter_settings_record();
@@ -279,7 +280,9 @@ static enum control_state configure(struct thread_state *t, const char *text)
   if (reached != CONTROL_DONE)
     return reached;
   rt_pause_at(RT_PAUSED_RANK, change->excluded, rt_ticks());
-  return change->filter && atomic_load(&state.waiting) == change->filter ? ask_serial() : reached;
+  if (change->filter && atomic_load(&state.waiting) == change->filter)
+    return ask_serial();
+  return reached;
 }
 
 void command_change_filter(void)
@@ -322,7 +325,10 @@ void command_flushed(bool written)
     if (state.command.id == id) {
       bool flush_only = !strcmp(state.command.text, "flush"), done = written || !flush_only;
       state.answer = (struct control_answer){.id = id, .state = done ? CONTROL_DONE : CONTROL_REFUSED};
-      put_text(!flush_only ? "threads=0" : written ? "written" : "the file cannot be written");
+      if (flush_only)
+        put_text(written ? "written" : "the file cannot be written");
+      else
+        put_text("threads=0");
       write_answer(&file);
     }
     sys_close_own(&file);

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/times.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 
 /* ---- what is in force ---- */
 
@@ -55,7 +56,8 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
   static const char *const traces[] = {
       [RT_TRACE_OFF] = "off", [RT_TRACE_SAMPLES] = "samples", [RT_TRACE_STATES] = "states"};
   put_words(answer, "program ", control_process.program);
-  put_words(answer, "parallelism ", !span_process.online ? "off" : atomic_load(&span_process.log) ? "log" : "online");
+  const char *online = graph_log_on() ? "log" : "online";
+  put_words(answer, "parallelism ", span_process.online ? online : "off");
   put_words(answer, "work ", units[span_process.work_unit]);
   put_words(answer, "trace ", traces[trace_process.what]);
   put_words(answer, "task-context ", sampling_process.task_creation ? "creation" : "region");
@@ -122,7 +124,10 @@ static const char *take_filter(const char *at, size_t length, const char *contro
   memcpy(path, control_path, before);
   memcpy(path + before, at, (size_t)(end - at));
   path[before + (size_t)(end - at)] = 0;
-  change->filter = size ? filter_settings_read(path, size, &reason) : sys_map(sizeof *change->filter);
+  if (size)
+    change->filter = filter_settings_read(path, size, &reason);
+  else
+    change->filter = sys_map(sizeof *change->filter);
   return change->filter ? NULL : reason;
 }
 

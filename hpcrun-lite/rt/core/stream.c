@@ -16,8 +16,8 @@ bool stream_start(struct stream_file *file, const char *path, enum format_table 
   file->places = 0;
   atomic_store(&file->given, 0);
   if (limit) {
-    uint64_t places = limit / STREAM_WINDOW_LIMITED;
-    places = places > INT32_MAX ? INT32_MAX : places ? places : 1;
+    uint64_t places = limit < STREAM_WINDOW_LIMITED ? 1 : limit / STREAM_WINDOW_LIMITED;
+    places = places > INT32_MAX ? INT32_MAX : places;
     file->in_use = sys_map(places);
     if (!file->in_use)
       return false;
@@ -117,8 +117,13 @@ static struct format_chunk *find_window(struct stream_file *file, struct stream 
   stream->ended = !budget_take(size);
   if (stream->ended)
     return NULL;
-  struct format_chunk *chunk = file->places ? limited_window(file, stream, lost) : mapped_part(&file->file, size);
-  stream->ended |= !file->places && !chunk;
+  struct format_chunk *chunk;
+  if (file->places) {
+    chunk = limited_window(file, stream, lost);
+  } else {
+    chunk = mapped_part(&file->file, size);
+    stream->ended |= !chunk;
+  }
   if (!chunk)
     budget_give(size);
   return chunk;

@@ -464,7 +464,9 @@ size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *byte
       got = call6(SYS_pwrite64, own->fd, (long)remaining, (long)(size_bytes - done), (long)(offset + done), 0, 0);
     if (got > 0 && !sys_is_own(own))
       got = -EBADF;
-    *error = got < 0 ? (int)-got : got == 0 ? EIO : 0;
+    if (got == 0)
+      got = -EIO;
+    *error = got < 0 ? (int)-got : 0;
     done += got > 0 ? (size_t)got : 0;
   }
   if (done < size_bytes && !*error)

@@ -399,7 +399,9 @@ static uint64_t *record_at(struct thread_state *t, uint32_t record)
 /* Gives what was counted until that moment, when the totals were read, to a record; NULL: there is no memory for it. */
 static void add_since(struct counts_state *state, uint64_t *fields, uint64_t moment)
 {
-  uint64_t *into = !fields ? NULL : state->exact ? exact_of(fields) : rest_of(fields);
+  uint64_t *into = NULL;
+  if (fields)
+    into = state->exact ? exact_of(fields) : rest_of(fields);
   for (unsigned i = 0; i < counts_process.count; i++) {
     if (into && state->totals[i] > state->passed[i])
       into[i] += counts_measured(state->totals[i] - state->passed[i], state->passed_at, moment);

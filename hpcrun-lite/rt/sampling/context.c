@@ -639,8 +639,10 @@ static void unwind(struct stack_reader *reader, const greg_t *registers)
 {
   struct thread_state *t = reader->t;
   bool apart = counts_leave_out(t); /* page faults of reading tables and the stack */
-  reader->count = registers ? unwind_walk(t, registers, reader->end_sp, sampling_of(t)->frames, &reader->cut)
-                            : unwind_here(t, reader->end_sp, sampling_of(t)->frames, &reader->cut);
+  if (registers)
+    reader->count = unwind_walk(t, registers, reader->end_sp, sampling_of(t)->frames, &reader->cut);
+  else
+    reader->count = unwind_here(t, reader->end_sp, sampling_of(t)->frames, &reader->cut);
   if (apart)
     counts_own_end(t);
   classify(reader);

@@ -235,8 +235,9 @@ void region_close(struct thread_state *t)
 uint64_t region_current(const struct thread_state *t)
 {
   const struct span_thread *span = span_of(t);
-  return span->open_region ? word_of(at(span->open_region)) >> 32 << 32 | span->open_region
-                           : sampling_of(t)->base_region;
+  if (!span->open_region)
+    return sampling_of(t)->base_region;
+  return word_of(at(span->open_region)) >> 32 << 32 | span->open_region;
 }
 
 struct region_team *region_team(uint32_t region)

@@ -115,8 +115,9 @@ static uint32_t open_context(const struct thread_state *t)
 {
   uint64_t record = t->record->construct_open / FORMAT_TIMES;
   const struct table *records = &construct_of(t)->records;
-  return record < records->count ? ((const struct format_construct *)table_at(records, (uint32_t)record))->node
-                                 : CCT_ROOT;
+  if (record >= records->count)
+    return CCT_ROOT;
+  return ((const struct format_construct *)table_at(records, (uint32_t)record))->node;
 }
 
 void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
@@ -126,6 +127,13 @@ void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
   charge_counts(t, open_context(t), totals);
   /* In parts of the run, the root has what follows the last sample. */
   cct_add(t, CCT_ROOT, sampling_process.count_metric, 0);
+}
+
+/* Charges a sample that is not of the time event.  counted: such samples count as samples, for want of that event. */
+static bool charge_event(struct thread_state *t, uint32_t node, unsigned event, uint64_t weight, bool counted)
+{
+  return node != CCT_NONE && cct_add(t, node, event_metric(event), weight) &&
+         (!counted || cct_add(t, node, METRIC_SAMPLES, 1));
 }
 
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
@@ -157,9 +165,11 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     span_sample(t, node, weight);
   if (counted && counts->on)
     charge_counts(t, node == CCT_NONE ? open_context(t) : node, counts->own_since);
-  bool kept = timed ? charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share)
-                    : node != CCT_NONE && cct_add(t, node, event_metric(event), weight) &&
-                          (!counted || cct_add(t, node, METRIC_SAMPLES, 1));
+  bool kept;
+  if (timed)
+    kept = charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
+  else
+    kept = charge_event(t, node, event, weight, counted);
   if (kept)
     t->record->samples += counted;
   else

@@ -376,9 +376,9 @@ static void end_trace(struct thread_state *t, uint64_t now)
       end_trace_outside(t, now, code);
     return;
   }
-  const struct format_wait *wait = t->activity.lockwait ? sampling_of(t)->waiting_lock
-                                   : t->activity.idle   ? sampling_of(t)->waiting
-                                                        : NULL;
+  const struct format_wait *wait = t->activity.idle ? sampling_of(t)->waiting : NULL;
+  if (t->activity.lockwait)
+    wait = sampling_of(t)->waiting_lock;
   code = wait ? wait->place + 1 : 0;
   end_trace_before(t, wait);
   if (t->activity.idle && !t->activity.lockwait && wait)
@@ -479,7 +479,11 @@ uint64_t waiting_end(struct thread_state *t)
 
 uint64_t waiting_task(struct thread_state *t, bool waits)
 {
-  return ended() ? 0 : waits ? turn_idle(t) : turn_busy(t, true);
+  if (ended())
+    return 0;
+  if (waits)
+    return turn_idle(t);
+  return turn_busy(t, true);
 }
 
 void waiting_park(struct thread_state *t)

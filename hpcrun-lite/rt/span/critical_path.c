@@ -113,10 +113,12 @@ void critical_path_stop_thread(struct thread_state *t)
 const struct critical_path_item *critical_path_next(struct critical_path_cursor *place)
 {
   for (;;) {
-    const struct critical_path_item *items = place->path      ? place->path->items
-                                             : place->segment ? at(place->segment)->items
-                                                              : NULL;
-    if (!items)
+    const struct critical_path_item *items;
+    if (place->path)
+      items = place->path->items;
+    else if (place->segment)
+      items = at(place->segment)->items;
+    else
       return NULL;
     while (place->index < CRITICAL_PATH_ITEMS)
       if (items[place->index++].amount)

@@ -333,7 +333,9 @@ static uint32_t instance_new(struct thread_state *t, uint32_t row, uint32_t whol
 
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start)
 {
-  return directive_contains(outer, row) ? directive_share(t, outer) : instance_new(t, row, 0, outer, start);
+  if (directive_contains(outer, row))
+    return directive_share(t, outer);
+  return instance_new(t, row, 0, outer, start);
 }
 
 uint32_t directive_enter_part(struct thread_state *t, uint32_t whole, uint32_t outer, uint64_t start)

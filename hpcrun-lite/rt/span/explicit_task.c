@@ -282,12 +282,13 @@ static uint64_t create_for_parent(struct thread_state *t, int flags, uint32_t *r
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
                               uint32_t creation_context, uint32_t *row)
 {
-  uint64_t moment = work_clock_moment(t), word;
+  uint64_t moment = work_clock_moment(t), word = rt_task_word(0);
   *row = 0;
   graph_fragment_end_inline(t, moment);
   struct task *parent = span_of(t)->running;
   if (__builtin_expect(parent_index != span_of(t)->task, 0) || !parent) {
-    word = parent ? create_for_parent(t, flags, row) : rt_task_word(0);
+    if (parent)
+      word = create_for_parent(t, flags, row);
     graph_fragment_begin_after(t, moment);
     return word;
   }
@@ -350,8 +351,12 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data)
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
   uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0;
   struct task *task;
-  uint32_t made = batch ? task_from_batch(t, batch, moved_of(word), &task) : rt_task_index(word);
-  return !batch || !made || name_task(data, made) ? made : discard_task(t, made, data);
+  if (!batch)
+    return rt_task_index(word);
+  uint32_t made = task_from_batch(t, batch, moved_of(word), &task);
+  if (made && !name_task(data, made))
+    return discard_task(t, made, data);
+  return made;
 }
 
 static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct task **task)
@@ -426,14 +431,20 @@ uint32_t explicit_task_row(const struct task *task)
 
 uint32_t explicit_task_directive(uint64_t word)
 {
-  uint32_t task = rt_task_index(word), batch = word & RT_TASK_NEW ? batch_of(word) : task ? graph_task(task)->batch : 0;
+  uint32_t task = rt_task_index(word), batch = 0;
+  if (word & RT_TASK_NEW)
+    batch = batch_of(word);
+  else if (task)
+    batch = graph_task(task)->batch;
   return batch ? at(batch)->row : 0;
 }
 
 uint32_t explicit_task_creation_context(uint64_t word)
 {
   uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
-  return batch ? at(batch)->creation_context : task ? graph_task(task)->creation_context : 0;
+  if (batch)
+    return at(batch)->creation_context;
+  return task ? graph_task(task)->creation_context : 0;
 }
 
 /* ---- ends ---- */
@@ -665,7 +676,10 @@ void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint
   span->task_ended = moment;
   end(t, span->task, span->running);
   span->task = index;
-  span->running = index == span->previous_task ? span->previous_running : index ? graph_task(index) : NULL;
+  if (index == span->previous_task)
+    span->running = span->previous_running;
+  else
+    span->running = index ? graph_task(index) : NULL;
   if (index)
     graph_log_task_op(t, GRAPHLOG_SWITCH, span->running->name);
   graph_fragment_begin_after(t, moment);

@@ -314,9 +314,11 @@ void graph_log_put_take(struct thread_state *t, uint64_t name, const struct join
 
 void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t name, int kind, uint32_t row)
 {
-  enum graphlog_wait wait = kind == ompt_sync_region_taskwait    ? GRAPHLOG_TASKWAIT
-                            : kind == ompt_sync_region_taskgroup ? GRAPHLOG_TASKGROUP
-                                                                 : GRAPHLOG_BARRIER;
+  enum graphlog_wait wait = GRAPHLOG_BARRIER;
+  if (kind == ompt_sync_region_taskwait)
+    wait = GRAPHLOG_TASKWAIT;
+  else if (kind == ompt_sync_region_taskgroup)
+    wait = GRAPHLOG_TASKGROUP;
   if (op == GRAPHLOG_WAIT && span_of(t)->log.creation.caller) { /* a taskloop waits for its tasks */
     creation_pause(t, span_of(t)->log.moment);
     put_created(t);

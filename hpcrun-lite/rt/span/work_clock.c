@@ -123,7 +123,9 @@ static const void *open_page(struct thread_state *t, uint32_t type, uint64_t con
   struct perf_event_attr attr = {
       .size = sizeof attr, .type = type, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
   attr.pinned = type == PERF_TYPE_HARDWARE; /* a counter that is on for a share of the time is of no use */
-  return sys_perf_event_open(own, &attr, t->tid) ? NULL : sys_perf_page(own, PAGE);
+  if (sys_perf_event_open(own, &attr, t->tid) != 0)
+    return NULL;
+  return sys_perf_page(own, PAGE);
 }
 
 /* The page of an event opened for the purpose, which makes each switch of the thread about 1 us slower. */
@@ -147,9 +149,17 @@ void work_clock_choose_indicator(struct thread_state *t)
   uint64_t *pointer = !page && rseq_works ? rseq_pointer() : NULL;
   if (!page && !pointer)
     page = own_page(t);
-  work->how = page ? WORK_PAGE : pointer ? WORK_RSEQ : WORK_ASK;
-  work->switch_indicator = page ? (const uint64_t *)(const void *)&page->lock : pointer ? pointer : &always_switched;
-  work->unswitched_value = pointer ? (uint64_t)&descriptor : 0;
+  work->how = WORK_ASK;
+  work->switch_indicator = &always_switched;
+  work->unswitched_value = 0;
+  if (page) {
+    work->how = WORK_PAGE;
+    work->switch_indicator = (const uint64_t *)(const void *)&page->lock;
+  } else if (pointer) {
+    work->how = WORK_RSEQ;
+    work->switch_indicator = pointer;
+    work->unswitched_value = (uint64_t)&descriptor;
+  }
 }
 
 uint64_t work_clock_query(struct thread_state *t, uint64_t moment)
