@@ -134,7 +134,7 @@ bool control_start(void)
   source_probe();
   if (span_process.online && work_clock_is_time())
     work_clock_probe();
-  measurement_begin(); /* the time before is none of the program's */
+  measurement_begin(); /* the time before does not count as the program's */
   if (!install()) {
     message_print("cannot install the signal handler: nothing is measured");
     return false;

@@ -6,7 +6,7 @@
 ! As a file of its own and without -flto: were a procedure inlined, its caller's caller would count as the context.  No
 ! library to link with (glibc before 2.34: -ldl).  Each procedure is looked up once by dlsym().  A program that runs
 ! without hpcrun-lite, or under a version that lacks the procedure, runs unchanged.  All procedures may be called from
-! any thread.  Trailing blanks are no part of names, of which 255 bytes are kept.
+! any thread.  Trailing blanks are not part of names, of which 255 bytes are kept.
 module hpcrun_lite
   use, intrinsic :: iso_c_binding
   implicit none

@@ -158,7 +158,7 @@ GOMP_CODE bool wrap_GOMP_single_start(void)
   return executes;
 }
 
-/* The wait of copyprivate.  Only afterwards does libgomp tell which thread executes the block.  It is reported as the
+/* The wait of copyprivate.  Only afterwards is it known which thread executes the block.  It is reported as the
  * wait of a taskgroup, not as a barrier: explicit tasks need not end here, and the barrier follows. */
 static inline void copy_wait_begin(struct rt_gomp_task *task, const void *code)
 {

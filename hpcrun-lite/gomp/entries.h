@@ -140,7 +140,7 @@
  * (exclusion.c). */
 #define KMPC_TESTS(X) X(__kmpc_test_lock) X(__kmpc_test_nest_lock)
 
-/* Task functions of taskloops that a libomp without chunks can be told apart by (chunks.c). */
+/* Task functions by which the taskloops of a libomp without chunks are distinguished (chunks.c). */
 #define KMPC_TASKLOOPS 256
 
 /* X(name, reason).  A name that ends in * stands for all that begin so, if they are not wrapped. */

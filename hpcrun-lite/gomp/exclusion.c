@@ -1,7 +1,7 @@
 /* Mutual exclusion: critical, atomic, locks.  Context: CTL (gomp.h).
  *
  * The clock is read only for acquisitions that wait.  A lock is first tested, so a failure shows that the thread is
- * going to wait.  A critical section cannot be tested.  For it, struct gate tells whether a thread is in it, and how
+ * going to wait.  A critical section cannot be tested.  For it, struct gate shows whether a thread is in it, and how
  * often it was entered: a thread that finds it free, and was the next to enter, has not waited.  If another thread
  * entered between, the time is not known, and the next entries read the clock in any case. */
 #include <stddef.h>

@@ -187,7 +187,7 @@ static const struct gomp_runtime *runtime_of(const void *function)
   return &made->runtime;
 }
 
-/* ---- who calls which runtime ---- */
+/* ---- to which runtime a call leads ---- */
 
 static const struct gomp_runtime *runtime_for(void *handle, enum interface interface)
 {

@@ -37,7 +37,7 @@ enum { EVENT_FREE, EVENT_OPEN, EVENT_FULFILLED, EVENT_RAN };
 /* An event of a detached task.  The task's data word is here, since the thread that fulfils the event needs it. */
 struct detached {
   uint64_t handle; /* libgomp's name of the event; 0: not known yet */
-  uint64_t number; /* tells apart the tasks that have this element one after another */
+  uint64_t number; /* distinguishes the tasks that have this element one after another */
   ompt_data_t data;
   uint32_t lock; /* of the other fields; `handle` is read without it */
   uint32_t state;
@@ -605,7 +605,7 @@ GOMP_CODE static void taskloop(const struct taskloop_call *call, struct block *b
     taskloop(&call, &block, creator);                                                                                  \
   }
 
-/* GCC tells by FLAG_UP whether an unsigned loop counts up. */
+/* GCC sets FLAG_UP where an unsigned loop counts up. */
 enum { FLAG_UP = 1 << 8 };
 
 TASKLOOP(GOMP_taskloop, long, gomp_iterations(start, end, step))

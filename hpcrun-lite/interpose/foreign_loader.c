@@ -106,7 +106,7 @@ static uint64_t place_of(struct image *image, uint64_t address)
   return 0;
 }
 
-/* Of the dynamic section: places in the file, 0 if there are none. */
+/* What is needed of the dynamic section: places in the file, 0 if there are none. */
 struct dynamic {
   uint64_t definitions, strings;
   bool executable; /* linked as a program */

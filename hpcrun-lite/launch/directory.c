@@ -20,7 +20,7 @@
 #define MODE 0700
 #define NUMBER_MAX 100000               /* of default names that are tried */
 #define MARKER_WAIT_MS 2000             /* for a marker that another rank has created but not written yet */
-#define LAUNCH_ID KNOWN_FILE_LAUNCH "=" /* begins the id of a launch that is no rank of a job */
+#define LAUNCH_ID KNOWN_FILE_LAUNCH "=" /* begins the id of a launch that is not a rank of a job */
 
 enum outcome { OUTCOME_OURS, OUTCOME_BUSY, OUTCOME_REFUSED };
 
@@ -29,14 +29,14 @@ enum content { CONTENT_EMPTY, CONTENT_MEASUREMENTS, CONTENT_FOREIGN };
 struct attempt {
   const char *what, *path, *id;   /* what: the directory in messages */
   bool overwrite, trust;          /* trust: also a directory of another user */
-  char foreign[2 * NAME_MAX + 2]; /* the first entry that is no file of a measurement */
+  char foreign[2 * NAME_MAX + 2]; /* the first entry that is not a file of a measurement */
   struct directory_origin origin;
   char *message;
   size_t message_size;
 };
 
 /* All ranks of a job have the same id; any two other launches differ.  Open MPI's job number has 16 bits, a hash of
- * mpirun's process id, so that a later job may have the same number, but not the same key.  A series is no rank. */
+ * mpirun's process id, so that a later job may have the same number, but not the same key.  A series is not a rank. */
 static void make_id(char *id, size_t size, bool series)
 {
   static const char *const job_variables[] = {KNOWN_FILE_JOBS};
@@ -67,7 +67,7 @@ bool directory_holds_profiles(const char *path)
 {
   static const char *const suffixes[] = {FORMAT_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
   DIR *entries = opendir(path);
-  bool found = !entries; /* who reads them says why that fails */
+  bool found = !entries; /* what reads them reports why that fails */
   for (struct dirent *entry; entries && !found && (entry = readdir(entries));)
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
       found |= format_has_suffix(entry->d_name, suffixes[i]);

@@ -18,7 +18,7 @@
 
 enum { FOLLOW_MS = 100 }; /* how often new output is shown after the view has ended, and that end is looked for */
 
-/* The stream on which the view is shown: standard output or, if that is no terminal, standard error. */
+/* The stream on which the view is shown: standard output or, if that is not a terminal, standard error. */
 static int find_terminal(void)
 {
   if (isatty(STDOUT_FILENO))

@@ -194,7 +194,7 @@ static void take_constructs(struct filter *filter, struct filter_part list)
   }
 }
 
-/* What a line other than those of code says. */
+/* Takes a line other than those of code. */
 static void take_line(struct filter *filter, const struct filter_line *line)
 {
   switch (line->key) {
@@ -375,7 +375,7 @@ static void put_moment(struct note *note, uint64_t ns)
   put_text(note, " s");
 }
 
-/* What the user has said; false if that is nothing. */
+/* What the user has set; false if that is nothing. */
 static bool put_settings(struct note *note, const char *text)
 {
   struct filter_line line;

@@ -24,7 +24,7 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
   uint64_t begin = span_of(t)->log.creation.since ? rt_ticks() : 0;
   uint64_t end = rt_task_info(0, &flags, &current, &frame) && frame ? frame->exit_frame.value : 0;
   const void *found = task_creation_caller(t, task_creation_known(data), code, end);
-  if (begin) /* a walk of the stack is no part of a task's creation */
+  if (begin) /* a walk of the stack is not part of a task's creation */
     span_of(t)->log.creation.since += rt_ticks() - begin;
   if (found)
     return found;

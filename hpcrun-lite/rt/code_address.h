@@ -52,7 +52,7 @@ static inline const void *code_of_construct(struct thread_state *t, const ompt_d
 }
 
 /* The same for a region: of code that jumped there, the first byte of the function that the runtime has called stands
- * for the call.  libomp tells no address for the region that it makes for each team of a league: it belongs to that
+ * for the call.  libomp passes no address for the region that it makes for each team of a league: it belongs to that
  * construct. */
 const void *code_of_region(struct thread_state *t, const void *code, uint64_t enter_frame);
 

@@ -1,4 +1,4 @@
-/* What the program tells the tool through its OpenMP runtime.
+/* What the program requests of the tool through its OpenMP runtime.
  *
  * Context: RT, in callbacks, and in functions that the program calls (tool.c). */
 #ifndef HPCRUN_LITE_RT_CONTROL_EVENTS_H

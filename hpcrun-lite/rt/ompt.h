@@ -14,8 +14,7 @@
 #include "hpcrun-lite/rt/region_events.h"
 
 /* Registers all callbacks by that function of the runtime.  Returns how many of the required ones the runtime does not
- * provide.
- */
+ * provide. */
 int ompt_register(ompt_set_callback_t set_callback);
 
 /* The callbacks, with OMPT's parameters.  A runtime without OMPT calls them by way of hpcrun-lite/gomp. */

@@ -173,9 +173,9 @@ BAD = (
     ("[filter]\nconstructs = for, loop\n", ":2: constructs: unknown construct 'loop'"),
     ("[filter]\nconstructs = a.c:0\n", ":2: constructs: unknown construct 'a.c:0'"),
     ("[filter]\nregions = a, !b\n", ":2: regions: '!b': '!' excludes functions, modules and constructs only"),
-    ("[filter]\nskip-first = 10\n", ":2: skip-first: '10' is no time", "10 s"),
-    ("[filter]\nonly = 0 s\n", ":2: only: '0 s' is no time above 0"),
-    ("[filter]\nonly = 1e3 s\n", ":2: only: '1e3 s' is no time"),
+    ("[filter]\nskip-first = 10\n", ":2: skip-first: '10' is not a time", "10 s"),
+    ("[filter]\nonly = 0 s\n", ":2: only: '0 s' is not a time above 0"),
+    ("[filter]\nonly = 1e3 s\n", ":2: only: '1e3 s' is not a time"),
     ("[program]\nlevel = off\n", ":1: [program ]: not the name"),
     ("[program a/b]\nlevel = off\n", ":1: [program a/b]: not the name", "41 bytes"),
     ("[program " + "x" * 42 + "]\nlevel = off\n", ":1: [program xxx", "not the name"),
@@ -208,7 +208,7 @@ def bad_files_are_refused(directory):
 def what_is_no_readable_file_is_refused(directory):
     os.mkdir(os.path.join(directory, "folder"))
     os.mkfifo(os.path.join(directory, "pipe"))
-    for name, part in (("folder", "is a directory"), ("pipe", "is no regular file"), ("/dev/zero", "is no regular file"),
+    for name, part in (("folder", "is a directory"), ("pipe", "is not a regular file"), ("/dev/zero", "is not a regular file"),
                        ("absent", "No such file"), ("x" * 300, "too long")):
         for how in ({"options": ["--config", name]}, {"options": [], "env": {"HPCRUN_LITE_CONFIG": name}}):
             done = launch(directory, *how["options"], "true", **how.get("env", {}))

@@ -829,8 +829,8 @@ def what_is_not_measured_is_named(directory):
     ended = start("true")
     ended.communicate()
     other = start("sleep", "60")
-    for which, part in ((ended.pid, "does not exist"), (other.pid, "is not measured"), (0, "is no process id"),
-                        ("99999999999999", "is no process id"), ("none", "cannot find"),
+    for which, part in ((ended.pid, "does not exist"), (other.pid, "is not measured"), (0, "is not a process id"),
+                        ("99999999999999", "is not a process id"), ("none", "cannot find"),
                         (directory, "is not a measurement directory")):
         done = control(which, "status", cwd=directory)
         assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1 and part in done.stderr, done

@@ -320,7 +320,7 @@ static int open_file(const char *path, bool restricted, char *message, size_t si
   else if (fstat(fd, &status) != 0)
     reason = strerror(errno);
   else if (!S_ISREG(status.st_mode))
-    reason = S_ISDIR(status.st_mode) ? "is a directory; name a file in it" : "is no regular file; copy it to one";
+    reason = S_ISDIR(status.st_mode) ? "is a directory; name a file in it" : "is not a regular file; copy it to one";
   else if (restricted && status.st_uid != geteuid())
     reason = "belongs to another user; use --config none to ignore it, or name it by --config";
   else if (restricted && (status.st_mode & (S_IWGRP | S_IWOTH)))

@@ -46,7 +46,7 @@ bool filter_values_check(enum setting setting, const char *text, char *message, 
   if (!is_time(setting))
     return filter_text_check_list(keys[setting], (struct filter_part){text, strlen(text)}, message, message_size);
   if (!read_time(text))
-    snprintf(message, message_size, "'%.60s' is no time above 0; write, for example, 10 s, 250 ms or 1.5 min", text);
+    snprintf(message, message_size, "'%.60s' is not a time above 0; write, for example, 10 s, 250 ms or 1.5 min", text);
   return read_time(text);
 }
 

@@ -138,8 +138,8 @@ bool setting_is(const struct setting_values *values, enum setting setting, const
   return text && strcmp(text, word) == 0;
 }
 
-/* Options may contradict a file's level, and keys of a program the level of all: it becomes the one that says what is
- * in force. */
+/* Options may contradict a file's level, and keys of a program the level of all: it becomes the one that describes what
+ * is in force. */
 static void adapt_level(struct setting_values *values, const struct setting_layer *program)
 {
   const char **level = &values->of.text[SETTING_LEVEL], *was = *level;

@@ -1,7 +1,7 @@
 /* The settings of a measurement that have a name: their keys in configuration files, their options, what they accept.
  *
  * One table serves the command line and the files, so that both accept the same values and refuse the others with the
- * same words.  A layer holds what one source says: the command line, the sections of a file for all programs, or its
+ * same words.  A layer holds what one source sets: the command line, the sections of a file for all programs, or its
  * section for one program.
  *
  * Context: BATCH (the launcher).  Keeps no state.  The texts of a layer belong to whoever fills it in.

@@ -83,7 +83,7 @@ static bool is_new(const struct order *order, uid_t user)
 }
 
 /* Opens the file of an earlier command.  Returns 0, errno, EAGAIN where that one has just begun or ended, or EPERM: it
- * is no control file of the process. */
+ * is not a control file of the process. */
 static int open_file(struct order *order, uid_t user)
 {
   uint64_t magic = 0;
@@ -97,7 +97,7 @@ static int open_file(struct order *order, uid_t user)
 }
 
 /* Opens and locks the file; another commander may hold it for as long as a command takes.  Returns 0, errno, EBUSY, or
- * EPERM: what has its name is no control file of the process. */
+ * EPERM: what has its name is not a control file of the process. */
 static int lock_file(struct order *order, uid_t user, gid_t group, uint64_t deadline)
 {
   for (bool again = false;; again = true) {

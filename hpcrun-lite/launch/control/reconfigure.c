@@ -291,7 +291,7 @@ static bool write_filter(struct work *work, const char *text)
   gid_t group = getegid();
   bool exists = target_owner(work->target->pid, &user, &group);
   if (exists && user != work->targets->owner)
-    return true; /* the process gets no command: commander.c says why */
+    return true; /* the process gets no command: commander.c reports why */
   snprintf(change->file, sizeof change->file, CONTROL_PREFIX "%s-%ld-XXXXXX" FILTER_SUFFIX, work->target->host,
            (long)work->target->pid);
   change->fd = owned_file_make(work->targets->at, change->file, strlen(FILTER_SUFFIX));

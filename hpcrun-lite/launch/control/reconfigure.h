@@ -27,7 +27,8 @@ struct change {
 /* Reads the file.  Returns false with a message. */
 bool reconfigure_read(const char *path, char *message, size_t message_size);
 
-/* Works out what changes in a process, by what it says is in force.  Returns false with a message. */
+/* Works out what changes in a process, from the settings that it reports to be in force.  Returns false with a message.
+ */
 bool reconfigure_work_out(const struct targets *targets, const struct target *target, const char *in_force,
                           struct change *change, char *message, size_t message_size);
 

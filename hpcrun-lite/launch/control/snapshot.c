@@ -54,8 +54,8 @@ static int copy_bytes(int from, int to)
   }
 }
 
-/* Copies a file of the same name, in the place of an earlier copy.  One that has vanished meanwhile is left out. EPERM:
- * it is no file that a process has made. */
+/* Copies a file of the same name, in the place of an earlier copy.  One that has vanished meanwhile is left out.
+ * Returns EPERM where a process has not made it. */
 static int copy_file(int directory, int copy, const char *name)
 {
   struct stat status;

@@ -309,7 +309,7 @@ bool targets_find(struct targets *targets, const char *which, char *message, siz
   long pid = digits < 10 ? atol(which) : 0;
   if (pid > 0)
     return find_process(targets, (pid_t)pid, message, message_size);
-  snprintf(message, message_size, "'%.40s' is no process id; a directory of that name is ./%.40s", which, which);
+  snprintf(message, message_size, "'%.40s' is not a process id; a directory of that name is ./%.40s", which, which);
   return false;
 }
 

@@ -177,7 +177,7 @@ static void resolve_module(struct resolver *resolver, const char *path)
   free(real);
 }
 
-/* Code of the OpenMP runtime and of libc is no part of paths, or is found by their names anyway. */
+/* Code of the OpenMP runtime and of libc is not part of paths, or is found by their names anyway. */
 static void resolve_modules(struct resolver *resolver, const struct program *program)
 {
   for (size_t i = 0; i < program->module_count; i++) {

@@ -128,7 +128,7 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
   construct_of(t)->top->frame->ended = 0;
   struct format_construct *at = construct_enter(t, kind, directive, FORMAT_TIME_BODY);
   at->chosen += at->kind == FORMAT_DIRECTIVE_SINGLE;
-  /* libomp does not tell which threads execute sections */
+  /* libomp does not report which threads execute sections */
   construct_of(t)->top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
   return at;
 }
@@ -306,7 +306,7 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
   struct construct_thread *construct = construct_of(t);
   enum { PLACES = sizeof construct->held / sizeof *construct->held };
   struct construct_held *free = NULL;
-  if (at->kind != FORMAT_DIRECTIVE_LOCK) /* the lock has no record, and its body is no part of what is around it */
+  if (at->kind != FORMAT_DIRECTIVE_LOCK) /* the lock has no record, and its body is not part of what is around it */
     return;
   for (unsigned i = 0; i < PLACES; i++) {
     struct construct_held *held = &construct->held[i];

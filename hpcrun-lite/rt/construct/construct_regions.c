@@ -78,7 +78,7 @@ void construct_region_end(struct thread_state *t, uint64_t now)
     construct_cut(t, open);
 }
 
-/* Of the state until then, the beginning was the runtime's own work: after a thread's birth, until it was parked. */
+/* The beginning of the state until then was the runtime's own work: from the thread's birth until it was parked. */
 static void set_up(struct thread_state *t, uint64_t until)
 {
   if (__builtin_expect(!trace_of(t)->states, true))

@@ -36,7 +36,7 @@ static inline const struct construct_known *construct_find(struct thread_state *
 {
   struct construct_thread *construct = construct_of(t);
   enum { BITS = 5 };
-  _Static_assert(sizeof construct->known / sizeof *construct->known == 1 << BITS, "as many as the hash tells");
+  _Static_assert(sizeof construct->known / sizeof *construct->known == 1 << BITS, "as many as the hash distinguishes");
   uint64_t key = (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
   struct construct_known *known = &construct->known[key * 0x9e3779b97f4a7c15ULL >> (64 - BITS)];
   if (__builtin_expect(known->key != key, 0))

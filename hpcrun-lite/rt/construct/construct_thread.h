@@ -70,7 +70,7 @@ struct construct_thread {
   uint32_t counted;   /* record + 1 to which `ticks` belongs, if not that of construct_open */
   uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
 
-  /* Written by sampling/waiting.c, before it tells the end of a wait. */
+  /* Written by sampling/waiting.c, before it reports the end of a wait. */
   uint64_t waited_runtime;          /* ticks of the last wait that were the runtime's own */
   uint64_t lock_runtime;            /* likewise, of the last acquisition of a lock */
   uint64_t region_left, region_end; /* ticks: the master left the barrier of the region at whose end a worker waited

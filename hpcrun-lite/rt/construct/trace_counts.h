@@ -12,7 +12,7 @@
  * millisecond, about. */
 void trace_counts_put(struct thread_state *t, const uint64_t *totals, bool always);
 
-/* CTL, while the thread writes nothing: writes what counts_open() tells.  The thread's state stays the same, so that
+/* CTL, while the thread writes nothing: writes what counts_open() returns.  The thread's state stays the same, so that
  * this part of the trace can be taken back. */
 void trace_counts_open(struct thread_state *t, const uint64_t *totals);
 

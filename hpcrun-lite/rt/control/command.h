@@ -1,7 +1,7 @@
 /* Commands from `hpcrun-lite --control` to the running process: common/control_file.h.
  *
  * Context: RT; functions marked CTL are called by CTL only.  The handler asks command_signal() about each signal that
- * is no sample.  One thread at a time reads and carries out a command; a signal that meets another thread there, or
+ * is not a sample.  One thread at a time reads and carries out a command; a signal that meets another thread there, or
  * interrupts the tool, does nothing, because the commander repeats it until it has an answer.  All memory is static.
  *
  * Measuring is paused or continued, and sampling switched off or on, in steps.  First every thread is asked, by a

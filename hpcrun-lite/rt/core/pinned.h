@@ -23,7 +23,7 @@ struct pinned_file {
   uint32_t owner;               /* that it was made for */
 };
 
-/* CTL: says which inode the directory has, before the first path pins it: if it has another one, it is not used. */
+/* CTL: sets which inode the directory has, before the first path pins it: if it has another one, it is not used. */
 void pinned_expect(uint64_t inode);
 
 /* CTL: names a file that will be made.  Returns false, and names none, if the path is too long. */

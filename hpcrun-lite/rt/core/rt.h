@@ -127,8 +127,8 @@ void rt_pause(bool pause);
  * no reason left. */
 void rt_pause_at(enum rt_pause_reason reason, bool pause, uint64_t moment);
 
-/* How many ticks of an interval were measured.  Of pauses so long ago that RT_PAUSES others have followed, nothing is
- * known: then all was measured up to the next one, or nothing, as it was then. */
+/* How many ticks of an interval were measured.  A pause is forgotten when RT_PAUSES
+ * others have followed: then all was measured up to the next one, or nothing, as it was then. */
 uint64_t rt_measured(uint64_t since, uint64_t now) __attribute__((noinline));
 
 /* A clock that stands still while measuring is paused: its differences are measured ticks, whatever the number of
@@ -154,7 +154,7 @@ static inline bool rt_paused(void)
   return atomic_load_explicit(&rt.pauses, memory_order_relaxed) % 2;
 }
 
-/* The innermost task that the calling thread runs (level 0), or one outside it, as ompt_get_task_info() tells it.
+/* The innermost task that the calling thread runs (level 0), or one outside it, as ompt_get_task_info() reports it.
  * Returns false if there is none.  At outer levels a runtime may return stale pointers while it forks. */
 bool rt_task_info(int level, int *flags, ompt_data_t **data, ompt_frame_t **frame);
 
@@ -233,8 +233,8 @@ static inline void rt_lost(struct thread_state *t, enum format_loss loss)
 /* Waits while CTL reads the tables for a flush, for a bounded time. */
 void rt_await_flush(void);
 
-/* For code that records what the program says: has measuring ended, or does CTL read the tables?  Then nothing may be
- * recorded, and if measuring goes on afterwards, it is counted as such a loss. */
+/* For code that records what the program reports: has measuring ended, or does CTL read the tables?  Then nothing may
+ * be recorded, and if measuring goes on afterwards, it is counted as such a loss. */
 static inline bool rt_closed(struct thread_state *t, enum format_loss loss)
 {
   bool closed = atomic_load(&rt.closed);

@@ -45,7 +45,7 @@ struct sys_moment {
 enum { SYS_UNDISTURBED_TICKS = 4096 }; /* about a microsecond: reading a clock takes less, unless it is interrupted */
 struct sys_moment sys_moment(void);
 
-/* What getrusage() tells of the calling thread.  Returns false if it cannot be asked. */
+/* What getrusage() reports about the calling thread.  Returns false if it cannot be asked. */
 struct sys_usage {
   uint64_t minor_faults, major_faults;
   uint64_t given_up, switched_out; /* how often the thread gave up its processor, and was switched out */

@@ -136,7 +136,7 @@ static void take_usage(const struct sys_usage *usage, uint64_t touched, uint64_t
   }
 }
 
-/* Of the groups of all threads; relaxed: nothing else depends on it. */
+/* Those of the groups of all threads; relaxed: nothing else depends on the number. */
 static atomic_uint descriptors;
 
 static void give_back(unsigned count)

@@ -32,7 +32,7 @@ struct counts_state {
   bool saving;    /* boundaries are left out */
   bool was_read;  /* the counters were read at the last boundary */
   bool fragments; /* counts of fragments are logged */
-  bool counted;   /* of the fragment: its begin was read */
+  bool counted;   /* of the fragment: its start was read */
   bool ended;     /* `totals` are those of the thread's end */
   unsigned grouped, reopened, own_depth, skip;
   struct sys_own own[COUNTERS_MAX];                       /* by counter; fd -1: not in the group */
@@ -108,7 +108,7 @@ void counts_end(struct thread_state *t, uint32_t record, uint64_t measured);
  * what it has counted since the last read is not known: then the totals are those of that read. */
 bool counts_open(const struct thread_state *t, uint64_t *totals);
 
-/* CTL: adds the open interval to the fields of a record: so many measured ticks, and what counts_open() tells. */
+/* CTL: adds the open interval to the fields of a record: so many measured ticks, and what counts_open() returns. */
 void counts_add_open(const struct thread_state *t, uint64_t *fields, const uint64_t *totals, uint64_t measured);
 
 /* Code of the tool that may count many events itself: they are left out.  Calls may nest. */

@@ -1,4 +1,4 @@
-/* What getrusage() would tell of another thread, from the kernel's files of it.
+/* What getrusage() would report about another thread, from the kernel's files about it.
  *
  * Context: CTL.  A getrusage() of another thread does not exist. */
 #ifndef HPCRUN_LITE_RT_COUNTS_USAGE_H

@@ -1,5 +1,5 @@
-/* What the program says about itself (include/hpcrun-lite.h): moments that it marks, phases that it begins, and amounts
- * that it counts.
+/* What the program reports about itself (include/hpcrun-lite.h): moments that it marks, phases that it begins, and
+ * amounts that it counts.
  *
  * Context: RT, by the thread itself inside rt_enter(); functions marked CTL are called by CTL only.  Marks and phases
  * are a table of the process, which is added to under a lock that is tried a bounded number of times; counts are tables

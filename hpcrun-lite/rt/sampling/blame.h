@@ -14,7 +14,7 @@
  * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, and the loss is counted.
  *
  * A sample, and an entry, has room for BLAME_PLACES waiting places.  What further places would get goes to the last
- * one: that changes in which proportions their exact waiting is distributed, not its amount, so it is no loss.
+ * one: that changes in which proportions their exact waiting is distributed, not its amount, so it is not a loss.
  */
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H

@@ -21,8 +21,8 @@
  * Code that the runtime has called may have jumped into the runtime again and left no frame: then one run is several of
  * these.
  *
- * The current task's exit frame tells the last case from the others: it lies in the run from which the runtime has
- * called user code. */
+ * The current task's exit frame distinguishes the last case from the others: it lies in the run from which the runtime
+ * has called user code. */
 enum { TASK_LEVELS = 16 };
 
 struct task_level {
@@ -104,7 +104,8 @@ static void find_filtered(struct stack_reader *reader)
   }
 }
 
-/* Where in code the jump of a stub of the procedure linkage table begins, "jmp *place"; STUB_BYTES if it is no stub. */
+/* Where in code the jump of a stub of the procedure linkage table begins, "jmp *place"; STUB_BYTES if it is not a stub.
+ */
 enum { STUB_BYTES = 11, JUMP_BYTES = 6 };
 
 static unsigned stub_jump(const uint8_t code[STUB_BYTES])
@@ -195,8 +196,8 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
     }
 }
 
-/* The stack pointer of the user frame outside a run, which called the runtime.  Of the outermost run of a stack that
- * was cut, only the frames that were found are known. */
+/* The stack pointer of the user frame outside a run, which called the runtime.  In the outermost run of a
+ * stack that was cut, only the frames that were found are known. */
 static uint64_t outer_sp(const struct stack_reader *reader, int outermost)
 {
   if (outermost + 1 < reader->count)
@@ -278,7 +279,7 @@ static void enter_region(struct stack_reader *reader, int inner, uint64_t sp_fro
 /* Has the runtime called user code from the run [inner, outer], and not only a helper function?  Without OMPT: if it
  * has called anything but libc and the tool.  Otherwise the current task's exit frame proves it if it lies in the run.
  * It may lie elsewhere or be 0: libomp clears it before GCC's combined parallel loops; and for undeferred tasks, which
- * compilers call directly, takes it from a register that is no frame pointer.  In these cases code of the program
+ * compilers call directly, takes it from a register that is not a frame pointer.  In these cases code of the program
  * counts as user code, unless the exit frame shows that the task was called outside the run: then the code is a helper
  * of the runtime, an allocator for example. */
 static bool leads_to_user(const struct stack_reader *reader, int inner, int outer)
@@ -300,7 +301,7 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
 }
 
-/* The function that a direct call instruction calls, also through the procedure linkage table; 0 if it is no direct
+/* The function that a direct call instruction calls, also through the procedure linkage table; 0 if it is not a direct
  * call. */
 static uint64_t call_target(uint64_t ip)
 {

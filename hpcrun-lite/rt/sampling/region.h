@@ -67,8 +67,8 @@ struct region_team {
   uint64_t last; /* its generation */
 };
 
-/* Of the region with the index in a handle; NULL for 0 and for a region without a record.  The record of the team stays
- * where it is; after the region has ended its fields may belong to the next one. */
+/* The team of the region with the index in a handle; NULL for 0 and for a region without a record.  It stays where it
+ * is; after the region has ended its fields may belong to the next one. */
 struct region_team *region_team(uint32_t region);
 
 /* The innermost region was entered from that address. */

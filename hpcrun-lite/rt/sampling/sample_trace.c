@@ -17,7 +17,7 @@ static void keep_switches(struct sample_trace *trace, const struct sys_usage *us
 }
 
 /* How much of that time, in which the thread did not run, it waited for a processor: all of it if the thread never gave
- * up its processor; otherwise a file tells. */
+ * up its processor; otherwise a file of the kernel shows it. */
 static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
 {
   struct sample_trace *trace = &sampling_of(t)->sample_trace;

@@ -45,8 +45,8 @@ struct source {
 
 enum { RT_CALLS_LOG = 6 }; /* a cache has 2 to the power of this places */
 
-/* Of sampling_thread.calls: a call instruction and the function that it calls; target 0: not known, or not in the
- * program. Of sampling_thread.functions: an address and the start of its function; target 0: not known. */
+/* In sampling_thread.calls: a call instruction and the function that it calls; target 0: not known, or not in the
+ * program.  In sampling_thread.functions: an address and the start of its function; target 0: not known. */
 struct call_cache {
   uint64_t ip, target;
 };
@@ -84,7 +84,7 @@ struct trace_end {
   bool marked;
 };
 
-/* Of the trace, what samples write: see sampling/sample_trace.h. */
+/* What samples write to the trace: see sampling/sample_trace.h. */
 struct sample_trace {
   uint32_t pauses;                 /* rt.pauses at the last sample */
   int64_t weight_left;             /* what was not written yet */

@@ -3,8 +3,8 @@
  * Context: RT, inside rt_enter() or with `inside` raised; task_context_start() CTL.  One table, shared by all threads,
  * has two kinds of elements, named by index (0: none):
  *
- * - a creation context says where a task was created: thread and node, and the entry of the creating task;
- * - an entry says how a task was entered: its creation context, and its outermost function.
+ * - a creation context is where a task was created: thread and node, and the entry of the creating task;
+ * - an entry is how a task was entered: its creation context, and its outermost function.
  *
  * A task's data word leads to its creation context.  Its outermost function becomes known only when the task is sampled
  * or creates tasks itself.  If an ancestor was entered with the same function, the task gets the ancestor's entry:

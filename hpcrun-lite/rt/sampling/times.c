@@ -58,7 +58,7 @@ static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bo
 }
 
 /* The measured ticks until now in which the thread did not wait, but for a constant.  What the runtime did within waits
- * is no part of them, and neither are blocking calls, unless samples of elapsed time would count them as work. */
+ * is not part of them, and neither are blocking calls, unless samples of elapsed time would count them as work. */
 static uint64_t busy_clock(const struct thread_state *t)
 {
   const struct sampling_thread *sampling = sampling_of(t);

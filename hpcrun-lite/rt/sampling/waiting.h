@@ -1,6 +1,6 @@
 /* Waiting places: how long each thread waits at each construct, exactly, and which contexts ran meanwhile.
  *
- * Samples cannot tell how much time threads wait: the threads of a team go on while the kernel delivers the signal,
+ * Samples cannot show how much time threads wait: the threads of a team go on while the kernel delivers the signal,
  * reach the next barrier, and are found waiting because of the sample.  So callbacks measure the amounts, and a sample
  * only adds to the proportions in which hpcprof-lite distributes them.  A place is a kind of wait and a code address.
  *

@@ -116,7 +116,7 @@ struct team {
   bool loops_met;
   const void *code;
   uint64_t name;  /* in the graph log */
-  uint64_t begun; /* ticks at its begin, and its place: see construct/construct.h */
+  uint64_t begun; /* ticks at its start, and its place: see construct/construct.h */
   uint32_t construct_owner, construct_record, construct_kind, construct_row; /* row 0: not set */
   struct phase phases[2]; /* by parity, since threads may be one phase apart */
   struct shared_construct loops[SHARED_LOOPS];
@@ -196,8 +196,8 @@ void graph_attribute(struct thread_state *t, struct task *task, uint64_t work);
  * for the callbacks of small tasks. */
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
 
-/* Of the fragment's work until a moment, what was done while measuring was not paused.  If work is counted, a fragment
- * counts as a whole, or not at all if measuring is paused now. */
+/* The part of the fragment's work until a moment that was done while measuring was not paused.  If work is counted, a
+ * fragment counts as a whole, or not at all if measuring is paused now. */
 uint64_t graph_measured_work(const struct thread_state *t, uint64_t work, uint64_t moment) __attribute__((noinline));
 
 static inline __attribute__((always_inline)) void graph_fragment_end_inline(struct thread_state *t, uint64_t moment)

@@ -35,7 +35,7 @@ static inline uint32_t current_cpu(void)
   enum { CPU_BITS = 12 }; /* the remaining ones are the node's */
   uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
   unsigned number;
-  if (cpu < (uint32_t)INT32_MIN) /* a negative number says that the kernel does not keep it up to date */
+  if (cpu < (uint32_t)INT32_MIN) /* a negative number: the kernel does not keep it up to date */
     return cpu;
   if (!rdtscp)
     return NO_CPU;

@@ -36,10 +36,10 @@ void graph_log_put_wait(struct thread_state *t, enum graphlog_op op, uint64_t na
 
 /* Creation times.  graph_log_creation_begin(): the task of that name enters a function of the runtime that creates
  * tasks; `ticks` were spent on it before.  graph_log_creation_end(): the function returns, or begins to wait for the
- * tasks; then the caller puts back what the begin has returned.  An undeferred creation ends by itself when the thread
- * begins to run the task.  What the callbacks take is left out, as are other tasks that the thread runs.  If the
- * function creates several tasks, a task's time is that from its announcement to the next one's: their sum is the time
- * of the call. */
+ * tasks; then the caller puts back what graph_log_creation_begin() has returned.  An undeferred creation ends by itself
+ * when the thread begins to run the task.  What the callbacks take is left out, as are other tasks that the thread
+ * runs.  If the function creates several tasks, a task's time is that from its announcement to the next one's: their
+ * sum is the time of the call. */
 struct creation_time graph_log_creation_begin(struct thread_state *t, const void *caller, uint64_t creator,
                                               uint64_t ticks);
 void graph_log_creation_undeferred(struct thread_state *t, const void *caller, uint64_t creator, uint64_t ticks);

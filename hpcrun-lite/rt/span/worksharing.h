@@ -24,7 +24,7 @@ void worksharing_work_end(struct thread_state *t, uint32_t task, int kind);
 
 /* A chunk begins; start and iterations are for the log, 0 iterations: not known. */
 void worksharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
-/* Returns the row at the begin. */
+/* Returns the row where the construct begins. */
 uint32_t worksharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
 
 /* moment: the time-stamp counter if the thread has waited, else 0.  Returns the row. */
