@@ -37,8 +37,10 @@ static bool apply(const struct plan *plan, const char *name, const char *value)
 {
   if (!value && !getenv(name))
     return true;
+  if (!plan->for_script && !value)
+    return unsetenv(name) == 0;
   if (!plan->for_script)
-    return value ? setenv(name, value, 1) == 0 : unsetenv(name) == 0;
+    return setenv(name, value, 1) == 0;
   printf(value ? "export %s=" : "unset %s", name);
   if (value)
     print_quoted(value);

@@ -11,7 +11,8 @@
 #include "hpcrun-lite/launch/program/code_filter.h"
 #include "hpcrun-lite/launch/control/targets.h"
 
-bool target_executable(pid_t pid, char *path, size_t size)
+/* The path of the executable.  Returns false if it cannot be known. */
+static bool find_executable(pid_t pid, char *path, size_t size)
 {
   char link[64];
   snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
@@ -64,7 +65,7 @@ bool target_code_resolve(pid_t pid, const char *filter, char **text, char *messa
   static char last_path[PATH_MAX], *last_filter, *last_text;
   char path[PATH_MAX];
   size_t size;
-  bool known = target_executable(pid, path, sizeof path);
+  bool known = find_executable(pid, path, sizeof path);
   message[0] = '\0';
   if (last_text && !strcmp(path, last_path) && !strcmp(filter, last_filter))
     return (*text = strdup(last_text)) != NULL;

@@ -13,7 +13,4 @@
  * frees it.  Returns true, with a warning in message or "", or false with the reason. */
 bool target_code_resolve(pid_t pid, const char *filter, char **text, char *message, size_t message_size);
 
-/* The path of the executable.  Returns false if it cannot be known. */
-bool target_executable(pid_t pid, char *path, size_t size);
-
 #endif

@@ -43,7 +43,6 @@ static void read_program_headers(Elf *elf, struct elf_facts *facts)
     GElf_Phdr header;
     if (!gelf_getphdr(elf, (int)i, &header))
       continue;
-    facts->is_dynamic |= header.p_type == PT_DYNAMIC;
     facts->has_unwind_index |= header.p_type == PT_GNU_EH_FRAME;
     if (header.p_type != PT_INTERP)
       continue;
@@ -79,7 +78,6 @@ static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_fa
   if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
     return;
   const char *name = elf_strptr(elf, names, header.sh_name);
-  facts->has_sections = true;
   facts->has_symbols |= header.sh_type == SHT_SYMTAB;
   if (header.sh_type == SHT_DYNAMIC)
     read_dynamic_section(elf_getdata(section, NULL), facts);

@@ -14,8 +14,6 @@ struct elf_facts {
   bool is_elf;
   bool is_x86_64; /* 64-bit code for this machine */
   bool is_32_bit;
-  bool is_dynamic;            /* has a dynamic section */
-  bool has_sections;          /* has section headers, and so perhaps symbols */
   bool has_code;              /* .text holds more than the C library's start-up code */
   bool has_unwind_index;      /* .eh_frame_hdr */
   bool has_symbols;           /* .symtab */

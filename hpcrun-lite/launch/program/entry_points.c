@@ -56,10 +56,7 @@ static void visit_symbol(void *context, const struct elf_symbol *symbol)
     take_definition(&examined->exported, symbol->name);
     return;
   }
-  if (strncmp(symbol->name, "GOMP_", 5) != 0)
-    return;
-  examined->calls->called = true;
-  if (!is_known(symbol->name))
+  if (strncmp(symbol->name, "GOMP_", 5) == 0 && !is_known(symbol->name))
     add_name(examined->calls->unknown, sizeof examined->calls->unknown, symbol->name);
 }
 

@@ -13,7 +13,6 @@
 #include "hpcrun-lite/launch/program/program.h"
 
 struct entry_points {
-  bool called;               /* some module calls a libgomp outside itself */
   char static_in[PATH_MAX];  /* a module that contains a libgomp whose calls do not leave it; "": none */
   bool static_in_executable; /* and it is the executable */
   char unknown[256];         /* names, separated by ", "; if there are too many, the last is "..." */

@@ -80,7 +80,8 @@ static bool charge_time(struct thread_state *t, uint32_t node, unsigned column, 
   return true;
 }
 
-void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
+/* Charges blame that was taken from a lock to the context that releases the lock. */
+static void charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame)
 {
   if (node != CCT_NONE)
     sample_trace_charge(t, node, blame);
@@ -295,6 +296,6 @@ void sample_take_blame(struct thread_state *t, uint64_t wait_id)
   if (!rt_stopped())
     blame = blame_take(wait_id);
   if (blame.samples)
-    sample_charge_blame(t, context_met(t), &blame);
+    charge_blame(t, context_met(t), &blame);
   rt_inside_dec(t);
 }

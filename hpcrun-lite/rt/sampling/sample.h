@@ -16,9 +16,6 @@ bool sample_signal(const siginfo_t *info, void *context);
  * counts as tool time.  cpu_ns: the thread's CPU clock. */
 void sample_end(struct thread_state *t, uint64_t cpu_ns);
 
-/* Charges blame that was taken from a lock to the context that releases the lock. */
-void sample_charge_blame(struct thread_state *t, uint32_t node, const struct blame *blame);
-
 /* CTL, while the thread takes no samples: charges what it has counted since its last sample, with these totals now
  * (counts/counts.h), to the context of its open construct, or to the root. */
 void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals);

@@ -108,9 +108,10 @@ static bool perf_start(struct thread_state *t, struct source *source, uint64_t p
  * is one sample less in a mean. */
 static _Atomic uint64_t mean_ns;
 
-/* Threads that have a core are awake, and throttling limits them anyway (source_sample_taken()).  All others together
+/* The period of samples of elapsed time: the requested one, or a longer one if many threads have timers.  Threads that
+ * have a core are awake, and throttling limits them anyway (source_sample_taken()).  All others together
  * may use a quarter of the machine. */
-uint64_t source_min_period(uint64_t requested_ns)
+static uint64_t min_period(uint64_t requested_ns)
 {
   enum { DELIVERY_NS = 20000, SHARE = 4 };
   uint64_t running = atomic_load_explicit(&sampling_process.running_timers, memory_order_relaxed);
@@ -130,7 +131,7 @@ static void adapt_period(struct source *source)
   uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
-  uint64_t period = source_min_period(source->nominal_period);
+  uint64_t period = min_period(source->nominal_period);
   if (!source->suspended && (period > source->period + source->period / 4 || period + period / 4 < source->period)) {
     source->period = period;
     sys_timer_set(source->timer, period, period);
@@ -171,7 +172,7 @@ static bool start_one(struct thread_state *t, struct source *source)
   case EVENT_WALL_TIME:
     source->last = sys_monotonic_ns();
     atomic_fetch_add(&sampling_process.running_timers, 1);
-    source->period = source_min_period(source->nominal_period);
+    source->period = min_period(source->nominal_period);
     source->suspended = !timer_start(t, source, CLOCK_MONOTONIC);
     if (source->suspended)
       atomic_fetch_sub(&sampling_process.running_timers, 1);
@@ -232,7 +233,7 @@ void source_start(struct thread_state *t)
   span_of(t)->sampled_page = sampled_page(t); /* before the work clock starts */
 }
 
-/* Sets the flag of a timer of elapsed time, and counts the running ones (source_min_period()). */
+/* Sets the flag of a timer of elapsed time, and counts the running ones (min_period()). */
 static void set_suspended(struct source *source, bool suspended)
 {
   if (source->how != SOURCE_TIMER || sampling_process.events[source->event].clock != EVENT_WALL_TIME ||

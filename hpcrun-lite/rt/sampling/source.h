@@ -45,9 +45,6 @@ uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns);
 /* A sample was taken, which began at that time-stamp counter and took that much elapsed time since it was weighed. */
 void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t elapsed_ns);
 
-/* The period of samples of elapsed time: the requested one, or a longer one if many threads have timers. */
-uint64_t source_min_period(uint64_t requested_ns);
-
 /* The source that has sent this signal; NULL if it is not a signal of the tool. */
 struct source *source_of(struct thread_state *t, const siginfo_t *info);
 

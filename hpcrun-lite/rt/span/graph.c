@@ -151,7 +151,8 @@ bool graph_inside(const struct task *task, uint32_t row)
   return inside(task, open_scopes(task) + 1, row);
 }
 
-uint32_t graph_team_instance(struct thread_state *t, struct team *team)
+/* The team's instance; made if it is missing. */
+static uint32_t team_instance(struct thread_state *t, struct team *team)
 {
   clock_lock(&team->lock);
   if (!team->instance) { /* the region's creator waits for its end: no other thread uses its scopes */
@@ -186,7 +187,7 @@ uint32_t graph_instance(struct thread_state *t, struct task *task)
     if (scope->instance)
       ;
     else if (i == 0 && team)
-      scope->instance = graph_team_instance(t, team); /* held by the team until its region ends */
+      scope->instance = team_instance(t, team); /* held by the team until its region ends */
     else if (i && i == task->loop_depth && task->loop_slot && team)
       scope->instance = loop_instance(t, &team->loops[task->loop_slot - 1], outer, scope->begin);
     else if (scope->row)
@@ -196,7 +197,9 @@ uint32_t graph_instance(struct thread_state *t, struct task *task)
   return outer;
 }
 
-void graph_scope_close(struct thread_state *t, struct task *task)
+/* Ends the innermost scope.  Without an instance, its execution is added to its row if it is the outermost of that row,
+ * and its work to the scope around it. */
+static void scope_close(struct thread_state *t, struct task *task)
 {
   struct scope *scope = &task->scope;
   uint64_t pending = scope->pending;
@@ -226,7 +229,7 @@ void graph_construct_end(struct thread_state *t, struct task *task)
   if (!task->scopes_open)
     return;
   if (task->scopes_open <= SCOPES_MAX) {
-    graph_scope_close(t, task);
+    scope_close(t, task);
     task->scope = task->around[task->scopes_open - 1];
   }
   task->scopes_open--;

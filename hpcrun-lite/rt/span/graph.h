@@ -286,13 +286,6 @@ void graph_flush_work(struct thread_state *t, struct task *task);
 void graph_construct_begin(struct thread_state *t, struct task *task, uint32_t row);
 void graph_construct_end(struct thread_state *t, struct task *task);
 
-/* Ends the innermost scope.  Without an instance, its execution is added to its row if it is the outermost of that row,
- * and its work to the scope around it. */
-void graph_scope_close(struct thread_state *t, struct task *task);
-
-/* The team's instance; made if it is missing. */
-uint32_t graph_team_instance(struct thread_state *t, struct team *team);
-
 /* A thread leaves a shared construct.  work: what it has done there that belongs to no instance. */
 void graph_loop_leave(struct thread_state *t, struct task *task, struct shared_construct *loop, uint64_t work,
                       uint64_t span);
