@@ -409,8 +409,10 @@ static const struct gomp_runtime *only_libomp(void)
 static const struct gomp_runtime *known_to_worker(const struct link_map *map, enum interface interface)
 {
   const struct thread_state *t = rt_thread();
+  if (interface == LIBOMP && t && !t->worker)
+    return NULL;
   if (interface == LIBOMP)
-    return t && !t->worker ? NULL : only_libomp();
+    return only_libomp();
   const struct gomp_runtime *own = map ? needed_by(map) : NULL;
   return gomp_self.team && own ? own : gomp_self.team;
 }

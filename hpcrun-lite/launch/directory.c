@@ -110,11 +110,15 @@ static enum content scan_entry(struct attempt *attempt, int directory, const cha
                                bool remove)
 {
   struct stat status;
-  if (known_file_is(directory, name))
-    return !remove || unlinkat(directory, name, 0) == 0 || errno == ENOENT ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN;
+  if (known_file_is(directory, name)) {
+    bool gone = remove && (unlinkat(directory, name, 0) == 0 || errno == ENOENT);
+    return gone || !remove ? CONTENT_MEASUREMENTS : CONTENT_FOREIGN;
+  }
   if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT)
     return CONTENT_MEASUREMENTS;
-  return series_run ? CONTENT_FOREIGN : scan_run(attempt, directory, name, remove);
+  if (series_run)
+    return CONTENT_FOREIGN;
+  return scan_run(attempt, directory, name, remove);
 }
 
 /* Classifies the entries, until one is foreign, which is noted.  remove: also deletes the files of measurements, and

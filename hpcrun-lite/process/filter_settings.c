@@ -282,8 +282,10 @@ static char *read_text(const char *path, uint64_t size, const char **reason)
   *reason = "its filter cannot be read";
   if (size > FILTER_FILE_MAX || pinned_find(path, &file))
     return NULL;
-  if (sys_facts(&file, &facts) && !facts.shared && facts.size == size && (text = allocate(size, 1)))
-    *reason = sys_read_at(&file, 0, text, size) && !memchr(text, 0, size) ? NULL : *reason;
+  if (sys_facts(&file, &facts) && !facts.shared && facts.size == size)
+    text = allocate(size, 1);
+  if (text && sys_read_at(&file, 0, text, size) && !memchr(text, 0, size))
+    *reason = NULL;
   sys_close_own(&file);
   if (text && !*reason && !is_whole(text))
     *reason = "its filter is damaged";

@@ -316,11 +316,14 @@ void trace_slept(struct thread_state *t, uint64_t now, bool inside)
 {
   bool recorded = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
   t->record->blocked_since = 0;
-  if (!recorded || !(inside ? trace_of(t)->states : enter(t)))
+  if (!recorded)
     return;
-  trace_put_slept(t, now);
-  if (!inside)
+  if (inside && trace_of(t)->states) {
+    trace_put_slept(t, now);
+  } else if (!inside && enter(t)) {
+    trace_put_slept(t, now);
     rt_inside_dec(t);
+  }
 }
 
 /* ---- the end, and what follows if the program goes on ---- */

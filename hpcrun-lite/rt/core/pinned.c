@@ -50,8 +50,10 @@ void pinned_expect(uint64_t inode)
 static int open_directory(const char *path, struct sys_own *opened)
 {
   opened->fd = -1;
-  if (!is_in_directory(path) || directory.error)
-    return directory.error ? directory.error : ESTALE;
+  if (directory.error)
+    return directory.error;
+  if (!is_in_directory(path))
+    return ESTALE;
   int error = sys_open_directory(opened, directory.path);
   if (error)
     return error == ELOOP || error == ENOTDIR ? ESTALE : error;

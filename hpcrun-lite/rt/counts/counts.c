@@ -448,22 +448,29 @@ void counts_end(struct thread_state *t, uint32_t record, uint64_t measured)
   add_since(state, fields, now);
 }
 
+/* What getrusage() reports about a thread, which may be another one. */
+static bool ask_usage(const struct thread_state *t, struct sys_usage *usage)
+{
+  if (t == rt_self)
+    return sys_usage(usage);
+  return usage_of_thread(t->tid, usage);
+}
+
 bool counts_open(const struct thread_state *t, uint64_t *totals)
 {
   const struct counts_state *state = counts_of(t);
   struct counts_state copy = *state;
   struct group_values group;
   struct sys_usage usage;
-  bool own = t == rt_self;
   for (unsigned i = 0; i < counts_process.count; i++)
     totals[i] = state->passed[i];
   if (!state->on || (state->grouped && !read_group(state, &group)) ||
-      (counts_process.by_usage && !(own ? sys_usage(&usage) : usage_of_thread(t->tid, &usage))))
+      (counts_process.by_usage && !ask_usage(t, &usage)))
     return false;
   if (state->grouped)
     take_group(&copy, &group, copy.totals);
   if (counts_process.by_usage)
-    take_usage(&usage, own ? touch_faults() : state->touched, copy.totals);
+    take_usage(&usage, t == rt_self ? touch_faults() : state->touched, copy.totals);
   for (unsigned i = 0; i < counts_process.count; i++)
     totals[i] = copy.totals[i] > totals[i] ? copy.totals[i] : totals[i];
   return true;

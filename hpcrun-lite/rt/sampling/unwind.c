@@ -257,8 +257,7 @@ static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame)
     rbp = 0;
   walk->no_info = false;
   int more = lib.step(cursor);
-  bool guessed = walk->no_info;
-  if (guessed)
+  if (walk->no_info)
     more = step_by_guess(walk, cursor, inner, rbp) ? 1 : -1;
   if (more > 0 && (lib.get_reg(cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(cursor, UNW_REG_SP, &sp) != 0 || ip < 4096))
     more = 0;
