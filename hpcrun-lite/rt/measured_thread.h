@@ -1,4 +1,5 @@
-/* The state of a thread as a whole: what CTL allocates, and the callbacks' own part of it.
+/* The state of a thread as a whole: what CTL allocates, and the callbacks' own part of it; and what the callbacks keep
+ * of the process.
  *
  * Context: RT and CTL.  The callbacks and the handler of the thread itself write the fields here.  See rt.h for how the
  * layers' structures nest. */

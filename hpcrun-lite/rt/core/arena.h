@@ -6,7 +6,7 @@
  *
  * Tables are cut from blocks that are mapped from the live file, so they survive a killed program.  Where the file is
  * missing or cannot grow, they are cut from anonymous memory, and the loss is counted.  Chunks with table FORMAT_FREE
- * are no tables and always anonymous: a reader has no use for them.
+ * are not tables, and are always anonymous: a reader has no use for them.
  *
  * The arena owns all memory.  A freed chunk is kept in a list of its class and step and handed out again; nothing is
  * returned to the system before arena_reset().  On failure a function returns NULL or false, and the caller counts the

@@ -7,7 +7,7 @@
  * return and increment a loss counter.  The only function pointers that RT stores are OMPT's entry points
  * (rt_process.h, sampling/sampling_process.h) and libunwind's (sampling/unwind.h).
  *
- * Layers, from the bottom: core, filter, counts, span, construct, sampling, marks, control, and rt/ itself.  No file
+ * Layers, from the bottom: core, counts, filter, span, construct, sampling, marks, control, and rt/ itself.  No file
  * includes or calls a higher layer (tests/gates).  The calls from RT up to CTL are those of control_calls.h.
  *
  * State of a thread.  One block of memory, struct measured_thread (rt/measured_thread.h), holds the state that each
