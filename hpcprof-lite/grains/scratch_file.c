@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,4 +94,15 @@ bool scratch_file_read(struct scratch_file *file, void *bytes, size_t size, uint
     offset += (uint64_t)done;
   }
   return true;
+}
+
+bool scratch_file_damaged(struct scratch_file *file, uint64_t offset)
+{
+  if (!file->failed)
+    problems_add(file->problems,
+                 "cannot use a temporary file in %s (TMPDIR): its bytes at offset %" PRIu64
+                 " are not those that were written; set TMPDIR to a directory on another disk",
+                 directory(), offset);
+  file->failed = true;
+  return false;
 }

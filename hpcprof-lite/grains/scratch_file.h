@@ -27,4 +27,7 @@ uint64_t scratch_file_append(struct scratch_file *file, const void *bytes, size_
 
 bool scratch_file_read(struct scratch_file *file, void *bytes, size_t size, uint64_t offset);
 
+/* Reports that the bytes at this offset are not those that were written there.  Returns false. */
+bool scratch_file_damaged(struct scratch_file *file, uint64_t offset);
+
 #endif

@@ -7,7 +7,9 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { BLOCK_BYTES = 64 << 10, RECORD_BYTES_MAX = 1 + 10 * TAPE_OPERANDS_MAX, LEVEL = 1 };
 
@@ -18,7 +20,12 @@ void tape_init(struct tape *tape, struct problems *problems)
 {
   *tape = (struct tape){.bytes = xmalloc(BLOCK_BYTES),
                         .packed = xmalloc(ZSTD_compressBound(BLOCK_BYTES)),
-                        .offsets = xmalloc(BLOCK_BYTES / 2 * sizeof *tape->offsets)};
+                        .at = BLOCK_BYTES,
+                        .zstd = ZSTD_createCCtx()};
+  if (!tape->zstd)
+    xalloc_die();
+  ZSTD_CCtx_setParameter(tape->zstd, ZSTD_c_compressionLevel, LEVEL);
+  ZSTD_CCtx_setParameter(tape->zstd, ZSTD_c_checksumFlag, 1); /* what decompresses has valid records */
   scratch_file_init(&tape->file, problems);
 }
 
@@ -27,8 +34,8 @@ void tape_release(struct tape *tape)
   scratch_file_release(&tape->file);
   free(tape->bytes);
   free(tape->packed);
-  free(tape->offsets);
   free(tape->blocks);
+  ZSTD_freeCCtx(tape->zstd);
   *tape = (struct tape){.file.fd = -1};
 }
 
@@ -36,32 +43,35 @@ void tape_release(struct tape *tape)
 
 static void write_block(struct tape *tape)
 {
-  assert(tape->used <= BLOCK_BYTES);
-  if (tape->failed)
-    tape->used = 0; /* nothing will be read */
-  if (!tape->used)
+  assert(tape->at <= BLOCK_BYTES);
+  size_t size = BLOCK_BYTES - tape->at;
+  const uint8_t *bytes = tape->bytes + tape->at;
+  tape->at = BLOCK_BYTES;
+  if (tape->failed || !size) /* after a failure nothing will be read */
     return;
-  size_t stored = ZSTD_compress(tape->packed, ZSTD_compressBound(BLOCK_BYTES), tape->bytes, tape->used, LEVEL);
+  size_t stored = ZSTD_compress2(tape->zstd, tape->packed, ZSTD_compressBound(BLOCK_BYTES), bytes, size);
   if (ZSTD_isError(stored))
-    xalloc_die(); /* the block has room for any result */
+    xalloc_die(); /* there is room for any result: zstd lacks memory of its own */
   uint64_t offset = scratch_file_append(&tape->file, tape->packed, stored);
   tape->failed = offset == UINT64_MAX;
   if (!tape->failed)
     *XAPPEND(tape->blocks, tape->blocks_count, tape->blocks_room) =
-        (struct tape_block){offset, (uint32_t)tape->used, (uint32_t)stored};
-  tape->used = 0;
+        (struct tape_block){offset, (uint32_t)size, (uint32_t)stored};
 }
 
+/* Fills a block from its end, so that it has its last record first. */
 void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands)
 {
-  assert(op < TAPE_OPS && tape->used <= BLOCK_BYTES);
-  if (BLOCK_BYTES - tape->used < RECORD_BYTES_MAX)
-    write_block(tape);
-  uint8_t *at = tape->bytes + tape->used;
-  *at++ = (uint8_t)op;
+  assert(op < TAPE_OPS && tape->at <= BLOCK_BYTES);
+  uint8_t record[RECORD_BYTES_MAX], *end = record;
+  *end++ = (uint8_t)op;
   for (unsigned i = 0; i < operands_of[op]; i++)
-    at = leb128_put(at, operands[i]);
-  tape->used = (size_t)(at - tape->bytes);
+    end = leb128_put(end, operands[i]);
+  size_t size = (size_t)(end - record);
+  if (tape->at < size)
+    write_block(tape);
+  tape->at -= size;
+  memcpy(tape->bytes + tape->at, record, size);
 }
 
 int tape_failed(const struct tape *tape)
@@ -71,21 +81,16 @@ int tape_failed(const struct tape *tape)
 
 int tape_end(struct tape *tape)
 {
-  write_block(tape);
+  if (tape->zstd) /* it has been written until now */
+    write_block(tape);
+  ZSTD_freeCCtx(tape->zstd);
+  tape->zstd = NULL;
   tape->next_block = tape->blocks_count;
-  tape->left = 0;
+  tape->end = tape->at;
   return tape_failed(tape);
 }
 
 /* ---- reading ---- */
-
-/* Skips a number.  Returns the address after it. */
-static const uint8_t *skip(const uint8_t *at)
-{
-  while (*at++ & 0x80)
-    ;
-  return at;
-}
 
 static const uint8_t *get(const uint8_t *at, uint64_t *value)
 {
@@ -96,6 +101,16 @@ static const uint8_t *get(const uint8_t *at, uint64_t *value)
   return at;
 }
 
+static bool unpack_block(struct tape *tape, const struct tape_block *block)
+{
+  if (!scratch_file_read(&tape->file, tape->packed, block->stored, block->offset))
+    return false;
+  size_t size = ZSTD_decompress(tape->bytes, BLOCK_BYTES, tape->packed, block->stored);
+  if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation)
+    xalloc_die();
+  return size == block->size || scratch_file_damaged(&tape->file, block->offset);
+}
+
 /* Reads the block before the one in memory.  Returns false if there is none. */
 static bool read_block(struct tape *tape)
 {
@@ -103,26 +118,20 @@ static bool read_block(struct tape *tape)
   if (!tape->next_block || tape->failed)
     return false;
   const struct tape_block *block = &tape->blocks[--tape->next_block];
-  tape->failed = !scratch_file_read(&tape->file, tape->packed, block->stored, block->offset);
-  if (!tape->failed && ZSTD_decompress(tape->bytes, BLOCK_BYTES, tape->packed, block->stored) != block->size)
-    xalloc_die(); /* what this process has written is sound */
-  const uint8_t *at = tape->bytes, *end = at + block->size;
-  while (at < end && !tape->failed) {
-    tape->offsets[tape->left++] = (uint32_t)(at - tape->bytes);
-    unsigned count = operands_of[*at++];
-    while (count--)
-      at = skip(at);
-  }
+  tape->failed = !unpack_block(tape, block);
+  tape->at = 0;
+  tape->end = block->size;
   return !tape->failed;
 }
 
 bool tape_back(struct tape *tape, struct tape_record *record)
 {
-  if (!tape->left && !read_block(tape))
+  if (tape->at == tape->end && !read_block(tape))
     return false;
-  const uint8_t *at = tape->bytes + tape->offsets[--tape->left];
+  const uint8_t *at = tape->bytes + tape->at;
   record->op = (enum tape_op) * at++;
   for (unsigned i = 0; i < operands_of[record->op]; i++)
     at = get(at, &record->operand[i]);
+  tape->at = (size_t)(at - tape->bytes);
   return true;
 }

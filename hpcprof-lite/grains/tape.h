@@ -65,13 +65,12 @@ struct tape_block {
 
 struct tape {
   struct scratch_file file;
+  struct ZSTD_CCtx_s *zstd;
   uint8_t *bytes, *packed; /* the block in memory; what the file holds of it */
-  size_t used;
+  size_t at, end; /* written: where its last record starts; read: the next record's start, and the end of all */
   struct tape_block *blocks;
   size_t blocks_count, blocks_room;
   size_t next_block; /* read backwards: the block before the one in memory, + 1 */
-  uint32_t *offsets; /* of the records in the block in memory */
-  size_t left;       /* of these, not read yet */
   bool failed;
 };
 

@@ -1,6 +1,7 @@
 /* Grains: external sorting, parallelism of schedules, and the graph that the events of grains make. */
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/grain_schedule.h"
+#include "hpcprof-lite/grains/tape.h"
 #include "tests/support/replay_log_builder.h"
 
 /* ---- sorting ---- */
@@ -49,6 +50,48 @@ static void test_without_space(void **state)
   assert_int_equal(problems.count, 1);
   external_sort_free(sort);
   unsetenv("TMPDIR");
+}
+
+/* ---- the tape ---- */
+
+enum { TAPE_RECORDS = 200 };
+
+/* Writes a tape whose byte at `damaged` another program changes, and reads it.  Returns whether it can be read; a
+ * record that is read is the one that was written. */
+static bool read_tape(struct tape *tape, size_t damaged)
+{
+  struct tape_record record;
+  uint8_t byte;
+  uint64_t left = TAPE_RECORDS;
+  for (uint64_t i = 1; i <= TAPE_RECORDS; i++)
+    TAPE_PUT(tape, TAPE_RUN, i, i, scrambled(i), i);
+  assert_int_equal(tape_end(tape), 0);
+  if (damaged < tape->file.size) {
+    assert_int_equal(pread(tape->file.fd, &byte, 1, (off_t)damaged), 1);
+    byte ^= 0xff;
+    assert_int_equal(pwrite(tape->file.fd, &byte, 1, (off_t)damaged), 1);
+  }
+  for (; tape_back(tape, &record); left--)
+    assert_true(record.op == TAPE_RUN && record.operand[0] == left && record.operand[2] == scrambled(left));
+  assert_int_equal(tape_failed(tape), left ? ERR_INPUT : 0);
+  return !left;
+}
+
+static void test_a_damaged_tape_is_reported(void **state)
+{
+  (void)state;
+  size_t size = SIZE_MAX;
+  struct tape tape;
+  for (size_t damaged = 0; damaged <= size; damaged++) {
+    tape_init(&tape, &problems);
+    bool whole = read_tape(&tape, damaged);
+    size = tape.file.size;
+    assert_int_equal(whole, damaged == size);
+    tape_release(&tape);
+    assert_int_equal(problems.count, damaged < size);
+    assert_true(damaged == size || (strstr(problems.lines[0], "TMPDIR") && !strstr(problems.lines[0], "memory")));
+    problems_release(&problems);
+  }
 }
 
 /* ---- schedules ---- */
@@ -541,6 +584,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_records_are_sorted, end),
       cmocka_unit_test_teardown(test_without_space, end),
+      cmocka_unit_test_teardown(test_a_damaged_tape_is_reported, end),
       cmocka_unit_test_teardown(test_parallelism_of_stretches, end),
       cmocka_unit_test_teardown(test_loops, end),
       cmocka_unit_test_teardown(test_waits, end),
