@@ -42,7 +42,17 @@ static void *run(void *context)
   return NULL;
 }
 
-void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
+static void release(struct grain_queue *queue)
+{
+  pthread_mutex_destroy(&queue->lock);
+  pthread_cond_destroy(&queue->changed);
+  free(queue->filled->texts);
+  free(queue->filled);
+  free(queue->printed->texts);
+  free(queue->printed);
+}
+
+int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
 {
   assert(take);
   *queue = (struct grain_queue){.take = take,
@@ -51,8 +61,10 @@ void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
                                 .printed = xcalloc(1, sizeof *queue->printed)};
   pthread_mutex_init(&queue->lock, NULL);
   pthread_cond_init(&queue->changed, NULL);
-  if (pthread_create(&queue->thread, NULL, run, queue))
-    xalloc_die();
+  int error = pthread_create(&queue->thread, NULL, run, queue);
+  if (error)
+    release(queue);
+  return error;
 }
 
 /* Gives the filled batch to the thread, when that has printed the other one. */
@@ -95,12 +107,6 @@ int grain_queue_put(void *to, const void *given)
   return status;
 }
 
-static void free_batch(struct grain_batch *batch)
-{
-  free(batch->texts);
-  free(batch);
-}
-
 int grain_queue_end(struct grain_queue *queue)
 {
   hand_over(queue);
@@ -109,9 +115,6 @@ int grain_queue_end(struct grain_queue *queue)
   pthread_cond_broadcast(&queue->changed);
   pthread_mutex_unlock(&queue->lock);
   pthread_join(queue->thread, NULL);
-  pthread_mutex_destroy(&queue->lock);
-  pthread_cond_destroy(&queue->changed);
-  free_batch(queue->filled);
-  free_batch(queue->printed);
+  release(queue);
   return queue->status;
 }

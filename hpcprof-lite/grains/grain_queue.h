@@ -36,8 +36,9 @@ struct grain_queue {
   int status;         /* of the first row that failed */
 };
 
-/* Starts the thread; grain_queue_end() ends it. */
-void grain_queue_begin(struct grain_queue *queue, table_take *take, void *to);
+/* Starts the thread; grain_queue_end() ends it.  Returns 0, or why there is no thread, as pthread_create() does: the
+ * queue must then not be used. */
+int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to);
 
 /* Copies a row (struct grain_row) to a queue, as a table_take.  Returns what `take` has returned for earlier rows: 0,
  * or the first error. */

@@ -322,10 +322,19 @@ static int each_row(void *context, table_take *take, void *to)
 static int each_row_queued(void *context, table_take *take, void *to)
 {
   struct grain_stream *stream = context;
-  if (stream->job->options.threads < 2)
+  const struct options *options = &stream->job->options;
+  if (options->threads < 2)
     return each_row(context, take, to);
   struct grain_queue queue;
-  grain_queue_begin(&queue, take, to);
+  int error = grain_queue_begin(&queue, take, to);
+  if (error) {
+    if (!options->quiet)
+      job_print_error(
+          "cannot create a thread that prints grains: %s: the main thread prints them while it reads; allow "
+          "more processes (ulimit -u), or use -j 1",
+          strerror(error));
+    return each_row(context, take, to);
+  }
   int status = each_row(context, grain_queue_put, &queue);
   int printed = grain_queue_end(&queue);
   return status ? status : printed;

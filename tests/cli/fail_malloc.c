@@ -1,8 +1,10 @@
 /* A library to preload: allocation number FAIL_AT, counted from 1, fails; if FAIL_ALL is set, all later ones fail, too.
- * At the end it writes the number of allocations to descriptor FAIL_COUNT, if that is set. */
+ * If FAIL_THREADS is set, no thread can be created.  At the end it writes the number of allocations to descriptor
+ * FAIL_COUNT, if that is set. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -75,4 +77,11 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
   if (!next)
     next = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
   return fails() ? MAP_FAILED : next(address, size, protection, flags, fd, offset);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *), void *argument)
+{
+  int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+      (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+  return getenv("FAIL_THREADS") ? EAGAIN : next(thread, attributes, begin, argument);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """hpcprof-lite when each of its allocations in turn fails: it reports that, exits 1 and never crashes, and never
-presents an incomplete report as a complete one.  A program whose measurement has a memory limit.
+presents an incomplete report as a complete one; and when it can create no thread.  A program whose measurement has a
+memory limit.
 
 Usage: memory.py [--long] [-k CASE]     (--long: each allocation, instead of every third)"""
 import os
@@ -81,6 +82,19 @@ def missing_memory_is_reported(_):
                     numbers = numbers_of(count, step)
                     reported = list(pool.map(lambda number: attempt(preload, arguments, whole, number, settings), numbers))
                     assert sum(reported) > len(numbers) // 2, (arguments, settings, sum(reported), count)
+
+
+@case
+def a_missing_thread_is_reported(_):
+    """Whether a thread can be created is not a question of memory, and the report is complete without one."""
+    preload = preload_library("fail_malloc.c")
+    arguments = ("-j", "2", "--view", "grains", "-f", "csv", "recorded")
+    whole = run_report(*arguments, cwd=GOLDEN)
+    done = run_report(*arguments, cwd=GOLDEN, LD_PRELOAD=preload, FAIL_THREADS="1")
+    assert (done.returncode, done.stdout) == (0, whole.stdout) and len(whole.stdout.splitlines()) > 2, (whole, done)
+    lines = [line for line in done.stderr.splitlines() if line not in whole.stderr.splitlines()]
+    assert len(lines) == 1 and "thread" in lines[0] and "Resource temporarily" in lines[0] and "-j 1" in lines[0], done
+    assert "memory" not in lines[0], done
 
 
 def measured_program(directory):
