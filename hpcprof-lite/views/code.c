@@ -135,7 +135,9 @@ bool code_calls_other(struct code *code, uint32_t module, uint64_t end)
   if (!callees)
     return false;
   const char *name = called_name(code, module, end);
-  return name ? !code_is_runtime(name) : callees_called(callees, end) || callees_by_register(callees, end);
+  if (name)
+    return !code_is_runtime(name);
+  return callees_called(callees, end) || callees_by_register(callees, end);
 }
 
 /* Whether an outlined function begins at an address, which has a line and shows its origin. */

@@ -215,17 +215,21 @@ static void add_entry(struct build *build, uint32_t number, uint32_t parent)
   const struct names_directive *place = &build->names->directives[node->directive];
   struct construct_entry *entry = &result->entries[result->count];
   *entry = (struct construct_entry){.parent = parent,
-                                    .depth = number ? result->entries[parent].depth + 1 : 0,
                                     .id = result->count,
                                     .kind = node->kind,
                                     .directive = node->directive,
-                                    .name = number ? place->name : build->contexts->rows[0].name,
-                                    .file = number ? place->file : "",
-                                    .line = number ? place->line : 0,
+                                    .name = build->contexts->rows[0].name,
+                                    .file = "",
                                     .context = context_id(build, node->context),
                                     .lines = &result->lines[build->first_row[number]],
                                     .sum = build->sums[number],
                                     .threads = 1};
+  if (number) {
+    entry->depth = result->entries[parent].depth + 1;
+    entry->name = place->name;
+    entry->file = place->file;
+    entry->line = place->line;
+  }
   for (uint32_t i = build->first_row[number]; i < build->joined.rows_count && result->lines[i].node == number; i++)
     entry->lines_count++;
   entry->note = note_of(build->names, build->result->unseen, entry);
@@ -366,8 +370,7 @@ ORDER(by_region, struct construct_entry, COMPARE(x->region, y->region) ?: longes
 
 /* The program, then the longest time first. */
 ORDER(by_time, struct construct_entry,
-      !x->region || !y->region ? COMPARE(x->region, y->region)
-                               : longest_first(x, y) ?: COMPARE(x->region, y->region))
+      COMPARE(!!x->region, !!y->region) ?: longest_first(x, y) ?: COMPARE(x->region, y->region))
 
 /* Moves the entries of a list together, and their lines into result->lines. */
 static void join_entries(struct construct_tree *result)
@@ -390,7 +393,8 @@ static void join_entries(struct construct_tree *result)
     into->lines_count += entry.lines_count;
     construct_figures_add(&into->sum, &entry.sum);
     model_add(&into->gain_ns, entry.gain_ns);
-    into->context = into->context == MODEL_NONE ? entry.context : into->context;
+    if (into->context == MODEL_NONE)
+      into->context = entry.context;
   }
   result->count = kept;
 }

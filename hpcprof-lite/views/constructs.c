@@ -30,12 +30,11 @@ static uint32_t find_origin(struct names *names, const struct names_function *ou
     const struct names_function *function = &names->functions[i];
     if (function->module != outlined->module || !is_meant(function, readable, plain))
       continue;
+    bool exact = !strcmp(function->name, readable), declared = !exact || *function->file;
     bool before = !strcmp(function->file, outlined->file) && function->line <= outlined->line;
-    if (!strcmp(function->name, readable) && !*function->file)
-      best = best == MODEL_NONE ? i : best;
-    else if (before && (best == MODEL_NONE || names->functions[best].line <= function->line))
+    if (best == MODEL_NONE && (exact || before))
       best = i;
-    else if (!strcmp(function->name, readable) && best == MODEL_NONE)
+    else if (best != MODEL_NONE && declared && before && names->functions[best].line <= function->line)
       best = i;
   }
   if (best != MODEL_NONE)
@@ -105,9 +104,10 @@ static void set_place(struct names *names, uint32_t call, const struct names_fun
 {
   assert(call < names->addresses_count);
   struct names_address *address = &names->addresses[call];
-  uint32_t last = outlined->origin == MODEL_NONE ? address->count : 0;
-  for (uint32_t i = address->count; i-- > 0 && !last;)
-    last = contains(names, names->steps[address->first + i].function, outlined) ? i + 1 : 0;
+  uint32_t last = address->count;
+  if (outlined->origin != MODEL_NONE)
+    while (last && !contains(names, names->steps[address->first + last - 1].function, outlined))
+      last--;
   const struct names_step *now = names_innermost(names, call);
   if (!last && !passed && now->line && !now->near && (now->line != outlined->line || now->file != outlined->file))
     return;

@@ -113,8 +113,9 @@ static void fill_flat(const struct tree *tree, struct tree *flat, uint32_t *map,
   for (uint32_t i = 0; i < tree->count; i++) {
     uint32_t row = tree->order[i];
     const struct tree_row *here = &tree->rows[row];
-    uint32_t parent = row && here->kind == ROW_LINE ? map[here->parent] : 0;
-    map[row] = row ? flat_row(tree, row, parent, flat) : 0;
+    map[row] = 0;
+    if (row)
+      map[row] = flat_row(tree, row, here->kind == ROW_LINE ? map[here->parent] : 0, flat);
     xarray_reserve_zero(&counted_end, &room, flat->count, sizeof *counted_end);
     accumulate(tree, row, i, flat, map[row], &counted_end[map[row]], links);
   }

@@ -524,12 +524,15 @@ bool statistics_row(const struct statistics *statistics, uint32_t row, bool of_r
     return false;
   const struct statistics_sums *sums = of_ranks ? &statistics->ranks[row] : &statistics->threads[row];
   const struct statistics_owner *all = of_ranks ? statistics->rank_owners : statistics->thread_owners;
-  bool missing = sums->first_without != MODEL_NONE;
-  *figures = (struct statistics_figures){.least = missing ? 0 : sums->least,
+  *figures = (struct statistics_figures){.least = sums->least,
                                          .mean = sums->sum / owners + (sums->sum % owners >= owners - owners / 2),
                                          .most = sums->most,
                                          .deviation = deviation(sums, owners),
-                                         .least_owner = all[missing ? sums->first_without : sums->least_owner],
+                                         .least_owner = all[sums->least_owner],
                                          .most_owner = all[sums->owners ? sums->most_owner : 0]};
+  if (sums->first_without != MODEL_NONE) {
+    figures->least = 0;
+    figures->least_owner = all[sums->first_without];
+  }
   return true;
 }

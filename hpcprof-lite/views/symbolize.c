@@ -248,7 +248,8 @@ static void name_job(struct resolver *resolver, const struct module_job *job)
   for (uint32_t i = job->begin; i < job->end; i++) {
     uint32_t known = names->addresses[i].count;
     steps_add(names, module, job->module, place, known, resolver->offsets[i], &names->addresses[i]);
-    place = known ? place + known : place;
+    if (known)
+      place += known;
   }
 }
 

@@ -89,7 +89,8 @@ static void read_contexts(struct jumps *jumps)
       continue;
     }
     merge_body(&jumps->body[site], function);
-    merge_body(&jumps->bodies[names->address_of[is_called_tail(jumps, site) ? nodes[site].parent : site]], function);
+    uint32_t call = is_called_tail(jumps, site) ? nodes[site].parent : site;
+    merge_body(&jumps->bodies[names->address_of[call]], function);
   }
 }
 
@@ -98,7 +99,9 @@ static void scan_function(struct jumps *jumps, struct found *found, uint64_t low
 {
   const struct callees *callees = code_callees(jumps->code, found->module);
   uint64_t ends[JUMPS_MAX];
-  unsigned count = callees ? callees_jumps(callees, low, ends, JUMPS_MAX) : 0;
+  if (!callees)
+    return;
+  unsigned count = callees_jumps(callees, low, ends, JUMPS_MAX);
   for (unsigned i = 0; i < count && code_function(jumps->code, found->module, ends[i] - 1) == low; i++) {
     uint64_t target = callees_called(callees, ends[i]);
     const char *name = code_name(jumps->code, found->module, target);
@@ -211,7 +214,9 @@ static void follow_directive(struct jumps *jumps, uint32_t number)
   struct names *names = jumps->names;
   const struct profile_directive *directive = &jumps->profile->workspan.directives[number];
   uint32_t module = directive->module, *address = &names->directive_at[number], call = *address;
-  const struct callees *callees = call == MODEL_NONE || module == MODEL_NONE ? NULL : code_callees(jumps->code, module);
+  if (call == MODEL_NONE || module == MODEL_NONE)
+    return;
+  const struct callees *callees = code_callees(jumps->code, module);
   if (!callees)
     return;
   bool begins = is_begin(&names->addresses[call]);

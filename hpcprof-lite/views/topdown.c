@@ -187,13 +187,17 @@ static uint32_t add_function(struct build *build, uint32_t parent, const struct 
 static char *construct_name(const struct build *build, const struct tree_row *row, uint32_t site, const char *raw)
 {
   char *place = NULL;
-  const char *what = tree_kind_name(row->kind), *open = raw ? " [" : "", *close = raw ? "]" : "";
   if (*row->file && row->line)
     place = xasprintf("%s:%u", names_base(row->file), row->line);
   else if (site != MODEL_NONE)
     place = names_spot(build->names, site);
-  char *text = xasprintf("%s%s%s%s%s%s", what, place ? " @ " : "", place ? place : "", open, raw ? raw : "", close);
+  const char *what = tree_kind_name(row->kind);
+  char *named = place ? xasprintf("%s @ %s", what, place) : xstrdup(what);
   free(place);
+  if (!raw)
+    return named;
+  char *text = xasprintf("%s [%s]", named, raw);
+  free(named);
   return text;
 }
 
@@ -260,7 +264,10 @@ static uint32_t *site_body(struct build *build, const struct entry *entry)
 
 static void merge_body(uint32_t *body, uint32_t row)
 {
-  *body = *body == BODY_NONE || *body == row + 1 ? row + 1 : BODY_SEVERAL;
+  if (*body == BODY_NONE)
+    *body = row + 1;
+  else if (*body != row + 1)
+    *body = BODY_SEVERAL;
 }
 
 /* Returns the row for contexts that are below an entry but not in a body: that of the only body that was entered from
@@ -532,7 +539,8 @@ static void add_root_values(struct build *build, bool counted, const char *name)
     uint64_t value = contexts_get(build->contexts, 0, build->columns->source[i]);
     if (!value || (build->columns->columns[i].role % COLUMN_OF_WHOLE == COLUMN_EVENT) != counted)
       continue;
-    row = row == MODEL_NONE ? add_plain(build, 0, ROW_PARTIAL, name) : row;
+    if (row == MODEL_NONE)
+      row = add_plain(build, 0, ROW_PARTIAL, name);
     tree_value(build->tree, row, i, value);
   }
   if (build->row_of && row != MODEL_NONE)

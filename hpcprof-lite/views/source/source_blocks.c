@@ -29,7 +29,9 @@ static int by_place(const void *a, const void *b, void *argument)
   int order = strcmp(x->file, y->file);
   if (!order && !choice->by_file)
     order = strcmp(choice->blocks->lines.name[i], choice->blocks->lines.name[j]);
-  return order ?: COMPARE(x->line, y->line) ?: COMPARE(i, j);
+  if (order)
+    return order;
+  return COMPARE(x->line, y->line) ?: COMPARE(i, j);
 }
 
 static bool same_block(const struct choice *choice, uint32_t i, uint32_t j)
@@ -123,7 +125,8 @@ static void group_rows(struct choice *choice)
       block->first = i;
     }
     block->count++;
-    block->from = block->from ? block->from : tree->rows[row].line;
+    if (!block->from)
+      block->from = tree->rows[row].line;
     block->to = tree->rows[row].line;
     model_add(&block->weight, tree_weight(tree, choice->request->columns, row, true));
     model_add(&block->spent, tree_spent(tree, choice->request->columns, row, true));
@@ -232,8 +235,10 @@ static void arrange_lines(const struct source_request *request, struct source_bl
   else if (part && !block->count)
     add_plain(&layout, root->from > SOURCE_CONTEXT ? root->from - SOURCE_CONTEXT : 1,
               (uint64_t)root->from + SOURCE_CONTEXT + 1);
-  block->from = part ? root->from : block->from;
-  block->to = part ? root->to : block->to;
+  if (part) {
+    block->from = root->from;
+    block->to = root->to;
+  }
   block->first = first;
   block->count = into->shown_count - first;
 }

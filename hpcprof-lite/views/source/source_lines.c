@@ -150,13 +150,17 @@ static void add_values(struct build *build, uint32_t number)
 {
   const struct tree_row *row = &build->contexts->rows[number];
   const struct owner *owner = &build->owners[number];
-  bool any = false, placed = row->kind == ROW_LINE || row->kind == ROW_PARTIAL;
+  bool any = false;
   build->lines->line_of[number] = MODEL_NONE;
   for (uint32_t i = 0; i < build->contexts->columns; i++)
     any = any || tree_excl(build->contexts, number, i);
   if (!any)
     return;
-  uint32_t line = add_line(build, placed ? row->file : "", placed ? row->line : 0, owner);
+  uint32_t line;
+  if (row->kind == ROW_LINE || row->kind == ROW_PARTIAL)
+    line = add_line(build, row->file, row->line, owner);
+  else
+    line = add_line(build, "", 0, owner);
   uint32_t own = add_owner(build, line, owner);
   for (uint32_t i = 0; i < build->contexts->columns; i++)
     tree_value(&build->lines->tree, own, i, tree_excl(build->contexts, number, i));
@@ -216,9 +220,12 @@ static void name_lines(struct build *build)
     if (best[i] == MODEL_NONE)
       continue;
     uint32_t function = tree->rows[best[i]].function;
-    lines->function[i] = function == MODEL_NONE ? MODEL_NONE : lines->same[function];
-    lines->name[i] =
-        function == MODEL_NONE ? tree->rows[best[i]].name : build->names->functions[lines->function[i]].name;
+    lines->function[i] = MODEL_NONE;
+    lines->name[i] = tree->rows[best[i]].name;
+    if (function != MODEL_NONE) {
+      lines->function[i] = lines->same[function];
+      lines->name[i] = build->names->functions[lines->function[i]].name;
+    }
   }
   free(best);
 }
