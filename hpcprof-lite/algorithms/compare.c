@@ -291,8 +291,10 @@ static void match(struct joiner *joiner, bool loose)
       end[side] = group_end(&children[side], first[side], loose);
     if (!order)
       match_group(joiner, first, end, loose);
-    first[0] = order <= 0 ? end[0] : first[0];
-    first[1] = order >= 0 ? end[1] : first[1];
+    if (order <= 0)
+      first[0] = end[0];
+    if (order >= 0)
+      first[1] = end[1];
   }
 }
 
@@ -311,8 +313,11 @@ static void set_rows(struct compare *compare, uint32_t joined, uint32_t base, ui
 static void append(struct compare *compare, uint32_t parent, uint32_t base, uint32_t now)
 {
   assert(base != MODEL_NONE || now != MODEL_NONE);
-  struct tree_row row =
-      now != MODEL_NONE ? compare->sides[COMPARE_NEW].tree.rows[now] : compare->sides[COMPARE_BASE].tree.rows[base];
+  struct tree_row row;
+  if (now != MODEL_NONE)
+    row = compare->sides[COMPARE_NEW].tree.rows[now];
+  else
+    row = compare->sides[COMPARE_BASE].tree.rows[base];
   row.parent = parent;
   set_rows(compare, tree_append(&compare->joined, &row), base, now);
 }
@@ -427,10 +432,11 @@ static struct significance_runs over_runs(const struct compare *compare, int num
 static uint64_t all_samples(const struct compare *compare, int side, const struct compare_metric *metric)
 {
   const struct tree *tree = &compare->sides[side].tree;
-  uint64_t all = metric->samples == MODEL_NONE ? 0 : tree_incl(tree, 0, metric->samples);
-  uint64_t counted = metric->sample[side] > 0 && metric->column != MODEL_NONE
-                         ? model_rounded((double)tree_incl(tree, 0, metric->column) / metric->sample[side])
-                         : 0;
+  uint64_t all = 0, counted = 0;
+  if (metric->samples != MODEL_NONE)
+    all = tree_incl(tree, 0, metric->samples);
+  if (metric->sample[side] > 0 && metric->column != MODEL_NONE)
+    counted = model_rounded((double)tree_incl(tree, 0, metric->column) / metric->sample[side]);
   return MAX(counted, all);
 }
 

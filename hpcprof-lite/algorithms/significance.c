@@ -72,8 +72,9 @@ double significance_of_runs(const struct significance_runs *base, const struct s
   if (base->runs < 2 || now->runs < 2) {
     const struct significance_runs *known = base->runs < 2 ? now : base;
     double error = sqrt(known->variance * (1 + 1.0 / known->runs));
-    return error > 0 ? significance_of_t(difference / error, known->runs - 1.0)
-                     : without_variance(base->mean, now->mean);
+    if (!(error > 0))
+      return without_variance(base->mean, now->mean);
+    return significance_of_t(difference / error, known->runs - 1.0);
   }
   double a = base->variance / base->runs, b = now->variance / now->runs;
   if (!(a + b > 0))

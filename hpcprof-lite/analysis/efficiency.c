@@ -101,7 +101,8 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
     run->paused += (double)process->paused_ns;
     if (!add_process(process, &run->sums))
       continue;
-    run->first = run->first ? run->first : process;
+    if (!run->first)
+      run->first = process;
     run->processes++;
     run->threads_min = MIN(run->threads_min, process->threads_max);
     run->threads_max = MAX(run->threads_max, process->threads_max);
@@ -151,9 +152,10 @@ static void split_time(const struct run *runs, uint32_t count, const struct sums
     to->note = "no work was sampled by time";
     return;
   }
-  if (!to->compared)
-    to->note = most == 1 ? "the run itself had one thread"
-                         : "not known: give also the directory of a run of the same command with OMP_NUM_THREADS=1";
+  if (!to->compared && most == 1)
+    to->note = "the run itself had one thread";
+  else if (!to->compared)
+    to->note = "not known: give also the directory of a run of the same command with OMP_NUM_THREADS=1";
   double idle = whole - sums->work - sums->overhead;
   const double parts[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = whole,
                                           [EFFICIENCY_WORK] = sums->work,
@@ -218,8 +220,9 @@ void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, stru
     most = MAX(most, runs[i].threads_max);
   }
   efficiency->threads = least == most ? most : 0;
-  elapsed = count > 1 ? elapsed : (double)elapsed_ns;
-  efficiency->elapsed_s = (count > 1 ? all : elapsed) / 1e9;
+  if (count <= 1)
+    elapsed = all = (double)elapsed_ns;
+  efficiency->elapsed_s = all / 1e9;
   if (efficiency->processes) {
     compute_losses(&sums, elapsed, efficiency);
     split_time(runs, count, &sums, elapsed, &efficiency->split);

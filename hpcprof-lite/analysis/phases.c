@@ -406,7 +406,8 @@ static void spread_part(const struct phases *phases, struct phases_spread *sprea
   uint64_t slowest_ns = spread->slowest_ns;
   if (start_ns >= part->from_ns && end_ns <= part->to_ns) {
     spread_add(phases, spread, start_ns, end_ns);
-    spread->slowest = spread->slowest_ns > slowest_ns ? number : spread->slowest;
+    if (spread->slowest_ns > slowest_ns)
+      spread->slowest = number;
   } else if (from_ns < to_ns) {
     spread->count += start_ns >= part->from_ns;
     spread->total_ns += to_ns - from_ns;
@@ -448,7 +449,8 @@ static void spread_part_steps(struct phases *phases, uint32_t number, const stru
 static void spread_part_repetitions(struct phases *phases, struct phases_phase *phase, const struct part *part)
 {
   uint32_t at = region_at(phases, part->from_ns);
-  at = at ? at - 1 : at; /* its repetition may last longer than it */
+  if (at)
+    at--; /* its repetition may last longer than it */
   at = MAX(at, phase->first_region);
   for (uint32_t next; at < phases->regions_count && phases->regions[at].start_ns < phase->repeated_ns; at = next) {
     uint32_t repetition = phases->regions[at].repetition;
@@ -493,7 +495,8 @@ void phases_cut(struct phases *phases, uint64_t from_ns, uint64_t to_ns, bool re
       cut_phase(phases, i, &part, regions);
     phase->start_ns = MAX(phase->start_ns, from_ns);
     phase->end_ns = MIN(phase->end_ns, to_ns);
-    phase->figures = regions ? (struct phases_figures){.context = MODEL_NONE} : phase->figures;
+    if (regions)
+      phase->figures = (struct phases_figures){.context = MODEL_NONE};
   }
   for (uint32_t i = 0; i < phases->steps_count && regions; i++)
     phases->steps[i].figures = (struct phases_figures){.context = MODEL_NONE};

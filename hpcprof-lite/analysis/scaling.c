@@ -85,8 +85,9 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
     const struct scaling_point *base = &scaling->points[0];
     struct scaling_point *point = &scaling->points[i];
     double p = (double)point->threads / base->threads, more = scaling->weak ? p : 1, work_s;
-    fill_means(runs, scaling->forecast, point, i ? &work_s : &base_work_s);
-    work_s = i ? work_s : base_work_s;
+    fill_means(runs, scaling->forecast, point, &work_s);
+    if (!i)
+      base_work_s = work_s;
     point->speedup = point->elapsed_s > 0 ? more * base->elapsed_s / point->elapsed_s : NAN;
     point->efficiency = point->speedup / p;
     point->serial_fraction = scaling->weak || !scaling->forecast ? NAN : serial_fraction(point->speedup, p);
@@ -227,18 +228,22 @@ static bool is_charged(const struct scaling *scaling, uint32_t row)
   return any;
 }
 
-static void sort_rows(struct scaling *scaling)
+/* What a context loses with four times the threads where there is a forecast, otherwise with the most. */
+static double sort_key(const struct scaling *scaling, uint32_t row)
 {
   assert(scaling->points_count);
   enum { FOUR_TIMES = 1 };
-  uint32_t last = scaling->points_count - 1;
+  if (scaling->forecast)
+    return scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES];
+  return scaling_loss_of(scaling, row, scaling->points_count - 1)->loss_s;
+}
+
+static void sort_rows(struct scaling *scaling)
+{
   struct key *keys = xmalloc(scaling->rows * sizeof *keys);
   for (uint32_t row = 1; row < scaling->rows; row++)
     if (is_charged(scaling, row))
-      keys[scaling->contexts++] =
-          (struct key){scaling->forecast ? scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES]
-                                         : scaling_loss_of(scaling, row, last)->loss_s,
-                       row};
+      keys[scaling->contexts++] = (struct key){sort_key(scaling, row), row};
   qsort(keys, scaling->contexts, sizeof *keys, by_loss);
   for (uint32_t i = 0; i < scaling->contexts; i++)
     scaling->order[i] = keys[i].row;

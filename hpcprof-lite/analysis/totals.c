@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,12 +54,15 @@ static char *distinct_text(const struct profile *profile, bool hosts, const char
   uint32_t shown = MIN(distinct.count, SHOWN_NAMES);
   if (!shown)
     return xstrdup("(unknown)");
-  const char *second = shown > 1 ? distinct.first[1] : "", *third = shown > 2 ? distinct.first[2] : "";
-  char more[32] = "";
+  char *text;
+  size_t length;
+  FILE *stream = xopen_memstream(&text, &length);
+  for (uint32_t i = 0; i < shown; i++)
+    fprintf(stream, "%s%s", i ? separator : "", distinct.first[i]);
   if (distinct.count > shown)
-    snprintf(more, sizeof more, " and %" PRIu32 " more", distinct.count - shown);
-  return xasprintf("%s%s%s%s%s%s", distinct.first[0], shown > 1 ? separator : "", second, shown > 2 ? separator : "",
-                   third, more);
+    fprintf(stream, " and %" PRIu32 " more", distinct.count - shown);
+  xclose(stream, &text);
+  return text;
 }
 
 static void add_thread(struct totals *totals, const struct profile_thread *thread)

@@ -310,7 +310,8 @@ static void add_by_work(const struct whatif_run *run, const struct tree *flat, c
   while (*count < CANDIDATES_MAX) {
     uint32_t best = 0;
     for (uint32_t row = 1; row < flat->count; row++)
-      best = own[row] > own[best] ? row : best;
+      if (own[row] > own[best])
+        best = row;
     if (own[best] <= (double)run->profile->workspan.work / 100)
       break;
     if (own[best] >= inclusive_work(run, &flat->rows[best], work, covered) / 2)
@@ -366,7 +367,7 @@ static void add_row(const struct whatif_run *run, const struct tree_row *one, co
   struct target targets[2];
   uint32_t count = targets_of_functions(one, other, targets);
   double selected;
-  char *text = xasprintf("%s%s%s", one->name, other ? "," : "", other ? other->name : "");
+  char *text = other ? xasprintf("%s,%s", one->name, other->name) : xstrdup(one->name);
   *row = (struct whatif_row){
       .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
   factors_of_path(run, targets, count, factors);
@@ -476,9 +477,13 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
     const struct names_step *step = &run->names->steps[steps->first + i];
-    if (lines
-            ? construct_is_outlined(directive->kind) && selector_matches_line(target->selector, step->file, step->line)
-            : selects_function(run, target, step->function))
+    bool selected;
+    if (lines)
+      selected =
+          construct_is_outlined(directive->kind) && selector_matches_line(target->selector, step->file, step->line);
+    else
+      selected = selects_function(run, target, step->function);
+    if (selected)
       return true;
   }
   return false;

@@ -16,11 +16,8 @@ static bool find_unfit(const struct advice_input *input, struct advice *advice)
 {
   bool known = input->constructs->count > 1;
   if (!known)
-    advice_add(
-        advice, ADVICE_UNFIT, 0,
-        input->threads
-            ? "No OpenMP construct was timed: forecasts need -p online (the default)"
-            : "No OpenMP construct was timed: forecasts need a program that uses OpenMP, and -p online (the default)");
+    advice_add(advice, ADVICE_UNFIT, 0, "No OpenMP construct was timed: forecasts need %s-p online (the default)",
+               input->threads ? "" : "a program that uses OpenMP, and ");
   const char *chunks = profile_chunks_note(input->profile);
   if (chunks)
     advice_add(advice, ADVICE_UNFIT, 0, "%s", chunks);
@@ -46,15 +43,13 @@ static bool find_unfit(const struct advice_input *input, struct advice *advice)
   return !known;
 }
 
-/* Findings without a forecast come last. */
-static bool is_last(const struct advice_finding *found)
+/* Findings without a forecast come last, in the opposite order of their classes. */
+static int position(const struct advice_finding *found)
 {
-  return found->class >= ADVICE_UNFIT;
+  return found->class < ADVICE_UNFIT ? 0 : ADVICE_CLASSES - found->class;
 }
 
-ORDER(by_gain, struct advice_finding,
-      COMPARE(is_last(x), is_last(y)) ?: (is_last(x) ? COMPARE(y->class, x->class) : 0)
-      ?: COMPARE(y->gain_s, x->gain_s))
+ORDER(by_gain, struct advice_finding, COMPARE(position(x), position(y)) ?: COMPARE(y->gain_s, x->gain_s))
 
 /* Says that nothing gains enough.  Threads that are idle for a tenth of their time have a reason for that: then it is
  * only not known. */

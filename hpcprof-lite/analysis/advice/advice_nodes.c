@@ -50,8 +50,10 @@ static void find_far_tasks(const struct advice_input *input, const struct advice
   for (uint32_t i = 0; i < ADVICE_NODES_MAX; i++) {
     if (nodes[i].tasks < FEW_TASKS)
       continue;
-    near = near == ADVICE_NODES_MAX || mean(&nodes[i]) < mean(&nodes[near]) ? i : near;
-    far = far == ADVICE_NODES_MAX || mean(&nodes[i]) > mean(&nodes[far]) ? i : far;
+    if (near == ADVICE_NODES_MAX || mean(&nodes[i]) < mean(&nodes[near]))
+      near = i;
+    if (far == ADVICE_NODES_MAX || mean(&nodes[i]) > mean(&nodes[far]))
+      far = i;
   }
   if (near == far)
     return;

@@ -339,15 +339,15 @@ static bool imbalance(struct advice_run *run, const struct advice_region *region
 {
   if (waiting->lost_s <= 0)
     return false;
-  bool unseen = !region->loop.at && region->tasks <= 0 && run->input->profile->workspan.unseen & UNSEEN_INLINED;
+  const char *unseen = "";
+  if (!region->loop.at && region->tasks <= 0 && run->input->profile->workspan.unseen & UNSEEN_INLINED)
+    unseen = "; GCC's static loops do not tell their number of iterations: if it is small, divide the work into more "
+             "pieces (collapse(2))";
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_IMBALANCE, advice_region_gain(region, waiting->lost_s),
                  "Threads wait %.3f s of %.3f s for the last one to finish its part (%.0f threads%s, %.3f s elapsed)%s",
                  waiting->lost_s, region->total_s, region->threads, region->processes > 1 ? " in each process" : "",
-                 advice_region_wall(region),
-                 unseen ? "; GCC's static loops do not tell their number of iterations: if it is small, divide the "
-                          "work into more pieces (collapse(2))"
-                        : "");
+                 advice_region_wall(region), unseen);
   advice_place(found, region->at, waiting->at);
   if (waiting->loop) /* blocks of equal numbers of iterations become more unequal with more threads */
     advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
