@@ -184,8 +184,9 @@ int external_sort_rewind(struct external_sort *sort)
 {
   sort->read_one = false;
   if (sort->runs_count) {
-    int status = sort->count ? write_part(sort) : 0;
-    return status ? status : open_runs(sort);
+    if (sort->count && write_part(sort))
+      return ERR_INPUT;
+    return open_runs(sort);
   }
   if (!sort->runs) { /* everything is in memory */
     sort_part(sort);

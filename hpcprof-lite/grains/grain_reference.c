@@ -38,10 +38,8 @@ static void read_found(struct grain_reference *reference)
 
 int grain_reference_join(struct grain_reference *reference)
 {
-  int status = external_sort_rewind(reference->known);
-  status = status ? status : external_sort_rewind(reference->wanted);
-  if (status)
-    return status;
+  if (external_sort_rewind(reference->known) || external_sort_rewind(reference->wanted))
+    return ERR_INPUT;
   const uint64_t *known = external_sort_next(reference->known);
   for (const uint64_t *wanted; (wanted = external_sort_next(reference->wanted));) {
     while (known && known[0] < wanted[0])
@@ -56,7 +54,7 @@ int grain_reference_join(struct grain_reference *reference)
   external_sort_free(reference->known);
   external_sort_free(reference->wanted);
   reference->known = reference->wanted = NULL;
-  status = external_sort_rewind(reference->found);
+  int status = external_sort_rewind(reference->found);
   if (!status)
     read_found(reference);
   return status;

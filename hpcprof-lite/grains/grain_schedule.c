@@ -142,8 +142,10 @@ int grain_schedule_compute(struct grain_schedule *schedule, uint64_t span, struc
   assert(schedule->starts && schedule->ends);
   struct sweep sweep = {0};
   int status = external_sort_rewind(schedule->starts);
-  status = status ? status : external_sort_rewind(schedule->ends);
-  status = status ? status : sweep_all(schedule, span, &sweep);
+  if (!status)
+    status = external_sort_rewind(schedule->ends);
+  if (!status)
+    status = sweep_all(schedule, span, &sweep);
   finish_curve(&sweep.sums, curve);
   free(sweep.minima.stack);
   external_sort_free(schedule->starts);

@@ -397,8 +397,7 @@ static int tell_grain(struct grains *grains, const struct past_grain *grain)
   bool cut = grain->flags & LIVE_GRAIN_CUT; /* costs of all of it do not compare to a part of it */
   struct grain out = {.id = grain->id,
                       .parent = grain->parent ? past_grain(&grains->past, grain->parent)->id : 0,
-                      .kind = grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK
-                                                                  : (enum grain_kind)(grain->flags & LIVE_GRAIN_KIND),
+                      .kind = live_grain_kind(grain->flags),
                       .path = grains->visitor->without_paths ? NULL : grains->past.path,
                       .path_hash = grain->hash,
                       .child_number = grain->number,
@@ -533,7 +532,8 @@ int grains_each(struct grains *grains, const struct grains_visitor *visitor)
   grains->order = 0;
   grains->run_end = grains->recorder.grains.run_end;
   int status = tape_end(&grains->recorder.grains.tape);
-  status = status ? status : grain_schedule_rewind(&grains->recorder.grains.schedule);
+  if (!status)
+    status = grain_schedule_rewind(&grains->recorder.grains.schedule);
   while (!status && tape_back(&grains->recorder.grains.tape, &record))
     status = on_record(grains, &record);
   return status ? status : tape_failed(&grains->recorder.grains.tape);

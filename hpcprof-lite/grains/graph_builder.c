@@ -285,9 +285,13 @@ static void on_sync(struct graph_builder *builder, struct live *live, const stru
 {
   assert(event->kind == GRAIN_SYNC || event->kind == GRAIN_BARRIER);
   bool barrier = event->kind == GRAIN_BARRIER; /* its events of all grains are near to each other */
-  uint64_t key = barrier ? key_of(KEY_BARRIER, event->other, 0) : key_of(KEY_SYNC, live->id, event->number);
-  bool shared = barrier || !event->sync;
-  uint32_t node = shared ? join_node(builder, key, true) : add_node(builder, GRAIN_NODE_JOIN);
+  uint32_t node;
+  if (barrier)
+    node = join_node(builder, key_of(KEY_BARRIER, event->other, 0), true);
+  else if (!event->sync)
+    node = join_node(builder, key_of(KEY_SYNC, live->id, event->number), true);
+  else
+    node = add_node(builder, GRAIN_NODE_JOIN);
   xarray_reserve_zero(&builder->join_of, &builder->join_of_room, (size_t)event->sync + 1, sizeof *builder->join_of);
   builder->join_of[event->sync] = event->sync ? node : 0;
   prepend(builder, live, node);
@@ -560,7 +564,10 @@ int graph_builder_grain(struct graph_builder *builder, const struct grain_row *r
   if (builder->forked) {
     struct live *creator = live_of(builder, builder->forked);
     builder->forked = 0;
-    (builder->forked_chunk ? chunk_to : fork_to)(builder, creator, node, row);
+    if (builder->forked_chunk)
+      chunk_to(builder, creator, node, row);
+    else
+      fork_to(builder, creator, node, row);
   }
   return keep_small(builder);
 }

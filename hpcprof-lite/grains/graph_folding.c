@@ -392,8 +392,9 @@ static uint32_t exit_of(const struct blocks *blocks, uint32_t node)
 static uint32_t only_one(struct folding *folding, const uint32_t *list, uint32_t count)
 {
   uint32_t found = count ? folding_find(folding, list[0]) : 0;
-  for (uint32_t i = 1; i < count && found; i++)
-    found = folding_find(folding, list[i]) == found ? found : 0;
+  for (uint32_t i = 1; i < count; i++)
+    if (folding_find(folding, list[i]) != found)
+      return 0;
   return found;
 }
 
@@ -419,18 +420,21 @@ static uint32_t join_of(struct folding *folding, struct blocks *blocks, uint32_t
   assert(count > 1);
   uint32_t join = 0;
   for (uint32_t i = 0; i < count && !join; i++)
-    join = only_after(folding, blocks->succs[i], fork) ? only_successor(folding, blocks, blocks->succs[i]) : 0;
-  for (uint32_t i = 0; i < count && join; i++) {
+    if (only_after(folding, blocks->succs[i], fork))
+      join = only_successor(folding, blocks, blocks->succs[i]);
+  if (!join)
+    return 0;
+  for (uint32_t i = 0; i < count; i++) {
     uint32_t node = blocks->succs[i];
-    bool inside = node == join || (only_after(folding, node, fork) && only_successor(folding, blocks, node) == join);
-    join = inside ? join : 0;
+    if (node != join && (!only_after(folding, node, fork) || only_successor(folding, blocks, node) != join))
+      return 0;
   }
   const uint32_t *list;
-  uint32_t preds = join ? preds_of(folding, join, &list) : 0;
-  preds = join ? distinct(folding, list, preds, blocks->preds) : 0;
-  for (uint32_t i = 0; i < preds && join; i++)
+  uint32_t preds = preds_of(folding, join, &list);
+  preds = distinct(folding, list, preds, blocks->preds);
+  for (uint32_t i = 0; i < preds; i++)
     if (blocks->preds[i] != fork && !bsearch(&blocks->preds[i], blocks->succs, count, sizeof *blocks->succs, by_number))
-      join = 0;
+      return 0;
   return join;
 }
 
@@ -440,14 +444,19 @@ static bool fold_block(struct folding *folding, struct blocks *blocks, uint32_t 
   assert(!folding->nodes[node].into);
   const uint32_t *list;
   uint32_t count = succs_of(folding, exit_of(blocks, node), &list);
-  count = count ? distinct(folding, list, count, blocks->succs) : 0;
-  uint32_t join = count == 1 && only_after(folding, blocks->succs[0], node) ? blocks->succs[0] : 0;
-  join = count > 1 ? join_of(folding, blocks, node, count) : join;
+  uint32_t join = 0;
+  if (count)
+    count = distinct(folding, list, count, blocks->succs);
+  if (count > 1)
+    join = join_of(folding, blocks, node, count);
+  else if (count && only_after(folding, blocks->succs[0], node))
+    join = blocks->succs[0];
   if (!join || !may_fold(folding, &folding->nodes[node]) || !may_fold(folding, &folding->nodes[join]))
     return false;
   uint64_t amount = amount_of(&folding->nodes[node]) + folding->nodes[join].node.exec;
   for (uint32_t i = 0; i < count; i++) {
-    model_add(&amount, blocks->succs[i] == join ? 0 : amount_of(&folding->nodes[blocks->succs[i]]));
+    if (blocks->succs[i] != join)
+      model_add(&amount, amount_of(&folding->nodes[blocks->succs[i]]));
     if (!may_fold(folding, &folding->nodes[blocks->succs[i]]))
       return false;
   }
@@ -525,8 +534,9 @@ void folding_reduce(struct folding *folding, uint32_t most)
   assert(most);
   uint64_t total = 2;
   for (uint32_t i = 1; i < folding->nodes_count; i++)
-    model_add(&total, folding->nodes[i].into ? 0 : amount_of(&folding->nodes[i]));
-  total = total >> 62 ? UINT64_MAX >> 2 : total;
+    if (!folding->nodes[i].into)
+      model_add(&total, amount_of(&folding->nodes[i]));
+  total = MIN(total, UINT64_MAX >> 2);
   while (folding->alive > most) {
     make_lists(folding);
     if (fold_siblings(folding, most) || fold_blocks(folding, most))

@@ -174,7 +174,7 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
              grain->flags & LIVE_GRAIN_TAPED, grain->row, grain->creator_row, grain->number, grain->construct, joins,
              grain->clock, grain->place);
     if (!(grain->flags & LIVE_GRAIN_DROPPED))
-      grains->of_kind[grain->flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK : grain->flags & LIVE_GRAIN_KIND]++;
+      grains->of_kind[live_grain_kind(grain->flags)]++;
     grains->last_released = grain->id;
     if (grain->flags & (LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_LOOP_TASK))
       team_loop_release(grains, grain->loop);

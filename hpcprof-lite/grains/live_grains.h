@@ -31,6 +31,12 @@ enum live_grain_flag {
   LIVE_GRAIN_WAITING = 4096
 };
 
+/* The kind of a grain with these flags, as it is reported: the chunk of a taskloop is recorded as a task. */
+static inline enum grain_kind live_grain_kind(uint32_t flags)
+{
+  return flags & LIVE_GRAIN_LOOP_TASK ? GRAIN_CHUNK : (enum grain_kind)(flags & LIVE_GRAIN_KIND);
+}
+
 enum live_sync { LIVE_SYNC_TASKWAIT, LIVE_SYNC_GROUP, LIVE_SYNC_BARRIER, LIVE_SYNC_LOOP, LIVE_SYNC_CHILD };
 
 /* Ended grains that nothing has joined yet. */

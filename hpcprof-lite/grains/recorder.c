@@ -319,8 +319,11 @@ static void on_implicit(struct recorder *recorder, const struct graph_event *eve
     return;
   struct live_grain *grain = at(recorder, index);
   team_region_entered(&recorder->grains, region_index, index);
-  grain->flags |=
-      LIVE_GRAIN_STARTED | (!in_graph && further ? LIVE_GRAIN_FURTHER : 0) | (region->masked ? LIVE_GRAIN_MASKED : 0);
+  grain->flags |= LIVE_GRAIN_STARTED;
+  if (!in_graph && further)
+    grain->flags |= LIVE_GRAIN_FURTHER;
+  if (region->masked)
+    grain->flags |= LIVE_GRAIN_MASKED;
   grain->member = event->operand[3] < UINT32_MAX ? (uint32_t)event->operand[3] : 0;
   grain->row = region->row;
   grain->creator_row = region->creator_row;
@@ -456,8 +459,9 @@ static void on_scope(struct recorder *recorder, const struct graph_event *event)
   if (!index)
     return;
   grain->scopes++;
-  uint32_t kind = row < recorder->process->workspan.directives_count ? recorder->process->workspan.directives[row].kind
-                                                                     : (uint32_t)DIRECTIVE_PROGRAM;
+  uint32_t kind = DIRECTIVE_PROGRAM;
+  if (row < recorder->process->workspan.directives_count)
+    kind = recorder->process->workspan.directives[row].kind;
   struct team_region *region = team_region(&recorder->grains, grain->region);
   if (kind == DIRECTIVE_TASKLOOP) {
     struct live_grain *creator = at(recorder, running_in(recorder, event->running));

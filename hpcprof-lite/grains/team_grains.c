@@ -83,7 +83,9 @@ static uint64_t increment(const struct team_loop *loop)
   if (!loop->any || !last || loop->iterations <= last || distance % (loop->iterations - last))
     return 0;
   uint64_t step = distance / (loop->iterations - last);
-  return step && step < (uint64_t)1 << 62 ? tape_zigzag(up ? step : -step) + 1 : 0;
+  if (!step || step >= (uint64_t)1 << 62)
+    return 0;
+  return tape_zigzag(up ? step : -step) + 1;
 }
 
 void team_loop_release(struct live_grains *grains, uint32_t index)

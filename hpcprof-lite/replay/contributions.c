@@ -106,7 +106,8 @@ static void fold(struct contributions *contributions, uint32_t *list)
     if (complete && (!top || link_at(contributions, top)->count == LINK_ITEMS)) {
       uint32_t more = link_new(contributions, top);
       complete = more != 0;
-      top = more ? more : top;
+      if (more)
+        top = more;
       links++;
     }
     if (complete) {

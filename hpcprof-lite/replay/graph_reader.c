@@ -141,21 +141,28 @@ static void on_task(struct task_graph *graph, struct graph_event *event)
   const struct task_graph_task *starter = beside ? task_graph_task(graph, event->running) : parent;
   uint32_t row = task_graph_row(graph, event->operand[2]), choice = 0;
   bool final = parent->flags & TASK_GRAPH_FINAL;
-  task->flags = (flags & GRAPHLOG_SERIAL || final ? TASK_GRAPH_SERIAL : 0) |
-                (flags & GRAPHLOG_FINAL || final ? TASK_GRAPH_FINAL : 0);
+  if (flags & GRAPHLOG_SERIAL || final)
+    task->flags |= TASK_GRAPH_SERIAL;
+  if (flags & GRAPHLOG_FINAL || final)
+    task->flags |= TASK_GRAPH_FINAL;
   task->now = vector_clock_copy(&graph->clocks, starter->now);
   if (parent_index) {
     parent->refs++;
     task->parent = parent_index;
-    task->creation_chunk = beside ? starter->creation_chunk : parent->chunk;
     task->group = starter->group;
     task_graph_group(graph, task->group)->refs += task->group != 0;
     task->region = parent->region;
     task_graph_region(graph, task->region)->refs += task->region != 0;
     task->phase = starter->phase;
-    choice = beside ? starter->choice : task_graph_scope(graph, parent->scope)->choice;
-    uint32_t outer = beside ? starter->outer_instance : task_graph_make_instances(graph, parent);
-    task->outer_instance = instances_share(&graph->instances, outer);
+    if (beside) {
+      task->creation_chunk = starter->creation_chunk;
+      task->outer_instance = instances_share(&graph->instances, starter->outer_instance);
+      choice = starter->choice;
+    } else {
+      task->creation_chunk = parent->chunk;
+      task->outer_instance = instances_share(&graph->instances, task_graph_make_instances(graph, parent));
+      choice = task_graph_scope(graph, parent->scope)->choice;
+    }
   }
   graph->lost.invalid += !parent_index;
   task->choice = choice;
@@ -333,10 +340,14 @@ static void on_loop(struct task_graph *graph, struct graph_event *event)
   uint32_t row = task_graph_row(graph, event->operand[0]);
   struct task_graph_loop *loop = enter_loop(graph, task, row, event);
   struct clock_pair now = task_graph_now(graph, task);
-  uint32_t outer = loop ? task_graph_make_instances(graph, task) : 0;
-  uint32_t part = loop ? instances_enter_part(&graph->instances, loop->instance, outer, &now) : 0;
-  task_graph_construct_begin(graph, task, loop ? loop->row : row, part);
-  task->loop_slot = loop ? (uint32_t)(loop - task_graph_region(graph, task->region)->loops) + 1 : 0;
+  uint32_t part = 0;
+  task->loop_slot = 0;
+  if (loop) {
+    row = loop->row;
+    part = instances_enter_part(&graph->instances, loop->instance, task_graph_make_instances(graph, task), &now);
+    task->loop_slot = (uint32_t)(loop - task_graph_region(graph, task->region)->loops) + 1;
+  }
+  task_graph_construct_begin(graph, task, row, part);
   task->flags |= TASK_GRAPH_LOOP;
   if (!task->loop_entry)
     task->loop_entry = vector_clock_new(&graph->clocks);
@@ -468,7 +479,7 @@ static void wait_for_lock(struct task_graph *graph, const struct task_graph_task
   for (uint32_t i = graph->first_schedule; task->now && i < graph->clocks.width; i++) {
     struct vector_clock_element *own = &vector_clock_at(&graph->clocks, task->now)->element[i];
     const struct vector_clock_element *released = &vector_clock_at(&graph->clocks, lock->released)->element[i];
-    own->time = released->time > own->time ? released->time : own->time;
+    own->time = MAX(own->time, released->time);
   }
 }
 

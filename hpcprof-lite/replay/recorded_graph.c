@@ -39,9 +39,9 @@ static void compare(struct comparison *comparison, const char *what, const char 
   double allowed = is_amount && workspan->is_time ? 1e-6 * larger + LAST_FRAGMENT_NS : 0;
   if (fabs(value - (double)measured) <= allowed || comparison->differences++)
     return;
-  bool seconds = is_amount && workspan->is_time;
+  double unit = is_amount && workspan->is_time ? 1e9 : 1;
   snprintf(comparison->first, sizeof comparison->first, "%s of %s is %.9g in the log, %.9g in the measurement", what,
-           of, seconds ? value / 1e9 : value, seconds ? (double)measured / 1e9 : (double)measured);
+           of, value / unit, (double)measured / unit);
 }
 
 static void compare_all(struct recorded_graph *recorded, const struct replay_result *result)

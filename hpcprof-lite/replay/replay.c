@@ -131,7 +131,8 @@ static double run_scenarios(struct replay *replay, struct samples *samples, uint
     double by_construct = work * selection_by_construct(&replay->graph.selection, scope->choice, i);
     struct vector_clock_element *element = &clock->element[1 + i];
     element->time += remaining;
-    first = i ? first : remaining;
+    if (!i)
+      first = remaining;
     if (by_construct == work && !(replay->request->exact_samples && samples->weight > 0)) {
       element->removed += work - remaining;
       element->sampled += work;

@@ -187,7 +187,8 @@ uint32_t task_graph_make_instances(struct task_graph *graph, struct task_graph_t
     if (own && !scope->instance && scope->row)
       scope->instance = instances_enter(&graph->instances, scope->row, outer, &scope->begin);
     uint32_t instance = scope_instance(graph, task, scope);
-    outer = instance ? instance : outer;
+    if (instance)
+      outer = instance;
   }
   return outer;
 }

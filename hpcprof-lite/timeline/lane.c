@@ -547,8 +547,12 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
     length = model_rounded(ran);
   }
   uint64_t end_ns = at_ns(lane, set_up ? event->begin_ticks + length : event->end_ticks - length);
-  first = set_up ? own : *state;
-  *state = set_up ? *state : own;
+  if (set_up) {
+    first = own;
+  } else {
+    first = *state;
+    *state = own;
+  }
   state->begins = state->begins && end_ns <= lane->at_ns;
   add_state(lane, first, end_ns);
 }

@@ -185,10 +185,10 @@ static bool read_block(struct reading *reading, uint64_t block, uint64_t first, 
   uint8_t *bytes;
   size_t size;
   uint64_t length_ns = UINT64_C(1) << (reading->index->head.shift + reading->level);
-  const struct stream_chunk *chunk = block >> TIMELINE_INDEX_LEVEL_SHIFT
-                                         ? NULL
-                                         : find_chunk(&reading->index->file, reading->lane->thread,
-                                                      reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
+  const struct stream_chunk *chunk = NULL;
+  if (!(block >> TIMELINE_INDEX_LEVEL_SHIFT))
+    chunk = find_chunk(&reading->index->file, reading->lane->thread,
+                       reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
   if (!decode(reading->index, chunk, sizeof cells, &bytes, &size)) /* there must be one: the thread lived then */
     return false;
   if (size == sizeof cells)

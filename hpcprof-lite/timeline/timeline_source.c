@@ -65,13 +65,14 @@ static struct timeline_interval mapped(const struct timeline_source *source, con
                                        uint32_t position, const struct lane_interval *from)
 {
   assert(from->category < TIMELINE_CATEGORIES);
-  bool gap = from->category == TIMELINE_GAP;
+  uint32_t construct = MODEL_NONE;
+  if (from->category != TIMELINE_GAP)
+    construct = traced_construct(&source->input, traced, position, from->record);
   return (struct timeline_interval){.start_ns = from->start_ns,
                                     .end_ns = from->end_ns,
                                     .lane = MODEL_NONE,
                                     .category = from->category,
-                                    .construct = gap ? MODEL_NONE
-                                                     : traced_construct(&source->input, traced, position, from->record),
+                                    .construct = construct,
                                     .context = traced_row(traced, position, from->node),
                                     .wait_for = MODEL_NONE,
                                     .node = from->node,
@@ -230,8 +231,9 @@ static int each_by_time(struct timeline_source *source, timeline_visit *visit, v
 static int each(void *context, uint32_t lane, timeline_visit *visit, void *visit_context)
 {
   struct timeline_source *source = context;
-  return lane == MODEL_NONE ? each_by_time(source, visit, visit_context)
-                            : each_of_lane(source, lane, visit, visit_context);
+  if (lane == MODEL_NONE)
+    return each_by_time(source, visit, visit_context);
+  return each_of_lane(source, lane, visit, visit_context);
 }
 
 /* ---- counters ---- */
@@ -538,8 +540,8 @@ uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t pr
 {
   assert(process < source->count);
   const struct traced *traced = &source->traced[process];
-  return position < source->input.profile->processes[process].threads_count && traced->rows ? traced->counts[position]
-                                                                                            : 0;
+  bool known = position < source->input.profile->processes[process].threads_count && traced->rows;
+  return known ? traced->counts[position] : 0;
 }
 
 uint32_t timeline_source_construct(const struct timeline_source *source, uint32_t process, uint32_t position,
