@@ -456,7 +456,7 @@ static double test(const struct significance_runs *base, const struct significan
 {
   const uint64_t samples[COMPARE_SIDES] = {parts[COMPARE_BASE].samples, parts[COMPARE_NEW].samples};
   bool few = samples[COMPARE_BASE] < MODEL_FEW_SAMPLES && samples[COMPARE_NEW] < MODEL_FEW_SAMPLES;
-  bool nothing = base->mean == 0 && now->mean == 0; /* that is no comparison */
+  bool nothing = base->mean == 0 && now->mean == 0; /* there is nothing to compare */
   if (nothing || (basis != COMPARE_EXACT && few))
     return NAN;
   if (base->runs > 1 || now->runs > 1)

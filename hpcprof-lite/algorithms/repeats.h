@@ -17,7 +17,7 @@ enum { REPEATS_LEAST = 3, REPEATS_UNIT_MAX = 1024 }; /* items of a unit */
 
 #define REPEATS_BEGINS 0x80000000u
 
-/* Of loops: numbers from repeats.plain on.  Smaller ones are symbols of the sequence. */
+/* A symbol below repeats.plain is one of the sequence, others are loops[symbol - repeats.plain]. */
 struct repeats_item {
   uint32_t symbol, first; /* first element */
 };

@@ -14,8 +14,8 @@ struct run_mark {
   uint32_t process, thread; /* position; index */
   const char *name;
   bool phase;
-  bool timed; /* of a phase: the next are known, what all threads of the process did in it */
-  uint64_t ns[TIMELINE_CATEGORIES];
+  bool timed;                       /* a phase whose `ns` are known */
+  uint64_t ns[TIMELINE_CATEGORIES]; /* what all threads of the process did in it */
 };
 
 struct run_marks {
@@ -32,7 +32,7 @@ void run_marks_release(struct run_marks *marks);
 /* The positions of the marks of a process, in the order of time; *count: their number.  marks may be NULL. */
 const uint32_t *run_marks_of(const struct run_marks *marks, uint32_t process, uint32_t *count);
 
-/* Finds out what the threads did in the phases: of processes with lanes. */
+/* Finds what the threads did in the phases of processes that have lanes. */
 void run_marks_time(struct run_marks *marks, const struct timeline *timeline);
 
 #endif

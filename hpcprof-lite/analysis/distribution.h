@@ -53,8 +53,8 @@ struct distribution {
   uint32_t lossy_count;
 };
 
-/* Computes the distribution over the threads of an order (views/thread_order.h), more than DISTRIBUTION_FROM.  Returns
- * 0. */
+/* Computes the distribution over the threads of an order (views/thread_order.h), of which there are more than
+ * DISTRIBUTION_FROM. */
 void distribution_compute(const struct profile *profile, const uint64_t *order, uint32_t count, bool has_time,
                           struct distribution *distribution);
 

@@ -56,7 +56,7 @@ struct efficiency_split {
   bool known;           /* false: no work was sampled; all figures are 0 */
   bool compared;        /* work at one thread is known */
   uint32_t runs, alone; /* number of directories that count, and of reference runs */
-  uint32_t added;       /* of directories that are no references, also if they do not count */
+  uint32_t added;       /* of directories that are not references, also those that do not count */
   double part_s[EFFICIENCY_PARTS], gain_s[EFFICIENCY_PARTS];
   const char *note; /* why work at one thread is not known, or "" */
 };

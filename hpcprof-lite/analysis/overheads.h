@@ -1,12 +1,12 @@
 /* Where the time of parallel regions is lost: the four classes of overhead of ompP.
  *
  * Context: BATCH.  Pure.  Source: Fürlinger and Skinner, "Performance Profiling for OpenMP Tasks", section 3.3: time in
- * which tasks run is no overhead.  Departure: a barrier's own cost, after the last thread has arrived, is management.
+ * which tasks run is not overhead.  Departure: a barrier's own cost, after the last thread has arrived, is management.
  *
  * Each outermost parallel region has a row with everything below it, in all teams.  Invariant: total = useful + the
- * four classes, where `total` is all exclusive time and `useful` the bodies' part of it.  The row of the program comes
- * last: its total is the largest team x elapsed time, its overheads and its gain are the sums of the others; the rest
- * is serial code, and threads that smaller regions do not use.
+ * four classes, where total_ns is all exclusive time and useful_ns the bodies' part of it.  The row of the program
+ * comes last: its total is the largest team x elapsed time, its overheads and its gain are the sums of the others; the
+ * rest is serial code, and threads that smaller regions do not use.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_OVERHEADS_H
 #define HPCPROF_LITE_ANALYSIS_OVERHEADS_H

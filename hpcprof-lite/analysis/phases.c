@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A part of the life that is shorter than 1/LEAST_PART of it is no phase of its own; serial time that is less than
- * 1/LEAST_SERIAL of a pattern is no step of its own. */
+/* A part of the life that is shorter than 1/LEAST_PART of it is not a phase of its own; serial time that is less than
+ * 1/LEAST_SERIAL of a pattern is not a step of its own. */
 enum { LEAST_PART = 200, LEAST_SERIAL = 100 };
 
 /* Makes phases from left to right.  Parts that are too short wait until it is known what follows them. */

@@ -3,7 +3,7 @@
  * Context: BATCH.  Use: phases_find() with the outermost regions of the thread that executes the serial code; then all
  * lanes of the process are added to sums, of which each worker has its own; then phases_finish().
  *
- * Phases tile the life of the process.  A part that takes less than 1/200 of it is no phase, but belongs to the one
+ * Phases tile the life of the process.  A part that takes less than 1/200 of it is not a phase, but belongs to the one
  * before it; where many of them follow each other without a pattern, they are one phase together.  After the last
  * repetition of a pattern, as much serial time belongs to it as lies between its other repetitions on average.
  *
@@ -86,7 +86,7 @@ struct phases_phase {
   uint64_t start_ns, end_ns;
   uint64_t repeated_ns; /* of a pattern: when its last repetition ends */
   uint32_t first_region, regions;
-  uint32_t first_step, steps; /* the first one is the serial time that is no step of its own */
+  uint32_t first_step, steps; /* the first one is the serial time that is not a step of its own */
   uint32_t first_token, tokens;
   struct phases_spread spread; /* of a pattern's repetitions; otherwise of the phase */
   struct phases_figures figures;

@@ -16,8 +16,7 @@ struct unnamed_module {
   bool unnamed;    /* most of its time is in functions without a name; otherwise, it has no source lines */
 };
 
-/* Fills modules[] with the modules that have at least 1 % of all time, the largest first, and sets *count.  Returns
- * 0. */
+/* Fills modules[] with the modules that have at least 1 % of all time, the largest first, and sets *count. */
 void unnamed_modules(const struct tree *tree, const struct tree_columns *columns, const struct names *names,
                      struct unnamed_module modules[UNNAMED_MODULES_MAX], uint32_t *count);
 

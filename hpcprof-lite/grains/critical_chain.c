@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* The pass forwards. */
+/* The first pass, which follows the log. */
 struct recording {
   struct tape tape;
   const struct task_graph *graph; /* of the replay */
@@ -16,7 +16,7 @@ struct recording {
   uint32_t end;                   /* clock: the end of the program */
 };
 
-/* ---- forwards ---- */
+/* ---- the first pass ---- */
 
 /* Whether raising a clock to another one changes it. */
 static bool raises(const struct recording *recording, uint32_t clock, uint32_t other)

@@ -2,8 +2,8 @@
  *
  * Context: BATCH, one thread at a time.  Source: the graph log.  critical_chain_find() replays it once and keeps in a
  * temporary file (tape.h), of about the log's size, which fragment ran from which clock, and from which other clock a
- * clock took its value.  Read backwards from the end of the program, that leads along one chain.  Of chains of equal
- * length it is the one that the replay reached first.
+ * clock took its value.  Read backwards from the end of the program, that leads along one chain.  Among chains of equal
+ * length, it finds the one that the replay reached first.
  *
  * Invariants: the work of the intervals adds up to the span of the log; begin_ticks <= end_ticks, and no interval
  * begins before the end of the one before.  Where clocks of cores or late announcements contradict that, the earlier

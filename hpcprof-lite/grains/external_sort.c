@@ -158,7 +158,7 @@ static size_t window_of(const struct external_sort *sort)
   return MAX(bytes, WINDOW_BYTES_MIN) / sizeof *sort->records / sort->width;
 }
 
-/* The windows of the runs are in `records`; there is more only for more runs than have room. */
+/* The windows of the runs share `records`: more runs than fit there, with the least window, are beyond any log. */
 static int open_runs(struct external_sort *sort)
 {
   size_t window = window_of(sort);

@@ -40,7 +40,7 @@ struct grains {
 
 /* ---- the first pass ---- */
 
-/* The log should tell the same as what the process computed while it ran. */
+/* Work and span of the log must be those that the process computed while it ran. */
 static void compare(struct grains *grains, const struct profile_process *process, double span,
                     struct problems *problems)
 {

@@ -9,8 +9,8 @@
  * path through a grain, and the synchronisation that joins it, are exact.  Grains are delivered from the last created
  * one to the first: `id` falls from call to call, and a grain comes after all grains that it has created.
  *
- * Of a process that is limited to a part of the run, only grains that ran in it are delivered, unless events are
- * wanted, too: those need the whole graph, in which nothing outside does work.
+ * If a process is limited to a part of the run, only grains that ran in it are delivered, unless the visitor takes
+ * events, too: those need the whole graph, in which nothing outside does work.
  *
  * Memory: live tasks, taskgroups and synchronisations; never the number of tasks.
  */
@@ -29,7 +29,7 @@ struct grains_visitor {
   const char *root;   /* path: only that grain and those below it are delivered; NULL: all */
 };
 
-/* Of the whole process. */
+/* Sums over the whole process. */
 struct grains_totals {
   uint64_t count[GRAIN_KINDS], last_id;
   uint64_t work, span; /* work = the sum of exec of all grains */

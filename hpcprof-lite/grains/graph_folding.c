@@ -262,7 +262,7 @@ struct sibling {
   uint32_t node, count;
 };
 
-/* Likewise. */
+/* COMPARE() takes more instructions here, too. */
 static int by_hash(const void *a, const void *b)
 {
   const struct sibling *x = a, *y = b;

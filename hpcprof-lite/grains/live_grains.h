@@ -20,7 +20,7 @@ enum live_grain_flag {
   LIVE_GRAIN_MASKED = 4,   /* created in a masked construct; otherwise, if it has a construct's number, in a single */
   LIVE_GRAIN_RANGE = 8,    /* its path has a range of iterations */
   LIVE_GRAIN_FURTHER = 16, /* an initial task that is not the process's first one */
-  LIVE_GRAIN_DROPPED = 32, /* stood for a wait: is no grain */
+  LIVE_GRAIN_DROPPED = 32, /* stood for a wait: is not a grain */
   LIVE_GRAIN_OF_LOOP = 64, /* a chunk of a worksharing loop, which runs in its parent */
   LIVE_GRAIN_LOOP_TASK = 128, /* of a taskloop */
   LIVE_GRAIN_CUT = 256,       /* not all that it did is in the part of the run that is reported */
@@ -200,7 +200,7 @@ void team_taskloop_task(struct live_grains *grains, uint32_t grain, uint32_t loo
 void team_taskloop_chunk(struct live_grains *grains, uint32_t grain, uint64_t start, uint64_t iterations);
 void team_taskloop_end(struct live_grains *grains, uint32_t grain);
 
-/* Drops a reference to a loop: nobody enters it any more, or a chunk of it was released. */
+/* Drops a reference to a loop: no task enters it any more, or a chunk of it was released. */
 void team_loop_release(struct live_grains *grains, uint32_t loop);
 
 /* All that is still open ends: the log ends. */

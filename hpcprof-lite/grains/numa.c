@@ -35,7 +35,7 @@ static bool read_cpus(const char **at, uint8_t node, struct numa *numa)
   return true;
 }
 
-/* Returns the number of distances of a node, 0 if the text is no node. */
+/* Returns the number of distances of a node, 0 if the text does not describe one. */
 static uint32_t read_node(const char **at, struct numa *numa)
 {
   assert(numa->nodes < NUMA_NODES_MAX);

@@ -1,7 +1,7 @@
 /* The NUMA nodes of a process's machine, as its notes name them.
  *
  * Context: BATCH.  The launcher writes a line "NUMA: CPUS DISTANCES; …" with an entry for each node, such as
- * "NUMA: 0-3,8 10,21; 4-7 21,10", if there are several nodes.  Notes are hostile: what cannot be read is no node.
+ * "NUMA: 0-3,8 10,21; 4-7 21,10", if there are several nodes.  Notes are hostile: what cannot be read is left out.
  */
 #ifndef HPCPROF_LITE_GRAINS_NUMA_H
 #define HPCPROF_LITE_GRAINS_NUMA_H

@@ -511,7 +511,7 @@ static void on_chunk(struct recorder *recorder, const struct graph_event *event)
   struct live_grain *grain = at(recorder, index);
   const uint64_t *operand = event->operand;
   bool single = !grain->loop && grain->open_construct && !grain->open_masked && !grain->open_children;
-  if (single && operand[0]) /* the threads agree on it, whoever runs the construct first */
+  if (single && operand[0]) /* the threads agree on it, whichever runs the construct first */
     grain->open_construct = operand[0];
   else if (grain->flags & LIVE_GRAIN_LOOP_TASK)
     team_taskloop_chunk(&recorder->grains, index, operand[0], operand[1]);

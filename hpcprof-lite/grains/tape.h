@@ -77,7 +77,7 @@ struct tape {
 void tape_init(struct tape *tape, struct problems *problems);
 void tape_release(struct tape *tape);
 
-/* Appends a record.  On failure the tape is useless, which tape_end() tells. */
+/* Appends a record.  After a failure the tape cannot be read, which tape_end() returns. */
 void tape_put(struct tape *tape, enum tape_op op, const uint64_t *operands);
 
 #define TAPE_PUT(tape, op, ...) tape_put(tape, op, (const uint64_t[]){__VA_ARGS__})

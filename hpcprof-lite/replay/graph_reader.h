@@ -1,4 +1,5 @@
-/* Reads the records of a graph log: finds the objects that they name, changes the task graph, and tells a sink.
+/* Reads the records of a graph log: finds the objects that they name, changes the task graph, and passes them to a
+ * sink.
  *
  * Context: BATCH.  The rules are those of hpcrun-lite/rt/span (span.h, explicit_task.h, worksharing.h), and of
  * doc/format.md, Replay.  Tasks are named by their numbers in the graph, 0 = none: a record of a task that is not known
@@ -19,13 +20,13 @@ struct graph_event {
   uint32_t running;                 /* the task that the stream runs before the record */
   uint32_t task;                    /* the task that the record names, otherwise `running` */
   uint32_t created;                 /* the task, region or taskgroup that it has created */
-  uint32_t closed_loop;             /* `team` of a loop of the region that it has closed */
+  uint32_t closed_loop;             /* field `team` of the loop of the region that it has closed */
   bool counts;                      /* set by fragments: it does not contradict the graph, */
   uint64_t work;                    /* its work, */
   double start;                     /* and the time of its task before it, as measured */
 };
 
-/* Is told of the records, before and after they change the graph (NULL: it is not), and of what happens to its clocks.
+/* Receives the records, before and after they change the graph, and the changes of its clocks; functions may be NULL.
  * All functions get clocks.context. */
 struct graph_sink {
   struct vector_clock_observer clocks;

@@ -23,7 +23,7 @@ enum schedule_change {
 struct schedule_assumption {
   enum schedule_change change;
   const bool *rows; /* [directive] whether it is selected; not NULL for changes that select */
-  bool own_chunks; /* each thread runs the chunks that it ran, one after another; else whoever is free takes the next */
+  bool own_chunks; /* each thread runs the chunks that it ran, one after another; else the next free thread takes one */
 };
 
 /* The times of a task in the schedules that ignore a record. */

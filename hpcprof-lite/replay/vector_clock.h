@@ -29,7 +29,7 @@ struct vector_clock {
 
 enum vector_clock_change { VECTOR_CLOCK_SET, VECTOR_CLOCK_RAISE, VECTOR_CLOCK_FREE };
 
-/* Is told of every change of a clock by another one, and when a clock is freed (other: 0). */
+/* Is called when another clock changes a clock, and when a clock is freed (other: 0). */
 struct vector_clock_observer {
   void (*changed)(void *context, enum vector_clock_change change, uint32_t clock, uint32_t other);
   void *context;

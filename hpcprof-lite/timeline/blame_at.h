@@ -1,4 +1,4 @@
-/* Who was to blame at a moment: the contexts that other threads ran while one waited.
+/* What was to blame at a moment: the contexts that other threads ran while one waited.
  *
  * Context: BATCH.  Source: the blame shifting of Tallent and Mellor-Crummey (PPoPP 2009), applied to an interval: idle
  * time is charged to the contexts in which samples find other threads of the process at work meanwhile, time that waits

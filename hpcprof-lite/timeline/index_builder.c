@@ -321,8 +321,8 @@ static bool is_index(int fd)
   return false;
 }
 
-/* Whether the index's name is free, or that of an earlier index, of this user or the directory's.  Otherwise sets
- * errno, to EEXIST where it is that of another file. */
+/* Whether the index's name is free, or an earlier index of this user, or of the directory's owner, has it.  Otherwise
+ * sets errno, to EEXIST if another file has it. */
 static bool may_replace(const struct index_builder *building)
 {
   struct stat directory;

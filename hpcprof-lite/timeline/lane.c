@@ -330,7 +330,7 @@ static struct busy busy_since_sample(struct lane *lane)
 }
 
 /* Finds how long the thread waited for a processor or slept while it was busy.  Between two samples it ran for what the
- * second one stands for and was in the tool; the kernel has told how long it waited for a processor; the remaining time
+ * second one stands for and was in the tool; the kernel counts how long it waited for a processor; the remaining time
  * it slept: in waits, as far as these are long enough.  What is left of the waits was like the busy time, unless
  * samples say how much of it was not.  hit: the sample was taken in busy time. */
 static void find_remaining(struct lane *lane, const struct sample *sample, bool hit, struct busy *busy)

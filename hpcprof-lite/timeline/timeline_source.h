@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  Lanes can be read by several threads at the same time, each lane by one of them.  Memory: the
  * samples of working threads, the intervals of the critical path, for each lane that is being read a chunk of its
- * trace, and for each thread that reads lanes 8 bytes for each context, to find whom they wait for.
+ * trace, and for each thread that reads lanes 8 bytes for each context, to find what they wait for.
  */
 #ifndef HPCPROF_LITE_TIMELINE_TIMELINE_SOURCE_H
 #define HPCPROF_LITE_TIMELINE_TIMELINE_SOURCE_H

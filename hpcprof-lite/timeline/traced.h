@@ -43,7 +43,7 @@ struct traced {
   struct timeline_index *index; /* NULL: none */
   bool prepared;                /* blame and the critical path are known */
   struct problems problems;     /* of opening it, until they are reported in the order of the processes */
-  bool damaged;                 /* an index must not hide it: something was wrong that is found by reading on */
+  bool damaged;                 /* something is wrong that only reading finds: an index must not hide it */
   bool samples_only;
 };
 

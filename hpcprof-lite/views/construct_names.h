@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  A construct is named by the innermost function that contains it, as the user wrote it.  Compilers
  * make copies of a construct, by unrolling a loop for example: they get the same name, and `first` tells which ones
- * belong together.  Two constructs of one file and line whose inlined calls differ are no copies of each other.
+ * belong together.  Two constructs of one file and line whose inlined calls differ are not copies of each other.
  */
 #ifndef HPCPROF_LITE_VIEWS_CONSTRUCT_NAMES_H
 #define HPCPROF_LITE_VIEWS_CONSTRUCT_NAMES_H

@@ -14,7 +14,7 @@ void construct_order(struct construct_tree *tree, const struct table_keys *keys)
 struct construct_limits {
   double percent; /* hide what takes less than this percentage of all threads' time */
   uint32_t depth; /* levels below the first entry, 0 = all */
-  uint32_t rows;  /* show only the ones with the longest time, of a list the first ones; 0 = all */
+  uint32_t rows;  /* show only so many: those with the longest time, in a list the first; 0 = all */
   bool in_order;  /* it is a list */
 };
 

@@ -358,14 +358,13 @@ static void join_lines(struct construct_entry *entry)
   entry->lines_count = count;
 }
 
-/* Entries of one construct, the first one with the longest time. */
 static int longest_first(const struct construct_entry *x, const struct construct_entry *y)
 {
   uint64_t s = construct_exec(&x->sum), t = construct_exec(&y->sum);
   return COMPARE(t, s);
 }
 
-/* Entries of one construct, the first one with the longest time. */
+/* The entries of each construct, the longest time first. */
 ORDER(by_region, struct construct_entry, COMPARE(x->region, y->region) ?: longest_first(x, y) ?: COMPARE(x->id, y->id))
 
 /* The program, then the longest time first. */

@@ -223,7 +223,7 @@ static void resolve_job(void *argument, uint32_t number, unsigned worker)
     return;
   resolve_module(resolver, job, path);
   close(image);
-  found->looked_up = !found->named; /* that it has no source lines is no defect of the measurement */
+  found->looked_up = !found->named; /* missing source lines are not a defect of the measurement */
 }
 
 ORDER(by_size, struct module_job, COMPARE(y->end - y->begin, x->end - x->begin) ?: COMPARE(x->begin, y->begin))

@@ -22,7 +22,7 @@ struct jumps {
   const struct profile *profile;
   struct names *names;
   struct code *code;
-  uint32_t *body;   /* [context] the outlined function below the construct that it enters; see below */
+  uint32_t *body;   /* [context] the outlined function below the construct that it enters, or `several` */
   uint32_t *bodies; /* [address] of all contexts with that address */
   uint32_t *tail;   /* [address of a call] the address at which the function that it calls begins, from contexts */
   struct found *found;
@@ -32,12 +32,15 @@ struct jumps {
   struct index added;       /* addresses + 1 by module and offset */
 };
 
-/* In `body` and `bodies`: several functions. */
+/* Stands in `body` and `bodies` for more than one function. */
 static const uint32_t several = MODEL_NONE - 1;
 
 static void merge_body(uint32_t *body, uint32_t function)
 {
-  *body = *body == MODEL_NONE || *body == function ? function : several;
+  if (*body == MODEL_NONE)
+    *body = function;
+  else if (*body != function)
+    *body = several;
 }
 
 static bool is_begin(const struct names_address *address)

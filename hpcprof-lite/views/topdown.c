@@ -514,8 +514,8 @@ static bool spent(const struct build *build, uint32_t node)
   return false;
 }
 
-/* What the values of the root are, but for counts of the time after the last sample: of samples without a stack, work
- * of a time without samples (level = summary), or only waiting, which is charged there: see input/exact_waits.h. */
+/* Names the values of the root, except counts of the time after the last sample: they are samples without a stack, work
+ * of a time without samples (level = summary), or only waiting, which is charged there (input/exact_waits.h). */
 static const char *root_name(const struct build *build)
 {
   uint32_t samples = build->columns->samples;

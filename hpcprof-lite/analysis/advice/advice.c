@@ -51,8 +51,8 @@ static int position(const struct advice_finding *found)
 
 ORDER(by_gain, struct advice_finding, COMPARE(position(x), position(y)) ?: COMPARE(y->gain_s, x->gain_s))
 
-/* Says that nothing gains enough.  Threads that are idle for a tenth of their time have a reason for that: then it is
- * only not known. */
+/* Adds that nothing gains enough or, if threads are idle for more than a tenth of their time, that the reason for that
+ * is not known. */
 static void find_none(const struct advice_input *input, struct advice *advice)
 {
   for (uint32_t i = 0; i < advice->count; i++)

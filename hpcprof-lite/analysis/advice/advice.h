@@ -21,8 +21,8 @@ void advice_compute(const struct advice_input *input, struct advice *advice);
  * done that for its own forecasts. */
 void advice_rank(const struct advice_input *input, struct advice *advice);
 
-/* Sets directives[directive] where the change that forecasts a finding applies to the construct.  Of copies of the same
- * code, only the first is set. */
+/* Sets directives[directive] where the change that forecasts a finding applies to the construct; only the first of
+ * several copies of the same code is set. */
 void advice_select(const struct construct_tree *tree, const struct advice_finding *found, bool *directives);
 
 #endif

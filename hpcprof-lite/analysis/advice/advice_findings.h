@@ -49,7 +49,7 @@ enum advice_change {
 struct advice_finding {
   enum advice_class class;
   const char *name, *file; /* the place: "" and line 0 if not known */
-  uint32_t places;         /* 0; or how many places, each of which gains too little, the finding is about */
+  uint32_t places;         /* that the finding sums up, because each gains too little; 0: it is about one */
   uint32_t line, context;  /* context: id of a row of the top-down tree, MODEL_NONE if not known */
   double low_s, gain_s, high_s;
   double more_s;   /* the gain on advice.more_cores cores; negative: not known */
@@ -98,7 +98,7 @@ void advice_place(struct advice_finding *found, const struct construct_entry *re
 void advice_more(const struct advice *advice, struct advice_finding *found, double gain_s, bool least);
 
 /* Replaces the forecast by that from the recorded task graph, with the range of the class; that on more cores changes
- * in proportion.  Waiting times bound the gain: what the graph has beyond is no loss of this kind. */
+ * in proportion.  Waiting times bound the gain: what the graph has beyond is not a loss of this kind. */
 void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s);
 
 void advice_release(struct advice *advice);

@@ -35,7 +35,7 @@ static void sum_serial(const struct advice_input *input, struct serial_rows *row
   }
 }
 
-/* Returns whether a row is code of a library that programs only call, such as libm: it is nobody's to change. */
+/* Returns whether a row is code of a library that programs only call, such as libm: users do not change it. */
 static bool in_library(const struct advice_input *input, const struct tree_row *row)
 {
   static const char *const libraries[] = {"libm.",     "libm-",        "libmvec.",    "libstdc++.",
@@ -144,8 +144,8 @@ static void find_serial(struct advice_run *run, double gain_s)
   free(rows.region);
 }
 
-/* Adds calls in which the initial thread slept.  Beside each other, they and the rest of a process take at least the
- * longer of both.  Returns for how long the threads that others wait for slept. */
+/* Adds calls in which the initial thread slept.  Even if they ran beside the rest of a
+ * process, that would take at least as long as the longer of both.  Returns for how long such threads slept. */
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
@@ -216,7 +216,7 @@ static void fill_crowd(const struct advice_run *run, struct crowd *crowd)
   qsort(crowd->work_s, process->threads_count, sizeof *crowd->work_s, largest_first);
 }
 
-/* Adds it to the findings.  With as many threads as cores, regions take at least as long as the work divided among the
+/* Adds the finding.  With as many threads as cores, regions take at least as long as the work divided among the
  * cores, the longest thread's work, or the span; and at most as long as the threads with most work take if one core
  * runs them all. */
 static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
@@ -230,7 +230,7 @@ static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
   }
   double regions_s = run->advice->elapsed_s - crowd->serial_s;
   if (crowd->ready_s - crowd->serial_s < cores * regions_s)
-    return false; /* the threads that were ready at a time had a core each, but for other programs */
+    return false; /* cores sufficed for the threads that were ready at one time: other programs took them */
   double span_s = workspan->known && workspan->is_time ? advice_seconds(workspan->span) - crowd->serial_s : 0;
   double least_s = fmax(fmax(sum_s / cores, span_s), crowd->process->threads_count ? crowd->work_s[0] : 0);
   /* Each thread has at least its part of a core: waiting ones slow it down by no more than that. */

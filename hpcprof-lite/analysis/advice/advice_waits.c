@@ -77,7 +77,7 @@ static double once_s(const struct advice_region *region)
   return advice_region_own(region, region->total_s) / region->threads / fmax(region->executions, 1);
 }
 
-/* Regions that are over as soon as they have begun.  opened: how often such regions are, all together. */
+/* Regions that are over as soon as they have begun.  opened: how often such regions were opened. */
 static bool find_small_regions(struct advice_run *run, struct advice_region *region, double opened)
 {
   double mean_s = once_s(region);
@@ -132,7 +132,7 @@ static double processor_s(const struct profile *profile)
   return sum_s;
 }
 
-/* Chunks that are so small that this tool, which is told of each, takes more time than the loop: samples then say
+/* Chunks that are so small that this tool, which is called for each, takes more time than the loop: samples then say
  * nothing, because most are taken in this tool.  It also keeps threads from meeting in the runtime: the gain is at
  * least what is left of the loop's time.  Returns whether this is so. */
 static bool find_tiny_chunks(struct advice_run *run, const struct advice_region *region, double pieces, double body_s)

@@ -2,7 +2,7 @@
  *
  * Context: BATCH, one thread.  A file is looked for at the path of the debug information, which the symbolizer has
  * joined to the compilation directory, if that is absolute, then below the directories of --source-path.  What is read
- * is kept until source_files_release(), up to SOURCE_FILES_MOST bytes.  Files are hostile: they may be missing, no
+ * is kept until source_files_release(), up to SOURCE_FILES_MOST bytes.  Files are hostile: they may be missing, not
  * text, or of any size.
  */
 #ifndef HPCPROF_LITE_VIEWS_SOURCE_SOURCE_FILES_H
