@@ -204,7 +204,7 @@ static int each_about(const void *source, table_take *take, void *to)
   if (options->comparison.base)
     take(to, &(struct about_row){"base", NULL, options->comparison.base});
   for (enum advice_class class = 0; class < ADVICE_CLASSES; class ++)
-    take(to, &(struct about_row){"finding", advice_name(class), advice_title(class)});
+    take(to, &(struct about_row){"finding", advice_classes[class].name, advice_classes[class].title});
   for (uint32_t i = 0; i < TABLES; i++)
     if (about->children[i].failed)
       take(to, &(struct about_row){"missing", tables[i].name, about->children[i].reason});

@@ -20,7 +20,7 @@ void advice_view_command(const struct report *report, enum advice_class class, c
   assert(class < ADVICE_CLASSES && report->command.arguments);
   static const char *const baselines[] = {
       [BASELINE_THREAD] = "", [BASELINE_CORE] = "--idleness core ", [BASELINE_SHARED] = "--idleness shared "};
-  const char *view = advice_view(class), *order = strstr(view, " --sort");
+  const char *view = advice_classes[class].view, *order = strstr(view, " --sort");
   bool tree = !strncmp(view, "topdown", strlen("topdown")) || !strncmp(view, "bottomup", strlen("bottomup"));
   int length = order && !has_order(report, order) ? (int)(order - view) : (int)strlen(view);
   snprintf(out, LINE, "hpcprof-lite --view %.*s %s%s", length, view, tree ? baselines[report->baseline] : "",
@@ -132,7 +132,7 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
     terminal_fit(terminal, name, NAME_MAX_COLUMNS, fitted);
     name = fitted;
   }
-  int length = snprintf(out, LINE, "%s", advice_title(found->class));
+  int length = snprintf(out, LINE, "%s", advice_classes[found->class].title);
   if (found->places)
     length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places", found->places);
   if (*found->file && found->line)
@@ -169,8 +169,9 @@ static void print_reason(const struct report *report, const struct terminal *ter
                          const struct advice_finding *found)
 {
   terminal_wrap(terminal, report->stream, "     ", "     ", found->evidence);
-  if (*advice_remedy(found->class))
-    terminal_wrap(terminal, report->stream, "     ", "     ", advice_remedy(found->class));
+  const char *remedy = advice_classes[found->class].remedy;
+  if (*remedy)
+    terminal_wrap(terminal, report->stream, "     ", "     ", remedy);
 }
 
 /* Prints how the forecast was made. */

@@ -12,14 +12,7 @@
 
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
-/* The words for each class.  low, high: the range of a forecast, as parts of it: how much of the loss such changes
- * leave behind, and what else they save. */
-static const struct class
-{
-  const char *name, *title, *remedy, *view, *confidence;
-  double low, high;
-  enum advice_change change;
-} classes[ADVICE_CLASSES] = {
+const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_SERIAL] = {"serial", "serial code", "Run it in parallel (parallel for, tasks), or beside other work.",
                        "topdown --sort idleness_incl_s", "high", 0.8, 1.05, ADVICE_SPREAD_SERIAL},
     [ADVICE_IMBALANCE] = {"imbalance", "threads with unequal work",
@@ -78,30 +71,6 @@ static const struct class
     [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
 };
 
-const char *advice_name(enum advice_class class)
-{
-  assert(class < ADVICE_CLASSES);
-  return classes[class].name;
-}
-
-const char *advice_title(enum advice_class class)
-{
-  assert(class < ADVICE_CLASSES);
-  return classes[class].title;
-}
-
-const char *advice_remedy(enum advice_class class)
-{
-  assert(class < ADVICE_CLASSES);
-  return classes[class].remedy;
-}
-
-const char *advice_view(enum advice_class class)
-{
-  assert(class < ADVICE_CLASSES);
-  return classes[class].view;
-}
-
 bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s)
 {
   assert(class < ADVICE_CLASSES);
@@ -122,12 +91,12 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
                                    .name = "",
                                    .file = "",
                                    .context = MODEL_NONE,
-                                   .low_s = gain_s * classes[class].low,
+                                   .low_s = gain_s * advice_classes[class].low,
                                    .gain_s = gain_s,
-                                   .high_s = fmin(gain_s * classes[class].high, advice->elapsed_s),
+                                   .high_s = fmin(gain_s * advice_classes[class].high, advice->elapsed_s),
                                    .more_s = -1,
-                                   .change = classes[class].change,
-                                   .confidence = classes[class].confidence};
+                                   .change = advice_classes[class].change,
+                                   .confidence = advice_classes[class].confidence};
   va_list args;
   va_start(args, format);
   vsnprintf(found->evidence, sizeof found->evidence, format, args);
@@ -180,8 +149,8 @@ void advice_enter(const struct advice *advice, struct advice_finding *found, dou
     found->waited_s = found->gain_s;
   found->recorded = true;
   found->gain_s = gain_s;
-  found->low_s = found->gain_s * classes[found->class].low;
-  found->high_s = fmin(found->gain_s * classes[found->class].high, advice->elapsed_s);
+  found->low_s = found->gain_s * advice_classes[found->class].low;
+  found->high_s = fmin(found->gain_s * advice_classes[found->class].high, advice->elapsed_s);
 }
 
 const char *advice_basis(const struct advice_finding *found)

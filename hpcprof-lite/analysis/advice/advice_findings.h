@@ -46,6 +46,19 @@ enum advice_change {
   ADVICE_WITHOUT_DEPENDENCES
 };
 
+/* What is known of a class. */
+struct advice_class_row {
+  const char *name, *title; /* name: as in CSV */
+  const char *remedy;       /* in OpenMP's terms */
+  const char *view;         /* options of the view that shows more */
+  const char *confidence;   /* of forecasts: see struct advice_finding */
+  double low, high; /* range of a forecast, as parts of it: how much of the loss such changes leave behind, and what
+                       else they save */
+  enum advice_change change;
+};
+
+extern const struct advice_class_row advice_classes[ADVICE_CLASSES];
+
 struct advice_finding {
   enum advice_class class;
   const char *name, *file; /* the place: "" and line 0 if not known */
@@ -108,12 +121,5 @@ double advice_percent(const struct advice *advice, const struct advice_finding *
 
 /* Returns what the forecast is based on, as in CSV: "graph", "times", "samples", "" without a forecast. */
 const char *advice_basis(const struct advice_finding *found);
-
-/* Return static texts: the name of a class as in CSV, a title, a remedy in OpenMP's terms, the options of the view that
- * shows more. */
-const char *advice_name(enum advice_class class);
-const char *advice_title(enum advice_class class);
-const char *advice_remedy(enum advice_class class);
-const char *advice_view(enum advice_class class);
 
 #endif

@@ -196,7 +196,7 @@ static void print_finding(const struct summary *summary, uint32_t rank, const st
   terminal_fit(terminal, title, room, fitted);
   fprintf(summary->stream, "%s%3" PRIu32 ". %s: %s%s\n", terminal_bold(terminal), rank, fitted, gain,
           terminal_plain(terminal));
-  const char *remedy = remedies[found->class] ? remedies[found->class] : advice_remedy(found->class);
+  const char *remedy = remedies[found->class] ? remedies[found->class] : advice_classes[found->class].remedy;
   terminal_cut(terminal, remedy, terminal->width - 5, fitted);
   fprintf(summary->stream, "     %s\n", fitted);
 }
