@@ -65,7 +65,8 @@ static double mean(double a, uint64_t a_weight, double b, uint64_t b_weight)
   return sum > 0 ? (a * (double)a_weight + b * (double)b_weight) / sum : a;
 }
 
-void folding_add(struct grain_node *into, const struct grain_node *node)
+/* Adds what another node stands for. */
+static void add_node(struct grain_node *into, const struct grain_node *node)
 {
   assert(into != node);
   into->metric = mean(into->metric, into->metric_exec, node->metric, node->metric_exec);
@@ -91,7 +92,7 @@ static void fold(struct folding *folding, uint32_t node, uint32_t into)
   assert(node != into && !folding->nodes[node].into && !folding->nodes[into].into && folding->alive > 1);
   struct folding_node *from = &folding->nodes[node], *to = &folding->nodes[into];
   bool grain = to->node.kind == GRAIN_NODE_GRAIN || from->node.kind == GRAIN_NODE_GRAIN;
-  folding_add(&to->node, &from->node);
+  add_node(&to->node, &from->node);
   if (grain && to->node.kind != GRAIN_NODE_GRAIN) { /* it stands for the grains now */
     to->node.kind = GRAIN_NODE_GRAIN;
     to->node.grain = from->node.grain;

@@ -51,9 +51,6 @@ void folding_edge(struct folding *folding, uint32_t from, uint32_t to, enum grai
 /* Returns the node that the node is part of now. */
 uint32_t folding_find(struct folding *folding, uint32_t node);
 
-/* Adds what another node stands for. */
-void folding_add(struct grain_node *into, const struct grain_node *node);
-
 /* Folds until at most `most` nodes are left, or nothing more can be folded. */
 void folding_reduce(struct folding *folding, uint32_t most);
 

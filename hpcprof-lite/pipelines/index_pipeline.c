@@ -93,7 +93,7 @@ static void end_job(void *argument, uint32_t number, unsigned worker)
   struct storing *storing = &batch->storing[number];
   (void)worker;
   if (storing->builder)
-    index_builder_close(storing->builder, !timeline_source_damaged(batch->source, storing->process),
+    index_builder_close(storing->builder, !timeline_source_traced(batch->source, storing->process)->damaged,
                         &storing->problems);
   timeline_source_forget(batch->source, storing->process);
 }
@@ -121,7 +121,7 @@ static void store_all(struct batch *batch)
   batch->timeline = timeline_source_timeline(batch->source);
   batch->storing = xcalloc(most, sizeof *batch->storing);
   for (uint32_t first = 0; first < batch->timeline->lanes_count; first = timeline_process_end(batch->timeline, first)) {
-    if (timeline_source_indexed(batch->source, batch->timeline->lanes[first].process))
+    if (timeline_source_traced(batch->source, batch->timeline->lanes[first].process)->index)
       continue;
     storing_init(batch, &batch->storing[batch->count++], first);
     if (batch->count == most)

@@ -106,7 +106,7 @@ static bool counts(const struct finding *finding, uint32_t process, uint32_t pos
   assert(process < finding->job->profile.processes_count);
   const struct profile_thread *thread = &finding->job->profile.processes[process].threads[position];
   uint64_t start_ns, end_ns;
-  timeline_source_life(finding->timeline->source, process, position, &start_ns, &end_ns);
+  lane_life(&timeline_source_traced(finding->timeline->source, process)->lanes, position, &start_ns, &end_ns);
   return !position || thread->flags & THREAD_OPENMP ||
          model_sum(thread->work_ns, thread->overhead_ns) >= (end_ns - start_ns) / LEAST_WORK;
 }
@@ -128,7 +128,7 @@ static uint32_t count_threads(const struct finding *finding, uint32_t number)
   uint64_t *ends = starts + process->threads_count;
   uint32_t count = 0, ended = 0, most = process->threads_max;
   for (uint32_t i = 0; i < process->threads_count; i++) {
-    timeline_source_life(finding->timeline->source, number, i, &starts[count], &ends[count]);
+    lane_life(&timeline_source_traced(finding->timeline->source, number)->lanes, i, &starts[count], &ends[count]);
     count += starts[count] < ends[count] && counts(finding, number, i);
   }
   qsort(starts, count, sizeof *starts, by_time);
@@ -247,7 +247,7 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
                                   .position = master,
                                   .regions = regions};
   uint64_t start_ns, end_ns;
-  timeline_source_life(source, process, master, &start_ns, &end_ns);
+  lane_life(&timeline_source_traced(source, process)->lanes, master, &start_ns, &end_ns);
   int status;
   if (lane == MODEL_NONE)
     status = timeline_source_each(source, process, master, collect, &collecting);
@@ -290,7 +290,7 @@ static int find_phases(const struct finding *finding, uint32_t number, struct ph
   bool known;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     uint64_t begin_ns, until_ns;
-    timeline_source_life(finding->timeline->source, number, i, &begin_ns, &until_ns);
+    lane_life(&timeline_source_traced(finding->timeline->source, number)->lanes, i, &begin_ns, &until_ns);
     if (begin_ns < until_ns)
       start_ns = MIN(start_ns, begin_ns);
     end_ns = MAX(end_ns, until_ns);
@@ -406,11 +406,11 @@ struct phase_guest {
 /* Finds a node of some thread for each row of the report. */
 static void number_contexts(const struct finding *finding, uint32_t process)
 {
-  const struct timeline_source *source = finding->timeline->source;
+  const struct traced *traced = timeline_source_traced(finding->timeline->source, process);
   const struct job *job = finding->job;
   for (uint32_t position = job->profile.processes[process].threads_count; position-- > 0;)
-    for (uint32_t node = timeline_source_nodes(source, process, position); node-- > 1;) {
-      uint32_t row = timeline_source_row(source, process, position, node);
+    for (uint32_t node = traced->counts[position]; node-- > 1;) {
+      uint32_t row = traced_row(traced, position, node);
       if (row < job->tree.count)
         finding->contexts[row] = UINT64_C(1) << 63 | (uint64_t)position << 32 | node;
     }
@@ -423,7 +423,7 @@ static uint8_t *pack_phases(void *self, uint32_t part, size_t *size)
   const struct finding *finding = adding->finding;
   const struct phase_numbers numbers = {
       .constructs = finding->constructs, .contexts = finding->contexts, .tree = &finding->job->tree};
-  uint64_t offset_ns = timeline_source_offset(finding->timeline->source, adding->phases->process);
+  uint64_t offset_ns = timeline_source_traced(finding->timeline->source, adding->phases->process)->lanes.offset_ns;
   if (part)
     return phase_store_pack_regions(adding->phases, part - 1, offset_ns, size);
   adding_finish(adding);

@@ -171,8 +171,8 @@ static void read_figures(const struct reading *reading, const struct format_inde
                                    .squares = from->squares};
   figures->context = MODEL_NONE;
   if (from->context.thread)
-    figures->context =
-        timeline_source_row(reading->source, reading->process, from->context.thread - 1, from->context.number);
+    figures->context = traced_row(timeline_source_traced(reading->source, reading->process), from->context.thread - 1,
+                                  from->context.number);
   for (uint32_t i = 0; i < from->context.up && figures->context < reading->tree->count; i++)
     figures->context = figures->context ? reading->tree->rows[figures->context].parent : MODEL_NONE;
   memcpy(figures->ns, from->ns, sizeof figures->ns);
@@ -285,15 +285,13 @@ bool phase_store_read(const struct timeline_source *source, uint32_t process, co
                       struct phases *phases)
 {
   size_t size;
-  uint8_t *bytes = timeline_source_stored(source, process, 0, &size);
+  const struct traced *traced = timeline_source_traced(source, process);
+  uint8_t *bytes = timeline_index_more(traced->index, 0, &size);
   *phases = (struct phases){.process = process};
   if (!bytes)
     return false;
-  struct reading reading = {.source = source,
-                            .process = process,
-                            .tree = tree,
-                            .offset_ns = timeline_source_offset(source, process),
-                            .at = bytes};
+  struct reading reading = {
+      .source = source, .process = process, .tree = tree, .offset_ns = traced->lanes.offset_ns, .at = bytes};
   bool whole = read_all(&reading, size, phases);
   free(bytes);
   return whole;
@@ -329,8 +327,9 @@ static bool read_block(const struct timeline_source *source, const struct phases
                        struct phases_regions *regions)
 {
   size_t size;
-  uint8_t *bytes = timeline_source_stored(source, phases->process, block + 1, &size);
-  bool whole = bytes && append_regions(phases, timeline_source_offset(source, phases->process), bytes, size, regions);
+  const struct traced *traced = timeline_source_traced(source, phases->process);
+  uint8_t *bytes = timeline_index_more(traced->index, block + 1, &size);
+  bool whole = bytes && append_regions(phases, traced->lanes.offset_ns, bytes, size, regions);
   free(bytes);
   return whole;
 }

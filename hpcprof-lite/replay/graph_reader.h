@@ -26,8 +26,8 @@ struct graph_event {
   double start;                     /* and the time of its task before it, as measured */
 };
 
-/* Receives the records, before and after they change the graph, and the changes of its clocks; functions may be NULL.
- * All functions get clocks.context. */
+/* Receives the records, before and after they change the graph, and the changes of its clocks.
+ * `before` and `after` may be NULL; all functions get clocks.context. */
 struct graph_sink {
   struct vector_clock_observer clocks;
   void (*begin)(void *context, const struct task_graph *graph); /* before the first record */

@@ -73,8 +73,10 @@ void timeline_index_close(struct timeline_index *index)
 
 uint8_t *timeline_index_more(const struct timeline_index *index, uint32_t part, size_t *size)
 {
+  if (!index || part == UINT32_MAX)
+    return NULL;
   uint8_t *bytes;
-  const struct stream_chunk *chunk = part < UINT32_MAX ? find_chunk(&index->file, 0, part + 1) : NULL;
+  const struct stream_chunk *chunk = find_chunk(&index->file, 0, part + 1);
   return decode(index, chunk, STREAM_CHUNKS_MAX, &bytes, size) ? bytes : NULL;
 }
 

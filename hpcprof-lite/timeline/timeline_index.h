@@ -58,7 +58,8 @@ struct timeline_index;
 struct timeline_index *timeline_index_open(const struct timeline_index_key *key);
 void timeline_index_close(struct timeline_index *index); /* NULL is allowed */
 
-/* Returns a part of what is stored with it, which the caller frees; NULL if there is none, or it is damaged. */
+/* Returns a part of what is stored with the index, which the caller frees; NULL if there is none, it is damaged, or
+ * index is NULL. */
 uint8_t *timeline_index_more(const struct timeline_index *index, uint32_t part, size_t *size);
 
 /* Reads all of it.  Returns whether nothing is damaged. */

@@ -461,30 +461,10 @@ void timeline_source_forget(struct timeline_source *source, uint32_t process)
   traced_forget(&source->traced[process], &source->input.profile->processes[process]);
 }
 
-bool timeline_source_damaged(const struct timeline_source *source, uint32_t process)
+const struct traced *timeline_source_traced(const struct timeline_source *source, uint32_t process)
 {
   assert(process < source->count);
-  return source->traced[process].damaged;
-}
-
-bool timeline_source_indexed(const struct timeline_source *source, uint32_t process)
-{
-  assert(process < source->count);
-  return source->traced[process].index;
-}
-
-uint8_t *timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, size_t *size)
-{
-  assert(process < source->count);
-  const struct timeline_index *index = source->traced[process].index;
-  return index ? timeline_index_more(index, part, size) : NULL;
-}
-
-void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
-                          uint64_t *end_ns)
-{
-  assert(process < source->count);
-  lane_life(&source->traced[process].lanes, position, start_ns, end_ns);
+  return &source->traced[process];
 }
 
 int timeline_source_each(struct timeline_source *source, uint32_t process, uint32_t position, timeline_visit *visit,
@@ -529,33 +509,12 @@ int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uin
   return 0;
 }
 
-uint32_t timeline_source_row(const struct timeline_source *source, uint32_t process, uint32_t position, uint32_t node)
-{
-  assert(process < source->count);
-  bool known = position < source->input.profile->processes[process].threads_count && source->traced[process].rows;
-  return known ? traced_row(&source->traced[process], position, node) : MODEL_NONE;
-}
-
-uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t process, uint32_t position)
-{
-  assert(process < source->count);
-  const struct traced *traced = &source->traced[process];
-  bool known = position < source->input.profile->processes[process].threads_count && traced->rows;
-  return known ? traced->counts[position] : 0;
-}
-
 uint32_t timeline_source_construct(const struct timeline_source *source, uint32_t process, uint32_t position,
                                    uint32_t record)
 {
   assert(process < source->count);
   bool known = position < source->input.profile->processes[process].threads_count;
   return known ? traced_construct(&source->input, &source->traced[process], position, record) : MODEL_NONE;
-}
-
-uint64_t timeline_source_offset(const struct timeline_source *source, uint32_t process)
-{
-  assert(process < source->count);
-  return source->traced[process].lanes.offset_ns;
 }
 
 /* ---- opening ---- */

@@ -20,23 +20,19 @@ void timeline_source_close(struct timeline_source *source); /* NULL is allowed *
 /* To build the index of a process that has none, of the whole run: timeline_source_collect() for each of its lanes,
  * timeline_source_prepare() for the first one, timeline_source_index(), what index_builder.h says, and
  * timeline_source_forget().  Several threads may do that for different lanes, or processes.  index: returns NULL if
- * the index cannot be stored, which is reported.  damaged: reading a lane, or the graph log, found what must be
- * reported each time: the index, which would hide it, is not to be stored. */
+ * the index cannot be stored, which is reported.  An index is
+ * not to be stored if the process is `damaged` then: it would hide what must be reported each time. */
 void timeline_source_collect(struct timeline_source *source, uint32_t lane);
 void timeline_source_prepare(struct timeline_source *source, uint32_t first);
 struct index_builder *timeline_source_index(struct timeline_source *source, uint32_t first,
                                             const struct timeline_index_guest *guest, struct problems *problems);
 void timeline_source_forget(struct timeline_source *source, uint32_t process);
-bool timeline_source_damaged(const struct timeline_source *source, uint32_t process);
-bool timeline_source_indexed(const struct timeline_source *source, uint32_t process);
 
-/* Returns a part of what is stored with the index of a process, which the caller frees; NULL if there is none. */
-uint8_t *timeline_source_stored(const struct timeline_source *source, uint32_t process, uint32_t part, size_t *size);
+/* Returns what is known of a process.  Its index is NULL if it has none. */
+const struct traced *timeline_source_traced(const struct timeline_source *source, uint32_t process);
 
-/* The life of the thread at a position in a process, also outside the range; and its intervals without wait_for and
- * critical path.  each: returns 0, or what `visit` has returned, which ends it unless that is 0. */
-void timeline_source_life(const struct timeline_source *source, uint32_t process, uint32_t position, uint64_t *start_ns,
-                          uint64_t *end_ns);
+/* The intervals of the thread at a position in a process, also outside the range, without wait_for and critical path.
+ * Returns 0, or what `visit` has returned, which ends it unless that is 0. */
 int timeline_source_each(struct timeline_source *source, uint32_t process, uint32_t position, timeline_visit *visit,
                          void *context);
 
@@ -48,15 +44,9 @@ uint64_t timeline_source_bytes(const struct timeline_source *source);
 int timeline_source_sum(const struct timeline_source *source, uint32_t lane, uint64_t from_ns, uint64_t to_ns,
                         uint64_t ns[TIMELINE_CATEGORIES]);
 
-/* What numbers of a thread mean in the report: of a node the row, of a record the construct; MODEL_NONE: nothing.
- * Nodes are less than timeline_source_nodes(). */
-uint32_t timeline_source_row(const struct timeline_source *source, uint32_t process, uint32_t position, uint32_t node);
-uint32_t timeline_source_nodes(const struct timeline_source *source, uint32_t process, uint32_t position);
+/* Returns the construct in the report of a thread's record, MODEL_NONE if there is none. */
 uint32_t timeline_source_construct(const struct timeline_source *source, uint32_t process, uint32_t position,
                                    uint32_t record);
-
-/* From the start of the run to that of a process. */
-uint64_t timeline_source_offset(const struct timeline_source *source, uint32_t process);
 
 const struct timeline *timeline_source_timeline(const struct timeline_source *source);
 

@@ -44,7 +44,10 @@ static void map_rows(const struct timeline_input *input, struct traced *traced, 
 
 uint32_t traced_row(const struct traced *traced, uint32_t position, uint32_t node)
 {
-  return node && node < traced->counts[position] ? traced->rows[position][node] : MODEL_NONE;
+  bool known = traced->rows && position < traced->lanes.process->threads_count;
+  if (!known || !node || node >= traced->counts[position])
+    return MODEL_NONE;
+  return traced->rows[position][node];
 }
 
 uint32_t traced_construct(const struct timeline_input *input, const struct traced *traced, uint32_t position,
