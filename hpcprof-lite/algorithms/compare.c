@@ -364,7 +364,9 @@ static void join_children(struct joiner *joiner, uint32_t row)
 /* The sum of a value over the runs of a side, in a row of the side. */
 static uint64_t sum_of(const struct compare_side *side, uint32_t row, uint32_t column, bool inclusive)
 {
-  return (inclusive ? tree_incl : tree_excl)(&side->tree, row, column);
+  if (inclusive)
+    return tree_incl(&side->tree, row, column);
+  return tree_excl(&side->tree, row, column);
 }
 
 /* The mean of a value over the runs of a side, rounded. */

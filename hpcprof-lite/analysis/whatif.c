@@ -494,10 +494,13 @@ void whatif_select(const struct whatif_run *run, const struct whatif_row *row, c
 {
   assert(row->scenario_given || row->one);
   struct target targets[SCENARIO_TERMS];
-  uint32_t terms =
-      row->scenario_given ? row->scenario_given->count : targets_of_functions(row->one, row->other, targets);
-  if (row->scenario_given)
+  uint32_t terms;
+  if (row->scenario_given) {
+    terms = row->scenario_given->count;
     targets_of_scenario(row->scenario_given, targets);
+  } else {
+    terms = targets_of_functions(row->one, row->other, targets);
+  }
   for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++) {
     directives[i] = 1;
     for (uint32_t j = 0; j < terms; j++)

@@ -536,5 +536,7 @@ int grains_each(struct grains *grains, const struct grains_visitor *visitor)
     status = grain_schedule_rewind(&grains->recorder.grains.schedule);
   while (!status && tape_back(&grains->recorder.grains.tape, &record))
     status = on_record(grains, &record);
-  return status ? status : tape_failed(&grains->recorder.grains.tape);
+  if (status)
+    return status;
+  return tape_failed(&grains->recorder.grains.tape);
 }

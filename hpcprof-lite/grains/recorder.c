@@ -61,7 +61,9 @@ static uint32_t new_grain(struct recorder *recorder, enum grain_kind kind, uint3
 {
   assert(kind < GRAIN_KINDS);
   struct task_graph_task *task = task_at(recorder, index);
-  return index ? task->grain = live_grain_new(&recorder->grains, kind, parent, task->now) : 0;
+  if (index)
+    task->grain = live_grain_new(&recorder->grains, kind, parent, task->now);
+  return task->grain;
 }
 
 static struct recorder_group *group_of(struct recorder *recorder, uint32_t group)
@@ -137,7 +139,10 @@ static void number_child(struct live_grain *creator, uint64_t *number, uint64_t 
 {
   *construct = creator->open_construct;
   *masked = creator->open_construct && creator->open_masked;
-  *number = creator->open_construct ? ++creator->open_children : ++creator->children;
+  if (creator->open_construct)
+    *number = ++creator->open_children;
+  else
+    *number = ++creator->children;
 }
 
 static uint32_t innermost_row(const struct recorder *recorder, uint32_t task)
@@ -327,7 +332,10 @@ static void on_implicit(struct recorder *recorder, const struct graph_event *eve
   grain->member = event->operand[3] < UINT32_MAX ? (uint32_t)event->operand[3] : 0;
   grain->row = region->row;
   grain->creator_row = region->creator_row;
-  grain->number = in_graph ? region->number : ++recorder->streams[event->next->stream].initials;
+  if (in_graph)
+    grain->number = region->number;
+  else
+    grain->number = ++recorder->streams[event->next->stream].initials;
   grain->construct = region->construct;
   grain->place = place_of(recorder, event);
 }
@@ -472,7 +480,10 @@ static void on_scope(struct recorder *recorder, const struct graph_event *event)
   if (!grain->region || grain->open_construct || (kind != DIRECTIVE_SINGLE && kind != DIRECTIVE_MASKED))
     return;
   grain->open_masked = kind == DIRECTIVE_MASKED;
-  grain->open_construct = grain->open_masked ? ++region->maskeds : ++region->singles;
+  if (grain->open_masked)
+    grain->open_construct = ++region->maskeds;
+  else
+    grain->open_construct = ++region->singles;
   grain->open_children = grain->open_taskloops = 0;
   grain->construct_scope = grain->scopes;
 }

@@ -115,7 +115,9 @@ void team_loop_enter(struct live_grains *grains, uint32_t grain_index, uint32_t 
   assert(grain_index);
   struct live_grain *grain = live_grain(grains, grain_index);
   team_loop_leave(grains, grain_index);
-  uint32_t index = shared && *shared ? *shared : loop_new(grains, number, iterations, row);
+  uint32_t index = shared ? *shared : 0;
+  if (!index)
+    index = loop_new(grains, number, iterations, row);
   grain->loop = index;
   if (shared && index) {
     *shared = index;

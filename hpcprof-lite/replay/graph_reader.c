@@ -93,10 +93,12 @@ static void on_region(struct task_graph *graph, struct graph_event *event)
                                        .outer = stream->region,
                                        .start = vector_clock_copy(&graph->clocks, creator->now)};
   struct clock_pair now = task_graph_now(graph, creator);
+  uint32_t outer = 0;
   creator->refs += stream->task != 0;
   region->choice = selection_within(&graph->selection, task_graph_scope(graph, creator->scope)->choice, region->row);
-  region->instance = instances_enter(&graph->instances, region->row,
-                                     stream->task ? task_graph_make_instances(graph, creator) : 0, &now);
+  if (stream->task)
+    outer = task_graph_make_instances(graph, creator);
+  region->instance = instances_enter(&graph->instances, region->row, outer, &now);
   event->created = stream->region = index;
 }
 

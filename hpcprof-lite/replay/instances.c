@@ -83,8 +83,9 @@ static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t
                              const struct clock_pair *start)
 {
   assert(row && row < instances->rows);
-  bool too_deep = outer && instance_at(instances, outer)->depth == DEPTH_MAX;
-  uint32_t index = too_deep ? 0 : object_pool_get(&instances->pool);
+  uint32_t index = 0;
+  if (!outer || instance_at(instances, outer)->depth < DEPTH_MAX)
+    index = object_pool_get(&instances->pool);
   if (!index) {
     instances->lost++;
     return instances_share(instances, outer);

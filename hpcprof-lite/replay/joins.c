@@ -58,10 +58,11 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
     drop_oldest(joins);
     index = object_table_add(&joins->table, name);
   }
-  uint32_t clock = index ? vector_clock_new(joins->clocks) : 0;
+  if (!index)
+    return 0;
+  uint32_t clock = vector_clock_new(joins->clocks);
   if (!clock) {
-    if (index)
-      object_table_remove(&joins->table, index, name);
+    object_table_remove(&joins->table, index, name);
     return 0;
   }
   *join_at(joins, index) = (struct join){.name = name, .clock = clock};
@@ -72,8 +73,8 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
 struct join *joins_find(struct joins *joins, uint64_t name, bool create)
 {
   uint32_t index = index_find(&joins->table.names, name);
-  if (!index)
-    index = create ? join_new(joins, name) : 0;
+  if (!index && create)
+    index = join_new(joins, name);
   if (!index)
     return NULL;
   unlink_join(joins, index);

@@ -63,7 +63,9 @@ void object_table_release(struct object_table *table)
 
 uint32_t object_table_add(struct object_table *table, uint64_t name)
 {
-  uint32_t index = name ? object_pool_get(&table->pool) : 0;
+  if (!name)
+    return 0;
+  uint32_t index = object_pool_get(&table->pool);
   if (index)
     index_add(&table->names, name, index);
   return index;

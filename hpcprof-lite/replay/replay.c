@@ -281,7 +281,9 @@ int replay_log(const struct replay_request *request, struct log_reader *log, str
   while (log_reader_next(log, &next))
     take(&replay, &next);
   finish(&replay, streams);
-  int status = sink ? sink->end(sink->clocks.context) : 0;
+  int status = 0;
+  if (sink)
+    status = sink->end(sink->clocks.context);
   replay_release(&replay);
   return status;
 }

@@ -227,7 +227,9 @@ static void follow_directive(struct jumps *jumps, uint32_t number)
   const char *name = called ? code_name(jumps->code, module, called) : NULL;
   if (name && code_is_runtime(name))
     return;
-  const struct found *found = called ? find(jumps, module, called, directive->kind) : NULL;
+  const struct found *found = NULL;
+  if (called)
+    found = find(jumps, module, called, directive->kind);
   uint32_t tail = jumps->tail[call];
   if ((!found || !found->count) && tail != MODEL_NONE) {
     const struct names_function *function = &names->functions[names->steps[names->addresses[tail].first].function];

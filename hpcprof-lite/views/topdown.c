@@ -414,7 +414,9 @@ static void visit_frame(struct build *build, const struct item *item)
     push_children(build, &below);
   } else if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
     below.site = address;
-    uint32_t row = has_values(build, item->node) ? system_row(build, item->node) : 0;
+    uint32_t row = 0;
+    if (has_values(build, item->node))
+      row = system_row(build, item->node);
     add_own_values(build, item->node, row, MODEL_NONE);
     push_children(build, &below);
   } else {

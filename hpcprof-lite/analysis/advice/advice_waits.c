@@ -441,8 +441,10 @@ static void add_lock(const struct advice_region *region, const struct construct_
   double processes = fmax(region->processes, 1);
   lock->wait_s += wait_s;
   lock->gain_s += advice_region_gain(region, wait_s);
-  lock->most_s += fmax(advice_region_gain(region, wait_s),
-                       brief ? advice_region_wall(region) - sampled_wall(region, region->sampled_work_s) : 0);
+  double most_s = advice_region_gain(region, wait_s);
+  if (brief)
+    most_s = fmax(most_s, advice_region_wall(region) - sampled_wall(region, region->sampled_work_s));
+  lock->most_s += most_s;
   lock->held_s += advice_region_own(region, advice_seconds(entry->sum.body)) / processes;
   lock->busy_s += advice_region_own(region, fmax(0, region->total_s - wait_s)) / processes;
   lock->place = entry;
