@@ -27,7 +27,7 @@ struct lane_process {
   bool with_constructs; /* states are constructs; otherwise waiting places */
 };
 
-/* run_start_ns: CLOCK_REALTIME at the start of the run.  process->...trace.file.count is 0 if there is no trace.
+/* run_start_ns: CLOCK_REALTIME at the start of the run.  lanes->trace.file.count is 0 if there is no trace.
  * Returns 0 or ERR_INPUT; lane_process_close() in any case. */
 int lane_process_open(const struct profile_process *process, uint64_t run_start_ns, struct problems *problems,
                       struct lane_process *lanes);
