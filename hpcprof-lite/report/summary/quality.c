@@ -55,14 +55,14 @@ static bool is_of_samples(unsigned loss)
 /* Whether a loss is below 1 % of the samples, so that its name and number are enough. */
 static bool is_small(const struct report *report, unsigned loss)
 {
-  assert(loss < FORMAT_LOST_MAX);
+  assert(loss < LOSS_MAX);
   const struct totals *run = report->totals;
   return is_of_samples(loss) && !report->profile->range.traced && run->lost[loss] < (run->samples + 99) / 100;
 }
 
 static const char *name_of(const struct totals *run, unsigned loss)
 {
-  assert(loss < FORMAT_LOST_MAX);
+  assert(loss < LOSS_MAX);
   const char *name = format_loss_text(loss, run->lost[loss]);
   if (name)
     return name;
@@ -72,7 +72,7 @@ static const char *name_of(const struct totals *run, unsigned loss)
 /* Writes which share of the samples is lost, if that is known. */
 static void share_text(const struct report *report, unsigned loss, char out[SHARE])
 {
-  assert(loss < FORMAT_LOST_MAX);
+  assert(loss < LOSS_MAX);
   const struct totals *run = report->totals;
   bool dropped = loss == LOSS_MEMORY || loss == LOSS_IN_TOOL; /* not among the samples */
   char percent[CELL];
