@@ -161,6 +161,26 @@ FORMAT_READERS = {"hpcprof-lite/model/profile.h", "hpcprof-lite/model/profile.c"
                   "hpcprof-lite/timeline/timeline_index.c", "hpcprof-lite/pipelines/phase_store.c"}
 
 
+def conditionals(code):
+    """The lines of conditional operators inside an operand of another one; those without a middle operand do not count,
+    as in "COMPARE(a, b) ?: COMPARE(c, d)"."""
+    blank = lambda match: re.sub(r"[^\n]", " ", match.group())
+    code = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, code, flags=re.S)
+    code = re.sub(r"\?\s*:", "  ", code)
+    depth, open_at, nested = 0, [], []
+    for match in re.finditer(r"[][(){}?,;]", code):
+        sign = match.group()
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign != "?":
+            ends = depth if sign in ",;" else depth + 1
+            open_at = [at for at in open_at if at < ends]
+        else:
+            if open_at:
+                nested.append(code.count("\n", 0, match.start()) + 1)
+            open_at.append(depth)
+    return nested
+
+
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
 REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph|trace)"
 DEBIAN = {"debian", "debian/tests", "debian/source"}  # its names are fixed
@@ -218,6 +238,16 @@ def the_architecture_page_lists_every_module_and_no_other(_):
     page = architecture()
     listed = re.findall(r"^\| `([\w/-]+)` \|", page[page.index("## Modules"):page.index("## How")], re.M)
     assert sorted(listed) == sorted(set(includes()) | {"include/hpcrun-lite"}), set(listed) ^ set(includes())
+
+
+@tap.case
+def no_conditional_operator_is_inside_another(_):
+    wrong = []
+    for _, path in sources():
+        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+            wrong += [f"{path}:{line}" for line in conditionals(file.read())]
+    assert not wrong, wrong
+    assert conditionals("a ? b : c;\nd = e ? f : g ? h : i;\nj(k ? l : m, n ? o : p) ?: q ?: r;") == [2]
 
 
 @tap.case
