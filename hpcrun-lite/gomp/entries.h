@@ -121,7 +121,7 @@
 #define KMPC_TIMED(X) \
   X(__kmpc_omp_task) X(__kmpc_omp_task_with_deps) X(__kmpc_omp_task_alloc) X(__kmpc_taskloop) X(__kmpc_taskloop_5)
 
-/* The same; libomp reads the frame of this one's caller, so it has no wrapper. */
+/* The same; libomp reads the frame of this one's caller, so it has no wrapper.  The entry point notes its caller. */
 #define KMPC_UNWRAPPED(X) X(__kmpc_omp_task_begin_if0)
 
 #define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_UNWRAPPED(X)

@@ -62,13 +62,17 @@ bind:                                   /* (%rsp): number of the entry; above it
         .cfi_endproc
         .size   bind, . - bind
 
-        .macro  entry_point name
+        .macro  note_nothing
+        .endm
+
+        .macro  entry_point name, note=note_nothing
         .balign 16
         .globl  \name
         .type   \name, @function
 \name:
         .cfi_startproc
         endbr64
+        \note
         jmp     *gomp_targets + 8 * entry(%rip)
         .balign 16
 .Lunbound_\name:
@@ -93,11 +97,19 @@ bind:                                   /* (%rsp): number of the entry; above it
         .symver v1_\name, \name@OMP_1.0, remove
         .endm
 
+        .macro  note_caller             /* in rt_undeferred_caller; changes registers that calls may change */
+        movq    rt_undeferred_caller@gottpoff(%rip), %rax
+        movq    (%rsp), %r11
+        movq    %r11, %fs:(%rax)
+        .endm
+
 #define ENTRY_POINT(name) entry_point name;
+#define NOTED_ENTRY_POINT(name) entry_point name, note_caller;
 #define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
-KMPC_CREATIONS(ENTRY_POINT)
+KMPC_TIMED(ENTRY_POINT)
+KMPC_UNWRAPPED(NOTED_ENTRY_POINT)
 KMPC_CHUNKS(ENTRY_POINT)
 KMPC_TESTS(ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)

@@ -34,6 +34,15 @@ static inline const void *code_past_wrapper(const struct thread_state *t, const 
   return span->log.creation.caller;
 }
 
+/* The address at which an undeferred task is created.  Clang's code calls a function that begins such a task, for which
+ * libomp passes an address that it has kept from an earlier call. */
+static inline const void *code_of_undeferred(const void *code)
+{
+  const void *caller = rt_undeferred_caller;
+  rt_undeferred_caller = NULL;
+  return caller && !code_in_runtime(caller) ? caller : code;
+}
+
 /* The address of the directive whose code the thread runs: of an explicit task, or of the region; NULL: not known. */
 const void *code_of_directive(const struct thread_state *t);
 

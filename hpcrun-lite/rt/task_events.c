@@ -77,7 +77,7 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   struct thread_state *t = rt_openmp_thread();
   if (!t)
     return;
-  codeptr = code_of_task(t, task_data, codeptr);
+  codeptr = code_of_task(t, task_data, flags & ompt_task_undeferred ? code_of_undeferred(codeptr) : codeptr);
   uint64_t word = 0;
   if (sampling_process.task_creation || span_process.online)
     word = new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr);

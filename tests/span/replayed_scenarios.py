@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from basic_forms_table import FORMS, program
-from measured import Measurement, build, tap
+from measured import Measurement, build, line_of, tap
 
 
 def measure(directory, binary, *arguments, work="user"):
@@ -60,6 +60,51 @@ def time_is_replayed_as_measured(directory):
         row, = run.view("whatif", "--what-if", "#0=2")
         program_row = run.view("parallelism")[0]
         assert abs(float(row["span"]) - float(program_row["span"]) / 2) <= 1e-6 * float(row["span"]), (source, row)
+
+
+def check_undeferred(directory, compiler):
+    """Clang's code runs such tasks in the function that creates them, without a call of the runtime."""
+    for contexts in ("region", "creation"):
+        for form in ("alone", "in_deferred", "with_group", "nested", "deep"):
+            run = Measurement(directory, build("undeferred_tasks.c", compiler), form,
+                              options=("-p", "log", "--work", "user", "--task-context", contexts))
+            rows = run.view("whatif", "--what-if", "slow=11", "--what-if", "fast=11")
+            assert [float(row["span"]) for row in rows] == [13, 23], (form, contexts, rows)
+            assert all("exact" in row["note"] for row in rows), (form, contexts, rows)
+
+
+@tap.case
+def undeferred_tasks_of_clang(directory):
+    check_undeferred(directory, "clang")
+
+
+@tap.case
+def undeferred_tasks_of_gcc(directory):
+    check_undeferred(directory, "gcc")
+
+
+@tap.case
+def places_of_undeferred_tasks(directory):
+    source = "undeferred_tasks.c"
+    places = {form: [line_of(source, f"// @ {name}") for name in names]
+              for form, names in {"alone": ["alone"], "in_deferred": ["inner", "outer"], "nested": ["first", "second"],
+                                  "with_group": ["around", "in group"]}.items()}
+    for compiler in ("clang", "gcc"):
+        for mode in ("online", "log"):
+            for form, lines in places.items():
+                run = Measurement(directory, build(source, compiler), form, options=("-p", mode, "--work", "user"))
+                assert sorted(int(row["line"]) for row in run.view("tasks")) == sorted(lines), (compiler, mode, form)
+
+
+@tap.case
+def time_of_undeferred_tasks_is_work(directory):
+    for compiler in ("clang", "gcc"):
+        for mode in ("online", "off"):
+            run = Measurement(directory, build("undeferred_tasks.c", compiler), "busy",
+                              options=("-e", "task-clock@f1000", "-p", mode))
+            root = run.tree()[0]
+            work, overhead = (root.value(f"{category}_incl_s") for category in ("work", "overhead"))
+            assert work > 0.3 and overhead < work / 10, (compiler, mode, work, overhead)
 
 
 tap.main()

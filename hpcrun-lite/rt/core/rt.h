@@ -73,6 +73,10 @@ struct rt_gomp_task {
 
 extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));
 
+/* The latest caller of libomp's function that begins an undeferred task, until the task's creation takes it; NULL: none.
+ * The entry point in gomp/jumps.S writes it. */
+extern __thread const void *rt_undeferred_caller __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
  * rt_set_flag().  Readers: samples of all threads, which load the four bytes at once, relaxed; they only count them, so
  * no other data depends on the order. */

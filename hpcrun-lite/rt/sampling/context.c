@@ -23,7 +23,7 @@
  *
  * The current task's exit frame distinguishes the last case from the others: it lies in the run from which the runtime
  * has called user code. */
-enum { TASK_LEVELS = 16 };
+enum { TASK_LEVELS = 16, DIRECT_LEVELS = 128 };
 
 struct task_level {
   uint64_t exit_frame;
@@ -37,8 +37,9 @@ struct stack_reader {
   struct frame *frames;
   int count;
   bool cut;
-  uint64_t exit_frame; /* of the current task; 0: the runtime has not called it */
-  bool implicit_task;
+  int level;                            /* of the task that counts as the current one: see called_directly() */
+  uint64_t exit_frame;                  /* of the current task; 0: the runtime has not called it */
+  int task_flags;                       /* of OMPT, of the current task */
   struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
   int tasks_count;
   uint64_t end_sp;      /* the stack is needed up to here: the exit frame of an explicit task; UINT64_MAX: all */
@@ -294,11 +295,12 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
     return !rt.ompt && !called->system && !called->tool;
   if (exit_in(reader, inner, outer))
     return true;
+  bool implicit = reader->task_flags & ompt_task_implicit;
   /* A task inherited from the parent process. */
-  if (sampling_process.forked && !reader->exit_frame && !reader->implicit_task)
+  if (sampling_process.forked && !reader->exit_frame && !implicit)
     return !called->system && !called->tool;
   bool outside = reader->exit_frame >= outer_sp(reader, outer) && reader->exit_frame < reader->t->stack_high;
-  return (reader->exit_frame || reader->implicit_task) && !outside && !called->system && !called->tool;
+  return (reader->exit_frame || implicit) && !outside && !called->system && !called->tool;
 }
 
 /* The function that a direct call instruction calls, also through the procedure linkage table; 0 if it is not a direct
@@ -601,14 +603,16 @@ static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *wor
  * up to one whose creation context is known. */
 static void find_tasks(struct stack_reader *reader)
 {
-  int levels = sampling_process.task_creation ? TASK_LEVELS : 1, flags = 0;
+  int count = sampling_process.task_creation ? TASK_LEVELS : 1, flags = 0;
   uint64_t exit_frame = 0, word;
+  reader->exit_frame = 0;
+  reader->task_flags = reader->tasks_count = 0;
   if (!reader->t->activity.openmp || !rt.ompt)
     return;
-  for (int level = 0; level < levels && find_task(level, &flags, &exit_frame, &word); level++) {
-    if (level == 0) {
+  for (int i = 0; i < count && find_task(reader->level + i, &flags, &exit_frame, &word); i++) {
+    if (i == 0) {
       reader->exit_frame = exit_frame;
-      reader->implicit_task = flags & ompt_task_implicit;
+      reader->task_flags = flags;
     }
     uint32_t creation_context = span_process.online ? explicit_task_creation_context(word) : rt_task_index(word);
     if (!(flags & ompt_task_explicit))
@@ -649,13 +653,62 @@ static void unwind(struct stack_reader *reader, const greg_t *registers)
   classify(reader);
 }
 
+/* Does the exit frame of the current task lie in a run of runtime frames? */
+static bool has_exit(const struct stack_reader *reader)
+{
+  for (int inner = 0, outer; inner < reader->count; inner = outer + 1) {
+    outer = inner;
+    if (!reader->frames[inner].runtime)
+      continue;
+    while (outer + 1 < reader->count && reader->frames[outer + 1].runtime)
+      outer++;
+    if (exit_in(reader, inner, outer))
+      return true;
+  }
+  return false;
+}
+
+/* Does code of the program run the current task itself?  Clang's code does so with undeferred tasks: it calls libomp
+ * when such a task begins and ends, and the frames of the task are those of the code that has created it.  libomp then
+ * takes the exit frame from the frame pointer of its caller.  That can be another value, or still be the frame pointer
+ * of the runtime's code that has called the task outside. */
+static bool called_directly(const struct stack_reader *reader)
+{
+  const int directly = ompt_task_explicit | ompt_task_undeferred;
+  uint64_t outside, word;
+  int flags;
+  if ((reader->task_flags & directly) != directly)
+    return false;
+  if (find_task(reader->level + 1, &flags, &outside, &word) && outside && outside == reader->exit_frame)
+    return true;
+  return !reader->cut && !has_exit(reader);
+}
+
+/* Takes the first task outside that the runtime has called for the current one.  The whole stack is needed. */
+static void leave_direct_tasks(struct stack_reader *reader, const greg_t *registers)
+{
+  bool whole = reader->end_sp == UINT64_MAX;
+  do {
+    reader->level++;
+    find_tasks(reader);
+    reader->end_sp = UINT64_MAX;
+    if (!whole)
+      unwind(reader, registers);
+    whole = true;
+  } while (called_directly(reader) && reader->level < DIRECT_LEVELS);
+  reader->cut |= called_directly(reader);
+  reader->task_region = CCT_NONE;
+}
+
 /* Finds the tasks and the frames that are needed. */
 static void walk(struct stack_reader *reader, const greg_t *registers)
 {
   find_tasks(reader);
   end_at_task(reader);
   unwind(reader, registers);
-  if (reader->task_region != CCT_NONE && !reader->cut && task_run(reader) < 0) {
+  if (called_directly(reader)) {
+    leave_direct_tasks(reader, registers);
+  } else if (reader->task_region != CCT_NONE && !reader->cut && task_run(reader) < 0) {
     reader->task_region = CCT_NONE;
     reader->end_sp = UINT64_MAX;
     unwind(reader, registers);

@@ -1,0 +1,106 @@
+/* Undeferred tasks, whose code clang puts into the function that creates them: undeferred_tasks FORM.  Each form counts
+ * 22 units in slow() and 11 in fast(), one after the other, in each of two threads. */
+#include <omp.h>
+#include <string.h>
+
+#include "burn.h"
+#include "hpcrun-lite.h"
+
+enum { DEEP = 22 };
+
+static __attribute__((noinline)) void slow(uint64_t units)
+{
+  hpcrun_lite_add_work(units);
+}
+
+static __attribute__((noinline)) void fast(uint64_t units)
+{
+  hpcrun_lite_add_work(units);
+}
+
+static void alone(void)
+{
+#pragma omp task if (0) // @ alone
+  {
+    slow(22);
+    fast(11);
+  }
+}
+
+static void in_deferred(void)
+{
+#pragma omp task // @ outer
+  {
+#pragma omp task if (0) // @ inner
+    {
+      slow(22);
+      fast(11);
+    }
+  }
+}
+
+static void with_group(void)
+{
+#pragma omp task if (0) // @ around
+  {
+    slow(2);
+#pragma omp taskgroup
+    {
+#pragma omp task // @ in group
+      slow(20);
+    }
+    fast(11);
+  }
+}
+
+static void nested(void)
+{
+#pragma omp task if (0) // @ first
+  {
+    slow(15);
+#pragma omp task if (0) // @ second
+    slow(7);
+    fast(11);
+  }
+}
+
+static void descend(int levels)
+{
+#pragma omp task if (0) // @ level
+  {
+    slow(1);
+    if (levels > 1)
+      descend(levels - 1);
+    else
+      fast(11);
+  }
+}
+
+static void deep(void)
+{
+  descend(DEEP);
+}
+
+/* For samples of time. */
+static void busy(void)
+{
+#pragma omp task if (0) // @ busy
+  burn(0.2);
+}
+
+int main(int count, char **words)
+{
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } forms[] = {
+      {"alone", alone}, {"in_deferred", in_deferred}, {"with_group", with_group}, {"nested", nested}, {"deep", deep},
+      {"busy", busy}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (count > 1 && !strcmp(words[1], forms[i].name)) {
+#pragma omp parallel num_threads(2)
+      forms[i].run();
+      return 0;
+    }
+  return 2;
+}
