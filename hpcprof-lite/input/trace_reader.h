@@ -52,6 +52,9 @@ struct trace_event {
   bool begun, chunk;  /* an execution of its construct, or a chunk, begins with it */
   bool blocked;       /* the thread slept in a call of the program */
   uint32_t holder;    /* index of the thread that held the lock; 0: not known */
+  /* what only thread_trace_next() delivers */
+  bool outer;    /* a gap before the first state, or after the last one */
+  uint32_t lock; /* see struct open_state */
   /* a sample, or a charge */
   enum tracelog_sample_kind sample;
   uint32_t node;

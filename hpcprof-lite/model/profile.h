@@ -221,4 +221,10 @@ static inline uint64_t profile_ticks_after(const struct profile_process *process
   return model_sum(ticks, model_rounded((double)ns / process->workspan.tick_ns));
 }
 
+/* The same since the start of the process, or of its part. */
+static inline uint64_t profile_ticks_at(const struct profile_process *process, uint64_t ns)
+{
+  return profile_ticks_after(process, process->in_part ? process->from_ticks : process->start_ticks, ns);
+}
+
 #endif

@@ -69,7 +69,7 @@ struct lane {
   struct exact_waits_tool tool;
   double tool_busy_part;      /* of the thread's time in the tool: outside waits */
   double tool_deferred_ns[2]; /* in waits so far, and not made of them yet: [0] of other waits, [1] of locks */
-  struct trace_cursor cursor;
+  struct thread_trace trace;
   uint64_t start_ns, end_ns; /* the thread's life */
   uint64_t from_ns, to_ns;   /* the part of it that is delivered */
   uint64_t at_ns;            /* everything before is in `pending`, or delivered */
@@ -85,7 +85,7 @@ struct lane {
   uint64_t overhead_ns;      /* overhead of samples that was longer than the work around them */
   struct lane_interval last; /* the piece added last */
   bool samples_left_out;
-  bool states; /* there was a state */
+  bool outside; /* there was no state yet, or none follows */
   bool ended;
 };
 
@@ -106,11 +106,8 @@ void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *st
 {
   assert(position < lanes->process->threads_count);
   const struct profile_thread *thread = &lanes->process->threads[position];
-  uint64_t end = thread->end_ns ? thread->end_ns : model_sum(thread->start_ns, thread->wall_ns);
-  if (lanes->process->unfinished && !thread->end_ns) /* its record is as old as its last sample */
-    end = lanes->process->wall_ns;
   *start_ns = model_sum(lanes->offset_ns, thread->start_ns);
-  *end_ns = model_sum(lanes->offset_ns, end);
+  *end_ns = model_sum(lanes->offset_ns, thread_life_end_ns(lanes->process, thread));
 }
 
 /* The same within the thread's life. */
@@ -141,7 +138,8 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
                         .end_ns = end_ns,
                         .from_ns = from_ns,
                         .to_ns = to_ns,
-                        .at_ns = start_ns};
+                        .at_ns = start_ns,
+                        .outside = true};
   lane->waits = read_table(file, thread->index, FORMAT_WAITS, &ignored, &lane->waits_count);
   if (lanes->with_constructs)
     lane->constructs = read_table(file, thread->index, FORMAT_CONSTRUCTS, &ignored, &lane->constructs_count);
@@ -151,9 +149,10 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
       thread, exact_waits_runtime_ns(lane->waits, lane->waits_count, lanes->process->workspan.tick_ns));
   free(file);
   problems_release(&ignored);
-  trace_cursor_open(&lanes->trace, thread->index, problems, &lane->cursor);
+  const struct thread_life life = thread_life_of(process, thread, lane->waits, lane->waits_count);
+  thread_trace_open(&lanes->trace, &life, problems, &lane->trace);
   if (from_ns > start_ns)
-    trace_cursor_seek(&lane->cursor, lane_ticks(lanes, from_ns));
+    trace_cursor_seek(&lane->trace.cursor, lane_ticks(lanes, from_ns));
   return lane;
 }
 
@@ -161,7 +160,7 @@ void lane_close(struct lane *lane)
 {
   if (!lane)
     return;
-  trace_cursor_close(&lane->cursor);
+  thread_trace_close(&lane->trace);
   free(lane->constructs);
   free(lane->waits);
   free(lane->samples);
@@ -493,8 +492,9 @@ static void add_state(struct lane *lane, struct lane_interval state, uint64_t en
 static void keep_sample(struct lane *lane, const struct trace_event *event)
 {
   if (lane->samples_count >= SAMPLES_MAX) {
-    if (!lane->samples_left_out && lane->cursor.problems)
-      problems_add(lane->cursor.problems, "%s: thread %u: more than %d samples in one state: the others are left out",
+    if (!lane->samples_left_out && lane->trace.cursor.problems)
+      problems_add(lane->trace.cursor.problems,
+                   "%s: thread %u: more than %d samples in one state: the others are left out",
                    lane->of->trace.file.path, lane->thread->index, SAMPLES_MAX);
     lane->samples_left_out = true;
     return;
@@ -504,7 +504,7 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
       (struct sample){.ns = at_ns(lane, event->end_ticks),
                       .kind = event->sample,
                       .node = event->node,
-                      .chunk = lane->cursor.chunk,
+                      .chunk = lane->trace.cursor.chunk,
                       .since_ns = at_ns(lane, event->last_ticks),
                       .weight_ns = weight,
                       .tool_ns = event->tool_ns,
@@ -515,30 +515,17 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
 
 static const struct lane_interval gap = {.category = TIMELINE_GAP};
 
-/* What lies before the first state, if that does not begin with the thread's life. */
-static void add_start(struct lane *lane, const struct trace_event *event)
-{
-  uint64_t begin_ns = at_ns(lane, event->begin_ticks);
-  if (lane->states || event->kind == TRACE_EVENT_SAMPLE || event->kind == TRACE_EVENT_CHARGE)
-    return;
-  lane->states = true;
-  if (begin_ns > lane->start_ns + (lane->cursor.missing ? 0 : THREAD_STATES_SLACK_NS))
-    add(lane, gap, begin_ns);
-}
-
 /* The part of a wait that was the runtime's own work: at the end, or where it set up the thread at the beginning.
  * Appends what comes first; *state becomes what follows. */
 static void add_own(struct lane *lane, const struct trace_event *event, struct lane_interval *state)
 {
-  bool set_up = lane->of->with_constructs &&
-                (event->code < CONSTRUCT_TIMES || event->code % CONSTRUCT_TIMES != CONSTRUCT_TIME_WAIT) &&
-                state->category == TIMELINE_IDLE;
+  bool lock = state->category == TIMELINE_LOCK_WAIT;
+  bool set_up = lane->of->with_constructs && thread_states_own_first(event->code, lock);
   struct lane_interval own = *state, first;
   own.category = TIMELINE_OVERHEAD;
-  own.in_wait = !set_up; /* otherwise the thread does not wait yet, or no longer */
+  own.in_wait = !set_up;
   own.holder = 0;
   uint64_t length = event->own_ticks;
-  bool lock = state->category == TIMELINE_LOCK_WAIT;
   if (!set_up) { /* what remains of it is waiting, or in the tool */
     double tool = (double)length * lane->tool.of_runtime[lock], ran = ((double)length - tool) * lane->runtime_part;
     double remaining_ns = ((double)length - ran) * lane->of->process->workspan.tick_ns;
@@ -560,11 +547,14 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
 static void take_state(struct lane *lane, const struct trace_event *event)
 {
   struct lane_interval state = state_of(lane, event->code);
+  lane->outside = false;
   bool waits = state.category == TIMELINE_IDLE || state.category == TIMELINE_LOCK_WAIT;
   state.begins = event->begun || event->chunk;
   state.holder = event->holder;
   if (event->blocked)
     state.category = TIMELINE_BLOCKED;
+  else if (event->lock)
+    state.category = TIMELINE_LOCK_WAIT;
   else if (waits && event->own_ticks)
     add_own(lane, event, &state);
   add_state(lane, state, at_ns(lane, event->end_ticks));
@@ -590,31 +580,23 @@ static void take_lone_sample(struct lane *lane, const struct trace_event *event)
   lane->settled = lane->pending_count;
 }
 
+static void take_gap(struct lane *lane, const struct trace_event *event)
+{
+  lane->outside = event->outer;
+  if (event->outer) /* samples before it are of the state that follows */
+    add(lane, gap, at_ns(lane, event->end_ticks));
+  else
+    add_state(lane, gap, at_ns(lane, event->end_ticks));
+}
+
 static void add_end(struct lane *lane)
 {
   assert(!lane->ended);
-  struct open_state open = thread_states_open(lane->of->process, lane->thread, lane->waits, lane->waits_count);
   lane->ended = true;
   lane->last.begins = false;
-  if (thread_states_go_on(&open, &lane->cursor)) {
-    struct lane_interval state = state_of(lane, open.code);
-    uint64_t since_ns = open.since ? at_ns(lane, open.since) : lane->at_ns;
-    if (open.blocked)
-      state.category = TIMELINE_BLOCKED;
-    else if (open.lock)
-      state.category = TIMELINE_LOCK_WAIT;
-    else if (open.left)
-      state.category = TIMELINE_OVERHEAD;
-    if (since_ns >= lane->at_ns + THREAD_STATES_SLACK_NS)
-      add(lane, gap, since_ns);
-    add_state(lane, state, lane->end_ns);
+  add(lane, lane->outside ? gap : lane->last, lane->end_ns);
+  if (!lane->outside)
     divide_end(lane);
-  } else if (lane->states && lane->end_ns - lane->at_ns < THREAD_STATES_SLACK_NS) {
-    add(lane, lane->last, lane->end_ns);
-    divide_end(lane);
-  } else {
-    add(lane, gap, lane->end_ns);
-  }
   lane->settled = lane->pending_count;
 }
 
@@ -622,16 +604,15 @@ static void add_end(struct lane *lane)
 static void read_event(struct lane *lane)
 {
   struct trace_event event;
-  if (!trace_cursor_next(&lane->cursor, &event)) {
+  if (!thread_trace_next(&lane->trace, &event)) {
     add_end(lane);
     return;
   }
-  add_start(lane, &event);
-  bool lone = !lane->cursor.state_clock;
+  bool lone = !lane->trace.cursor.state_clock;
   if (event.kind == TRACE_EVENT_STATE)
     take_state(lane, &event);
   else if (event.kind == TRACE_EVENT_GAP)
-    add_state(lane, gap, at_ns(lane, event.end_ticks));
+    take_gap(lane, &event);
   else if (event.kind == TRACE_EVENT_SAMPLE && lone)
     take_lone_sample(lane, &event);
   else if (event.kind == TRACE_EVENT_SAMPLE)

@@ -15,7 +15,7 @@
 #define HPCPROF_LITE_TIMELINE_LANE_H
 
 #include "hpcprof-lite/input/read.h"
-#include "hpcprof-lite/input/trace_reader.h"
+#include "hpcprof-lite/input/thread_trace.h"
 #include "hpcprof-lite/model/timeline.h"
 
 struct lane_process {

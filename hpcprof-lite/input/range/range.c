@@ -59,13 +59,6 @@ struct range {
   bool by_wall;
 };
 
-/* The counter's value at a time since the start of the process, or of its part. */
-static uint64_t ticks_at(const struct profile_process *process, uint64_t ns)
-{
-  uint64_t base = process->in_part ? process->from_ticks : process->start_ticks;
-  return profile_ticks_after(process, base, ns);
-}
-
 void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
 {
   uint64_t end_ns = model_sum(process->start_ns, process->wall_ns);
@@ -73,9 +66,9 @@ void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns
   to_ns = MIN(MAX(to_ns, from_ns), end_ns);
   if (!(process->workspan.tick_ns > 0))
     return;
-  process->from_ticks = ticks_at(process, from_ns - process->start_ns);
+  process->from_ticks = profile_ticks_at(process, from_ns - process->start_ns);
   /* a killed process went on after the last refresh of its end */
-  process->to_ticks = to_ns < end_ns ? ticks_at(process, to_ns - process->start_ns) : UINT64_MAX;
+  process->to_ticks = to_ns < end_ns ? profile_ticks_at(process, to_ns - process->start_ns) : UINT64_MAX;
 }
 
 /* ---- what the threads do ---- */
@@ -268,17 +261,6 @@ static void take_sample(struct range *range, const struct trace_sweep_item *item
 
 /* ---- the sweep ---- */
 
-/* What the trace does not contain: the life of a thread, and its state when the process was killed. */
-static struct trace_sweep_thread sweep_thread(const struct profile_process *process, const struct range_thread *thread)
-{
-  const struct profile_thread *record = thread->record;
-  uint64_t end_ns = record->end_ns ? record->end_ns : process->wall_ns;
-  return (struct trace_sweep_thread){.index = record->index,
-                                     .begin = ticks_at(process, record->start_ns),
-                                     .end = ticks_at(process, end_ns),
-                                     .open = thread->open};
-}
-
 static void prepare(struct range *range)
 {
   assert(!range->now && range->places.count);
@@ -291,14 +273,14 @@ static void prepare(struct range *range)
       range->locks[range->locks_count++] = i;
 }
 
-static void sweep(struct range *range, const struct profile_process *process, const struct trace_reader *trace,
-                  struct problems *problems)
+static void sweep(struct range *range, const struct trace_reader *trace, struct problems *problems)
 {
-  struct trace_sweep_thread *lives = xcalloc(range->count, sizeof *lives);
+  struct thread_life *lives = xcalloc(range->count, sizeof *lives);
   struct trace_sweep_item item;
   for (uint32_t i = 0; i < range->count; i++)
-    lives[i] = sweep_thread(process, &range->threads[i]);
-  struct trace_sweep *merged = trace_sweep_open(trace, lives, range->count, process->workspan.tick_ns, problems);
+    lives[i] = range->threads[i].life;
+  struct trace_sweep *merged = trace_sweep_open(trace, lives, range->count, problems);
+  free(lives);
   while (trace_sweep_next(merged, &item)) {
     if (item.ends || item.event.kind == TRACE_EVENT_STATE || item.event.kind == TRACE_EVENT_GAP)
       take_state(range, &item);
@@ -308,7 +290,6 @@ static void sweep(struct range *range, const struct profile_process *process, co
       take_sample(range, &item);
   }
   trace_sweep_close(merged);
-  free(lives);
 }
 
 /* The columns that can be known from the trace: not those of sampled events other than the first one. */
@@ -355,7 +336,7 @@ static void fill(struct range *range, struct read_file *file, const struct profi
     range_thread_open(&range->threads[i], file, process, &range->places, problems);
   }
   prepare(range);
-  sweep(range, process, trace, problems);
+  sweep(range, trace, problems);
   const struct read_columns columns = columns_known(file, timed);
   for (uint32_t i = 0; i < range->count; i++)
     range_thread_waits(&range->threads[i], range->threads, range->count, &range->parts[i]);

@@ -82,7 +82,7 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
       code->place = range_places_add(places, &at);
       code->stored = range_stored_find(stored, &at);
       code->lock = kind == FORMAT_WAIT_LOCK;
-      code->own_apart = kind == FORMAT_WAIT_PARKED || time == CONSTRUCT_TIME_EXIT;
+      code->own_first = thread_states_own_first((uint64_t)i * CONSTRUCT_TIMES + time, code->lock);
     }
   }
   free(regions);

@@ -37,8 +37,7 @@ struct range_code {
   uint32_t place;      /* where the thread waits, MODEL_NONE: it does not */
   uint32_t stored;     /* the place in the file's table of the thread, MODEL_NONE: none */
   uint32_t wait;       /* its record in the part's table of the thread, plus 1; 0: none yet */
-  bool own_apart;      /* the runtime's own work is its first part, and none of the wait: the thread did not wait yet,
-                          or no longer */
+  bool own_first;      /* see thread_states_own_first() */
   bool lock;           /* the place is that of a lock */
   bool in_region;      /* the state lies in a region that the thread has created, outside those of others */
   uint64_t ticks, own; /* own: of these, the runtime's own work */

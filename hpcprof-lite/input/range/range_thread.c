@@ -49,9 +49,10 @@ static void take_codes(struct range_thread *thread, const struct read_file *file
   thread->codes_count = thread->constructs_count * CONSTRUCT_TIMES;
   thread->codes =
       range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, places);
-  if (thread->open.lock) {
-    thread->open.code = thread->codes_count++;
-    thread->codes[thread->open.code] = range_code_of_place(&thread->stored, thread->open.lock - 1, places);
+  struct open_state *open = &thread->life.open;
+  if (open->lock) {
+    open->code = thread->codes_count++;
+    thread->codes[open->code] = range_code_of_place(&thread->stored, open->lock - 1, places);
   }
 }
 
@@ -87,7 +88,7 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
     thread->tasks = read_table(file, index, FORMAT_TASKS, problems, &thread->tasks_count);
   }
   range_stored_index(&thread->stored);
-  thread->open = thread_states_open(process, thread->record, thread->stored.waits, thread->stored.count);
+  thread->life = thread_life_of(process, thread->record, thread->stored.waits, thread->stored.count);
   take_codes(thread, file, places);
   thread->sums = xcalloc(thread->values_count, sizeof *thread->sums);
   wait_at(thread, places, parked);
@@ -151,7 +152,7 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     model_add(&thread->blocked_ticks, ticks);
   if (!code)
     return;
-  uint64_t own_from = code->own_apart ? event->begin_ticks : event->end_ticks - own_all;
+  uint64_t own_from = code->own_first ? event->begin_ticks : event->end_ticks - own_all;
   uint64_t own = inside(thread, own_from, own_from + own_all);
   model_add(&code->ticks, ticks);
   model_add(&code->own, own);
@@ -168,7 +169,7 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     code->wait = wait_at(thread, places, code->place) + 1;
   struct format_wait *wait = &thread->waits[code->wait - 1];
   model_add(&wait->idle, ticks - own);
-  if (!code->own_apart)
+  if (!code->own_first)
     model_add(&wait->runtime, own);
   wait->count++;
 }

@@ -14,7 +14,7 @@
 
 #include "hpcprof-lite/input/exact_waits.h"
 #include "hpcprof-lite/input/range/range_places.h"
-#include "hpcprof-lite/input/thread_states.h"
+#include "hpcprof-lite/input/thread_trace.h"
 
 /* An amount inside the part, and in the whole trace. */
 struct range_amount {
@@ -59,7 +59,7 @@ struct range_thread {
   /* sums */
   struct range_code *codes; /* [code] */
   uint32_t codes_count;
-  struct open_state open;       /* with constructs, a lock that was waited for has the last code */
+  struct thread_life life;      /* with constructs, an open lock has the last code */
   struct range_sums *sums;      /* [record of values] */
   struct range_amount *counted; /* [record of values][counter] events of -c that are charged to a context */
   unsigned counters;
