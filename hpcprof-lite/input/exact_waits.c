@@ -2,7 +2,9 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/input/thread_trace.h"
 #include "hpcprof-lite/input/wait_place.h"
+#include "hpcprof-lite/model/index.h"
 
 #include <assert.h>
 #include <math.h>
@@ -45,16 +47,6 @@ static uint64_t to_ns(double ns)
   return ns < 1e19 ? model_rounded(ns) : UINT64_MAX;
 }
 
-/* Whether a parallel region was open when the process was killed. */
-static bool killed_in_region(const struct read_file *file)
-{
-  const struct format_region *regions = read_records(file, FORMAT_REGIONS);
-  for (uint32_t i = 0; i < read_count(file, FORMAT_REGIONS); i++)
-    if (regions[i].word >> 31 & 1)
-      return true;
-  return false;
-}
-
 /* The interval that was open when the process was killed; at most one of a thread is. */
 static double open_ticks(const struct profile_process *process, const struct format_wait *wait)
 {
@@ -63,14 +55,13 @@ static double open_ticks(const struct profile_process *process, const struct for
   return process->unfinished && wait->since && (double)wait->since < end ? end - (double)wait->since : 0;
 }
 
-/* Adds the open intervals.  A worker that waits at the end of a region does not know whether that is over: it is, if no
- * region was open. */
+/* Adds the open intervals. */
 static void add_open_intervals(const struct read_file *file, const struct profile_process *process,
                                struct format_wait *waits, uint32_t count)
 {
   for (uint32_t i = 0; i < count; i++) {
     double ticks = open_ticks(process, &waits[i]);
-    bool parked = ticks > 0 && waits[i].kind == FORMAT_WAIT_REGION_END && !killed_in_region(file);
+    bool parked = ticks > 0 && open_state_parked(file, &waits[i]);
     uint64_t *idle = &waits[parked ? 0 : i].idle;
     model_add(idle, to_ns(ticks));
   }

@@ -13,8 +13,24 @@ uint64_t thread_life_end_ns(const struct profile_process *process, const struct 
   return model_sum(thread->start_ns, thread->wall_ns);
 }
 
-static struct open_state open_state_of(const struct profile_process *process, const struct profile_thread *thread,
-                                       const struct format_wait *waits, uint32_t waits_count)
+/* Whether a parallel region was open when the process was killed. */
+static bool killed_in_region(const struct read_file *file)
+{
+  const struct format_region *regions = read_records(file, FORMAT_REGIONS);
+  for (uint32_t i = 0; i < read_count(file, FORMAT_REGIONS); i++)
+    if (regions[i].word >> 31 & 1)
+      return true;
+  return false;
+}
+
+bool open_state_parked(const struct read_file *file, const struct format_wait *wait)
+{
+  return wait->kind == FORMAT_WAIT_REGION_END && !killed_in_region(file);
+}
+
+static struct open_state open_state_of(const struct read_file *file, const struct profile_process *process,
+                                       const struct profile_thread *thread, const struct format_wait *waits,
+                                       uint32_t waits_count)
 {
   bool constructs = process->flags & PROCESS_ONLINE;
   uint32_t place = 0;
@@ -36,17 +52,20 @@ static struct open_state open_state_of(const struct profile_process *process, co
   }
   if (state.blocked)
     state.since = thread->blocked_since;
+  else if (place && open_state_parked(file, &waits[place - 1]))
+    state.code = constructs ? CONSTRUCT_TIME_WAIT : 1; /* outside all; the first place */
   return state;
 }
 
-struct thread_life thread_life_of(const struct profile_process *process, const struct profile_thread *thread,
-                                  const struct format_wait *waits, uint32_t waits_count)
+struct thread_life thread_life_of(const struct read_file *file, const struct profile_process *process,
+                                  const struct profile_thread *thread, const struct format_wait *waits,
+                                  uint32_t waits_count)
 {
   return (struct thread_life){.index = thread->index,
                               .begin = profile_ticks_at(process, thread->start_ns),
                               .end = profile_ticks_at(process, thread_life_end_ns(process, thread)),
                               .slack = model_rounded(SLACK_NS / process->workspan.tick_ns),
-                              .open = open_state_of(process, thread, waits, waits_count)};
+                              .open = open_state_of(file, process, thread, waits, waits_count)};
 }
 
 /* ---- events ---- */

@@ -21,6 +21,10 @@ struct open_state {
   uint64_t since; /* time-stamp counter; 0: since the last state that ended */
 };
 
+/* Whether a thread was parked that waited there when its process was killed: a worker that waits at the end of a region
+ * does not know whether that is over.  It is, if no region was open. */
+bool open_state_parked(const struct read_file *file, const struct format_wait *wait);
+
 /* What the trace itself does not tell of a thread. */
 struct thread_life {
   uint32_t index;
@@ -33,8 +37,9 @@ struct thread_life {
 uint64_t thread_life_end_ns(const struct profile_process *process, const struct profile_thread *thread);
 
 /* waits: the thread's waiting places. */
-struct thread_life thread_life_of(const struct profile_process *process, const struct profile_thread *thread,
-                                  const struct format_wait *waits, uint32_t waits_count);
+struct thread_life thread_life_of(const struct read_file *file, const struct profile_process *process,
+                                  const struct profile_thread *thread, const struct format_wait *waits,
+                                  uint32_t waits_count);
 
 struct thread_trace {
   struct thread_life life;

@@ -147,9 +147,9 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
   lane->tool_busy_part = lane->tool.ns > 0 ? fmax(0, 1 - lane->tool.ns / (double)thread->tool_ns) : 1;
   lane->runtime_part = exact_waits_runtime_part(
       thread, exact_waits_runtime_ns(lane->waits, lane->waits_count, lanes->process->workspan.tick_ns));
+  const struct thread_life life = thread_life_of(file, process, thread, lane->waits, lane->waits_count);
   free(file);
   problems_release(&ignored);
-  const struct thread_life life = thread_life_of(process, thread, lane->waits, lane->waits_count);
   thread_trace_open(&lanes->trace, &life, problems, &lane->trace);
   if (from_ns > start_ns)
     trace_cursor_seek(&lane->trace.cursor, lane_ticks(lanes, from_ns));

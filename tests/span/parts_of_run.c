@@ -1,5 +1,6 @@
 /* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
- * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal. */
+ * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal, with
+ * `kill-serial` at the end of serial_part(). */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
   uneven_part();
   pause_between();
   serial_part();
+  if (!strcmp(how, "kill-serial"))
+    kill(getpid(), SIGKILL);
   pause_between();
   locked_part();
   pause_between();

@@ -18,7 +18,7 @@ ROUNDINGS_S = 5e-6  # of ticks to ns in each part and record, however long they 
 
 def measure(directory, *arguments, compiler="clang", options=TRACED):
     run = Measurement(directory, build("parts_of_run.c", compiler), *arguments, options=options)
-    assert "kill" in arguments or run.done.returncode == 0, run.done
+    assert {"kill", "kill-serial"} & {*arguments} or run.done.returncode == 0, run.done
     return run
 
 
@@ -179,6 +179,18 @@ def a_killed_process_is_known_until_its_end(directory):
     whole, part = run.view("threads", "-q"), run.view("threads", "-q", "--from", "0")
     # the table of a killed process is as old as its last refresh
     assert_near(threads(part, ("idle_s", "lockwait_s")), threads(whole, ("idle_s", "lockwait_s")), 1e-3)
+
+
+@tap.case
+def workers_of_a_region_that_was_over_are_parked(directory):
+    for mode in ("online", "off"):
+        run = measure(directory, "kill-serial", options=(*TRACED, "-p", mode))
+        whole, part = (float(run.view("flat", "-q", "--idleness", "shared", *options)[0]["idleness_incl_s"])
+                       for options in ((), ("--from", "0")))
+        assert abs(part - whole) < 1e-3, (mode, part, whole)
+        assert sum(threads(run.view("threads", "-q", "--from", "0"), ("idle_s",)).values()) > 0.06, mode
+        if mode == "online":
+            assert_near(constructs(run.view("regions", "-q", "--from", "0")), constructs(run.view("regions", "-q")), 1e-3)
 
 
 @tap.case

@@ -88,7 +88,7 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
     thread->tasks = read_table(file, index, FORMAT_TASKS, problems, &thread->tasks_count);
   }
   range_stored_index(&thread->stored);
-  thread->life = thread_life_of(process, thread->record, thread->stored.waits, thread->stored.count);
+  thread->life = thread_life_of(file, process, thread->record, thread->stored.waits, thread->stored.count);
   take_codes(thread, file, places);
   thread->sums = xcalloc(thread->values_count, sizeof *thread->sums);
   wait_at(thread, places, parked);

@@ -175,16 +175,16 @@ static void test_lives(void **state)
   struct profile_process process = {
       .start_ticks = BEGIN, .from_ticks = BEGIN + LONG, .wall_ns = 1000000, .workspan = {.tick_ns = 0.5}};
   struct profile_thread thread = {.index = 3, .start_ns = 100, .end_ns = 700, .wall_ns = 500};
-  struct thread_life found = thread_life_of(&process, &thread, NULL, 0);
+  struct thread_life found = thread_life_of(NULL, &process, &thread, NULL, 0);
   assert_true(found.index == 3 && found.begin == BEGIN + 200 && found.end == BEGIN + 1400 && found.slack == SLACK);
   assert_false(found.open.known);
   thread.end_ns = 0; /* alive when the process ended: until its record was written */
-  assert_int_equal(thread_life_of(&process, &thread, NULL, 0).end, BEGIN + 1200);
+  assert_int_equal(thread_life_of(NULL, &process, &thread, NULL, 0).end, BEGIN + 1200);
   process.unfinished = true;
-  found = thread_life_of(&process, &thread, NULL, 0);
+  found = thread_life_of(NULL, &process, &thread, NULL, 0);
   assert_true(found.end == BEGIN + 2000000 && found.open.known);
   process.in_part = true; /* times are since the part's beginning */
-  assert_int_equal(thread_life_of(&process, &thread, NULL, 0).begin, BEGIN + LONG + 200);
+  assert_int_equal(thread_life_of(NULL, &process, &thread, NULL, 0).begin, BEGIN + LONG + 200);
 }
 
 static int make_directory(void **state)
