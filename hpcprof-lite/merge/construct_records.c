@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/input/thread_trace.h"
 #include "hpcprof-lite/merge/construct_counts.h"
 
 #include <assert.h>
@@ -437,6 +438,18 @@ static bool region_ended(const struct build *build, const struct format_construc
   return open != record->link;
 }
 
+/* Returns when the open interval ended: a lock for which the thread waited was not part of it. */
+static uint64_t open_end(const struct build *build, const struct profile_thread *thread)
+{
+  struct problems ignored = {0}; /* exact_waits.c reports them */
+  uint32_t count;
+  struct format_wait *waits = read_table(build->file, thread->index, FORMAT_WAITS, &ignored, &count);
+  const struct thread_life life = thread_life_of(build->file, build->process, thread, waits, count);
+  free(waits);
+  problems_release(&ignored);
+  return life.open.lock ? MIN(life.open.since, life.end) : life.end;
+}
+
 /* Adds the interval that was open when the process was killed.  A worker that still waits in a region which has ended
  * waits outside any. */
 static void add_open_interval(struct build *build, uint32_t position)
@@ -446,7 +459,7 @@ static void add_open_interval(struct build *build, uint32_t position)
   struct thread *of = &build->threads[position];
   if (!process->unfinished || thread->end_ns || process->workspan.tick_ns <= 0)
     return;
-  uint64_t end = profile_ticks_after(process, process->start_ticks, process->wall_ns);
+  uint64_t end = open_end(build, thread);
   uint32_t open = open_record(thread), time = thread->construct_open % CONSTRUCT_TIMES;
   if (!thread->construct_since || thread->construct_since >= end || open >= of->count)
     return;

@@ -1,6 +1,6 @@
 /* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
  * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal, with
- * `kill-serial` at the end of serial_part(). */
+ * `kill-serial` at the end of serial_part(), with `kill-locked` while a thread waits for a lock. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,11 +67,27 @@ __attribute__((noinline)) static void task_part(int signal)
   }
 }
 
+static void killed_locked(void)
+{
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+  omp_set_lock(&lock);
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num()) {
+    omp_set_lock(&lock);
+  } else {
+    spin(60);
+    kill(getpid(), SIGKILL);
+  }
+}
+
 int main(int argc, char **argv)
 {
   const char *how = argc > 1 ? argv[1] : "";
   pid_t child = -1;
   uneven_part();
+  if (!strcmp(how, "kill-locked"))
+    killed_locked();
   pause_between();
   serial_part();
   if (!strcmp(how, "kill-serial"))

@@ -18,7 +18,7 @@ ROUNDINGS_S = 5e-6  # of ticks to ns in each part and record, however long they 
 
 def measure(directory, *arguments, compiler="clang", options=TRACED):
     run = Measurement(directory, build("parts_of_run.c", compiler), *arguments, options=options)
-    assert {"kill", "kill-serial"} & {*arguments} or run.done.returncode == 0, run.done
+    assert {"kill", "kill-serial", "kill-locked"} & {*arguments} or run.done.returncode == 0, run.done
     return run
 
 
@@ -191,6 +191,14 @@ def workers_of_a_region_that_was_over_are_parked(directory):
         assert sum(threads(run.view("threads", "-q", "--from", "0"), ("idle_s",)).values()) > 0.06, mode
         if mode == "online":
             assert_near(constructs(run.view("regions", "-q", "--from", "0")), constructs(run.view("regions", "-q")), 1e-3)
+
+
+@tap.case
+def a_lock_that_was_waited_for_is_not_in_the_body_around(directory):
+    run = measure(directory, "kill-locked")
+    waits = threads(run.view("threads", "-q"), ("lockwait_s",))
+    assert max(waits.values()) > 0.05, waits
+    assert_near(constructs(run.view("regions", "-q", "--from", "0")), constructs(run.view("regions", "-q")), 1e-3)
 
 
 @tap.case
