@@ -4,7 +4,6 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/thread_trace.h"
 #include "hpcprof-lite/input/wait_place.h"
-#include "hpcprof-lite/model/index.h"
 
 #include <assert.h>
 #include <math.h>

@@ -67,6 +67,12 @@ struct trace_event {
   uint64_t value;
 };
 
+/* What a sample stands for.  period: the event's. */
+static inline uint64_t trace_event_weight(const struct trace_event *event, uint64_t period)
+{
+  return event->weight ? event->weight : period;
+}
+
 struct trace_cursor {
   const struct trace_reader *reader;
   struct problems *problems; /* may be NULL: damage is not reported */

@@ -499,14 +499,13 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
     lane->samples_left_out = true;
     return;
   }
-  uint64_t weight = event->weight ? event->weight : lane->of->period_ns;
   *XAPPEND(lane->samples, lane->samples_count, lane->samples_room) =
       (struct sample){.ns = at_ns(lane, event->end_ticks),
                       .kind = event->sample,
                       .node = event->node,
                       .chunk = lane->trace.cursor.chunk,
                       .since_ns = at_ns(lane, event->last_ticks),
-                      .weight_ns = weight,
+                      .weight_ns = trace_event_weight(event, lane->of->period_ns),
                       .tool_ns = event->tool_ns,
                       .delay_ns = event->delay_ns};
 }
@@ -568,8 +567,9 @@ static void take_lone_sample(struct lane *lane, const struct trace_event *event)
                                         [TRACELOG_OVERHEAD] = TIMELINE_OVERHEAD,
                                         [TRACELOG_IDLE] = TIMELINE_IDLE,
                                         [TRACELOG_LOCKWAIT] = TIMELINE_LOCK_WAIT};
-  uint64_t now = at_ns(lane, event->end_ticks),
-           weight = event->weight && lane->of->period_ns ? event->weight : lane->of->period_ns;
+  uint64_t now = at_ns(lane, event->end_ticks), weight = 0; /* where samples do not measure time */
+  if (lane->of->period_ns)
+    weight = trace_event_weight(event, lane->of->period_ns);
   bool waits = event->sample == TRACELOG_IDLE || event->sample == TRACELOG_LOCKWAIT; /* the node has its counts only */
   struct lane_interval state = {
       .category = categories[event->sample], .record = MODEL_NONE, .node = waits ? 0 : event->node};

@@ -251,7 +251,7 @@ static void take_sample(struct range *range, const struct trace_sweep_item *item
   assert(item->event.kind == TRACE_EVENT_SAMPLE);
   struct range_thread *thread = &range->threads[item->thread];
   const struct now *self = &range->now[item->thread];
-  uint64_t weight = range_thread_weight(thread, &item->event);
+  uint64_t weight = trace_event_weight(&item->event, thread->period);
   uint32_t value = range_thread_sample(thread, &item->event);
   if (item->event.sample == TRACELOG_LOCKWAIT && self->doing == LOCKED)
     wait_for_lock(range, self->place, weight);

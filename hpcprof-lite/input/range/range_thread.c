@@ -201,7 +201,7 @@ uint32_t range_thread_sample(struct range_thread *thread, const struct trace_eve
 {
   assert(event->kind == TRACE_EVENT_SAMPLE || event->kind == TRACE_EVENT_CHARGE);
   bool in = is_inside(thread, event->begin_ticks), charge = event->kind == TRACE_EVENT_CHARGE;
-  uint64_t weight = range_thread_weight(thread, event);
+  uint64_t weight = trace_event_weight(event, thread->period);
   if (!charge)
     count_sample(thread, event, weight, in);
   if (!charge && (event->sample == TRACELOG_IDLE || event->sample == TRACELOG_LOCKWAIT))

@@ -92,12 +92,6 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
  * in the part and has one; else 0. */
 uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event);
 
-/* What a sample stands for. */
-static inline uint64_t range_thread_weight(const struct range_thread *thread, const struct trace_event *event)
-{
-  return event->weight ? event->weight : thread->period;
-}
-
 /* Adds to the share of a record of values in the waiting at a place. */
 void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
                         uint64_t ns);
