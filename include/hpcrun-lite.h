@@ -81,7 +81,7 @@ static __inline__ void hpcrun_lite_mark(const char *name)
   hpcrun_lite_find(&found, "hpcrun_lite_tool_mark")(name, 0);
 }
 
-/* Begin a phase of the process, which ends the one before; NULL only ends that. */
+/* Begin a user phase of the process, which ends the one before; NULL only ends that. */
 static __inline__ void hpcrun_lite_phase(const char *name)
 {
   static hpcrun_lite_function found;

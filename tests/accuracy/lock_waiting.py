@@ -138,7 +138,7 @@ def test_lock_is_not_waiting(directory):
 
 @tap.case
 def idleness_of_waiting_threads_is_charged_to_the_holder(directory):
-    # Of three threads one holds the lock, one waits for it, one is idle: b = 2, so each sample of p carries p / 2 of
+    # One thread holds the lock, one waits for it, one is idle: b = 2, so each sample of p carries p / 2 of
     # idleness.  The holder's is charged where it works, that of the waiting thread where the lock is released.
     # With more threads than cores, libgomp's threads sleep soon while they wait.
     for compiler, event, clock, period in (("clang", "task-clock@f2000", "cpu", PERIOD),

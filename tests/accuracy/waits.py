@@ -70,7 +70,7 @@ def waiting_for_a_sleeping_thread_is_exact_by_cpu_time(directory):
 
 @tap.case
 def a_sleeping_thread_is_not_busy(directory):
-    # Of four threads one works, one sleeps in a call, two wait.
+    # One of four threads works, one sleeps in a call, two wait.
     for compiler in ("gcc", "clang"):
         run, nodes, own = measure(directory, "beside", compiler, 4, options=("-e", "task-clock@f1000"))
         shared = run.tree("--idleness", "shared")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints time and memory of hpcprof-lite --view grains for a log of many tasks: grain_costs.py [N], fib(N), 34 unless
-told: 18 million tasks, whose log takes 260 MB."""
+"""Prints time and memory of hpcprof-lite --view grains for a log of many tasks: grain_costs.py [N], fib(N), by default
+34: 18 million tasks, whose log takes 260 MB."""
 import os
 import resource
 import sys

@@ -480,7 +480,7 @@ def formats_for_ci(directory):
     base = synthetic(directory, "base", "--noise", "1")
     slow = synthetic(directory, "slow", "--noise", "2", "--slower", "15")
     arguments = ("--compare", base, slow, "--fail-if", f"work_excl_s of {FIRST} > +5%", "--fail-if", "elapsed > 1 h")
-    assert report(*arguments, "-f", "junit").returncode == 2  # hours are no unit
+    assert report(*arguments, "-f", "junit").returncode == 2  # hours are not a unit
     arguments = arguments[:-1] + ("elapsed > 1000 s",)
     done = report("-q", *arguments, "-f", "junit")
     suites = xml.etree.ElementTree.fromstring(done.stdout)

@@ -150,7 +150,7 @@ def header_of(measurement, view):
 
 @case
 def the_manual_lists_the_columns_of_every_table(_):
-    """Of kept measurements, but those of events and counters; each once, and with what it holds."""
+    """The columns of kept measurements, but those of events and counters; each once, and with what it holds."""
     listed, seen = documented_columns(), {}
     trees = {"topdown", "bottomup", "flat", "critical-path"}
     assert set(listed) == set(names_of("view")) - {"grain-graph"} | {"grain-groups"}, set(listed)

@@ -266,7 +266,7 @@ def a_file_that_memory_cannot_hold_costs_only_itself(directory):
 
 @case
 def a_page_is_made_however_much_is_wrong(_):
-    """Of comparisons that fail for more reasons than are kept."""
+    """Comparisons that fail for more reasons than are kept."""
     for name in ("astray", "lies", "hostile"):
         done = golden_report("-q", "-f", "html", "--compare", "basic", name)
         assert done.returncode == 1 and b"</html>" in done.stdout, (name, done.returncode)

@@ -102,7 +102,7 @@ def values_are_in_the_trace_one_by_one(directory):
 
 
 def check_times(output, text):
-    """The marks are in the program's order, at the times that its own clock told."""
+    """The marks are in the program's order, at the times of its own clock."""
     told = [line.split(",") for line in text.splitlines()]
     found = rows("marks", output)
     assert [(row["kind"], row["name"]) for row in found] == [(kind, name) for kind, name, *_ in told if name], found

@@ -26,7 +26,7 @@ def live(directory, *options, **how):
 
 
 class Followed:
-    """A program that runs until it is told to end, measured into directory/run."""
+    """A program that runs until it is asked to end, measured into directory/run."""
 
     def __init__(self, directory, threads=4, *, go=True, **settings):
         self.directory, self.run = directory, os.path.join(directory, "run")

@@ -174,7 +174,7 @@ def different_runs_are_not_added_silently(directory):
         assert done.returncode == 0 and len(table(done.stdout)) == sum(map(len, alone)), done
     first, again = (measured(directory, name, at=1) for name in ("first", "again"))
     assert "are different runs" in refused(first, again)
-    done = report("-q", first, os.path.join(directory, "nowhere"))  # what holds no measurements is no run
+    done = report("-q", first, os.path.join(directory, "nowhere"))  # what holds no measurements is not a run
     assert done.returncode == 1 and done.stdout and "cannot read directory" in done.stderr, done
 
 

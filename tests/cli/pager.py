@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pager: started for text on a terminal only, with what git gives to its own; quitting it is no error."""
+"""The pager: started for text on a terminal only, with what git gives to its own; quitting it is not an error."""
 import fcntl
 import os
 import pty

@@ -83,7 +83,7 @@ def constructs_add_up_to_the_threads_count(directory):
         total, = (row for row in rows if row["kind"] == "program" and row["thread"] == "SUM")
         for name in ("page-faults", "context-switches"):
             counted = [row for row in rows if row[f"{name}_excl"]]
-            assert all(row["kind"] == "task" for row in rows if row not in counted), rows  # their creation is no time
+            assert all(row["kind"] == "task" for row in rows if row not in counted), rows  # their creation has no time
             own = sum(int(row[f"{name}_excl"]) for row in counted if row["thread"] == "SUM")
             threads = sum(int(row[f"{name}_excl"]) for row in counted if row["thread"] != "SUM")
             assert own == threads, (name, own, threads)

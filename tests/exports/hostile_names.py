@@ -240,7 +240,7 @@ def names_are_given_as_csv_shows_them(_):
 
 @case
 def messages_are_safe(directory):
-    """Of both programs, with names in their command lines and in what they find."""
+    """Commands of both programs, with names in their command lines and in what they find."""
     name = os.path.join(directory, NAMES[12] + NAMES[14] + NAMES[20] + os.fsdecode(INVALID))
     for command in ((REPORT, name), (REPORT, "--view", name), (REPORT, "--sort", name, measured()),
                     (REPORT, name + "\n"), (REPORT, "--root", name, "flat", measured()),

@@ -525,7 +525,7 @@ def a_missing_sqlite_is_one_line(directory):
 
 @case
 def a_database_does_not_depend_on_standard_error(directory):
-    """Its tables are made by processes of their own: how one fails is told, and messages may be lost."""
+    """Its tables are made by processes of their own: how one fails is reported, and messages may be lost."""
     path, source = os.path.join(directory, "new"), os.path.join(GOLDEN, "places")
     write = REPORT, "-f", "sqlite", "-o", path, source
     database(directory, source).close()  # there is SQLite

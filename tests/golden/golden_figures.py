@@ -256,7 +256,7 @@ def waiting_of_threads_is_exact(_):
     columns = ("idle_s", "lockwait_s", "overhead_s", "tool_s", "core_wait_s", "blocked_s")
     found = [tuple(round(float(row[column]) * 1e3) for column in columns)
              for row in rows("--view", "threads", "places")]
-    # Of thread 1's 1000 ms, 494 are in its contexts, its waits, the tool (10), and blocked calls (100).  It ran or was
+    # Thread 1 has 1000 ms: 494 are in its contexts, its waits, the tool (10), and blocked calls (100).  It ran or was
     # ready for 380 + 50, so it slept for 570, of which 120 are known: 450 of the other 456 it was blocked.
     assert found == [(20, 0, 4, 10, 50, 550), (400, 40, 14, 0, 0, 0), (520, 0, 20, 0, 0, 0), (190, 0, 0, 0, 0, 0),
                      (0, 0, 0, 0, 0, 50)]
@@ -590,7 +590,7 @@ def a_recorded_graph_gives_the_span_itself(_):
 
 @case
 def samples_leave_an_error(_):
-    """Of the 60 ms on the path, c = 5 ms are selected.  A sample is 10 ms: n = 1."""
+    """5 of the 60 ms on the path are selected, c = 5 ms.  A sample is 10 ms: n = 1."""
     row, = rows("--view", "whatif", "--what-if", "app+0x2300=5", "recorded-time")
     error = 2 * 0.004 * (1 - 5 / 60) ** 0.5
     assert abs(float(row["span_low"]) - (0.056 - error)) < 1e-9 and row["span_high"] == "0.060000000", row

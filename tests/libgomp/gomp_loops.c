@@ -176,7 +176,7 @@ static void doacross_wavefront(void)
 
 /* ---- more on loops ---- */
 
-/* Who gets which iteration of a static schedule, and the bounds of chunks that follow from the schedule. */
+/* Which thread gets which iteration of a static schedule, and the bounds of chunks that follow from the schedule. */
 static void static_owners(void)
 {
   int owner[200];

@@ -60,7 +60,7 @@ def the_runtime_that_is_loaded(directory):
 
 @tap.case
 def results_of_loops(directory):
-    """Of schedules that are not monotonic, libomp by itself sometimes loses the value of lastprivate."""
+    """With schedules that are not monotonic, libomp by itself sometimes loses the value of lastprivate."""
     seen = {check(directory, "loops", library, MODES if library in libomps(14) else MODES[1:2])
             for library in need_libomps()}
     assert len(seen) == 1, seen

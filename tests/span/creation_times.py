@@ -53,7 +53,7 @@ def creations(run):
 
 
 def in_constructs(run):
-    """Of the tables of constructs and of tasks: timed creations, their ns, and the ns taken off other constructs."""
+    """From the tables of constructs and of tasks: timed creations, their ns, and the ns taken off other constructs."""
     path, = glob.glob(os.path.join(run.output, "*.hpcrun"))
     scale, timed, ticks, entered = reference_replay.process(path)["tick_scale"] / 2**32, 0, 0, 0
     for chunk in chunks(path):

@@ -12,7 +12,7 @@ TRACED = ("-t", "-e", "task-clock@f1000")
 FUNCTIONS = ("uneven_part", "serial_part", "locked_part", "task_part")
 THREAD_TIMES = ("lockwait_s", "idle_s", "cpu_s", "wall_s", "tool_s")
 CONSTRUCT_TIMES = ("exec_s", "body_s", "enter_s", "exit_barrier_s", "startup_s", "shutdown_s", "task_s", "single_s")
-SLACK_S = 50e-6  # between a table and the trace, which rounds the begin of each state to 32 ticks
+SLACK_S = 50e-6  # between a table and the trace, which rounds the start of each state to 32 ticks
 ROUNDINGS_S = 5e-6  # of ticks to ns in each part and record, however long they are
 
 
@@ -23,7 +23,7 @@ def measure(directory, *arguments, compiler="clang", options=TRACED):
 
 
 def cuts(run):
-    """Seconds since the run's begin at which the phases were separated: names of files have when processes began."""
+    """Seconds since the run's start at which the phases were separated: names of files have when processes began."""
     files = glob.glob(os.path.join(run.output, "*.hpcrun")) + glob.glob(os.path.join(run.output, "*.live"))
     begin_ns = min(int(os.path.splitext(path)[0].rsplit("-", 1)[1], 16) for path in files)
     return [(int(line) - begin_ns) / 1e9 for line in run.done.stdout.split()]

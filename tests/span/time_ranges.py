@@ -32,7 +32,7 @@ def first_process(run):
 
 
 def pauses(run):
-    """Seconds since the run's begin, as the program has printed them."""
+    """Seconds since the run's start, as the program has printed them."""
     start, tick = first_process(run)
     return [(int(line) - start) * tick for line in run.done.stdout.split()]
 
@@ -85,7 +85,7 @@ def grains_are_those_of_the_phase(directory):
 
 
 def within_fragments(run, most):
-    """Seconds since the run's begin in the middle of some fragments."""
+    """Seconds since the run's start in the middle of some fragments."""
     log, = glob.glob(os.path.join(run.output, "*.graph"))
     start, tick = first_process(run)
     found = sorted((end - operands[1] / 2 - start) * tick for stream in reference_replay.streams(log).values()

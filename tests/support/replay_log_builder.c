@@ -70,7 +70,7 @@ void on_join(uint32_t thread, enum graphlog_op op, struct name task, struct name
   put(thread, op, task.thread, task.number, join.thread, join.number);
 }
 
-/* The thread runs a task with an amount of work from its begin to its end, and then continues another task. */
+/* The thread runs a task with an amount of work from its start to its end, and then continues another task. */
 void run_task(uint32_t thread, struct name task, uint64_t work, struct name next)
 {
   on_task(thread, GRAPHLOG_SWITCH, task);

@@ -81,7 +81,7 @@ static struct generator generator_of(uint32_t lane)
   return generator;
 }
 
-/* Of the lanes with intervals left the one whose interval begins first; LANES if there is none. */
+/* The lane with intervals left whose interval begins first; LANES if there is none. */
 static uint32_t first(const struct generator *generators)
 {
   uint32_t found = LANES;

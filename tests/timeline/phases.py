@@ -12,7 +12,7 @@ import measurement_file as form
 from measured import Measurement, build, clocks, tap
 
 
-CLOCKS = 0.0015  # seconds between the program's clock and the region's begin or end: its threads must wake up
+CLOCKS = 0.0015  # seconds between the program's clock and the region's start or end: its threads must wake up
 SUMS = 1e-6  # roundings to the last digit in hundreds of rows
 CATEGORIES = ("work_s", "overhead_s", "lock_wait_s", "idle_s", "blocked_s", "core_wait_s", "tool_s", "gap_s")
 
@@ -244,7 +244,7 @@ def identity(row):
 
 
 def sums(parts):
-    """Of phases and of steps: their executions and times over all parts."""
+    """The executions and times of phases and steps, over all parts."""
     result = {}
     for row in (row for part in parts for row in part):
         figures = result.setdefault((*identity(row), bool(row["step"])), [0] * (1 + len(CATEGORIES)))
@@ -255,7 +255,7 @@ def sums(parts):
 
 
 def joined(table):
-    """Of samples, a cut may change what the time beside it is taken for."""
+    """A cut may change what the time beside a sample is taken for."""
     return {key: (figures[0], sum(figures[1:])) for key, figures in table.items()}
 
 

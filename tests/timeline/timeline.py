@@ -525,7 +525,7 @@ def ranks_of_mpi(directory):
 
 @tap.case
 def a_sound_log_tells_the_critical_path(directory):
-    """Of its process only: the shell has none.  A damaged one tells nothing."""
+    """That of its process only: the shell has none.  A damaged one is not used."""
     timeline = traced(directory, "sh", "-c", phases("gcc") + " states; :", options=("-p", "log"),
                       OMPI_COMM_WORLD_RANK="0")
     told = {lane[0]: {interval.critical for interval in timeline.intervals

@@ -19,7 +19,7 @@ LONG = float(sys.argv[sys.argv.index("--long") + 1]) if "--long" in sys.argv els
 SECONDS = LONG or 3
 RATE = 10000
 PLUGIN = "int plugin(int turns) { int n = 0; for (volatile int i = 0; i < turns; i++) n++; return n; }\n"
-# Of a round of stress.c: work, span, and instances of directives.
+# A round of stress.c has: work, span, and instances of directives.
 WORK, SPAN = 962, 181
 ROWS = {"parallel": 10, "for": 4, "critical": 10, "ordered": 10, "lock": 40, "single": 2}
 STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}

@@ -79,7 +79,7 @@ static void test_escapes_are_undone(void **state)
   }
 }
 
-/* What is no escape of a character stays as it is. */
+/* What is not an escape of a character stays as it is. */
 static void test_other_text_stays(void **state)
 {
   static const char *const texts[] = {"\\u{}",   "\\u{0}", "\\u{110000}", "\\u{1234567}",

@@ -149,7 +149,7 @@ static void test_there_may_be_no_log(void **state)
 
 /* ---- data structures of the replay ---- */
 
-/* The fragments of the saved log as the process has them: their begin, end and work. */
+/* The fragments of the saved log as the process has them: their start, end and work. */
 static uint32_t read_fragments(const struct profile_process *process, uint64_t (*found)[3])
 {
   char measurement[sizeof path + 8];

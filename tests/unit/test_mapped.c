@@ -240,7 +240,7 @@ static void test_the_limit_of_files_raises_no_signal(void **state)
   assert_true(status.st_size <= 3 * PART);
 }
 
-/* A descriptor of the program that has the number of ours is neither written nor closed, nor taken for ours. */
+/* A descriptor of the program with the number of the tool's is neither written nor closed, nor taken for it. */
 static void test_a_descriptor_of_the_program_is_left_alone(void **state)
 {
   struct sys_own own;

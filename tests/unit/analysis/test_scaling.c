@@ -205,7 +205,7 @@ static void weak_scaling(void **state)
   near(scaling.later[0].speedup, 8 * 10 / (10 + 2 * 7.0 / 3));
 }
 
-/* Of repeated runs: medians, their spread, and tests by their variance. */
+/* Repeated runs have medians, their spread, and tests by their variance. */
 static void repeated_runs(void **state)
 {
   static const double elapsed_s[] = {10, 10.2, 9.9, 6, 6.4, 6.1};

@@ -186,7 +186,7 @@ static void test_regions_of_one_build(void **state)
   expect(figure("region", 46), 0, 20000);
 }
 
-/* Lines are compared by their distance from the begin of the function. */
+/* Lines are compared by their distance from the start of the function. */
 static void test_lines(void **state)
 {
   (void)state;
@@ -253,7 +253,7 @@ static void test_single_runs(void **state)
   assert_true(isnan(compare_values(&base, &now, COMPARE_EXACT).probability));
 }
 
-/* Half as many samples for the same time are no change. */
+/* Half as many samples for the same time are not a change. */
 static void test_other_rates_of_sampling(void **state)
 {
   (void)state;

@@ -74,7 +74,7 @@ static void test_distributed_amounts(void **state)
   assert_true(isnan(significance_of_amounts(0, 10, 0, 10)));
 }
 
-/* What is said to be the smallest change is just significant. */
+/* The smallest change that counts is just significant. */
 static void test_smallest_change(void **state)
 {
   (void)state;
@@ -123,7 +123,7 @@ static uint64_t draw(uint64_t *state)
   return z ^ z >> 31;
 }
 
-/* Of pairs of equal programs with 12 functions each, at most one in a hundred may differ: the limit below is exceeded
+/* Among pairs of equal programs with 12 functions each, at most one in a hundred may differ: the limit below is exceeded
  * with a probability of 0.0003 if that is just so. */
 static void test_equal_programs_seldom_differ(void **state)
 {

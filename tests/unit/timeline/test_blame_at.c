@@ -1,4 +1,4 @@
-/* Who was to blame at a moment: the innermost context that most samples of the others fell into. */
+/* Which context was to blame at a moment: the innermost context that most samples of the others fell into. */
 #include "hpcprof-lite/timeline/blame_at.h"
 #include "tests/support/unit.h"
 

@@ -276,7 +276,7 @@ static void has_no_lanes(const struct profile_process *of, int status)
   lane_process_close(&other);
 }
 
-/* Of a counter beyond 2^53, which a double does not hold. */
+/* The counts of a counter beyond 2^53, which a double does not hold. */
 static void test_ticks_are_exact(void **state)
 {
   (void)state;

@@ -60,7 +60,7 @@ static size_t read_thread(uint32_t thread)
   return read_from(thread, 0);
 }
 
-/* An event and its time, in units of states since the begin. */
+/* An event and its time, in units of states since the start. */
 static const struct trace_event *expect(size_t place, enum trace_event_kind kind, uint64_t begin, uint64_t end)
 {
   assert_true(place < found_count);
