@@ -18,27 +18,27 @@
  * none. Tasks, regions and joins are numbered separately.  `row`: a directive (table 9).  Ticks: of the time-stamp
  * counter.  O(enumerator, number of operands): */
 #define GRAPHLOG_LIST(O)                                                                                               \
-  O(END, 0)        /* padding: the chunk ends here */                                                                  \
-  O(TIME, 1)       /* ticks: sets the time. The first operation of every chunk */                                      \
+  O(END, 0)        /* padding: the extent ends here */                                                                 \
+  O(TIME, 1)       /* ticks: sets the time. The first operation of every extent */                                     \
   O(CPU, 1)        /* number: the thread runs on that CPU from now on */                                               \
   O(MOVE, 1)       /* ticks: time passes without work (waiting, or in the tool) */                                     \
   O(RUN, 2)        /* gap, ticks: a fragment begins after `gap` ticks and runs for `ticks`, which is its work */       \
   O(RUN_OTHER, 3)  /* gap, ticks, work: the same if work differs from ticks (preempted, or counted) */                 \
   O(SAMPLE, 2)     /* node, weight: a sample of this thread in the fragment of the next RUN */                         \
   O(REGION, 1)     /* row: the task creates the thread's next region, which starts at the task's clock */              \
-  O(REGION_END, 1) /* row: the thread's innermost open region ends: its creator's clock takes the ends of its phases,  \
-                      and the thread runs the creator */                                                               \
+  O(REGION_END, 1) /* row: the thread's innermost open region ends: its creator's clock takes the ends of its          \
+                      tasks, and the thread runs the creator */                                                        \
   O(IMPLICIT, 4) /* region (2), size of the team, number + 1: an implicit task, the thread's next task, begins at the  \
                     region's start, or without a region at 0.  The thread runs it.  Number: in the team; 0: unknown */ \
-  O(IMPLICIT_END, 2) /* task (2): ends; its clock is offered to the region's phase. The thread runs none */            \
+  O(IMPLICIT_END, 2) /* task (2): ends; its clock is offered to the barrier interval. The thread runs none */          \
   O(TASK, 4)         /* task (2), row, flags: creates a child of that task, the thread's next task */                  \
   O(SWITCH, 2)       /* task (2): the thread runs that task from now on; a task that has not begun begins */           \
   O(TASK_END, 2)  /* task (2): it ends. Its clock becomes the parent's if serial, else it is offered to the parent's   \
-                     children; then to its group's, or without one to the phase's in which it was created */           \
+                     children; then to its group's, or without one to its barrier interval's */                        \
   O(TASK_DROP, 2) /* task (2): it ends, and no task waits for it */                                                    \
-  O(WAIT, 4)      /* task (2), kind, row: begins to wait; at a barrier its clock is offered to the region's phase */   \
-  O(WAIT_END, 3) /* task (2), kind: takes the ends of the children, of the group, or of the phase: its number grows */ \
-  O(GROUP, 1)    /* row: a taskgroup begins in the task; it is also a scope */                                         \
+  O(WAIT, 4)      /* task (2), kind, row: begins to wait; at a barrier its clock is offered to the interval */         \
+  O(WAIT_END, 3)  /* task (2), kind: takes the ends of the children, of the group, or of the interval, which ends */   \
+  O(GROUP, 1)     /* row: a taskgroup begins in the task; it is also a scope */                                        \
   O(GROUP_END, 0)                                                                                                      \
   O(SCOPE, 1) /* row: a construct begins in the task */                                                                \
   O(SCOPE_END, 0)                                                                                                      \
@@ -94,8 +94,9 @@ static inline bool graphlog_names_task(enum graphlog_op op)
   return all >> op & 1;
 }
 
-/* Decodes the record at *offset of a chunk's bytes and moves *offset to its end.  Returns false at the end of the
- * chunk, or with *damaged where the bytes are not a record: the remainder of the chunk cannot be read then.  BATCH. */
+/* Decodes the record at *offset of an extent's bytes and moves *offset to its end.  Returns false at the end of the
+ * extent, or with *damaged where the bytes are not a record: the remainder of the extent cannot be read then.  BATCH.
+ */
 bool graphlog_next(const uint8_t *bytes, size_t size, size_t *offset, struct graphlog_record *record, bool *damaged);
 
 #endif
