@@ -28,7 +28,8 @@ static void read_command(void)
   process.executable[size < 0 ? 0 : size] = '\0';
   if (config.no_arguments) { /* a program can choose its first argument, too */
     const char *slash = strrchr(process.executable, '/');
-    snprintf(process.command, sizeof process.command, "%s", slash ? slash + 1 : process.executable);
+    snprintf(process.command, sizeof process.command, "%.*s", (int)sizeof process.command - 1,
+             slash ? slash + 1 : process.executable);
     return;
   }
   int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

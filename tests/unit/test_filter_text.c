@@ -178,12 +178,12 @@ static void notes_name_all_filters_and_their_times(void **state)
 static void reports_name_a_filter_of_several_processes_once(void **state)
 {
   (void)state;
-  static char notes[][128] = {"Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s on)",
-                              "Filtered: ranks 0 (from 1.098 s to 2.1 s); functions !a (from 5.9 s on)",
-                              "Filtered: ranks 0 (from 1.125 s to 3.0 s); functions !a (from 5.0 s on)",
-                              "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !b (from 5.0 s on)",
-                              "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s",
-                              "x"};
+  static char *const notes[] = {"Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s on)",
+                                      "Filtered: ranks 0 (from 1.098 s to 2.1 s); functions !a (from 5.9 s on)",
+                                      "Filtered: ranks 0 (from 1.125 s to 3.0 s); functions !a (from 5.0 s on)",
+                                      "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !b (from 5.0 s on)",
+                                      "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s",
+                                      "x"};
   char text[512], expected[1024];
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
     struct profile_process processes[] = {{.usable = true, .notes = notes[0]}, {.usable = true, .notes = notes[i]}};
