@@ -34,10 +34,10 @@ int command_line_next(const struct command_line *line, int argc, char *const *ar
     return -found;
   if (found >= NUMBERS)
     return found - NUMBERS;
-  int place = 0;
-  while (line->options[place].letter != found)
-    place++;
-  return place;
+  int position = 0;
+  while (line->options[position].letter != found)
+    position++;
+  return position;
 }
 
 const char *command_line_similar(const struct command_line *line, const char *word)

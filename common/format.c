@@ -9,22 +9,22 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
-_Static_assert(sizeof(struct format_chunk) == 64, "chunk header is 64 bytes");
+_Static_assert(sizeof(struct format_extent) == 64, "extent header is 64 bytes");
 _Static_assert(sizeof(struct format_node) == 16, "node record is 16 bytes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
 
 enum { PACK_LEVEL = 3 };
 
-static uint32_t chunk_crc(const struct format_chunk *head, const void *payload)
+static uint32_t extent_crc(const struct format_extent *head, const void *payload)
 {
-  struct format_chunk copy = *head;
+  struct format_extent copy = *head;
   copy.crc = 0;
   return libdeflate_crc32(libdeflate_crc32(0, &copy, sizeof copy), payload, head->stored_size);
 }
 
 size_t format_pack_bound(size_t payload_size)
 {
-  return sizeof(struct format_chunk) + ZSTD_compressBound(payload_size);
+  return sizeof(struct format_extent) + ZSTD_compressBound(payload_size);
 }
 
 size_t format_pack_memory(void)
@@ -32,16 +32,16 @@ size_t format_pack_memory(void)
   return ZSTD_estimateCCtxSize(PACK_LEVEL);
 }
 
-size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
+size_t format_pack(const struct format_extent *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
                    size_t out_size)
 {
-  struct format_chunk packed = {.magic = FORMAT_MAGIC,
-                                .version = FORMAT_VERSION,
-                                .table = head->table,
-                                .owner = head->owner,
-                                .first = head->first,
-                                .count = head->count,
-                                .record_size = head->record_size};
+  struct format_extent packed = {.magic = FORMAT_MAGIC,
+                                 .version = FORMAT_VERSION,
+                                 .table = head->table,
+                                 .owner = head->owner,
+                                 .first = head->first,
+                                 .count = head->count,
+                                 .record_size = head->record_size};
   size_t raw_size = (size_t)head->count * head->record_size;
   if (out_size < format_pack_bound(raw_size))
     return 0;
@@ -56,22 +56,22 @@ size_t format_pack(const struct format_chunk *head, const void *payload, struct 
     memcpy(body, payload, raw_size);
   }
   packed.stored_size = stored;
-  packed.crc = chunk_crc(&packed, body);
+  packed.crc = extent_crc(&packed, body);
   memcpy(out, &packed, sizeof packed);
   return sizeof packed + stored;
 }
 
 /* Returns what is wrong with a header, or NULL.  rest: bytes of the file after the header. */
-static const char *header_fault(const struct format_chunk *head, size_t rest)
+static const char *header_fault(const struct format_extent *head, size_t rest)
 {
   if (head->magic != FORMAT_MAGIC)
-    return "no chunk begins here: not a measurement file, or damaged";
+    return "no extent begins here: not a measurement file, or damaged";
   if (head->version != FORMAT_VERSION)
     return "written by another version of hpcrun-lite: use the hpcprof-lite that came with it";
   if (head->table >= FORMAT_TABLES || (head->flags & ~(uint32_t)(FORMAT_LIVE | FORMAT_ZSTD)))
-    return "unknown kind of chunk: damaged";
+    return "unknown kind of extent: damaged";
   if (head->stored_size > rest)
-    return "cut off: the file ends before the chunk does";
+    return "cut off: the file ends before the extent does";
   if (head->table != FORMAT_FREE && (head->record_size == 0 || head->record_size > 4096))
     return "impossible record size: damaged";
   if (head->table != FORMAT_FREE && (uint64_t)head->count * head->record_size > FORMAT_PAYLOAD_MAX)
@@ -79,7 +79,7 @@ static const char *header_fault(const struct format_chunk *head, size_t rest)
   return NULL;
 }
 
-/* The next offset at which a header may begin: chunks need not be aligned, so every byte is tried. */
+/* The next offset at which a header may begin: extents need not be aligned, so every byte is tried. */
 static size_t next_magic(const uint8_t *file, size_t size, size_t from)
 {
   static const uint64_t magic = FORMAT_MAGIC;
@@ -92,9 +92,9 @@ static size_t next_magic(const uint8_t *file, size_t size, size_t from)
 /* Decodes the payload of a valid header into view->data. */
 static enum format_error decode_payload(const uint8_t *stored, struct format_view *view, const char **fault)
 {
-  struct format_chunk *head = &view->head;
+  struct format_extent *head = &view->head;
   size_t raw_size = (size_t)head->count * head->record_size;
-  if (!(head->flags & FORMAT_LIVE) && chunk_crc(head, stored) != head->crc) {
+  if (!(head->flags & FORMAT_LIVE) && extent_crc(head, stored) != head->crc) {
     *fault = "checksum does not match: damaged";
     return FORMAT_BAD;
   }
@@ -126,14 +126,14 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
     size_t at = *offset;
     *view = (struct format_view){0};
     size_t rest = size - at;
-    const char *fault = "cut off: the file ends within a chunk's header";
+    const char *fault = "cut off: the file ends within an extent's header";
     if (rest >= sizeof view->head) {
       memcpy(&view->head, file + at, sizeof view->head);
       fault = header_fault(&view->head, rest - sizeof view->head);
     }
     if (fault) {
       *offset = next_magic(file, size, at + 1);
-      snprintf(message, message_size, "cannot read the chunk at offset %zu: %s", at, fault);
+      snprintf(message, message_size, "cannot read the extent at offset %zu: %s", at, fault);
       return FORMAT_BAD;
     }
     *offset = at + sizeof view->head + view->head.stored_size;
@@ -141,7 +141,7 @@ enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, 
       continue;
     enum format_error error = decode_payload(file + at + sizeof view->head, view, &fault);
     if (error)
-      snprintf(message, message_size, "cannot read the chunk of table '%s' at offset %zu: %s",
+      snprintf(message, message_size, "cannot read the extent of table '%s' at offset %zu: %s",
                format_table_name(view->head.table), at, fault);
     return error;
   }

@@ -3,12 +3,12 @@
  * Context: RT uses the structures (records have the same layout in memory and in the file), CTL the encoder, BATCH the
  * decoder.  No state; all memory is the caller's.
  *
- * A file is a sequence of chunks, each a header of 64 bytes followed by its payload.  A chunk carries consecutive
- * records of one table of one owner.  A chunk has one of two forms: live (in a mapping of the running program: not
+ * A file is a sequence of extents, each a header of 64 bytes followed by its payload.  An extent carries consecutive
+ * records of one table of one owner.  An extent has one of two forms: live (in a mapping of the running program: not
  * compressed, no checksum, `count` published by a release store after the record is complete) or packed (with a
  * checksum, the payload compressed with zstd).  One decoder reads both.
  *
- * Byte order is little-endian.  Later versions may add fields at the end of a record: the chunk's `record_size` is the
+ * Byte order is little-endian.  Later versions may add fields at the end of a record: the extent's `record_size` is the
  * record's length in the file; a reader ignores fields that it does not know, and reads missing ones as 0.
  */
 #ifndef COMMON_FORMAT_H
@@ -30,8 +30,8 @@
 #define FORMAT_GRAPH_SUFFIX ".graph"                     /* of the graph log */
 #define FORMAT_TRACE_SUFFIX ".trace"                     /* of the trace */
 #define FORMAT_INDEX_SUFFIX ".index"    /* of the index of a trace, which hpcprof-lite --index writes */
-#define FORMAT_UNIT 64                  /* live chunks begin at multiples of this */
-#define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded chunk; larger ones are refused */
+#define FORMAT_UNIT 64                  /* live extents begin at multiples of this */
+#define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded extent; larger ones are refused */
 
 /* Does the name end in the suffix, with something before it? */
 static inline bool format_has_suffix(const char *name, const char *suffix)
@@ -55,7 +55,7 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(DIRECTIVES, "directives", struct format_directive) /* constructs at code addresses; record 0 is the program */     \
   T(CONTRIBUTIONS, "contributions", struct format_contribution) /* contributions to the span */                        \
   T(GRAPH_LOG, "graph log", uint8_t)                   /* bytes: a part of a thread's stream (common/graphlog.h) */    \
-  T(WAITS, "waits", struct format_wait)                /* a thread's waiting places; record 0: between regions */      \
+  T(WAITS, "waits", struct format_wait)                /* a thread's wait sites; record 0: between regions */          \
   T(SHARES, "shares", struct format_share)             /* lists of shares, which values refer to */                    \
   T(CONSTRUCTS, "constructs", struct format_construct) /* a thread's tree of constructs; record 0: outside all */      \
   T(TASKS, "tasks", struct format_tasks)               /* a thread's figures of each task construct */                 \
@@ -80,20 +80,20 @@ enum format_flag {
 #define FORMAT_FIELD(type, name) type name;
 #define FORMAT_ARRAY(type, name, length) type name[length];
 
-#define FORMAT_CHUNK_FIELDS(F, A)                                                                                      \
+#define FORMAT_EXTENT_FIELDS(F, A)                                                                                     \
   F(uint64_t, magic)                                                                                                   \
   F(uint16_t, version)                                                                                                 \
   F(uint16_t, table)       /* enum format_table */                                                                     \
   F(uint32_t, flags)       /* enum format_flag */                                                                      \
   F(uint32_t, owner)       /* thread index, 0 for tables of the process */                                             \
-  F(uint32_t, first)       /* index of the chunk's first record within its table */                                    \
+  F(uint32_t, first)       /* index of the extent's first record within its table */                                   \
   F(uint32_t, count)       /* records; live: stored with release order after the records are complete */               \
   F(uint32_t, record_size) /* bytes */                                                                                 \
   F(uint64_t, stored_size) /* bytes of payload that follow this header */                                              \
   F(uint32_t, crc)         /* CRC-32 of this header with crc = 0, then of the payload */                               \
   A(uint32_t, reserved, 5) /* 0 */
-struct format_chunk {
-  FORMAT_CHUNK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+struct format_extent {
+  FORMAT_EXTENT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
@@ -118,7 +118,7 @@ struct format_chunk {
   L(UNKEPT)     /* blocks of tables that were not in the live file while the program ran */                            \
   L(RATE)       /* samples of elapsed time left out because of many threads: the next sample includes their time */    \
   L(TRACE)      /* windows of the trace that were not written, or dropped at its limit; times of unknown state */      \
-  L(MARKS)      /* marks, phases and values of the program's counters: too many, no memory, or not valid */
+  L(MARKS)      /* marks, user phases and values of the program's counters: too many, no memory, or not valid */
 #define FORMAT_LOST(name) FORMAT_LOST_##name,
 enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
 
@@ -320,16 +320,16 @@ enum format_wait_kind {
   FORMAT_WAIT_KINDS
 };
 
-/* A place at which a thread waits: a construct at a code address.  Times are exact and in ticks of the time-stamp
+/* A site at which a thread waits: a construct at a code address.  Times are exact and in ticks of the time-stamp
  * counter; see doc/metrics.md for what counts as waiting, and what as work of the runtime. */
 #define FORMAT_WAIT_FIELDS(F, A)                                                                                       \
   F(uint32_t, kind)           /* enum format_wait_kind */                                                              \
   F(uint32_t, module)         /* 0: not known */                                                                       \
   F(uint64_t, offset)         /* of the call instruction that enters the runtime, in the module */                     \
-  F(uint64_t, key)            /* the place in the running program */                                                   \
+  F(uint64_t, key)            /* the site in the running program */                                                    \
   F(uint32_t, node)           /* the context in which the thread waited here first; 0: none */                         \
   F(uint16_t, context_sought) /* while the program runs: that context was looked for */                                \
-  F(uint16_t, place)          /* likewise: the record's number */                                                      \
+  F(uint16_t, site)           /* likewise: the record's number */                                                      \
   F(uint64_t, count)          /* intervals of waiting */                                                               \
   F(uint64_t, idle)           /* ticks of waiting, without the runtime's own work */                                   \
   F(uint64_t, runtime)        /* ticks of that work */                                                                 \
@@ -340,7 +340,7 @@ struct format_wait {
   FORMAT_WAIT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* A part of the waiting at a place that the samples of a context saw: only the proportions of the shares of one place
+/* A part of the waiting at a site that the samples of a context saw: only the proportions of the shares of one site
  * count, since the amounts are in struct format_wait. */
 #define FORMAT_SHARE_FIELDS(F, A)                                                                                      \
   F(uint32_t, wait) /* record of FORMAT_WAITS of the same thread */                                                    \
@@ -477,14 +477,14 @@ struct format_contribution {
   FORMAT_CONTRIBUTION_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-enum format_mark_kind { FORMAT_MARK, FORMAT_PHASE };
+enum format_mark_kind { FORMAT_MARK, FORMAT_USER_PHASE };
 
-/* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
+/* A moment that the program marked, or at which it began a user phase, which lasts until the next one or the end. */
 #define FORMAT_MARK_FIELDS(F, A)                                                                                       \
   F(uint64_t, ticks)  /* time-stamp counter */                                                                         \
   F(uint32_t, thread) /* index */                                                                                      \
   F(uint32_t, kind)   /* enum format_mark_kind */                                                                      \
-  F(uint32_t, name)   /* string; 0: the phase ends */                                                                  \
+  F(uint32_t, name)   /* string; 0: the user phase ends */                                                             \
   F(uint32_t, reserved)
 struct format_mark {
   FORMAT_MARK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -508,7 +508,7 @@ enum { FORMAT_INDEX_CATEGORIES = 8 };
 
 /* The index of a trace. */
 #define FORMAT_INDEX_FIELDS(F, A)                                                                                      \
-  F(uint64_t, digest) /* of the trace's chunks: it is valid for no other */                                            \
+  F(uint64_t, digest) /* of the trace's extents: it is valid for no other */                                           \
   F(uint32_t, shift)  /* cells of the first level last 2^shift ns */                                                   \
   F(uint32_t, levels)                                                                                                  \
   F(uint32_t, cell_size)      /* bytes */                                                                              \
@@ -529,13 +529,13 @@ struct format_index_cell {
   FORMAT_INDEX_CELL_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* The phases of the process, in the second chunk of the index: this, then its phases, their steps and their tokens.
+/* The phases of the process, in the second extent of the index: this, then its phases, their steps and their tokens.
  * Times since the start of the process. */
 #define FORMAT_INDEX_PHASES_FIELDS(F, A)                                                                               \
   F(uint32_t, phases)                                                                                                  \
   F(uint32_t, steps)                                                                                                   \
   F(uint32_t, tokens)                                                                                                  \
-  F(uint32_t, regions) /* in the chunks that follow */                                                                 \
+  F(uint32_t, regions) /* in the extents that follow */                                                                \
   F(uint32_t, threads) /* the most that lived at once, of those that count */                                          \
   F(uint32_t, reserved)                                                                                                \
   F(uint64_t, start_ns)                                                                                                \
@@ -602,21 +602,21 @@ struct format_index_token {
   FORMAT_INDEX_TOKEN_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* An outermost region.  Chunks of FORMAT_INDEX_REGIONS follow that of the phases; the last one may have fewer. */
+/* An outermost region.  Extents of FORMAT_INDEX_REGIONS follow that of the phases; the last one may have fewer. */
 enum { FORMAT_INDEX_REGIONS = 8192 };
 
 #define FORMAT_INDEX_REGION_FIELDS(F, A)                                                                               \
-  F(uint64_t, before_ns) /* since the end of the one before, in a chunk's first since the start of the process */      \
+  F(uint64_t, before_ns) /* since the end of the one before, in an extent's first since the start of the process */    \
   F(uint64_t, length_ns)                                                                                               \
   F(uint32_t, step)       /* number among all */                                                                       \
-  F(uint32_t, repetition) /* of a pattern, from 1; in all but a chunk's first less that of the one before */
+  F(uint32_t, repetition) /* of a pattern, from 1; in all but an extent's first less that of the one before */
 struct format_index_region {
   FORMAT_INDEX_REGION_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* All records: R(structure, list of fields). */
 #define FORMAT_RECORDS(R)                                                                                              \
-  R(format_chunk, FORMAT_CHUNK_FIELDS)                                                                                 \
+  R(format_extent, FORMAT_EXTENT_FIELDS)                                                                               \
   R(format_process, FORMAT_PROCESS_FIELDS)                                                                             \
   R(format_metric, FORMAT_METRIC_FIELDS)                                                                               \
   R(format_module, FORMAT_MODULE_FIELDS)                                                                               \
@@ -643,14 +643,14 @@ struct format_index_region {
 
 enum format_error {
   FORMAT_OK = 0,
-  FORMAT_END = 1,  /* no further chunk */
+  FORMAT_END = 1,  /* no further extent */
   FORMAT_BAD = -1, /* damaged, or not a measurement: the message says what and where */
   FORMAT_NOMEM = -2
 };
 
-/* A decoded chunk.  `data` holds count × record_size bytes, aligned to 8, and belongs to the caller (free()). */
+/* A decoded extent.  `data` holds count × record_size bytes, aligned to 8, and belongs to the caller (free()). */
 struct format_view {
-  struct format_chunk head;
+  struct format_extent head;
   void *data;
 };
 
@@ -662,13 +662,13 @@ size_t format_pack_bound(size_t payload_size);
 /* Bytes of memory that a compression context for format_pack() needs. */
 size_t format_pack_memory(void);
 
-/* Writes one packed chunk to out.  head: table, owner, first, count and record_size; payload: the records.  cctx: NULL
+/* Writes one packed extent to out.  head: table, owner, first, count and record_size; payload: the records.  cctx: NULL
  * to store the payload without compression.  Returns the bytes written, 0 if out is too small or zstd failed.  CTL. */
-size_t format_pack(const struct format_chunk *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
+size_t format_pack(const struct format_extent *head, const void *payload, struct ZSTD_CCtx_s *cctx, void *out,
                    size_t out_size);
 
-/* Decodes the chunk at *offset, live or packed, checks everything, and moves *offset to its end.  On damage returns
- * FORMAT_BAD with a message, and moves *offset: to the end of the chunk if its header is valid, else to the next place
+/* Decodes the extent at *offset, live or packed, checks everything, and moves *offset to its end.  On damage returns
+ * FORMAT_BAD with a message, and moves *offset: to the end of the extent if its header is valid, else to the next place
  * that looks like a header, or to size.  BATCH. */
 enum format_error format_next(const uint8_t *file, size_t size, size_t *offset, struct format_view *view, char *message,
                               size_t message_size);

@@ -36,7 +36,7 @@ enum tracelog_op {
   TRACELOG_SAMPLE_WEIGHT = 4, /* flag: what the sample stands for, if that is not the event's period */
   TRACELOG_SAMPLE_TOOL = 8,   /* flag: time in the tool until now that was not written yet, in ns */
   TRACELOG_SAMPLE_DELAY = 16, /* flag: ns for which the thread waited for a processor since the last sample */
-  TRACELOG_START = 32, /* state clock, sample clock: sets both.  The first operation of every chunk.  State clock 0:
+  TRACELOG_START = 32, /* state clock, sample clock: sets both.  The first operation of every extent.  State clock 0:
                         only samples are written */
   TRACELOG_BEGIN,      /* an execution begins with the next state, whatever its form */
   TRACELOG_CHUNK,      /* a chunk of a loop begins with the next state */
@@ -67,8 +67,8 @@ struct tracelog_record {
   uint64_t operand[TRACELOG_OPERANDS_MAX];
 };
 
-/* Decodes the operation at *offset of a chunk's bytes and moves *offset to its end.  Returns false at the end of the
- * chunk, or with *damaged where the bytes are not an operation: the remainder cannot be read then.  BATCH. */
+/* Decodes the operation at *offset of an extent's bytes and moves *offset to its end.  Returns false at the end of the
+ * extent, or with *damaged where the bytes are not an operation: the remainder cannot be read then.  BATCH. */
 bool tracelog_next(const uint8_t *bytes, size_t size, size_t *offset, struct tracelog_record *record, bool *damaged);
 
 #endif

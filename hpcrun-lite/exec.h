@@ -1,6 +1,6 @@
 /* exec: the measurement is written before it, and goes on if it fails.
  *
- * Context: CTL.  exec_begin() takes the control lock, exec_failed() releases it; an exec that succeeds ends the process
+ * Context: CTL.  exec_begin() takes the CTL lock, exec_failed() releases it; an exec that succeeds ends the process
  * image with the lock held.  The state, which process is in an exec, is written under the lock.
  */
 #ifndef HPCRUN_LITE_EXEC_H

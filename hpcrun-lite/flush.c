@@ -1,5 +1,5 @@
 /* Writes at a moment at which the process is single-threaded what only CTL can write: for hpcrun-lite --control. Called
- * by RT (rt/core/control_calls.h).  A failure is part of the answer.  Context: CTL. */
+ * by RT (rt/core/ctl_calls.h).  A failure is part of the answer.  Context: CTL. */
 #include <errno.h>
 
 #include "hpcrun-lite/exec.h"
@@ -7,7 +7,7 @@
 #include "hpcrun-lite/measurement.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/control/command.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 void serial_moment(void)

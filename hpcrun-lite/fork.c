@@ -9,7 +9,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
@@ -45,7 +45,7 @@ static void measure_child(const struct thread_state *old)
   process.forked = sampling_process.forked = true;
   thread_forget_ended();
   measurement_begin();
-  if (!window_continue())
+  if (!time_filter_continue())
     writer_notes();
   thread_start(old ? old->top_sp : 0, 0);
   if (rt_self && old) {

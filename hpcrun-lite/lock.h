@@ -1,4 +1,4 @@
-/* The control lock: orders all of CTL that reads or writes the process's state.
+/* The CTL lock: orders all of CTL that reads or writes the process's state.
  *
  * Context: CTL; never taken in RT.  While a thread holds the lock, no signal handler of the program runs on that thread
  * (the handler might end the process, and so need the lock), cancellation is off, floating point has its defaults, and

@@ -1,7 +1,7 @@
 /* The measurement of the process: its tables and its files.
  *
  * Context: CTL.  measurement_begin() runs before the program has threads, or in a forked child; the others under the
- * control lock.  A failure is reported and counted by the writer (output/writer.h), and the program runs on.
+ * CTL lock.  A failure is reported and counted by the writer (output/writer.h), and the program runs on.
  */
 #ifndef HPCRUN_LITE_MEASUREMENT_H
 #define HPCRUN_LITE_MEASUREMENT_H

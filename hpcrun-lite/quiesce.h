@@ -1,6 +1,6 @@
 /* Quiesces RT in the other threads, so that their tables can be read or copied.
  *
- * Context: CTL, under the control lock.  Writes rt.closed, rt.graph_suspended and rt.waits; reads the threads'
+ * Context: CTL, under the CTL lock.  Writes rt.closed, rt.graph_suspended and rt.waits; reads the threads'
  * `inside`. Each wait is bounded: a thread that does not leave its handler in time (it may be stopped) is not waited
  * for longer.
  */

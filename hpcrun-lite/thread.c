@@ -232,7 +232,7 @@ static void end_thread(struct thread_state *t)
     trace_stop_thread(t);
 }
 
-/* Under the lock as a whole, because control_end_early() gives up what the thread has: its counters and sources. */
+/* Under the lock as a whole, because lifecycle_end_early() gives up what the thread has: its counters and sources. */
 void thread_stop(void)
 {
   struct thread_state *t = rt_thread();

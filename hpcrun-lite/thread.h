@@ -1,7 +1,7 @@
 /* Start and end of measured threads, and what threads hand over to each other.
  *
  * Context: CTL, in the thread that starts or ends.  The clocks of ended threads that may still be joined are kept in a
- * static table, under the control lock; the oldest ones make room for new ones.  A thread without memory for its state
+ * static table, under the CTL lock; the oldest ones make room for new ones.  A thread without memory for its state
  * is counted as lost and not measured.
  */
 #ifndef HPCRUN_LITE_THREAD_H

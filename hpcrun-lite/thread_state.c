@@ -61,33 +61,33 @@ void thread_state_release(struct thread_state *t)
   construct_release(t);
   marks_release_thread(t);
   counts_release(t);
-  if (sampling->frames_chunk)
-    arena_free(ARENA_FRAMES, 0, sampling->frames_chunk);
-  if (sampling->walk_chunk)
-    arena_free(ARENA_WALK, 0, sampling->walk_chunk);
-  if (sampling->stacks_chunk)
-    arena_free(ARENA_STACKS, 0, sampling->stacks_chunk);
+  if (sampling->frames_extent)
+    arena_free(ARENA_FRAMES, 0, sampling->frames_extent);
+  if (sampling->walk_extent)
+    arena_free(ARENA_WALK, 0, sampling->walk_extent);
+  if (sampling->stacks_extent)
+    arena_free(ARENA_STACKS, 0, sampling->stacks_extent);
   if (measured_of(t)->handler_stack)
     arena_free(ARENA_HANDLER, 0, measured_of(t)->handler_stack);
-  if (t->record_chunk)
-    arena_free(ARENA_RECORD, 0, t->record_chunk);
-  arena_free(ARENA_THREAD, 0, t->self_chunk);
+  if (t->record_extent)
+    arena_free(ARENA_RECORD, 0, t->record_extent);
+  arena_free(ARENA_THREAD, 0, t->self_extent);
 }
 
 /* Makes the thread's record and publishes it before anything refers to it. */
 static bool record_new(struct thread_state *t)
 {
-  t->record_chunk = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, t->index, sizeof(struct format_thread), 1);
-  if (!t->record_chunk)
+  t->record_extent = arena_new(ARENA_RECORD, 0, FORMAT_THREAD, t->index, sizeof(struct format_thread), 1);
+  if (!t->record_extent)
     return false;
-  t->record = arena_data(t->record_chunk);
+  t->record = arena_data(t->record_extent);
   t->record->index = t->index;
   t->record->tid = (uint32_t)t->tid;
   struct sys_moment start = sys_moment();
   t->record->start_ns = start.ns - process.start_ns;
   t->record->construct_since = start.ticks;
   sampling_of(t)->measured_since = rt_measured_clock(t->record->construct_since);
-  __atomic_store_n(&t->record_chunk->count, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&t->record_extent->count, 1, __ATOMIC_RELEASE);
   return true;
 }
 
@@ -109,16 +109,16 @@ static void list_remove(struct thread_state *t)
 
 struct thread_state *thread_state_new(uint32_t index)
 {
-  struct format_chunk *chunk = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct measured_thread), 1);
-  if (!chunk)
+  struct format_extent *extent = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct measured_thread), 1);
+  if (!extent)
     return NULL;
-  struct thread_state *t = arena_data(chunk);
+  struct thread_state *t = arena_data(extent);
   t->index = index;
   t->tid = sys_tid();
-  t->self_chunk = chunk;
-  sampling_of(t)->frames_chunk = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
-  sampling_of(t)->walk_chunk = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
-  if (!record_new(t) || !cct_init(t) || !sampling_of(t)->frames_chunk || !sampling_of(t)->walk_chunk ||
+  t->self_extent = extent;
+  sampling_of(t)->frames_extent = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
+  sampling_of(t)->walk_extent = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
+  if (!record_new(t) || !cct_init(t) || !sampling_of(t)->frames_extent || !sampling_of(t)->walk_extent ||
       !region_register(t)) {
     thread_state_release(t);
     return NULL;
@@ -128,8 +128,8 @@ struct thread_state *thread_state_new(uint32_t index)
     thread_state_release(t);
     return NULL;
   }
-  sampling_of(t)->frames = arena_data(sampling_of(t)->frames_chunk);
-  sampling_of(t)->walk = arena_data(sampling_of(t)->walk_chunk);
+  sampling_of(t)->frames = arena_data(sampling_of(t)->frames_extent);
+  sampling_of(t)->walk = arena_data(sampling_of(t)->walk_extent);
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
   construct_init(t);

@@ -1,6 +1,6 @@
 /* The state of a measured thread: its memory, its place in the list of live threads, the bounds of its stack.
  *
- * Context: CTL.  All but thread_state_find_stack() run under the control lock.  A state and its tables lie in chunks of
+ * Context: CTL.  All but thread_state_find_stack() run under the CTL lock.  A state and its tables lie in extents of
  * the arena (rt/core/arena.h), which thread_state_release() frees.
  */
 #ifndef HPCRUN_LITE_THREAD_STATE_H

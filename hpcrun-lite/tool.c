@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
@@ -13,7 +13,7 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/ompt.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -77,7 +77,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
 {
   static ompt_start_tool_result_t result = {initialize, finalize, {0}};
   static bool asked;
-  bool first = !asked, measured = control_start();
+  bool first = !asked, measured = lifecycle_start();
   asked = true;
   gomp_note_libomp(__builtin_return_address(0)); /* also if nothing is measured: its calls lead here */
   ompt_start_tool_result_t *other = first ? start_next_tool(omp_version, runtime) : NULL;
@@ -149,7 +149,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_mark(const void *na
 __attribute__((visibility("default"))) void hpcrun_lite_tool_phase(const void *name, uint64_t none)
 {
   (void)none;
-  mark(FORMAT_PHASE, name);
+  mark(FORMAT_USER_PHASE, name);
 }
 
 static void count(const char *name, int64_t value, uint64_t inside)

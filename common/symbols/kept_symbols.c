@@ -12,11 +12,11 @@ ORDER(by_value, uint64_t, COMPARE(*x, *y))
 /* Where the function at an address begins; the address itself if none is known. */
 static uint64_t start_of(const struct symbols *symbols, uint32_t offset)
 {
-  struct symbols_place place;
-  return symbols_lookup(symbols, offset, &place, 1) >= 1 && place.low ? place.low : offset;
+  struct symbols_location location;
+  return symbols_lookup(symbols, offset, &location, 1) >= 1 && location.low ? location.low : offset;
 }
 
-/* The place of the module in the list, or the number of modules. */
+/* The position of the module in the list, or the number of modules. */
 static size_t position_of(const struct kept_symbols *kept, const struct symbols_request *request)
 {
   assert(request->path);
@@ -45,7 +45,7 @@ const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, con
   return known;
 }
 
-/* Appends the module.  Returns its place. */
+/* Appends the module.  Returns its position. */
 static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
 {
   assert(position_of(kept, request) == kept->modules_count);

@@ -16,7 +16,7 @@
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_dwarf.h"
 #include "common/symbols/symbols_elf.h"
-#include "common/symbols/symbols_index.h"
+#include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_names.h"
 #include "common/symbols/symbols_ranges.h"
 #include "common/symbols/symbols_table.h"
@@ -32,7 +32,7 @@ struct symbols {
   struct symbols_elf *program, *debug, *shared; /* the module, its separate file, that of dwz; any may be NULL */
   struct symbols_ranges code;
   struct symbols_table *table;
-  struct symbols_index *index; /* of the DWARF, NULL if there is none */
+  struct symbols_summary *summary; /* of the DWARF, NULL if there is none */
   unsigned flags;
 };
 
@@ -156,14 +156,14 @@ static struct symbols_elf *open_by_link(struct symbols *symbols, const char *pro
   const char *here = slash ? "" : "."; /* ".": the working directory */
   const struct {
     const char *before, *behind, *inside;
-  } places[] = {{"", here, ""}, {"", here, "/.debug"}, {root, "", ""}};
+  } locations[] = {{"", here, ""}, {"", here, "/.debug"}, {root, "", ""}};
   char path[PATH_SIZE];
   struct symbols_elf *file = NULL;
   if (c.bad || !*name || strchr(name, '/'))
     return NULL;
-  for (size_t i = 0; i < sizeof places / sizeof *places && !file; i++) {
-    int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", places[i].before, directory, program, places[i].behind,
-                          places[i].inside, name);
+  for (size_t i = 0; i < sizeof locations / sizeof *locations && !file; i++) {
+    int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", locations[i].before, directory, program,
+                          locations[i].behind, locations[i].inside, name);
     if (length > 0 && (size_t)length < sizeof path)
       file = open_linked(path, symbols_elf_build_id(symbols->program), crc);
   }
@@ -223,11 +223,11 @@ static void read_sections(struct symbols_elf *file, struct symbols_bytes section
   }
 }
 
-static unsigned flags_of(const struct symbols_index *index)
+static unsigned flags_of(const struct symbols_summary *summary)
 {
-  uint32_t flags = symbols_index_flags(index);
-  return (flags & SYMBOLS_INDEX_LINES ? SYMBOLS_HAS_LINES : 0) |
-         (flags & SYMBOLS_INDEX_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
+  uint32_t flags = symbols_summary_flags(summary);
+  return (flags & SYMBOLS_SUMMARY_LINES ? SYMBOLS_HAS_LINES : 0) |
+         (flags & SYMBOLS_SUMMARY_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
 }
 
 /* Reads the DWARF of the program's own file, or of the separate one if the program has none. */
@@ -246,15 +246,15 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
     complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
   if (!source.sections[SYMBOLS_INFO].size)
     return;
-  symbols->index = symbols_dwarf_read(&source, &fault);
-  if (!symbols->index) {
+  symbols->summary = symbols_dwarf_read(&source, &fault);
+  if (!symbols->summary) {
     complain(report, SYMBOLS_DAMAGED,
              "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
              separate, fault);
     return;
   }
-  symbols->flags |= flags_of(symbols->index) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
-  if (symbols_index_flags(symbols->index) & SYMBOLS_INDEX_DAMAGED)
+  symbols->flags |= flags_of(symbols->summary) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
+  if (symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_DAMAGED)
     complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
              request->path, separate);
 }
@@ -319,7 +319,7 @@ void symbols_free(struct symbols *symbols)
 {
   if (!symbols)
     return;
-  symbols_index_free(symbols->index);
+  symbols_summary_free(symbols->summary);
   symbols_table_free(symbols->table);
   symbols_ranges_release(&symbols->code);
   symbols_pool_release(&symbols->pool);
@@ -332,51 +332,52 @@ void symbols_free(struct symbols *symbols)
 
 /* Whether the name in the symbol table tells more than that of DWARF.  This holds for outlined functions, and for
  * library functions that are known by a plain name but implemented under a reserved one (malloc, __libc_malloc). */
-static bool better_name(const struct symbols_place *place, const struct symbols_symbol *symbol)
+static bool better_name(const struct symbols_location *location, const struct symbols_symbol *symbol)
 {
-  if (!place->function || symbols_outlined(symbol->raw, NULL, 0))
+  if (!location->function || symbols_outlined(symbol->raw, NULL, 0))
     return true;
-  return place->function[0] == '_' && symbol->readable[0] != '_' && place->low == symbol->low;
+  return location->function[0] == '_' && symbol->readable[0] != '_' && location->low == symbol->low;
 }
 
-/* Adds the names of the symbol table to the outermost place. */
-static void add_symbol(struct symbols_place *place, const struct symbols_symbol *symbol)
+/* Adds the names of the symbol table to the outermost location. */
+static void add_symbol(struct symbols_location *location, const struct symbols_symbol *symbol)
 {
   assert(symbol->raw);
   if (!symbol->readable)
     return;
-  if (better_name(place, symbol))
-    place->function = symbol->readable;
-  place->raw = strcmp(symbol->raw, place->function) ? symbol->raw : NULL;
+  if (better_name(location, symbol))
+    location->function = symbol->readable;
+  location->raw = strcmp(symbol->raw, location->function) ? symbol->raw : NULL;
 }
 
-static int lookup(struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
+static int lookup(struct symbols *symbols, uint64_t offset, struct symbols_location *locations, int max)
 {
   assert(max > 0);
   const char *file = NULL;
   uint32_t line = 0;
-  int count =
-      symbols->index ? symbols_index_find(symbols->index, &symbols->pool, offset, places, max, &file, &line) : 0;
+  int count = symbols->summary
+                  ? symbols_summary_find(symbols->summary, &symbols->pool, offset, locations, max, &file, &line)
+                  : 0;
   const struct symbols_symbol *symbol = symbols_table_find(symbols->table, &symbols->pool, offset);
   if (!count && (symbol || line)) {
-    places[0] = (struct symbols_place){.file = file, .line = line, .low = symbol ? symbol->start : offset};
-    if (symbols->index && symbol && symbols_outlined(symbol->raw, NULL, 0) != SYMBOLS_ORDINARY)
-      symbols_index_first(symbols->index, places[0].low, &places[0].decl_file, &places[0].decl_line);
+    locations[0] = (struct symbols_location){.file = file, .line = line, .low = symbol ? symbol->start : offset};
+    if (symbols->summary && symbol && symbols_outlined(symbol->raw, NULL, 0) != SYMBOLS_ORDINARY)
+      symbols_summary_first(symbols->summary, locations[0].low, &locations[0].decl_file, &locations[0].decl_line);
     count = 1;
   }
   if (count && symbol)
-    add_symbol(&places[0], symbol);
+    add_symbol(&locations[0], symbol);
   return count;
 }
 
-int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max)
+int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_location *locations, int max)
 {
-  assert(places || max <= 0);
+  assert(locations || max <= 0);
   struct symbols *locked = (struct symbols *)(uintptr_t)symbols; /* names that are found are kept */
   if (max <= 0)
     return 0;
   pthread_mutex_lock(&locked->lock);
-  int count = lookup(locked, offset, places, max);
+  int count = lookup(locked, offset, locations, max);
   pthread_mutex_unlock(&locked->lock);
   return count;
 }
@@ -384,23 +385,23 @@ int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbol
 ORDER(compare_addresses, uint64_t, COMPARE(*x, *y))
 
 void symbols_visit(const struct symbols *symbols,
-                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_location *locations,
                                  int count),
                    void *context)
 {
   assert(visit);
-  enum { PLACES = 64 };
-  struct symbols_place places[PLACES];
+  enum { LOCATIONS = 64 };
+  struct symbols_location locations[LOCATIONS];
   uint64_t *starts = NULL;
   size_t count = 0, room = 0;
   symbols_table_starts(symbols->table, &starts, &count, &room);
-  symbols_index_starts(symbols->index, &starts, &count, &room);
+  symbols_summary_starts(symbols->summary, &starts, &count, &room);
   if (count)
     qsort(starts, count, sizeof *starts, compare_addresses);
   for (size_t i = 0; i + 1 < count; i++) { /* the last one begins a gap */
-    int found = starts[i] < starts[i + 1] ? symbols_lookup(symbols, starts[i], places, PLACES) : 0;
+    int found = starts[i] < starts[i + 1] ? symbols_lookup(symbols, starts[i], locations, LOCATIONS) : 0;
     if (found)
-      visit(context, starts[i], starts[i + 1], places, found);
+      visit(context, starts[i], starts[i + 1], locations, found);
   }
   free(starts);
 }

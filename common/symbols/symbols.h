@@ -13,9 +13,9 @@
  *   symbols_lines       its line tables
  *   symbols_sections.h  its sections
  *   symbols_child       the child process
- *   symbols_index       what the child returns: address to inlined functions and source line
+ *   symbols_summary       what the child returns: address to inlined functions and source line
  *   symbols_names       readable names; functions that compilers make from OpenMP constructs
- *   symbols_place.h     what is known of an address
+ *   symbols_location.h     what is known of an address
  *   symbols_ranges      address to innermost range
  *   symbols_cursor.h    checked reads
  *   kept_symbols        symbols of one reading of a measurement, kept for the next one
@@ -26,7 +26,7 @@
 #ifndef COMMON_SYMBOLS_SYMBOLS_H
 #define COMMON_SYMBOLS_SYMBOLS_H
 
-#include "common/symbols/symbols_place.h"
+#include "common/symbols/symbols_location.h"
 
 #include <stddef.h>
 
@@ -69,15 +69,15 @@ int symbols_vdso(char path[SYMBOLS_VDSO_PATH]);
  * empty on success.  A file without debug information is not a failure. */
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size);
 
-/* Finds the functions at `offset`, which is an address minus the load bias.  Writes at most `max` places, outermost
+/* Finds the functions at `offset`, which is an address minus the load bias.  Writes at most `max` locations, outermost
  * first, and returns their number, 0 if nothing is known.  If more functions are inlined there, the innermost ones are
- * left out, so that the last place is at a call. */
-int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_place *places, int max);
+ * left out, so that the last location is at a call. */
+int symbols_lookup(const struct symbols *symbols, uint64_t offset, struct symbols_location *locations, int max);
 
 /* Visits all code of which something is known, in ascending order: what symbols_lookup() finds at `from` holds up to
  * `to`. */
 void symbols_visit(const struct symbols *symbols,
-                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_place *places,
+                   void (*visit)(void *context, uint64_t from, uint64_t to, const struct symbols_location *locations,
                                  int count),
                    void *context);
 

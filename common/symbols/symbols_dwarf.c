@@ -52,7 +52,7 @@ struct reader {
   struct symbols_draft draft;
   struct symbols_debug_file main, shared;
   void *functions, *tables; /* tsearch() trees of struct known_function and struct line_table */
-  uint32_t *depths;         /* [scope] how many functions it is inlined into */
+  uint32_t *depths;         /* [routine] how many functions it is inlined into */
   size_t depth_room;
   bool *found; /* [wanted address] false: the unit being read covers it, but no function has been found for it */
   /* of the unit being read: */
@@ -64,7 +64,7 @@ struct reader {
 
 static void note_damage(struct reader *r)
 {
-  r->draft.flags |= SYMBOLS_INDEX_DAMAGED;
+  r->draft.flags |= SYMBOLS_SUMMARY_DAMAGED;
 }
 
 /* A line number, 0 if it is too large. */
@@ -190,7 +190,7 @@ struct range_sink {
   void (*take)(struct range_sink *sink, uint64_t low, uint64_t high); /* called for each, may be NULL */
   uint64_t first;   /* start of the first range                         */
   bool any, wanted; /* there are ranges; one contains a wanted address */
-  uint32_t scope, depth;
+  uint32_t routine, depth;
 };
 
 /* Index of the first wanted address at or above address. */
@@ -217,33 +217,33 @@ static void sink_add(void *context, uint64_t low, uint64_t high)
     sink->take(sink, low, high);
 }
 
-/* Adds a range of a scope, and notes the wanted addresses for which a function is found. */
-static void take_scope_range(struct range_sink *sink, uint64_t low, uint64_t high)
+/* Adds a range of a routine, and notes the wanted addresses for which a function is found. */
+static void take_routine_range(struct range_sink *sink, uint64_t low, uint64_t high)
 {
   assert(low < high);
   struct reader *r = sink->reader;
-  symbols_ranges_add(&r->draft.ranges, (struct symbols_range){low, high, sink->scope, sink->depth});
+  symbols_ranges_add(&r->draft.ranges, (struct symbols_range){low, high, sink->routine, sink->depth});
   for (size_t i = sink->depth ? SIZE_MAX : first_wanted(r->source, low);
        i < r->source->wanted_count && r->source->wanted[i] < high; i++)
     r->found[i] = true;
 }
 
-/* Adds the scope of an instance whose ranges have been read. */
-static void finish_scope(struct reader *r, const struct range_sink *sink, const struct symbols_entry *f,
-                         Dwarf_Off offset, uint32_t parent)
+/* Adds the routine of an instance whose ranges have been read. */
+static void finish_routine(struct reader *r, const struct range_sink *sink, const struct symbols_entry *f,
+                           Dwarf_Off offset, uint32_t parent)
 {
-  assert(sink->any && (parent == SYMBOLS_NONE || parent < r->draft.scope_count));
+  assert(sink->any && (parent == SYMBOLS_NONE || parent < r->draft.routine_count));
   const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
-  struct symbols_scope scope = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.scopes[parent].low,
-                                .function = function_of(r, origin, f->origin ? f->origin : offset),
-                                .parent = parent,
-                                .call_file = SYMBOLS_NONE,
-                                .call_line = line_number(f->call_line)};
-  if (scope.call_line)
-    scope.call_file = file_number(r, r->table, f->call_file);
-  xarray_reserve(&r->depths, &r->depth_room, r->draft.scope_count + 1, sizeof *r->depths);
-  r->depths[r->draft.scope_count] = sink->depth;
-  symbols_draft_scope(&r->draft, scope);
+  struct symbols_routine routine = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.routines[parent].low,
+                                    .function = function_of(r, origin, f->origin ? f->origin : offset),
+                                    .parent = parent,
+                                    .call_file = SYMBOLS_NONE,
+                                    .call_line = line_number(f->call_line)};
+  if (routine.call_line)
+    routine.call_file = file_number(r, r->table, f->call_file);
+  xarray_reserve(&r->depths, &r->depth_room, r->draft.routine_count + 1, sizeof *r->depths);
+  r->depths[r->draft.routine_count] = sink->depth;
+  symbols_draft_routine(&r->draft, routine);
 }
 
 /* Whether an entry has code, which is remembered for its abbreviation, because all entries of one have the same
@@ -261,17 +261,17 @@ static bool has_code(struct reader *r, Dwarf_Die die)
   return low || ranges;
 }
 
-/* Adds a scope for a function or an inlined instance.  Returns the scope for its children, which is `parent` if it has
- * no code.  Sets *enter if the children must be read. */
-static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter)
+/* Adds a routine for a function or an inlined instance.  Returns the routine for its children, which is `parent` if it
+ * has no code.  Sets *enter if the children must be read. */
+static uint32_t add_routine(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint32_t parent, bool *enter)
 {
-  assert(parent == SYMBOLS_NONE || parent < r->draft.scope_count);
+  assert(parent == SYMBOLS_NONE || parent < r->draft.routine_count);
   struct symbols_entry f;
   Dwarf_Off offset = 0;
   uint32_t outer = tag == DW_TAG_inlined_subroutine ? parent : SYMBOLS_NONE;
   struct range_sink sink = {.reader = r,
-                            .take = take_scope_range,
-                            .scope = (uint32_t)r->draft.scope_count,
+                            .take = take_routine_range,
+                            .routine = (uint32_t)r->draft.routine_count,
                             .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
   if (!has_code(r, die) || sink.depth >= CHAIN_MAX || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
       !symbols_entry_read(&r->main, die, &f))
@@ -279,15 +279,15 @@ static uint32_t add_scope(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uint3
   symbols_entry_ranges(&r->unit, die, &f, sink_add, &sink);
   *enter = *enter || sink.wanted;
   if (sink.any)
-    finish_scope(r, &sink, &f, offset, outer);
+    finish_routine(r, &sink, &f, offset, outer);
   symbols_entry_release(&f);
-  return sink.any ? sink.scope : parent;
+  return sink.any ? sink.routine : parent;
 }
 
-static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth);
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t routine, unsigned depth);
 
 /* Reads an entry, and its children if they may have code. */
-static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned depth)
+static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t routine, unsigned depth)
 {
   Dwarf_Half tag = 0;
   bool enter = r->thorough;
@@ -298,7 +298,7 @@ static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned
     enter = true;
     /* fall through */
   case DW_TAG_subprogram:
-    scope = add_scope(r, die, tag, scope, &enter);
+    routine = add_routine(r, die, tag, routine, &enter);
     break;
   case DW_TAG_namespace:
   case DW_TAG_module:
@@ -308,15 +308,15 @@ static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t scope, unsigned
     enter = true;
   }
   if (enter)
-    walk_children(r, die, scope, depth + 1);
+    walk_children(r, die, routine, depth + 1);
 }
 
-static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t scope, unsigned depth)
+static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t routine, unsigned depth)
 {
   Dwarf_Die die, next;
   int found = depth < DEPTH_MAX ? dwarf_child(parent, &die, NULL) : DW_DLV_ERROR;
   while (found == DW_DLV_OK) {
-    walk_entry(r, die, scope, depth);
+    walk_entry(r, die, routine, depth);
     found = dwarf_siblingof_b(r->main.dwarf, die, true, &next, NULL);
     dwarf_dealloc_die(die);
     die = next;
@@ -371,13 +371,13 @@ static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high
 static void add_functions(struct reader *r, Dwarf_Die root, const struct symbols_entry *f)
 {
   struct range_sink sink = {.reader = r, .take = take_unit_range};
-  size_t scopes = r->draft.scope_count, ranges = r->draft.ranges.count;
+  size_t routines = r->draft.routine_count, ranges = r->draft.ranges.count;
   symbols_entry_ranges(&r->unit, root, f, sink_add, &sink);
   r->thorough = !r->source->wanted_count;
   walk_children(r, root, SYMBOLS_NONE, 1);
   if (!r->source->wanted_count || !memchr(r->found, false, r->source->wanted_count))
     return;
-  r->draft.scope_count = scopes;
+  r->draft.routine_count = routines;
   r->draft.ranges.count = ranges;
   r->thorough = true;
   walk_children(r, root, SYMBOLS_NONE, 1);
@@ -399,9 +399,9 @@ static void read_unit(struct reader *r, Dwarf_Die root)
   }
   r->unit = (struct symbols_unit){.dwarf = r->main.dwarf, .low = f.has_low ? f.low : 0, .version = version};
   memset(r->code_by_abbrev, CODE_UNKNOWN, sizeof r->code_by_abbrev);
-  r->draft.flags |= f.has_lines ? SYMBOLS_INDEX_LINES : 0;
-  if (!(r->draft.flags & SYMBOLS_INDEX_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
-    r->draft.flags |= SYMBOLS_INDEX_FUNCTIONS;
+  r->draft.flags |= f.has_lines ? SYMBOLS_SUMMARY_LINES : 0;
+  if (!(r->draft.flags & SYMBOLS_SUMMARY_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
+    r->draft.flags |= SYMBOLS_SUMMARY_FUNCTIONS;
   struct range_sink sink = {.reader = r};
   symbols_entry_ranges(&r->unit, root, &f, sink_add, &sink);
   if (sink.wanted) {
@@ -473,7 +473,7 @@ static struct symbols_child_limits limits_for(const struct symbols_dwarf_source 
   return limits;
 }
 
-struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault)
+struct symbols_summary *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault)
 {
   assert(source->wanted || !source->wanted_count);
   struct symbols_child_limits limits = limits_for(source);
@@ -481,7 +481,7 @@ struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *sour
   size_t size;
   if (!symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, fault))
     return NULL;
-  struct symbols_index *index = symbols_index_new(bytes, size);
+  struct symbols_summary *summary = symbols_summary_new(bytes, size);
   *fault = "their contents are inconsistent";
-  return index;
+  return summary;
 }

@@ -1,15 +1,15 @@
 /* Reads DWARF: functions, inlined instances and lines of the units that contain the wanted addresses.
  *
  * Context: BATCH.  Only this module, symbols_entries and symbols_lines call libdwarf.  It aborts, hangs or takes all
- * memory on some damaged files, so all of it runs in a child process (symbols_child), which returns an index
- * (symbols_index).  The sections are read before, by symbols_elf, and belong to the caller.  Damage in parts of the
- * data is noted in the index's flags.
+ * memory on some damaged files, so all of it runs in a child process (symbols_child), which returns a summary
+ * (symbols_summary).  The sections are read before, by symbols_elf, and belong to the caller.  Damage in parts of the
+ * data is noted in the summary's flags.
  */
 #ifndef COMMON_SYMBOLS_SYMBOLS_DWARF_H
 #define COMMON_SYMBOLS_SYMBOLS_DWARF_H
 
 #include "common/symbols/symbols_cursor.h"
-#include "common/symbols/symbols_index.h"
+#include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_ranges.h"
 #include "common/symbols/symbols_sections.h"
 
@@ -21,8 +21,8 @@ struct symbols_dwarf_source {
   size_t wanted_count;                           /* 0: all addresses                                                */
 };
 
-/* Returns an index for symbols_index_free(), NULL if nothing is usable.  *fault is then the reason, a clause in which
- * "they" stands for the debug data. */
-struct symbols_index *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault);
+/* Returns a summary for symbols_summary_free(), NULL if nothing is usable.  *fault is then the reason, a clause in
+ * which "they" stands for the debug data. */
+struct symbols_summary *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault);
 
 #endif

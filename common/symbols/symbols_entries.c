@@ -220,9 +220,9 @@ static uint64_t reference_in(Dwarf_Die die, Dwarf_Half name)
 uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die die)
 {
   assert(file->dwarf);
-  enum { STEPS_MAX = 8 }; /* the parameter, pointer and qualifiers */
+  enum { INLINE_FRAMES_MAX = 8 }; /* the parameter, pointer and qualifiers */
   uint64_t offset = reference_in(die, DW_AT_object_pointer);
-  for (int i = 0; i < STEPS_MAX && offset; i++) {
+  for (int i = 0; i < INLINE_FRAMES_MAX && offset; i++) {
     Dwarf_Die next;
     Dwarf_Half tag = 0;
     if (dwarf_offdie_b(file->dwarf, offset, true, &next, NULL) != DW_DLV_OK)

@@ -44,7 +44,7 @@ bool symbols_entry_read(const struct symbols_debug_file *file, Dwarf_Die die, st
 void symbols_entry_release(struct symbols_entry *entry);
 
 /* The offset of the class of which the entry is a method, by the type of its object pointer; 0: not known.  A class has
- * a place in the source where methods that the compiler makes have none, such as those of GCC's lambdas. */
+ * a location in the source where methods that the compiler makes have none, such as those of GCC's lambdas. */
 uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die die);
 
 /* Calls take() for each range of an entry of the unit; what it passes may be empty or nonsense. */

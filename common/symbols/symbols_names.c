@@ -14,36 +14,36 @@
  * another value for a name that is not mangled. */
 int __gcclibcxx_demangle_callback(const char *mangled, void (*piece)(const char *, size_t, void *), void *opaque);
 
-enum { CHUNK_BYTES = 64 << 10 };
+enum { EXTENT_BYTES = 64 << 10 };
 
-struct symbols_chunk {
-  struct symbols_chunk *next;
+struct symbols_extent {
+  struct symbols_extent *next;
   size_t used, room;
   char text[];
 };
 
 const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length)
 {
-  struct symbols_chunk *chunk = pool->chunks;
-  if (!chunk || chunk->room - chunk->used <= length) {
-    size_t room = length < CHUNK_BYTES ? CHUNK_BYTES : length + 1;
-    chunk = xmalloc(sizeof *chunk + room);
-    *chunk = (struct symbols_chunk){.next = pool->chunks, .room = room};
-    pool->chunks = chunk;
+  struct symbols_extent *extent = pool->extents;
+  if (!extent || extent->room - extent->used <= length) {
+    size_t room = length < EXTENT_BYTES ? EXTENT_BYTES : length + 1;
+    extent = xmalloc(sizeof *extent + room);
+    *extent = (struct symbols_extent){.next = pool->extents, .room = room};
+    pool->extents = extent;
   }
-  char *copy = chunk->text + chunk->used;
+  char *copy = extent->text + extent->used;
   memcpy(copy, text, length);
   copy[length] = 0;
-  chunk->used += length + 1;
+  extent->used += length + 1;
   return copy;
 }
 
 void symbols_pool_release(struct symbols_pool *pool)
 {
-  while (pool->chunks) {
-    struct symbols_chunk *next = pool->chunks->next;
-    free(pool->chunks);
-    pool->chunks = next;
+  while (pool->extents) {
+    struct symbols_extent *next = pool->extents->next;
+    free(pool->extents);
+    pool->extents = next;
   }
 }
 

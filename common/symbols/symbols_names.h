@@ -11,11 +11,11 @@
 
 #define SYMBOLS_NAME_MAX 16384 /* bytes of a name or path with its NUL; longer ones count as unknown */
 
-struct symbols_chunk;
+struct symbols_extent;
 
 /* Strings that are released together. */
 struct symbols_pool {
-  struct symbols_chunk *chunks;
+  struct symbols_extent *extents;
 };
 
 /* Returns a terminated copy of the first `length` bytes of text, which belongs to the pool. */

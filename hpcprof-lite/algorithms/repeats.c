@@ -1,7 +1,7 @@
 #include "hpcprof-lite/algorithms/repeats.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ static const struct level {
 
 struct finder {
   struct repeats *repeats;
-  struct index known; /* hash of a unit → number of the loop + 1 */
+  struct hash_map known; /* hash of a unit → number of the loop + 1 */
   size_t loops_room, units_room;
   uint32_t loops_count, units_count;
-  uint32_t *next;   /* [item] the next one from which the same items follow, 0: none */
-  uint32_t *places; /* hash table: the first of the items that were seen from the right + 1 */
+  uint32_t *next;     /* [item] the next one from which the same items follow, 0: none */
+  uint32_t *first_of; /* hash table: the first of the items that were seen from the right + 1 */
   uint32_t slots;
   uint64_t *hashes;                          /* [item] of all items before it */
   uint64_t powers[2 * REPEATS_UNIT_MAX + 1]; /* of the factor of hashes */
@@ -60,15 +60,15 @@ static void prepare_round(struct finder *finder, uint32_t alike)
   finder->hashes[0] = 0;
   for (uint32_t i = 0; i < repeats->count; i++)
     finder->hashes[i + 1] = finder->hashes[i] * finder->powers[1] + repeats->items[i].symbol + 1;
-  memset(finder->places, 0, finder->slots * sizeof *finder->places);
+  memset(finder->first_of, 0, finder->slots * sizeof *finder->first_of);
   memset(finder->next, 0, repeats->count * sizeof *finder->next);
   for (uint32_t i = repeats->count >= alike ? repeats->count - alike + 1 : 0; i-- > 0;) {
     uint64_t hash = hash_of(finder, i, alike);
-    uint32_t slot = (uint32_t)(index_hash(0, hash) & (finder->slots - 1)), place;
-    while ((place = finder->places[slot]) && hash_of(finder, place - 1, alike) != hash)
+    uint32_t slot = (uint32_t)(hash_map_key(0, hash) & (finder->slots - 1)), found;
+    while ((found = finder->first_of[slot]) && hash_of(finder, found - 1, alike) != hash)
       slot = (slot + 1) & (finder->slots - 1);
-    finder->next[i] = place ? place - 1 : 0;
-    finder->places[slot] = i + 1;
+    finder->next[i] = found ? found - 1 : 0;
+    finder->first_of[slot] = i + 1;
   }
 }
 
@@ -117,8 +117,8 @@ static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
 {
   assert(length && from + length <= finder->repeats->count);
   struct repeats *repeats = finder->repeats;
-  uint64_t hash = index_hash(length, hash_of(finder, from, length));
-  uint32_t found = INDEX_FIND(&finder->known, hash, i, same_unit(finder, &repeats->loops[i - 1], from, length));
+  uint64_t hash = hash_map_key(length, hash_of(finder, from, length));
+  uint32_t found = HASH_MAP_FIND(&finder->known, hash, i, same_unit(finder, &repeats->loops[i - 1], from, length));
   if (found)
     return found - 1;
   xarray_reserve(&repeats->units, &finder->units_room, (size_t)finder->units_count + length, sizeof *repeats->units);
@@ -129,7 +129,7 @@ static uint32_t loop_of(struct finder *finder, uint32_t from, uint32_t length)
     repeats->units[finder->units_count++] = symbol;
     loop->leaves += repeats_leaves(repeats, symbol);
   }
-  index_add(&finder->known, hash, finder->loops_count);
+  hash_map_add(&finder->known, hash, finder->loops_count);
   return finder->loops_count - 1;
 }
 
@@ -191,13 +191,13 @@ void repeats_find(const uint32_t *symbols, uint32_t count, uint32_t plain, struc
   divide_into_runs(repeats, symbols, count);
   for (finder.slots = 2; finder.slots / 2 <= repeats->count;)
     finder.slots *= 2;
-  finder.places = xmalloc(finder.slots * sizeof *finder.places);
+  finder.first_of = xmalloc(finder.slots * sizeof *finder.first_of);
   size_t level = 0;
   for (unsigned round = 0; round < ROUNDS && level < sizeof levels / sizeof *levels; round++)
     level = find_loops(&finder, &levels[level]) ? 0 : level + 1; /* a loop may be a part of a short unit */
-  index_release(&finder.known);
+  hash_map_release(&finder.known);
   free(finder.next);
-  free(finder.places);
+  free(finder.first_of);
   free(finder.hashes);
 }
 

@@ -21,17 +21,17 @@ static void add_process(const struct profile *profile, uint32_t number, uint64_t
   for (uint32_t i = 0; i < marks->marks_count; i++) {
     const struct profile_mark *mark = &marks->marks[i];
     uint64_t start_ns = model_sum(offset_ns, mark->at_ns);
-    uint64_t end_ns = mark->phase ? model_sum(offset_ns, profile_phase_end(process, i)) : start_ns;
-    bool ends_before = mark->phase && end_ns > start_ns ? end_ns <= from_ns : start_ns < from_ns;
-    if ((mark->phase && !mark->name) || ends_before || start_ns >= to_ns)
+    uint64_t end_ns = mark->user_phase ? model_sum(offset_ns, profile_user_phase_end(process, i)) : start_ns;
+    bool ends_before = mark->user_phase && end_ns > start_ns ? end_ns <= from_ns : start_ns < from_ns;
+    if ((mark->user_phase && !mark->name) || ends_before || start_ns >= to_ns)
       continue;
     into->marks[into->count++] = (struct run_mark){.start_ns = MAX(start_ns, from_ns),
                                                    .end_ns = MIN(end_ns, to_ns),
                                                    .process = number,
                                                    .thread = mark->thread,
                                                    .name = marks->text + mark->name,
-                                                   .phase = mark->phase};
-    into->phases += mark->phase;
+                                                   .user_phase = mark->user_phase};
+    into->user_phases += mark->user_phase;
   }
 }
 
@@ -83,7 +83,7 @@ void run_marks_release(struct run_marks *marks)
   *marks = (struct run_marks){0};
 }
 
-/* The phases of a process, along one of its lanes: they follow each other. */
+/* The user phases of a process, along one of its lanes: they follow each other. */
 struct passing {
   struct run_mark **phases;
   uint32_t count, next;
@@ -114,7 +114,7 @@ void run_marks_time(struct run_marks *marks, const struct timeline *timeline)
     const uint32_t *of = run_marks_of(marks, timeline->lanes[lane].process, &count);
     passing.count = passing.next = 0;
     for (uint32_t i = 0; i < count; i++)
-      if (marks->marks[of[i]].phase) {
+      if (marks->marks[of[i]].user_phase) {
         marks->marks[of[i]].timed = true;
         passing.phases[passing.count++] = &marks->marks[of[i]];
       }

@@ -13,19 +13,19 @@ struct run_mark {
   uint64_t start_ns, end_ns;
   uint32_t process, thread; /* position; index */
   const char *name;
-  bool phase;
+  bool user_phase;
   bool timed;                       /* a phase whose `ns` are known */
   uint64_t ns[TIMELINE_CATEGORIES]; /* what all threads of the process did in it */
 };
 
 struct run_marks {
   struct run_mark *marks; /* by start, process and end */
-  uint32_t count, phases;
+  uint32_t count, user_phases;
   uint32_t *by_process; /* positions in marks, by process, and then as there */
   uint32_t *begins;     /* [process] where those of the process begin in by_process; one more: their number */
 };
 
-/* Collects the marks from one time to before another one, and the phases of which a part lies there, cut to it. */
+/* Collects the marks from one time to before another one, and the user phases of which a part lies there, cut to it. */
 void run_marks_read(const struct profile *profile, uint64_t from_ns, uint64_t to_ns, struct run_marks *marks);
 void run_marks_release(struct run_marks *marks);
 

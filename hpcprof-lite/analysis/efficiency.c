@@ -180,20 +180,20 @@ static void add_sums(struct sums *to, const struct sums *from)
   to->work += from->work;
 }
 
-static void compute_losses(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
+static void compute_lost(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
 {
   assert(sums->total > 0);
-  double loss[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = fraction(sums->idle - sums->serial, sums->total),
+  double lost[EFFICIENCY_COUNT] = {[EFFICIENCY_BALANCE] = fraction(sums->idle - sums->serial, sums->total),
                                    [EFFICIENCY_SERIAL] = fraction(sums->serial, sums->total),
                                    [EFFICIENCY_LOCK] = fraction(sums->lock, sums->total),
                                    [EFFICIENCY_RUNTIME] = fraction(sums->overhead, sums->total)};
   for (int i = EFFICIENCY_PARALLEL + 1; i < EFFICIENCY_COUNT; i++)
-    loss[EFFICIENCY_PARALLEL] = MIN(1, loss[EFFICIENCY_PARALLEL] + loss[i]);
+    lost[EFFICIENCY_PARALLEL] = MIN(1, lost[EFFICIENCY_PARALLEL] + lost[i]);
   efficiency->known = true;
   efficiency->thread_s = sums->total / 1e9;
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
-    efficiency->value[i] = 1 - loss[i];
-    efficiency->gain_s[i] = loss[i] * elapsed_ns / 1e9;
+    efficiency->value[i] = 1 - lost[i];
+    efficiency->gain_s[i] = lost[i] * elapsed_ns / 1e9;
   }
 }
 
@@ -224,7 +224,7 @@ void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, stru
     elapsed = all = (double)elapsed_ns;
   efficiency->elapsed_s = all / 1e9;
   if (efficiency->processes) {
-    compute_losses(&sums, elapsed, efficiency);
+    compute_lost(&sums, elapsed, efficiency);
     split_time(runs, count, &sums, elapsed, &efficiency->split);
   }
   free(runs);

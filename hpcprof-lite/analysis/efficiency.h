@@ -1,9 +1,9 @@
 /* Efficiencies of OpenMP: which fractions of the threads' time were not useful work, why, and how much time each cost.
  *
  * Context: BATCH.  Pure: the profile is only read, the caller owns the result.  Source: the metrics of the POP centre
- * of excellence for OpenMP, in their additive form.  Each loss is a fraction of the time of all threads, so that
- * parallel efficiency = 1 - sum of the losses.  A loss times the elapsed time is the most by which the run would be
- * shorter without it.
+ * of excellence for OpenMP, in their additive form.  Each lost part is a fraction of the time of all threads, so that
+ * parallel efficiency = 1 - sum of the lost parts.  A lost part times the elapsed time is the most by which the run
+ * would be shorter without it.
  *
  * For a process with T = most threads in use at once, R = elapsed time, G = time in parallel regions (at most R), and
  * idle = exact idle time of its OpenMP threads + (T R - sum of their life times), because a thread that does not exist
@@ -14,9 +14,9 @@
  *     lock waiting     = exact lock wait / (T R)
  *     runtime overhead = overhead / (T R)                       the only one from samples
  *
- * For several processes, numerators and denominators are added.  Departures from POP: lock waiting is a separate loss;
- * time in which threads were blocked in the kernel or waited for a core is not a loss, because its purpose is not
- * known. Processes without OpenMP, and those in which the end of no region was seen, are left out.
+ * For several processes, numerators and denominators are added.  Departures from POP: lock waiting is a part of its
+ * own; time in which threads were blocked in the kernel or waited for a core is not lost time, because its purpose is
+ * not known. Processes without OpenMP, and those in which the end of no region was seen, are left out.
  *
  * The time of all threads is also split, with work and overhead as sampled on the OpenMP threads:
  *
@@ -33,7 +33,7 @@
 #include "hpcprof-lite/model/profile.h"
 
 enum efficiency_metric {
-  EFFICIENCY_PARALLEL, /* 1 - all losses */
+  EFFICIENCY_PARALLEL, /* 1 - all lost parts */
   EFFICIENCY_BALANCE,
   EFFICIENCY_SERIAL,
   EFFICIENCY_LOCK,
@@ -67,7 +67,7 @@ struct efficiency {
   uint32_t threads;                /* T of each process, 0 if they differ */
   double elapsed_s;                /* of all directories, one after the other; known in any case */
   double thread_s;                 /* sum of T R */
-  double value[EFFICIENCY_COUNT];  /* 1 - loss, 0 to 1 */
+  double value[EFFICIENCY_COUNT];  /* 1 - lost part, 0 to 1 */
   double gain_s[EFFICIENCY_COUNT]; /* most by which the elapsed time would be shorter */
   struct efficiency_split split;
 };

@@ -35,12 +35,12 @@ static bool is_group_of(const struct grain_group *group, const struct grain_row 
 
 static struct grain_group *find(struct grain_groups *groups, const struct grain_row *row)
 {
-  uint64_t key = index_hash(index_hash(index_hash(row->grain->kind, row->directive), row->creator), row->context);
-  uint32_t known = INDEX_FIND(&groups->index, key, i, is_group_of(&groups->groups[i - 1], row));
+  uint64_t key = hash_map_key(hash_map_key(hash_map_key(row->grain->kind, row->directive), row->creator), row->context);
+  uint32_t known = HASH_MAP_FIND(&groups->map, key, i, is_group_of(&groups->groups[i - 1], row));
   if (known)
     return &groups->groups[known - 1];
   struct grain_group *group = XAPPEND(groups->groups, groups->count, groups->room);
-  index_add(&groups->index, key, groups->count);
+  hash_map_add(&groups->map, key, groups->count);
   *group = (struct grain_group){.kind = row->grain->kind,
                                 .directive = row->directive,
                                 .creator = row->creator,
@@ -124,6 +124,6 @@ void grain_groups_release(struct grain_groups *groups)
   for (uint32_t i = 0; i < groups->count; i++)
     free(groups->groups[i].histogram);
   free(groups->groups);
-  index_release(&groups->index);
+  hash_map_release(&groups->map);
   *groups = (struct grain_groups){0};
 }

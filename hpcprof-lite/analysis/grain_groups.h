@@ -9,7 +9,7 @@
 
 #include "hpcprof-lite/model/construct_figures.h"
 #include "hpcprof-lite/model/grain.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 #include <stddef.h>
 
@@ -34,7 +34,7 @@ struct grain_groups {
   struct grain_group *groups;
   uint32_t count;
   size_t room;
-  struct index index;
+  struct hash_map map;
 };
 
 /* Adds a row to its group.  groups of zeros are empty. */

@@ -19,7 +19,7 @@ static void add_region(struct counting *counting, uint32_t region, struct overhe
 {
   assert(construct_is_region(counting->tree->entries[region].kind));
   const struct construct_tree *tree = counting->tree;
-  struct construct_losses losses = {0};
+  struct construct_lost lost = {0};
   uint64_t threads = 0;
   construct_tree_team(tree, counting->profile, region, counting->seen, counting->team);
   for (uint32_t i = 0; i < counting->profile->processes_count; i++) {
@@ -28,13 +28,13 @@ static void add_region(struct counting *counting, uint32_t region, struct overhe
   }
   for (uint32_t i = region; i < tree->entries[region].end; i++) {
     const struct construct_entry *entry = &tree->entries[i];
-    struct construct_losses here = construct_losses(entry->kind, &entry->sum);
-    construct_losses_add(&losses, &here);
+    struct construct_lost here = construct_lost(entry->kind, &entry->sum);
+    construct_lost_add(&lost, &here);
     model_add(&row->total_ns, construct_exclusive(entry->kind, &entry->sum));
     model_add(&row->useful_ns, entry->kind == DIRECTIVE_LOCK ? 0 : entry->sum.own_body);
   }
-  construct_losses_add(&row->losses, &losses);
-  model_add(&row->gain_ns, threads ? construct_losses_sum(&losses) / threads : 0);
+  construct_lost_add(&row->lost, &lost);
+  model_add(&row->gain_ns, threads ? construct_lost_sum(&lost) / threads : 0);
 }
 
 /* Appends the row of the program, the sum of the others. */
@@ -44,7 +44,7 @@ static void add_program(const struct counting *counting, struct overheads *resul
   struct overheads_row *row = &result->rows[result->count];
   *row = (struct overheads_row){.entry = &counting->tree->entries[0]};
   for (uint32_t i = 0; i < result->count; i++) {
-    construct_losses_add(&row->losses, &result->rows[i].losses);
+    construct_lost_add(&row->lost, &result->rows[i].lost);
     model_add(&row->useful_ns, result->rows[i].useful_ns);
     model_add(&row->gain_ns, result->rows[i].gain_ns);
   }

@@ -16,8 +16,8 @@
 struct overheads_row {
   const struct construct_entry *entry; /* of the tree: its kind, name and place */
   uint64_t total_ns, useful_ns;
-  struct construct_losses losses;
-  uint64_t gain_ns; /* losses / threads of the region */
+  struct construct_lost lost;
+  uint64_t gain_ns; /* lost time / threads of the region */
 };
 
 struct overheads {

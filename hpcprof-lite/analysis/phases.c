@@ -508,12 +508,12 @@ static void add_weight(struct phases_sums *sums, uint32_t step, uint32_t context
 {
   assert(ns);
   uint64_t key = (uint64_t)step << 32 | (context + 1);
-  uint32_t number = index_find(&sums->index, key);
+  uint32_t number = hash_map_find(&sums->map, key);
   if (!number) {
     *XAPPEND(sums->weights, sums->weights_count, sums->weights_room) =
         (struct phases_weight){.step = step, .context = context};
     number = sums->weights_count;
-    index_add(&sums->index, key, number);
+    hash_map_add(&sums->map, key, number);
   }
   sums->weights[number - 1].ns = model_sum(sums->weights[number - 1].ns, ns);
 }
@@ -543,7 +543,7 @@ void phases_sums_release(struct phases_sums *sums)
 {
   free(sums->ns);
   free(sums->weights);
-  index_release(&sums->index);
+  hash_map_release(&sums->map);
   *sums = (struct phases_sums){0};
 }
 

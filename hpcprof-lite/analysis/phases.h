@@ -18,7 +18,7 @@
 #ifndef HPCPROF_LITE_ANALYSIS_PHASES_H
 #define HPCPROF_LITE_ANALYSIS_PHASES_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
 
@@ -133,7 +133,7 @@ struct phases_sums {
   struct phases_weight *weights;
   uint32_t weights_count;
   size_t ns_room, weights_room;
-  struct index index; /* of weights */
+  struct hash_map map; /* of weights */
 };
 
 /* Adds an interval of a lane, in order. */

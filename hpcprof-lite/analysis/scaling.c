@@ -96,7 +96,7 @@ static void fill_points(const struct scaling_run *runs, struct scaling *scaling)
   }
 }
 
-/* ---- losses ---- */
+/* ---- lost time ---- */
 
 /* What is charged to a context in a run, in seconds of all threads or of one. */
 static double charged(const struct scaling *scaling, uint32_t row, const struct scaling_point *point, uint32_t run,
@@ -129,7 +129,7 @@ static struct compare_values values_of(const struct scaling *scaling, uint32_t r
   return result;
 }
 
-/* Fills what a context loses, and adds it to the program's losses.  both: room for the values of all runs. */
+/* Fills what a context loses, and adds it to the program's lost time.  both: room for the values of all runs. */
 static void fill_row(struct scaling *scaling, uint32_t row, double *both)
 {
   assert(row && row < scaling->rows);
@@ -137,17 +137,17 @@ static void fill_row(struct scaling *scaling, uint32_t row, double *both)
   struct compare_values before = values_of(scaling, row, base, both);
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *point = &scaling->points[i];
-    struct scaling_loss *loss = scaling_loss_of(scaling, row, i), *program = scaling_loss_of(scaling, 0, i);
+    struct scaling_lost *lost = scaling_lost_of(scaling, row, i), *program = scaling_lost_of(scaling, 0, i);
     struct compare_values now = values_of(scaling, row, point, both + base->runs);
-    loss->figure = compare_values(&before, &now, COMPARE_DISTRIBUTED);
+    lost->figure = compare_values(&before, &now, COMPARE_DISTRIBUTED);
     if (!i)
-      loss->figure.probability = NAN;
+      lost->figure.probability = NAN;
     for (int part = 0; part < SCALING_PARTS; part++) {
       double mean_s = mean_part(scaling, row, point, part);
-      loss->part_s[part] = mean_s - mean_part(scaling, row, base, part);
-      loss->whole_s += mean_s;
-      loss->loss_s += loss->part_s[part];
-      program->part_s[part] += loss->part_s[part];
+      lost->part_s[part] = mean_s - mean_part(scaling, row, base, part);
+      lost->whole_s += mean_s;
+      lost->lost_s += lost->part_s[part];
+      program->part_s[part] += lost->part_s[part];
     }
   }
 }
@@ -156,7 +156,7 @@ static void fill_program(const struct scaling_run *runs, struct scaling *scaling
 {
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *base = &scaling->points[0], *point = &scaling->points[i];
-    struct scaling_loss *program = scaling_loss_of(scaling, 0, i);
+    struct scaling_lost *program = scaling_lost_of(scaling, 0, i);
     struct compare_values sides[] = {{.values = both, .runs = base->runs},
                                      {.values = both + base->runs, .runs = point->runs}};
     for (uint32_t j = 0; j < base->runs; j++)
@@ -167,7 +167,7 @@ static void fill_program(const struct scaling_run *runs, struct scaling *scaling
     if (!i)
       program->figure.probability = NAN;
     program->whole_s = point->whole_s;
-    program->loss_s = program->other_s = point->whole_s - base->whole_s;
+    program->lost_s = program->other_s = point->whole_s - base->whole_s;
     for (int part = 0; part < SCALING_PARTS; part++)
       program->other_s -= program->part_s[part];
   }
@@ -175,12 +175,12 @@ static void fill_program(const struct scaling_run *runs, struct scaling *scaling
 
 /* ---- more threads ---- */
 
-/* The loss at `threads` on the line through two others. */
-static double line(double threads, double smaller, double smaller_loss, double larger, double larger_loss)
+/* The lost time at `threads` on the line through two others. */
+static double line(double threads, double smaller, double smaller_lost, double larger, double larger_lost)
 {
   assert(smaller < larger);
-  double slope = (larger_loss - smaller_loss) / (larger - smaller);
-  return larger_loss + slope * (threads - larger);
+  double slope = (larger_lost - smaller_lost) / (larger - smaller);
+  return larger_lost + slope * (threads - larger);
 }
 
 static void extrapolate(struct scaling *scaling)
@@ -194,8 +194,8 @@ static void extrapolate(struct scaling *scaling)
     later->threads = larger->threads * scaling_later_factors[i];
     for (uint32_t row = 0; row < scaling->rows; row++)
       scaling->later_s[(size_t)row * SCALING_LATER + (size_t)i] =
-          line(later->threads, smaller->threads, scaling_loss_of(scaling, row, last - 1)->loss_s, larger->threads,
-               scaling_loss_of(scaling, row, last)->loss_s);
+          line(later->threads, smaller->threads, scaling_lost_of(scaling, row, last - 1)->lost_s, larger->threads,
+               scaling_lost_of(scaling, row, last)->lost_s);
     double whole_s = base->whole_s + scaling->later_s[i], p = (double)later->threads / base->threads;
     later->whole_s = whole_s > 0 ? whole_s : NAN;
     later->speedup = p * base->whole_s / later->whole_s;
@@ -207,24 +207,24 @@ double scaling_share(const struct scaling *scaling, uint32_t row, int later)
   assert(row < scaling->rows && later < SCALING_LATER);
   uint32_t last = scaling->points_count - 1;
   if (later < 0)
-    return scaling_loss_of(scaling, row, last)->loss_s / scaling->points[last].whole_s;
+    return scaling_lost_of(scaling, row, last)->lost_s / scaling->points[last].whole_s;
   return scaling->later_s[(size_t)row * SCALING_LATER + (size_t)later] / scaling->later[later].whole_s;
 }
 
 /* A row with what it is sorted by. */
 struct key {
-  double loss_s;
+  double lost_s;
   uint32_t row;
 };
 
-ORDER(by_loss, struct key, COMPARE(y->loss_s, x->loss_s) ?: COMPARE(x->row, y->row))
+ORDER(by_loss, struct key, COMPARE(y->lost_s, x->lost_s) ?: COMPARE(x->row, y->row))
 
 /* Whether a context is charged with anything in any run. */
 static bool is_charged(const struct scaling *scaling, uint32_t row)
 {
   bool any = false;
   for (uint32_t i = 0; i < scaling->points_count; i++)
-    any |= scaling_loss_of(scaling, row, i)->whole_s > 0;
+    any |= scaling_lost_of(scaling, row, i)->whole_s > 0;
   return any;
 }
 
@@ -235,7 +235,7 @@ static double sort_key(const struct scaling *scaling, uint32_t row)
   enum { FOUR_TIMES = 1 };
   if (scaling->forecast)
     return scaling->later_s[(size_t)row * SCALING_LATER + FOUR_TIMES];
-  return scaling_loss_of(scaling, row, scaling->points_count - 1)->loss_s;
+  return scaling_lost_of(scaling, row, scaling->points_count - 1)->lost_s;
 }
 
 static void sort_rows(struct scaling *scaling)
@@ -259,7 +259,7 @@ void scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, 
   double *both = xcalloc(2 * (size_t)count, sizeof *both);
   scaling->points = xcalloc(count, sizeof *scaling->points);
   find_points(runs, count, scaling);
-  scaling->losses = xcalloc(rows * scaling->points_count, sizeof *scaling->losses);
+  scaling->lost = xcalloc(rows * scaling->points_count, sizeof *scaling->lost);
   scaling->later_s = xcalloc(rows * SCALING_LATER, sizeof *scaling->later_s);
   scaling->order = xcalloc(rows, sizeof *scaling->order);
   scaling->forecast = threads_grow(scaling);
@@ -271,15 +271,14 @@ void scaling_compute(const struct scaling_run *runs, uint32_t count, bool weak, 
     extrapolate(scaling);
   sort_rows(scaling);
   for (uint32_t i = 0; i < scaling->points_count; i++)
-    scaling->compared =
-        compare_correct(&scaling->losses[i].figure, rows, scaling->points_count * sizeof *scaling->losses);
+    scaling->compared = compare_correct(&scaling->lost[i].figure, rows, scaling->points_count * sizeof *scaling->lost);
   free(both);
 }
 
 void scaling_release(struct scaling *scaling)
 {
   free(scaling->points);
-  free(scaling->losses);
+  free(scaling->lost);
   free(scaling->later_s);
   free(scaling->order);
   *scaling = (struct scaling){0};

@@ -8,20 +8,20 @@
  *                = P/B T_B / T_P             weak scaling: P/B times the work
  *     efficiency = speedup / (P/B)
  *     whole      = P T_P in strong, T_P in weak scaling
- *     loss       = whole of P - whole of B = work inflation + overhead + lock wait + idleness + other
+ *     lost time  = whole of P - whole of B = work inflation + overhead + lock wait + idleness + other
  *
  * Per context, the four parts are the differences of what is charged to it: work and overhead of its own, and the lock
  * waiting and idleness of other threads that it caused, in strong scaling summed over threads, in weak scaling divided
- * by P.  So the losses of all contexts add up to that of the program, but for `other`: time in no category (blocking,
- * waiting for a core, the tool), what no context is charged with, and errors of sampling.  Source: Coarfa, Mellor-
- * Crummey, Froyd, Dotsenko, "Scalability analysis of SPMD codes using expectations" (2007), here for threads.
+ * by P.  So the lost time of all contexts adds up to that of the program, but for `other`: time in no category
+ * (blocking, waiting for a core, the tool), what no context is charged with, and errors of sampling.  Source: Coarfa,
+ * Mellor- Crummey, Froyd, Dotsenko, "Scalability analysis of SPMD codes using expectations" (2007), here for threads.
  *
  * Serial fraction of Karp and Flatt (1990), with p = P/B: (1/speedup - 1/p) / (1 - 1/p); 0 for the ideal.
  *
- * Extrapolation: each loss grows with the number of threads on the straight line through the two largest numbers that
- * were measured.  For a program with a serial part and nothing else this is exact (Amdahl): its loss is the serial time
- * times P - 1.  As the line is linear in the losses, extrapolated losses of contexts add up, too.  A program that uses
- * as many threads whatever is asked for is on no such line: nothing is forecast for it.
+ * Extrapolation: lost time grows with the number of threads on the straight line through the two largest numbers that
+ * were measured.  For a program with a serial part and nothing else this is exact (Amdahl): its lost time is the serial
+ * time times P - 1.  As the line is linear in the lost time, extrapolated lost time of contexts adds up, too.  A
+ * program that uses as many threads whatever is asked for is on no such line: nothing is forecast for it.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_SCALING_H
 #define HPCPROF_LITE_ANALYSIS_SCALING_H
@@ -59,8 +59,8 @@ struct scaling_point {
 };
 
 /* What a context, or the program, loses against the base. */
-struct scaling_loss {
-  double part_s[SCALING_PARTS], other_s, loss_s; /* loss_s is the sum of all others */
+struct scaling_lost {
+  double part_s[SCALING_PARTS], other_s, lost_s; /* lost_s is the sum of all others */
   double whole_s;                                /* what is charged to the context */
   struct compare_figure figure;                  /* whole_s of the base and of these runs, tested */
 };
@@ -77,22 +77,22 @@ struct scaling {
   bool timed;    /* time was sampled in all runs, so that contexts are known */
   struct scaling_point *points; /* in the order of threads; [0] is the base */
   uint32_t points_count;
-  const struct tree *tree;     /* the contexts of all runs */
-  struct scaling_loss *losses; /* [row * points_count + point]; row 0 is the program */
-  double *later_s;             /* [row * SCALING_LATER + i] extrapolated losses, if forecast */
-  uint32_t *order;             /* contexts that are charged with anything, the greatest loss on four times the threads
-                                  (without a forecast: on the most) first */
-  uint32_t contexts;           /* their number */
-  uint32_t rows;               /* of tree */
+  const struct tree *tree;   /* the contexts of all runs */
+  struct scaling_lost *lost; /* [row * points_count + point]; row 0 is the program */
+  double *later_s;           /* [row * SCALING_LATER + i] extrapolated lost time, if forecast */
+  uint32_t *order;           /* contexts that are charged with anything, the most lost time on four times the threads
+                                (without a forecast: on the most) first */
+  uint32_t contexts;         /* their number */
+  uint32_t rows;             /* of tree */
   struct scaling_later later[SCALING_LATER];
-  size_t compared; /* losses of the most threads that were tested */
+  size_t compared; /* comparisons on the most threads that were tested */
 };
 
 /* What a context, or the program, loses with the threads of a point. */
-static inline struct scaling_loss *scaling_loss_of(const struct scaling *scaling, uint32_t row, uint32_t point)
+static inline struct scaling_lost *scaling_lost_of(const struct scaling *scaling, uint32_t row, uint32_t point)
 {
   assert(row < scaling->rows && point < scaling->points_count);
-  return &scaling->losses[(size_t)row * scaling->points_count + point];
+  return &scaling->lost[(size_t)row * scaling->points_count + point];
 }
 
 /* Computes everything.  runs: sorted by threads, of at least two different numbers.  tree: column

@@ -68,7 +68,7 @@ static bool selects_context(const struct whatif_run *run, const struct selector 
     return false;
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
-    const struct names_step *step = &run->names->steps[steps->first + i];
+    const struct names_frame *step = &run->names->frames[steps->first + i];
     if (selector_matches_line(selector, step->file, step->line))
       return true;
   }
@@ -476,7 +476,7 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
     return false;
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {
-    const struct names_step *step = &run->names->steps[steps->first + i];
+    const struct names_frame *step = &run->names->frames[steps->first + i];
     bool selected;
     if (lines)
       selected =

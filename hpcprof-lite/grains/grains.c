@@ -187,7 +187,7 @@ static bool is_wanted(struct grains *grains, struct past_grain *grain)
   struct past_grain *known = grain; /* the nearest ancestor of which that is known */
   if (!grains->visitor->root)
     return true;
-  while (known->inside == PAST_GRAIN_UNPLACED) {
+  while (known->inside == PAST_GRAIN_UNDECIDED) {
     past_grains_path(&grains->past, known);
     if (!strcmp(grains->past.path, grains->visitor->root))
       known->inside = PAST_GRAIN_INSIDE;
@@ -196,7 +196,7 @@ static bool is_wanted(struct grains *grains, struct past_grain *grain)
     else
       known = past_grain(&grains->past, known->parent);
   }
-  for (; grain->inside == PAST_GRAIN_UNPLACED; grain = past_grain(&grains->past, grain->parent))
+  for (; grain->inside == PAST_GRAIN_UNDECIDED; grain = past_grain(&grains->past, grain->parent))
     grain->inside = known->inside;
   return known->inside == PAST_GRAIN_INSIDE;
 }
@@ -347,14 +347,14 @@ static void on_run(struct grains *grains, const struct tape_record *record)
   grain->ran = true;
   if (!grains->visitor->event)
     return;
-  const struct live_place *place = &grains->past.places[operand[1]];
+  const struct live_placement *placement = &grains->past.placements[operand[1]];
   tell_event(grains, grain,
              &(struct grain_event){.kind = GRAIN_FRAGMENT,
                                    .amount = work,
                                    .begin = begin,
                                    .end = end,
-                                   .thread = place->thread,
-                                   .cpu = place->cpu,
+                                   .thread = placement->thread,
+                                   .cpu = placement->cpu,
                                    .critical = through == grains->totals.span});
 }
 
@@ -392,7 +392,7 @@ static void siblings_of(const struct grains *grains, const struct past_grain *gr
 static int tell_grain(struct grains *grains, const struct past_grain *grain)
 {
   assert(grain->id && grains->visitor->grain);
-  const struct live_place *first = &grains->past.places[grain->place];
+  const struct live_placement *first = &grains->past.placements[grain->placement];
   uint32_t node = numa_node(&grains->recorder.grains.numa, first->cpu);
   bool cut = grain->flags & LIVE_GRAIN_CUT; /* costs of all of it do not compare to a part of it */
   struct grain out = {.id = grain->id,
@@ -518,8 +518,8 @@ static void forget(struct grains *grains)
   grains->regions = grains->groups = (struct numbers){0};
   grains->bottoms = NULL;
   grains->bottoms_room = 0;
-  grains->past =
-      (struct past_grains){.places = grains->recorder.grains.places, .next_id = grains->recorder.grains.last_released};
+  grains->past = (struct past_grains){.placements = grains->recorder.grains.placements,
+                                      .next_id = grains->recorder.grains.last_released};
   object_pool_init(&grains->syncs, sizeof(struct past_sync), SYNCS_MAX);
 }
 

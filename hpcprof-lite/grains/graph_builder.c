@@ -4,7 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/grains/graph_folding.h"
 #include "hpcprof-lite/model/checks.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 #include "hpcprof-lite/replay/object_pool.h"
 
@@ -26,7 +26,7 @@ enum { KEY_SYNC = 1, KEY_BARRIER };
 
 /* Remembers at least the last GENERATION entries. */
 struct recent {
-  struct index now, before;
+  struct hash_map now, before;
 };
 
 /* Where a grain takes a dependence. */
@@ -58,10 +58,10 @@ struct graph_builder {
   struct recent joins;      /* [key] nodes */
   uint32_t *join_of;        /* [name of a synchronisation] node */
   size_t join_of_room;
-  struct taker *takers;  /* a ring, by number */
-  uint32_t takers_count; /* number of the last one */
-  struct index taker_of; /* [join] the last one of the join */
-  uint32_t *siblings_of; /* unreduced: [node] the fragment of the same grain that was added before */
+  struct taker *takers;     /* a ring, by number */
+  uint32_t takers_count;    /* number of the last one */
+  struct hash_map taker_of; /* [join] the last one of the join */
+  uint32_t *siblings_of;    /* unreduced: [node] the fragment of the same grain that was added before */
   size_t siblings_room;
   uint64_t forked;   /* id of the grain that the next one is created by; 0: none */
   bool forked_chunk; /* it is a chunk of the loop that its creator is in */
@@ -79,8 +79,8 @@ static struct live *live_at(const struct graph_builder *builder, uint32_t number
 
 static void forget_recent(struct recent *recent)
 {
-  index_release(&recent->now);
-  index_release(&recent->before);
+  hash_map_release(&recent->now);
+  hash_map_release(&recent->before);
   *recent = (struct recent){0};
 }
 
@@ -89,7 +89,7 @@ void graph_builder_process(struct graph_builder *builder)
   forget_recent(&builder->joins);
   if (builder->join_of_room)
     memset(builder->join_of, 0, builder->join_of_room * sizeof *builder->join_of);
-  index_release(&builder->taker_of);
+  hash_map_release(&builder->taker_of);
   builder->takers_count = 0;
   for (uint32_t slot = 0; slot < builder->live.names.slots; slot++)
     if (builder->live.names.keys[slot]) { /* the log ends within it */
@@ -97,7 +97,7 @@ void graph_builder_process(struct graph_builder *builder)
       free(live_at(builder, builder->live.names.numbers[slot])->takes);
       object_pool_put(&builder->live.pool, builder->live.names.numbers[slot]);
     }
-  index_release(&builder->live.names);
+  hash_map_release(&builder->live.names);
 }
 
 void graph_builder_free(struct graph_builder *builder)
@@ -132,28 +132,28 @@ static void remember(struct recent *recent, uint64_t key, uint32_t number)
 {
   assert(number);
   if (recent->now.count >= GENERATION) {
-    index_release(&recent->before);
+    hash_map_release(&recent->before);
     recent->before = recent->now;
-    recent->now = (struct index){0};
+    recent->now = (struct hash_map){0};
   }
-  index_add(&recent->now, key, number);
+  hash_map_add(&recent->now, key, number);
 }
 
 static uint32_t recall(const struct recent *recent, uint64_t key)
 {
-  uint32_t found = index_find(&recent->now, key);
-  return found ? found : index_find(&recent->before, key);
+  uint32_t found = hash_map_find(&recent->now, key);
+  return found ? found : hash_map_find(&recent->before, key);
 }
 
 static uint64_t key_of(unsigned kind, uint64_t a, uint64_t b)
 {
-  return index_hash(index_hash(kind, a), b);
+  return hash_map_key(hash_map_key(kind, a), b);
 }
 
 static struct live *live_of(struct graph_builder *builder, uint64_t id)
 {
   assert(id);
-  uint32_t number = index_find(&builder->live.names, id);
+  uint32_t number = hash_map_find(&builder->live.names, id);
   if (number)
     return live_at(builder, number);
   number = object_table_add(&builder->live, id);
@@ -310,16 +310,16 @@ static void on_end(struct graph_builder *builder, struct live *live, const struc
 /* Adds a taker in place of the oldest one.  Returns its number. */
 static uint32_t add_taker(struct graph_builder *builder, uint64_t join)
 {
-  uint32_t number = builder->takers_count + 1, before = index_find(&builder->taker_of, join);
+  uint32_t number = builder->takers_count + 1, before = hash_map_find(&builder->taker_of, join);
   struct taker *taker = &builder->takers[number % TAKERS];
   if (number > TAKERS) {
     builder->lost += !taker->offered;
-    if (index_find(&builder->taker_of, taker->join) == number - TAKERS)
-      index_remove(&builder->taker_of, taker->join);
+    if (hash_map_find(&builder->taker_of, taker->join) == number - TAKERS)
+      hash_map_remove(&builder->taker_of, taker->join);
   }
   if (before)
-    index_remove(&builder->taker_of, join);
-  index_add(&builder->taker_of, join, number);
+    hash_map_remove(&builder->taker_of, join);
+  hash_map_add(&builder->taker_of, join, number);
   *taker = (struct taker){.join = join, .before = before};
   return builder->takers_count = number;
 }
@@ -334,7 +334,7 @@ static void on_take(struct graph_builder *builder, struct live *live, const stru
 
 static void on_offer(struct graph_builder *builder, struct live *live, const struct grain_event *event)
 {
-  uint32_t number = index_find(&builder->taker_of, event->other);
+  uint32_t number = hash_map_find(&builder->taker_of, event->other);
   live->takes_count = 0; /* those are not at its beginning */
   close_fork(builder, live);
   if (!number)
@@ -489,8 +489,8 @@ static void fork_to(struct graph_builder *builder, struct live *creator, uint32_
 
 static void forget(struct graph_builder *builder, uint64_t id)
 {
-  assert(index_find(&builder->live.names, id));
-  uint32_t number = index_find(&builder->live.names, id);
+  assert(hash_map_find(&builder->live.names, id));
+  uint32_t number = hash_map_find(&builder->live.names, id);
   free(live_at(builder, number)->offers);
   free(live_at(builder, number)->takes);
   object_table_remove(&builder->live, number, id);
@@ -503,11 +503,11 @@ static void renumber(uint32_t *node, const uint32_t *numbers)
   *node = numbers[*node];
 }
 
-static void renumber_index(struct index *index, const uint32_t *numbers)
+static void renumber_map(struct hash_map *map, const uint32_t *numbers)
 {
-  for (uint32_t slot = 0; slot < index->slots; slot++)
-    if (index->keys[slot])
-      renumber(&index->numbers[slot], numbers);
+  for (uint32_t slot = 0; slot < map->slots; slot++)
+    if (map->keys[slot])
+      renumber(&map->numbers[slot], numbers);
 }
 
 static void compact(struct graph_builder *builder)
@@ -524,8 +524,8 @@ static void compact(struct graph_builder *builder)
     }
   for (size_t i = 0; i < builder->join_of_room; i++)
     renumber(&builder->join_of[i], numbers);
-  renumber_index(&builder->joins.now, numbers);
-  renumber_index(&builder->joins.before, numbers);
+  renumber_map(&builder->joins.now, numbers);
+  renumber_map(&builder->joins.before, numbers);
   for (uint32_t i = 0; i < TAKERS && i <= builder->takers_count; i++) {
     renumber(&builder->takers[i].follows, numbers);
     renumber(&builder->takers[i].grain, numbers);

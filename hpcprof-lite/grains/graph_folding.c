@@ -2,7 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <assert.h>
@@ -275,8 +275,8 @@ static int by_hash(const void *a, const void *b)
 static uint64_t hash_list(uint64_t hash, const uint32_t *list, uint32_t count)
 {
   for (uint32_t i = 0; i < count; i++)
-    hash = index_hash(hash, list[i]);
-  return index_hash(hash, ~(uint64_t)count);
+    hash = hash_map_key(hash, list[i]);
+  return hash_map_key(hash, ~(uint64_t)count);
 }
 
 static bool same_key(const struct grain_node *a, const struct grain_node *b)
@@ -312,8 +312,8 @@ static uint32_t find_siblings(const struct folding *folding, struct sibling *fou
     uint32_t preds_count = preds_of(folding, i, &preds), succs_count = succs_of(folding, i, &succs);
     if (!preds_count || !succs_count)
       continue;
-    uint64_t hash = index_hash(hash_list(hash_list(node->node.kind, preds, preds_count), succs, succs_count),
-                               (uint64_t)node->node.problems << 32 | node->node.row.directive);
+    uint64_t hash = hash_map_key(hash_list(hash_list(node->node.kind, preds, preds_count), succs, succs_count),
+                                 (uint64_t)node->node.problems << 32 | node->node.row.directive);
     found[count++] = (struct sibling){.hash = hash + node->node.critical, .node = i, .count = 1};
   }
   qsort(found, count, sizeof *found, by_hash);

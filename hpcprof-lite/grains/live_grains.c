@@ -6,14 +6,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { GRAINS_MAX = 4 << 20, REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20, PLACES_MAX = 1 << 16 };
+enum { GRAINS_MAX = 4 << 20, REGIONS_MAX = 1 << 20, LOOPS_MAX = 4 << 20, PLACEMENTS_MAX = 1 << 16 };
 
 void live_grains_init(struct live_grains *grains, const char *notes, struct problems *problems)
 {
   *grains = (struct live_grains){0};
   tape_init(&grains->tape, problems);
   grain_schedule_init(&grains->schedule, problems);
-  *XAPPEND(grains->places, grains->places_count, grains->places_room) = (struct live_place){0, GRAIN_NO_CPU};
+  *XAPPEND(grains->placements, grains->placements_count, grains->placements_room) =
+      (struct live_placement){0, GRAIN_NO_CPU};
   numa_parse(notes, &grains->numa);
   object_pool_init(&grains->spreads, (1 + grains->numa.nodes) * sizeof(uint64_t), GRAINS_MAX);
   object_pool_init(&grains->regions, sizeof(struct team_region), REGIONS_MAX);
@@ -29,19 +30,20 @@ void live_grains_release(struct live_grains *grains)
   object_pool_release(&grains->spreads);
   object_pool_release(&grains->regions);
   object_pool_release(&grains->loops);
-  index_release(&grains->place_index);
-  free(grains->places);
+  hash_map_release(&grains->placement_map);
+  free(grains->placements);
 }
 
-uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t cpu)
+uint32_t live_grains_placement(struct live_grains *grains, uint32_t thread, uint32_t cpu)
 {
   uint64_t key = ((uint64_t)thread << 32 | cpu) + 1;
-  uint32_t found = index_find(&grains->place_index, key);
-  if (found || grains->places_count > PLACES_MAX)
+  uint32_t found = hash_map_find(&grains->placement_map, key);
+  if (found || grains->placements_count > PLACEMENTS_MAX)
     return found;
-  index_add(&grains->place_index, key, grains->places_count);
-  *XAPPEND(grains->places, grains->places_count, grains->places_room) = (struct live_place){thread, cpu};
-  return grains->places_count - 1;
+  hash_map_add(&grains->placement_map, key, grains->placements_count);
+  *XAPPEND(grains->placements, grains->placements_count, grains->placements_room) =
+      (struct live_placement){thread, cpu};
+  return grains->placements_count - 1;
 }
 
 uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32_t parent, uint32_t clock)
@@ -76,9 +78,9 @@ static void end_stretch(struct live_grains *grains, uint32_t index)
   TAPE_PUT(&grains->tape, TAPE_STRETCH, index);
 }
 
-void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start)
+void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t placement, uint64_t work, uint64_t start)
 {
-  assert(index && place < grains->places_count && !(live_grain(grains, index)->flags & LIVE_GRAIN_ENDED));
+  assert(index && placement < grains->placements_count && !(live_grain(grains, index)->flags & LIVE_GRAIN_ENDED));
   struct live_grain *grain = live_grain(grains, index);
   if (grain->stretch_end != start) {
     end_stretch(grains, index);
@@ -88,9 +90,9 @@ void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, 
   grain->exec += work;
   grains->work += work;
   if (!grain->fragments++) /* until now, where it was begun */
-    grain->place = place;
+    grain->placement = placement;
   grain->flags |= LIVE_GRAIN_STARTED;
-  TAPE_PUT(&grains->tape, TAPE_RUN, index, place, work, tape_zigzag(start - grains->run_end));
+  TAPE_PUT(&grains->tape, TAPE_RUN, index, placement, work, tape_zigzag(start - grains->run_end));
   grains->run_end = start + work;
 }
 
@@ -112,11 +114,11 @@ static void add_to_spread(struct live_grains *grains, struct live_sum *sum, uint
 
 void live_sum_add(struct live_grains *grains, struct live_sum *into, const struct live_grain *grain)
 {
-  assert(grain->place < grains->places_count);
+  assert(grain->placement < grains->placements_count);
   into->count++;
   into->exec += grain->exec;
   into->longest = MAX(grain->exec, into->longest);
-  add_to_spread(grains, into, numa_node(&grains->numa, grains->places[grain->place].cpu), 1);
+  add_to_spread(grains, into, numa_node(&grains->numa, grains->placements[grain->placement].cpu), 1);
 }
 
 static void drop_spread(struct live_grains *grains, struct live_sum *sum)
@@ -172,7 +174,7 @@ void live_grain_unref(struct live_grains *grains, uint32_t index)
     uint32_t joins = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT ? grain->region : grain->group;
     TAPE_PUT(&grains->tape, TAPE_RELEASE, index, parent, tape_zigzag(grain->id - grains->last_released),
              grain->flags & LIVE_GRAIN_TAPED, grain->row, grain->creator_row, grain->number, grain->construct, joins,
-             grain->clock, grain->place);
+             grain->clock, grain->placement);
     if (!(grain->flags & LIVE_GRAIN_DROPPED))
       grains->of_kind[live_grain_kind(grain->flags)]++;
     grains->last_released = grain->id;

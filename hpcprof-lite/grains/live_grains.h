@@ -50,12 +50,12 @@ struct live_grain {
   uint32_t refs; /* from itself until it ends, and its children; 0 in free ones */
   uint32_t flags, parent;
   uint32_t row, creator_row, group, clock;
-  uint32_t region;   /* of an implicit task */
-  uint32_t loop;     /* of a chunk, or the loop that an implicit task is in */
-  uint32_t taskloop; /* the taskloop that is open in it */
-  uint32_t chunk;    /* the chunk that it runs */
-  uint32_t place;    /* where it ran first */
-  uint32_t member;   /* of an implicit task: its thread's number in the team + 1, or 0 */
+  uint32_t region;    /* of an implicit task */
+  uint32_t loop;      /* of a chunk, or the loop that an implicit task is in */
+  uint32_t taskloop;  /* the taskloop that is open in it */
+  uint32_t chunk;     /* the chunk that it runs */
+  uint32_t placement; /* where it ran first */
+  uint32_t member;    /* of an implicit task: its thread's number in the team + 1, or 0 */
   uint64_t id;
   uint64_t number;    /* among the children of its parent, or of the construct in which it was created */
   uint64_t construct; /* that construct's number, or 0 */
@@ -106,7 +106,7 @@ struct team_loop {
   } lowest, highest, noted; /* chunks: by their start, and the one that was noted last */
 };
 
-struct live_place {
+struct live_placement {
   uint32_t thread, cpu;
 };
 
@@ -115,10 +115,10 @@ struct live_grains {
   struct numa numa;
   struct tape tape;
   struct grain_schedule schedule;
-  struct live_place *places; /* from 1 */
-  uint32_t places_count;
-  size_t places_room;
-  struct index place_index;
+  struct live_placement *placements; /* from 1 */
+  uint32_t placements_count;
+  size_t placements_room;
+  struct hash_map placement_map;
   uint64_t count, lost;          /* grains created; those that there was no room for */
   uint64_t of_kind[GRAIN_KINDS]; /* those that have ended */
   uint64_t run_end;              /* clock at the end of the last fragment on the tape */
@@ -139,11 +139,11 @@ static inline struct live_grain *live_grain(const struct live_grains *grains, ui
 /* Adds a grain, whose creation goes to the tape.  Returns its number, 0 if there are too many. */
 uint32_t live_grain_new(struct live_grains *grains, enum grain_kind kind, uint32_t parent, uint32_t clock);
 
-/* Returns the number of a place, 0 if there are too many. */
-uint32_t live_grains_place(struct live_grains *grains, uint32_t thread, uint32_t cpu);
+/* Returns the number of a placement, 0 if there are too many. */
+uint32_t live_grains_placement(struct live_grains *grains, uint32_t thread, uint32_t cpu);
 
 /* A fragment of the grain, from a clock on. */
-void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t place, uint64_t work, uint64_t start);
+void live_grain_run(struct live_grains *grains, uint32_t index, uint32_t placement, uint64_t work, uint64_t start);
 
 /* The grain ends.  Its end goes to the tape, and it is released when it has no children. */
 void live_grain_end(struct live_grains *grains, uint32_t index);
@@ -190,8 +190,8 @@ void team_loop_enter(struct live_grains *grains, uint32_t grain, uint32_t *share
 void team_loop_leave(struct live_grains *grains, uint32_t grain);
 
 /* A chunk begins in a task that is in a loop; it ends. */
-void team_chunk_begin(struct live_grains *grains, uint32_t grain, uint32_t place, uint64_t start, uint64_t iterations,
-                      uint64_t ticks);
+void team_chunk_begin(struct live_grains *grains, uint32_t grain, uint32_t placement, uint64_t start,
+                      uint64_t iterations, uint64_t ticks);
 void team_chunk_end(struct live_grains *grains, uint32_t grain);
 
 /* A taskloop begins in a task or chunk; a task of it is created, and begins to run its chunk; the taskloop ends. */

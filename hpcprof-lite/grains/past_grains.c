@@ -35,18 +35,19 @@ static void hash_path(struct past_grains *past, struct past_grain *grain)
   grain->depth = parent->depth + 1;
   grain->prefix = parent->depth == LEVELS_MAX ? grain->parent : parent->prefix;
   if (grain->construct)
-    above = index_hash(above, grain->construct << 1 | (grain->flags & LIVE_GRAIN_MASKED ? 1 : 0));
+    above = hash_map_key(above, grain->construct << 1 | (grain->flags & LIVE_GRAIN_MASKED ? 1 : 0));
   if (grain->flags & LIVE_GRAIN_RANGE) {
     past_grains_iterations(past, grain, &first, &last);
     uint64_t loop = past->loops[grain->loop].number;
-    uint64_t more = grain->iterations ? grain->iterations : past->places[grain->place].thread;
-    above = index_hash(index_hash(index_hash(above, ~loop), grain->iterations ? first : grain->chunk), last ^ more);
+    uint64_t more = grain->iterations ? grain->iterations : past->placements[grain->placement].thread;
+    above =
+        hash_map_key(hash_map_key(hash_map_key(above, ~loop), grain->iterations ? first : grain->chunk), last ^ more);
   } else {
-    above = index_hash(above, grain->number);
+    above = hash_map_key(above, grain->number);
   }
   bool with_thread = (grain->flags & LIVE_GRAIN_KIND) == GRAIN_IMPLICIT || grain->flags & LIVE_GRAIN_FURTHER;
   grain->team_hash = above;
-  grain->hash = with_thread ? index_hash(above, ~(uint64_t)grain->thread) : above;
+  grain->hash = with_thread ? hash_map_key(above, ~(uint64_t)grain->thread) : above;
 }
 
 /* ---- records ---- */
@@ -68,8 +69,8 @@ void past_grains_open(struct past_grains *past, const struct tape_record *record
                                .construct = operand[7],
                                .joins = (uint32_t)operand[8],
                                .clock = (uint32_t)operand[9],
-                               .place = (uint32_t)operand[10],
-                               .thread = past->places[operand[10]].thread,
+                               .placement = (uint32_t)operand[10],
+                               .thread = past->placements[operand[10]].thread,
                                .parallelism = GRAIN_UNKNOWN};
   past->next_id -= tape_unzigzag(operand[2]);
   if (index < past->counts_room)
@@ -189,7 +190,7 @@ static void add_chunk(const struct past_grains *past, struct text *text, const s
   past_grains_iterations(past, grain, &first, &last);
   add(text, "/L%" PRIu64, past->loops[grain->loop].number);
   if (!grain->iterations)
-    add(text, "[t%" PRIu32 ".%" PRIu64 "]", past->places[grain->place].thread, grain->chunk);
+    add(text, "[t%" PRIu32 ".%" PRIu64 "]", past->placements[grain->placement].thread, grain->chunk);
   else if (last == GRAIN_UNKNOWN)
     add(text, "[%" PRId64 "x%" PRIu64 "]", (int64_t)first, grain->iterations - 1);
   else

@@ -15,7 +15,7 @@ struct past_grain {
   uint64_t id;
   uint32_t flags, parent, root, row, creator_row;
   uint32_t joins; /* the region of an implicit task, else the taskgroup, 0: none */
-  uint32_t clock, place, loop;
+  uint32_t clock, placement, loop;
   uint32_t thread; /* in its path, of an implicit or initial task */
   uint64_t number, construct, instant, create, start, iterations, overhead, chunk;
   uint64_t exec, through, parallelism;         /* through: length of the longest path through it */
@@ -23,7 +23,11 @@ struct past_grain {
   uint32_t sync;                               /* joins it */
   uint32_t next_wait, next_barrier, next_loop; /* its own synchronisations that come next */
   uint64_t hash, team_hash;                    /* of its path; of an implicit task also without the thread's number */
-  enum past_grain_place { PAST_GRAIN_UNPLACED, PAST_GRAIN_INSIDE, PAST_GRAIN_OUTSIDE } inside; /* below a wanted one */
+  enum past_grain_inside {
+    PAST_GRAIN_UNDECIDED,
+    PAST_GRAIN_INSIDE,
+    PAST_GRAIN_OUTSIDE
+  } inside;               /* below a wanted one */
   uint32_t depth, prefix; /* levels of its path; the ancestor at which a long path is cut off */
 };
 
@@ -42,7 +46,7 @@ struct past_grains {
   struct past_counts *counts; /* [grain], without those behind the last one that has any */
   struct past_loop *loops;    /* [loop]  */
   size_t grains_room, counts_room, loops_room;
-  const struct live_place *places;
+  const struct live_placement *placements;
   uint64_t next_id; /* of the grain that is opened next */
   char path[PAST_GRAIN_PATH_MAX];
 };

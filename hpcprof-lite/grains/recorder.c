@@ -235,10 +235,10 @@ static void on_task_end(struct recorder *recorder, const struct graph_event *eve
   end_grain(recorder, index);
 }
 
-/* Returns the number of the place at which a record's thread runs. */
-static uint32_t place_of(struct recorder *recorder, const struct graph_event *event)
+/* Returns the number of the placement at which a record's thread runs. */
+static uint32_t placement_of(struct recorder *recorder, const struct graph_event *event)
 {
-  return live_grains_place(&recorder->grains, event->next->thread, event->next->cpu);
+  return live_grains_placement(&recorder->grains, event->next->thread, event->next->cpu);
 }
 
 static void on_switch(struct recorder *recorder, const struct graph_event *event)
@@ -248,7 +248,7 @@ static void on_switch(struct recorder *recorder, const struct graph_event *event
   if (!index || grain->flags & LIVE_GRAIN_STARTED)
     return;
   grain->flags |= LIVE_GRAIN_STARTED;
-  grain->place = place_of(recorder, event);
+  grain->placement = placement_of(recorder, event);
 }
 
 /* Puts what the grain has counted in a fragment on the tape. */
@@ -274,7 +274,7 @@ static void on_run(struct recorder *recorder, const struct graph_event *event)
     return;
   count_events(recorder, index, next);
   if (event->counts)
-    live_grain_run(&recorder->grains, index, place_of(recorder, event), event->work, model_rounded(event->start));
+    live_grain_run(&recorder->grains, index, placement_of(recorder, event), event->work, model_rounded(event->start));
 }
 
 /* ---- regions ---- */
@@ -337,7 +337,7 @@ static void on_implicit(struct recorder *recorder, const struct graph_event *eve
   else
     grain->number = ++recorder->streams[event->next->stream].initials;
   grain->construct = region->construct;
-  grain->place = place_of(recorder, event);
+  grain->placement = placement_of(recorder, event);
 }
 
 /* Joins what has ended below an implicit task. */
@@ -527,7 +527,7 @@ static void on_chunk(struct recorder *recorder, const struct graph_event *event)
   else if (grain->flags & LIVE_GRAIN_LOOP_TASK)
     team_taskloop_chunk(&recorder->grains, index, operand[0], operand[1]);
   else if (grain->loop)
-    team_chunk_begin(&recorder->grains, index, place_of(recorder, event), operand[0], operand[1],
+    team_chunk_begin(&recorder->grains, index, placement_of(recorder, event), operand[0], operand[1],
                      event->next->begin_ticks);
 }
 

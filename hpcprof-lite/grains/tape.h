@@ -26,13 +26,13 @@ static inline uint64_t tape_unzigzag(uint64_t number)
   O(SET, 2)      /* clock, other: becomes the other one (replay/vector_clock.h) */                                     \
   O(RAISE, 2)    /* clock, other: becomes the later of the two */                                                      \
   O(FREE, 1)     /* clock: is not used any more */                                                                     \
-  O(RUN, 4)      /* grain, place, work, start: runs from clock `start` on */                                           \
+  O(RUN, 4)      /* grain, placement, work, start: runs from clock `start` on */                                       \
   O(COUNT, 3)    /* grain, counter, amount: has counted that in a fragment */                                          \
   O(STRETCH, 1)  /* grain: ends a stretch (grain_schedule.h) with its last fragment */                                 \
   O(BEGIN, 1)    /* grain: is created */                                                                               \
   O(END, 1)      /* grain: has ended */                                                                                \
   O(RELEASE, 11) /* grain, parent, id, kind and flags, row, row of its creator, number, construct, group, clock,       \
-                    place: it and all that it has created have ended */                                                \
+                    placement: it and all that it has created have ended */                                            \
   O(MEMBER, 2)   /* grain, number of its thread in the team: of an implicit task, before its RELEASE */                \
   O(CREATED, 3)  /* grain, instant, ticks + 1 or 0: of a task, before its RELEASE */                                   \
   O(RANGE, 6)    /* grain, loop, start, iterations + 1 or 0, overhead + 1 or 0, number among its thread's: of a chunk, \

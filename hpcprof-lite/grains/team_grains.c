@@ -161,7 +161,7 @@ static void note_chunk(struct team_loop *loop, uint64_t start, uint64_t iteratio
   loop->any = true;
 }
 
-void team_chunk_begin(struct live_grains *grains, uint32_t task_index, uint32_t place, uint64_t start,
+void team_chunk_begin(struct live_grains *grains, uint32_t task_index, uint32_t placement, uint64_t start,
                       uint64_t iterations, uint64_t ticks)
 {
   assert(task_index && live_grain(grains, task_index)->loop);
@@ -181,7 +181,7 @@ void team_chunk_begin(struct live_grains *grains, uint32_t task_index, uint32_t 
     loop->rising--;
   loop->refs++;
   chunk->flags |= LIVE_GRAIN_OF_LOOP | LIVE_GRAIN_RANGE;
-  chunk->place = place;
+  chunk->placement = placement;
   chunk->number = ++task->chunks;
   chunk->loop = task->loop;
   chunk->loop_chunks = ++task->loop_chunks;

@@ -3,41 +3,41 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/thread_trace.h"
-#include "hpcprof-lite/input/wait_place.h"
+#include "hpcprof-lite/input/wait_site.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* The most waiting places of all threads of a process: far more than a run has.  Bounds the memory of a hostile file,
+/* The most wait sites of all threads of a process: far more than a run has.  Bounds the memory of a hostile file,
  * since all are kept at once. */
 static const size_t waits_max = 16u << 20;
 
-/* A place, summed over the threads. */
-struct place {
-  struct wait_place at;
+/* A site, summed over the threads. */
+struct site {
+  struct wait_site at;
   double idle_ns, shared_ns;
 };
 
-struct places {
-  struct place *all;
+struct sites {
+  struct site *all;
   uint32_t count;
   size_t waits; /* records of all threads */
   size_t room;
-  struct index index;
+  struct hash_map map;
 };
 
-/* Finds or adds a place. */
-static uint32_t place_of(struct places *places, const struct format_wait *wait)
+/* Finds or adds a site. */
+static uint32_t site_of(struct sites *sites, const struct format_wait *wait)
 {
-  struct wait_place at = wait_place_of(wait);
-  uint64_t key = wait_place_hash(&at);
-  uint32_t found = INDEX_FIND(&places->index, key, i, wait_place_same(&places->all[i - 1].at, &at));
+  struct wait_site at = wait_site_of(wait);
+  uint64_t key = wait_site_hash(&at);
+  uint32_t found = HASH_MAP_FIND(&sites->map, key, i, wait_site_same(&sites->all[i - 1].at, &at));
   if (found)
     return found - 1;
-  *XAPPEND(places->all, places->count, places->room) = (struct place){.at = at};
-  index_add(&places->index, key, places->count);
-  return places->count - 1;
+  *XAPPEND(sites->all, sites->count, sites->room) = (struct site){.at = at};
+  hash_map_add(&sites->map, key, sites->count);
+  return sites->count - 1;
 }
 
 /* Saturates at what no run lasts, also where the amount is not a number. */
@@ -122,19 +122,18 @@ static double runtime_part(const struct read_file *file, const struct profile_pr
 }
 
 static void open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
-                        struct problems *problems, struct places *places, struct exact_waits_thread *thread)
+                        struct problems *problems, struct sites *sites, struct exact_waits_thread *thread)
 {
   assert(position < process->threads_count);
   const struct profile_thread *record = &process->threads[position];
   uint32_t count;
   double tick_ns = process->workspan.tick_ns;
   struct format_wait *waits = read_table(file, record->index, FORMAT_WAITS, problems, &count);
-  if (count > waits_max - places->waits) {
-    problems_add(problems, "%s: thread %u: more waiting places than any run has: left out", process->path,
-                 record->index);
+  if (count > waits_max - sites->waits) {
+    problems_add(problems, "%s: thread %u: more wait sites than any run has: left out", process->path, record->index);
     count = 0;
   }
-  places->waits += count;
+  sites->waits += count;
   thread->waits = xcalloc(count, sizeof *thread->waits);
   thread->count = count;
   thread->timed = count && tick_ns > 0;
@@ -144,23 +143,23 @@ static void open_thread(struct read_file *file, const struct profile_process *pr
   for (uint32_t i = 0; i < count; i++) {
     const struct format_wait *wait = &waits[i];
     struct exact_wait *to = &thread->waits[i];
-    uint32_t place = place_of(places, wait);
+    uint32_t site = site_of(sites, wait);
     double own_ns = (double)wait->runtime * tick_ns - (double)wait->tool_ns, tool_ns = MAX(0, -own_ns);
     own_ns = MAX(0, own_ns);
-    *to = (struct exact_wait){.place = place,
+    *to = (struct exact_wait){.site = site,
                               .node = wait->node,
                               .lock = wait->kind == FORMAT_WAIT_LOCK,
                               .idle_ns = to_ns(MAX(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
                               .runtime_ns = to_ns(part * own_ns)};
-    places->all[place].idle_ns += (double)to->idle_ns;
-    places->all[place].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
+    sites->all[site].idle_ns += (double)to->idle_ns;
+    sites->all[site].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
     model_add(sum, to->idle_ns);
   }
   free(waits);
 }
 
-/* The baseline's idleness outside places. */
+/* The baseline's idleness outside sites. */
 struct outside {
   double missing_ns, spare_ns;
 };
@@ -196,29 +195,29 @@ static double factor_of(double amount_ns, double shared_ns, uint64_t period_ns)
 }
 
 /* Sets the factors, and what is charged without samples. */
-static void distribute(const struct profile_process *process, enum profile_baseline baseline,
-                       const struct places *places, uint64_t period_ns, struct exact_waits *waits)
+static void distribute(const struct profile_process *process, enum profile_baseline baseline, const struct sites *sites,
+                       uint64_t period_ns, struct exact_waits *waits)
 {
   bool known = process->workspan.tick_ns > 0; /* else it was killed before it had stored the counter's rate */
   double per_busy = 0, in_use = 0;
-  double *unseen = xcalloc(places->count, sizeof *unseen); /* [place] the part charged without samples */
-  waits->factors = xcalloc(places->count, sizeof *waits->factors);
+  double *unseen = xcalloc(sites->count, sizeof *unseen); /* [site] the part charged without samples */
+  waits->factors = xcalloc(sites->count, sizeof *waits->factors);
   struct outside outside = find_outside(process, baseline);
-  for (uint32_t i = 0; i < places->count; i++) {
-    const struct place *place = &places->all[i];
-    double counts = place->at.kind == FORMAT_WAIT_LOCK || !waits->counted;
-    if (place->at.kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
+  for (uint32_t i = 0; i < sites->count; i++) {
+    const struct site *site = &sites->all[i];
+    double counts = site->at.kind == FORMAT_WAIT_LOCK || !waits->counted;
+    if (site->at.kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
       counts = 0;
-    double factor = factor_of(place->idle_ns, place->shared_ns, period_ns);
+    double factor = factor_of(site->idle_ns, site->shared_ns, period_ns);
     waits->factors[i] = counts * (known ? factor : 1);
-    unseen[i] = place->idle_ns > 0 ? counts * (1 - factor * place->shared_ns / place->idle_ns) : 0;
+    unseen[i] = site->idle_ns > 0 ? counts * (1 - factor * site->shared_ns / site->idle_ns) : 0;
   }
   for (uint32_t i = 0; i < process->threads_count; i++) {
     per_busy += waits->threads[i].openmp ? (double)process->threads[i].per_busy_ns : 0;
     in_use += waits->threads[i].openmp ? (double)process->threads[i].in_use_ns : 0;
     for (uint32_t j = 0; j < waits->threads[i].count; j++) {
       struct exact_wait *wait = &waits->threads[i].waits[j];
-      wait->unseen_ns = to_ns(unseen[wait->place] * (double)wait->idle_ns);
+      wait->unseen_ns = to_ns(unseen[wait->site] * (double)wait->idle_ns);
     }
   }
   free(unseen);
@@ -233,16 +232,16 @@ void exact_waits_open(struct read_file *file, const struct profile_process *proc
                       struct problems *problems, struct exact_waits *waits)
 {
   assert(!process->threads_count || process->threads);
-  struct places places = {0};
+  struct sites sites = {0};
   *waits = (struct exact_waits){.threads = xcalloc(process->threads_count, sizeof *waits->threads),
                                 .threads_count = process->threads_count,
                                 .counted = baseline == BASELINE_CORE && process->cpus < process->threads_max,
                                 .baseline = process->threads_max};
   for (uint32_t i = 0; i < process->threads_count; i++)
-    open_thread(file, process, i, problems, &places, &waits->threads[i]);
-  distribute(process, baseline, &places, read_period(file, read_column_of(file, COLUMN_WORK)), waits);
-  free(places.all);
-  index_release(&places.index);
+    open_thread(file, process, i, problems, &sites, &waits->threads[i]);
+  distribute(process, baseline, &sites, read_period(file, read_column_of(file, COLUMN_WORK)), waits);
+  free(sites.all);
+  hash_map_release(&sites.map);
 }
 
 void exact_waits_close(struct exact_waits *waits)
@@ -261,7 +260,7 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
   assert(position < waits->threads_count && unread);
   const struct exact_waits_thread *thread = &waits->threads[position];
   double idle = 0, lock = 0;
-  uint32_t left = thread->count; /* a list has one record for each place, unless it is a circle */
+  uint32_t left = thread->count; /* a list has one record for each site, unless it is a circle */
   uint64_t i = first;
   bool damaged = false;
   for (; i && i < shares_count && left && *unread; i = shares[i].next, left--, --*unread) {
@@ -272,7 +271,7 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
     const struct exact_wait *wait = &thread->waits[shares[i].wait];
     double *sum = wait->lock ? &lock : &idle;
     if (thread->openmp)
-      *sum += (double)shares[i].ns * waits->factors[wait->place];
+      *sum += (double)shares[i].ns * waits->factors[wait->site];
   }
   return (struct exact_waits_amount){to_ns(idle), to_ns(lock), damaged || i};
 }

@@ -4,15 +4,15 @@
  * Departure: signals take long to deliver, and meanwhile the other threads arrive at the next barrier and wait for the
  * thread that the signal stops.  Therefore the amounts come from callbacks, and the counts only distribute them:
  *
- *   E_q      = the time that all threads waited at place q (struct format_wait)
+ *   E_q      = the time that all threads waited at site q (struct format_wait)
  *   s_x,q    = sum over the samples of context x of p n_q / b: n_q threads idle at q, b busy
  *   idleness = sum over q of E_q s_x,q / sum over x of s_x,q
  *
- * Baselines, for T threads or cores: `shared` takes the places inside parallel regions.  `thread` adds the time of
- * parked workers, which is a place, and of threads that do not exist, T x elapsed - sum of life times, distributed by
+ * Baselines, for T threads or cores: `shared` takes the sites inside parallel regions.  `thread` adds the time of
+ * parked workers, which is a site, and of threads that do not exist, T x elapsed - sum of life times, distributed by
  * T sum(p / b) - sum(p n / b) with n existing threads.  `core` adds (cores - T) x elapsed, distributed by sum(p / b);
  * with fewer cores than threads it is computed from samples alone (stitch.h).
- * Lock waiting is distributed like a place, over the contexts that release the lock.
+ * Lock waiting is distributed like a site, over the contexts that release the lock.
  *
  * Samples can count too little by chance only: idleness is at most sum s_x,q (1 + 1 / sqrt(n)), n samples.  What
  * remains was seen by no sample and is charged to the context in which the thread waited.
@@ -25,9 +25,9 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/profile.h"
 
-/* A thread's waits at one place, ns. */
+/* A thread's waits at one site, ns. */
 struct exact_wait {
-  uint32_t place, node; /* node: of the thread's tree, 0: none */
+  uint32_t site, node; /* node: of the thread's tree, 0: none */
   bool lock;
   uint64_t idle_ns, runtime_ns; /* waiting; the runtime's own work meanwhile */
   uint64_t unseen_ns;           /* of idle_ns, to be charged to `node`, because no sample saw it */
@@ -43,15 +43,15 @@ struct exact_waits_thread {
 
 struct exact_waits {
   struct exact_waits_thread *threads; /* [position in process->threads] */
-  double *factors;                    /* [place] what a nanosecond of a share stands for */
+  double *factors;                    /* [site] what a nanosecond of a share stands for */
   bool counted;          /* fewer cores than threads count: how long a core was idle is only known from samples */
   double missing, spare; /* the same for threads that do not exist, and cores without a thread */
   uint32_t threads_count;
   uint32_t baseline;  /* T */
-  uint64_t unseen_ns; /* idleness outside all places that no sample saw */
+  uint64_t unseen_ns; /* idleness outside all sites that no sample saw */
 };
 
-/* Reads the waiting places of all threads of the process. */
+/* Reads the wait sites of all threads of the process. */
 void exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,
                       struct problems *problems, struct exact_waits *waits);
 void exact_waits_close(struct exact_waits *waits);
@@ -82,7 +82,7 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
                                          const struct format_share *shares, uint32_t shares_count, uint64_t first,
                                          uint32_t *unread);
 
-/* The idleness of threads and cores without a waiting place that is charged to a context of a thread. */
+/* The idleness of threads and cores without a wait site that is charged to a context of a thread. */
 uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,
                                uint64_t in_use_ns);
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* Where the records of a table are kept. */
-enum place {
-  NOWHERE, /* as chunks of an owner of which no table is wanted */
+enum destination {
+  NOWHERE, /* as extents of an owner of which no table is wanted */
   PROCESS, /* decoded when the file is opened */
   THREAD,  /* decoded on demand */
   OTHER    /* not in a measurement file */
@@ -21,7 +21,7 @@ enum place {
 /* max: the most records that a table may have, far more than hpcrun-lite writes.  Bounds memory where a damaged file
  * claims more. */
 static const struct {
-  enum place place;
+  enum destination destination;
   uint32_t max;
 } kept[FORMAT_TABLES] = {
     [FORMAT_PROCESS] = {PROCESS, 1},
@@ -84,8 +84,8 @@ static bool spend(struct file_tables *tables, uint64_t bytes)
   return enough;
 }
 
-/* Whether a table may have the records of the chunk, beginning with `first`, and the budget suffices for them. */
-static bool plausible(struct file_tables *tables, const struct file_table *table, const struct format_chunk *head,
+/* Whether a table may have the records of the extent, beginning with `first`, and the budget suffices for them. */
+static bool plausible(struct file_tables *tables, const struct file_table *table, const struct format_extent *head,
                       uint32_t first, size_t record_size)
 {
   assert(head->table < FORMAT_TABLES);
@@ -96,12 +96,12 @@ static bool plausible(struct file_tables *tables, const struct file_table *table
   return end <= table->count || spend(tables, (end - table->count) * (uint64_t)record_size);
 }
 
-/* Copies a chunk's records into the table, beginning at `first`.  Notes a gap, and reports an impossible place. */
+/* Copies an extent's records into the table, beginning at `first`.  Notes a gap, and reports an impossible place. */
 static void table_put(struct file_tables *tables, struct file_table *table, const struct format_view *view,
                       uint32_t first, size_t record_size, struct problems *problems)
 {
   assert(view->head.table < FORMAT_TABLES && record_size);
-  const struct format_chunk *head = &view->head;
+  const struct format_extent *head = &view->head;
   if (!head->count)
     return;
   if (!plausible(tables, table, head, first, record_size)) {
@@ -118,25 +118,25 @@ static void table_put(struct file_tables *tables, struct file_table *table, cons
     format_record(view, i, table->data + (size_t)(first + i) * record_size, record_size);
 }
 
-static void add_ref(struct file_tables *tables, const struct format_chunk *head, size_t offset)
+static void add_ref(struct file_tables *tables, const struct format_extent *head, size_t offset)
 {
   *XAPPEND(tables->refs, tables->refs_count, tables->refs_room) =
-      (struct chunk_ref){.owner = head->owner, .table = head->table, .offset = offset};
+      (struct extent_ref){.owner = head->owner, .table = head->table, .offset = offset};
 }
 
-ORDER(by_owner, struct chunk_ref,
+ORDER(by_owner, struct extent_ref,
       COMPARE(x->owner, y->owner) ?: COMPARE(x->table, y->table) ?: COMPARE(x->offset, y->offset))
 
-static enum place place_of(uint32_t table)
+static enum destination destination_of(uint32_t table)
 {
-  return table < FORMAT_TABLES ? kept[table].place : NOWHERE;
+  return table < FORMAT_TABLES ? kept[table].destination : NOWHERE;
 }
 
 static const uint64_t magic = FORMAT_MAGIC;
 
-/* Fills in the head of the chunk at `offset`.  False if no chunk is there, or not all of it: it is left to
+/* Fills in the head of the extent at `offset`.  False if no extent is there, or not all of it: it is left to
  * format_next(). */
-static bool peek(const struct file_tables *tables, size_t offset, struct format_chunk *head)
+static bool peek(const struct file_tables *tables, size_t offset, struct format_extent *head)
 {
   if (offset >= tables->load.size || tables->load.size - offset < sizeof *head)
     return false;
@@ -144,19 +144,19 @@ static bool peek(const struct file_tables *tables, size_t offset, struct format_
   return head->magic == magic && head->stored_size <= tables->load.size - offset - sizeof *head;
 }
 
-/* Whether the chunk at `offset` need not be decoded now: it holds a table of a thread, and another chunk or the
- * end of the file follows it.  All other chunks are left to format_next(). */
-static bool skippable(const struct file_tables *tables, size_t offset, struct format_chunk *head)
+/* Whether the extent at `offset` need not be decoded now: it holds a table of a thread, and another extent or the
+ * end of the file follows it.  All other extents are left to format_next(). */
+static bool skippable(const struct file_tables *tables, size_t offset, struct format_extent *head)
 {
-  if (!peek(tables, offset, head) || head->version != FORMAT_VERSION || place_of(head->table) != THREAD)
+  if (!peek(tables, offset, head) || head->version != FORMAT_VERSION || destination_of(head->table) != THREAD)
     return false;
   size_t rest = tables->load.size - offset - sizeof *head - head->stored_size;
   return rest == 0 ||
          (rest >= sizeof magic && !memcmp(tables->load.bytes + tables->load.size - rest, &magic, sizeof magic));
 }
 
-/* Whether the chunk at `offset` decompresses to more than the budget allows. */
-static bool excessive(struct file_tables *tables, size_t offset, struct format_chunk *head)
+/* Whether the extent at `offset` decompresses to more than the budget allows. */
+static bool excessive(struct file_tables *tables, size_t offset, struct format_extent *head)
 {
   return peek(tables, offset, head) && head->flags & FORMAT_ZSTD &&
          !spend(tables, (uint64_t)head->count * head->record_size);
@@ -176,7 +176,7 @@ static void take_flush(struct file_tables *tables, const struct format_view *vie
 #undef TAKE
 }
 
-/* Whether the chunk is in the file of ended threads but describes the whole process, as the live file already does. */
+/* Whether the extent is in the file of ended threads but describes the whole process, as the live file already does. */
 static bool repeats_live_file(const struct file_tables *tables, const struct format_view *view, size_t offset)
 {
   uint32_t table = view->head.table;
@@ -185,11 +185,11 @@ static bool repeats_live_file(const struct file_tables *tables, const struct for
           table == FORMAT_CONTRIBUTIONS || table == FORMAT_MARKS);
 }
 
-/* Moves *offset beyond free space between live chunks: a table that was freed, or zeros where no chunk was begun.
+/* Moves *offset beyond free space between live extents: a table that was freed, or zeros where no extent was begun.
  * Returns false if there is none at *offset. */
 static bool skip_free_space(const struct file_tables *tables, size_t *offset)
 {
-  struct format_chunk head;
+  struct format_extent head;
   if (*offset >= tables->live_size || *offset % FORMAT_UNIT || tables->live_size - *offset < sizeof head)
     return false;
   memcpy(&head, tables->load.bytes + *offset, sizeof head);
@@ -204,26 +204,26 @@ static bool skip_free_space(const struct file_tables *tables, size_t *offset)
   return true;
 }
 
-/* Whether the chunk is the last one, which was being written when the process was killed. */
+/* Whether the extent is the last one, which was being written when the process was killed. */
 static bool cut_off(const struct file_tables *tables, size_t offset, size_t next)
 {
   return tables->live_size && offset >= tables->flush_end && next >= tables->load.size;
 }
 
-/* Adds a decoded chunk to its table, or notes where it is.  Each thread's record is a chunk of its own with `first` 0,
- * so it is appended. */
-static void take_chunk(struct file_tables *tables, const struct format_view *view, size_t offset,
-                       struct problems *problems)
+/* Adds a decoded extent to its table, or notes where it is.  Each thread's record is an extent of its own with `first`
+ * 0, so it is appended. */
+static void take_extent(struct file_tables *tables, const struct format_view *view, size_t offset,
+                        struct problems *problems)
 {
   uint32_t which = view->head.table;
-  enum place place = place_of(which);
-  if (repeats_live_file(tables, view, offset) || place == OTHER)
+  enum destination destination = destination_of(which);
+  if (repeats_live_file(tables, view, offset) || destination == OTHER)
     return;
   if (offset >= tables->live_size && offset < tables->flush_end && which == FORMAT_PROCESS) {
     take_flush(tables, view);
     return;
   }
-  if (place != PROCESS) {
+  if (destination != PROCESS) {
     add_ref(tables, &view->head, offset);
     return;
   }
@@ -237,9 +237,9 @@ static void take_chunk(struct file_tables *tables, const struct format_view *vie
   table_put(tables, table, view, first, record_sizes[which], problems);
 }
 
-/* Decodes the chunk at *offset and moves that behind it.  Ends the program where memory is missing. */
-static enum format_error next_chunk(const struct file_tables *tables, size_t *offset, struct format_view *view,
-                                    char message[256])
+/* Decodes the extent at *offset and moves that behind it.  Ends the program where memory is missing. */
+static enum format_error next_extent(const struct file_tables *tables, size_t *offset, struct format_view *view,
+                                     char message[256])
 {
   enum format_error error = format_next(tables->load.bytes, tables->load.size, offset, view, message, 256);
   if (error == FORMAT_NOMEM)
@@ -247,12 +247,12 @@ static enum format_error next_chunk(const struct file_tables *tables, size_t *of
   return error;
 }
 
-/* Reads all chunks of the file: decodes the tables of the process, and lists the chunks of threads. */
+/* Reads all extents of the file: decodes the tables of the process, and lists the extents of threads. */
 static void scan(struct file_tables *tables, struct problems *problems)
 {
   size_t offset = 0;
   for (;;) {
-    struct format_chunk head;
+    struct format_extent head;
     size_t start = offset;
     if (skip_free_space(tables, &offset))
       continue;
@@ -269,7 +269,7 @@ static void scan(struct file_tables *tables, struct problems *problems)
     }
     struct format_view view;
     char message[256];
-    enum format_error error = next_chunk(tables, &offset, &view, message);
+    enum format_error error = next_extent(tables, &offset, &view, message);
     if (error == FORMAT_END || (error && cut_off(tables, start, offset)))
       break;
     if (error) {
@@ -278,7 +278,7 @@ static void scan(struct file_tables *tables, struct problems *problems)
         break;
       continue;
     }
-    take_chunk(tables, &view, offset - sizeof head - view.head.stored_size, problems);
+    take_extent(tables, &view, offset - sizeof head - view.head.stored_size, problems);
     free(view.data);
   }
   if (tables->refs_count)
@@ -344,14 +344,14 @@ void file_tables_of_thread(struct file_tables *tables, uint32_t thread, enum for
 {
   assert(which < FORMAT_TABLES && numbers && !table->data);
   size_t record_size = record_sizes[which] * numbers;
-  struct chunk_ref key = {.owner = thread, .table = which};
-  const struct chunk_ref *refs = tables->refs;
+  struct extent_ref key = {.owner = thread, .table = which};
+  const struct extent_ref *refs = tables->refs;
   size_t first = FIRST_WHERE(i, tables->refs_count, by_owner(&refs[i], &key) >= 0);
   for (size_t i = first; i < tables->refs_count && refs[i].owner == thread && refs[i].table == which; i++) {
     size_t offset = refs[i].offset;
     struct format_view view;
     char message[256];
-    if (next_chunk(tables, &offset, &view, message)) {
+    if (next_extent(tables, &offset, &view, message)) {
       problems_add(problems, "%s: thread %u: %s", tables->path, thread, message);
       continue;
     }

@@ -1,4 +1,4 @@
-/* The tables of one measurement file: their records as stored, put together from the chunks of the file.
+/* The tables of one measurement file: their records as stored, put together from the extents of the file.
  *
  * Context: BATCH.  The tables of the process are decoded when the file is opened; those of threads on demand.  The
  * structure belongs to its caller and to one thread at a time.  A copy of it serves another thread as long as the
@@ -15,15 +15,15 @@
 
 #include <stdbool.h>
 
-/* The records of one table; records that no chunk holds are zero. */
+/* The records of one table; records that no extent holds are zero. */
 struct file_table {
   uint8_t *data;
   uint32_t count, room;
   uint32_t gap_first, gap_end; /* the first gap; gap_end 0: none */
 };
 
-/* A chunk of a table of a thread, which is decoded later. */
-struct chunk_ref {
+/* An extent of a table of a thread, which is decoded later. */
+struct extent_ref {
   uint32_t owner, table;
   size_t offset;
 };
@@ -35,7 +35,7 @@ struct file_tables {
   size_t live_size;                        /* bytes of the live file; 0: not a live file */
   size_t flush_end;                        /* its last flush follows up to there, then the file of its ended threads */
   struct file_table tables[FORMAT_TABLES]; /* of the process, and the records of threads */
-  struct chunk_ref *refs;                  /* sorted by owner, table, offset */
+  struct extent_ref *refs;                 /* sorted by owner, table, offset */
   size_t refs_count, refs_room;
 };
 

@@ -4,9 +4,9 @@
 #include "common/format.h"
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/input/stream_chunks.h"
+#include "hpcprof-lite/input/stream_extents.h"
 #include "hpcprof-lite/model/heap.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/profile.h"
 
 #include <assert.h>
@@ -27,19 +27,19 @@ static const uint64_t visits_max = (uint64_t)256 << 20;
 enum object { OBJECT_TASK, OBJECT_REGION, OBJECT_JOIN, OBJECT_KINDS };
 
 struct stream {
-  uint32_t owner;           /* thread                                              */
-  size_t chunk, chunks_end; /* the next chunk, and the end of the thread's chunks  */
-  uint32_t number;          /* the number that the next chunk must have            */
-  uint32_t cpu;             /* of the last CPU record, or NO_CPU                   */
-  uint8_t *bytes;           /* of the decoded chunk                                */
-  size_t size, offset;      /* of these bytes; of the next record                  */
-  uint64_t time_ticks;      /* the stream's time, after `record`                   */
-  uint64_t begin_ticks;     /* when `record` happens: the key of the heap          */
+  uint32_t owner;             /* thread                                              */
+  size_t extent, extents_end; /* the next extent, and the end of the thread's extents  */
+  uint32_t number;            /* the number that the next extent must have            */
+  uint32_t cpu;               /* of the last CPU record, or NO_CPU                   */
+  uint8_t *bytes;             /* of the decoded extent                                */
+  size_t size, offset;        /* of these bytes; of the next record                  */
+  uint64_t time_ticks;        /* the stream's time, after `record`                   */
+  uint64_t begin_ticks;       /* when `record` happens: the key of the heap          */
   struct graphlog_record record;
   uint64_t created[OBJECT_KINDS]; /* the highest number of the objects that it created   */
   uint64_t counts[COUNTERS_MAX];  /* of the next fragment, or of `record` if it is one   */
   bool counted;                   /* whether these are known                             */
-  bool timed, ended;              /* timed: the chunk has set the time                   */
+  bool timed, ended;              /* timed: the extent has set the time                   */
   uint32_t waits_on;              /* the stream that must create an object, or NO_STREAM */
   uint32_t first_waiter, next_waiter;
   enum object awaited; /* that object */
@@ -47,23 +47,23 @@ struct stream {
 };
 
 struct log_reader {
-  struct stream_chunks file;
+  struct stream_extents file;
   struct problems *problems;
-  size_t bytes;           /* of all decoded chunks */
+  size_t bytes;           /* of all decoded extents */
   struct stream *streams; /* sorted by owner       */
   uint32_t count;
   struct heap heap; /* streams that do not wait, the earliest first */
   uint32_t waiting;
-  struct index holders;                  /* lock → 1 + the stream that holds it, unless it is free  */
+  struct hash_map holders;               /* lock → 1 + the stream that holds it, unless it is free  */
   uint32_t returned;                     /* the stream whose record was returned last, or NO_STREAM */
   uint64_t forced, damaged, visits;      /* in this pass                                            */
   uint64_t damage_reported;              /* damaged streams that are in `problems`                  */
   const struct profile_process *process; /* the caller's, or NULL */
 };
 
-/* ---- chunks ---- */
+/* ---- extents ---- */
 
-/* Frees the decoded chunk. */
+/* Frees the decoded extent. */
 static void drop_bytes(struct log_reader *reader, struct stream *stream)
 {
   assert(reader->bytes >= stream->size);
@@ -79,34 +79,34 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
   if (++reader->damaged > reader->damage_reported) {
     reader->damage_reported = reader->damaged;
     problems_add(reader->problems,
-                 "%s: thread %u, chunk %u at offset %zu: %s: the rest of this thread's log is left out",
+                 "%s: thread %u, extent %u at offset %zu: %s: the rest of this thread's log is left out",
                  reader->file.path, stream->owner, stream->number, offset, reason);
   }
-  stream->chunk = stream->chunks_end;
+  stream->extent = stream->extents_end;
   drop_bytes(reader, stream);
 }
 
-/* Moves the stream to its next chunk.  False at its end. */
-static bool next_chunk(struct log_reader *reader, struct stream *stream)
+/* Moves the stream to its next extent.  False at its end. */
+static bool next_extent(struct log_reader *reader, struct stream *stream)
 {
-  assert(stream->chunk <= stream->chunks_end);
+  assert(stream->extent <= stream->extents_end);
   char message[256];
   const char *fault = "missing";
   drop_bytes(reader, stream);
-  while (stream->chunk < stream->chunks_end && reader->file.chunks[stream->chunk].first < stream->number)
-    stream->chunk++; /* a second copy of a chunk */
-  if (stream->chunk == stream->chunks_end)
+  while (stream->extent < stream->extents_end && reader->file.extents[stream->extent].first < stream->number)
+    stream->extent++; /* a second copy of an extent */
+  if (stream->extent == stream->extents_end)
     return false;
-  const struct stream_chunk *chunk = &reader->file.chunks[stream->chunk];
-  if (chunk->first == stream->number)
-    fault = stream_chunks_decode(&reader->file, chunk, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
-                                 &stream->size, message);
+  const struct stream_extent *extent = &reader->file.extents[stream->extent];
+  if (extent->first == stream->number)
+    fault = stream_extents_decode(&reader->file, extent, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
+                                  &stream->size, message);
   if (fault) {
-    end_damaged(reader, stream, chunk->offset, fault);
+    end_damaged(reader, stream, extent->offset, fault);
     return false;
   }
   reader->bytes += stream->size;
-  stream->chunk++;
+  stream->extent++;
   stream->number++;
   stream->timed = false;
   return true;
@@ -139,14 +139,14 @@ static bool advance(struct log_reader *reader, struct stream *stream)
     bool damaged;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
       if (damaged)
-        end_damaged(reader, stream, reader->file.chunks[stream->chunk - 1].offset, "invalid record");
-      if (!next_chunk(reader, stream))
+        end_damaged(reader, stream, reader->file.extents[stream->extent - 1].offset, "invalid record");
+      if (!next_extent(reader, stream))
         return false;
       continue;
     }
     enum graphlog_op op = stream->record.op;
     if (!stream->timed && op != GRAPHLOG_TIME) {
-      end_damaged(reader, stream, reader->file.chunks[stream->chunk - 1].offset,
+      end_damaged(reader, stream, reader->file.extents[stream->extent - 1].offset,
                   "it does not begin with a time record");
       continue;
     }
@@ -297,10 +297,10 @@ static void note_holder(struct log_reader *reader, uint32_t number)
   uint64_t lock = record->operand[acquires ? 1 : 0];
   if (!(acquires || releases) || !lock)
     return;
-  if (acquires || index_find(&reader->holders, lock) == number + 1)
-    index_remove(&reader->holders, lock);
+  if (acquires || hash_map_find(&reader->holders, lock) == number + 1)
+    hash_map_remove(&reader->holders, lock);
   if (acquires && reader->holders.count < HELD_MAX)
-    index_add(&reader->holders, lock, number + 1);
+    hash_map_add(&reader->holders, lock, number + 1);
 }
 
 /* The runtime announces a release after the lock is free, so the next holder's ACQUIRE may be the earlier one.  If the
@@ -310,7 +310,7 @@ static void release_first(struct log_reader *reader)
 {
   assert(reader->heap.count);
   const struct graphlog_record *record = &reader->streams[reader->heap.items[0]].record;
-  uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? index_find(&reader->holders, record->operand[1]) : 0;
+  uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? hash_map_find(&reader->holders, record->operand[1]) : 0;
   if (!holder || holder - 1 == reader->heap.items[0] || reader->visits > visits_max)
     return;
   const struct stream *stream = &reader->streams[--holder];
@@ -438,23 +438,23 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
 
 void log_reader_rewind(struct log_reader *reader)
 {
-  size_t chunk = 0;
+  size_t extent = 0;
   reader->heap.count = reader->waiting = 0;
-  index_release(&reader->holders);
+  hash_map_release(&reader->holders);
   reader->returned = NO_STREAM;
   reader->forced = reader->damaged = reader->visits = 0;
   for (uint32_t i = 0; i < reader->count; i++) {
     struct stream *stream = &reader->streams[i];
     drop_bytes(reader, stream);
-    *stream = (struct stream){.owner = reader->file.chunks[chunk].owner,
-                              .chunk = chunk,
+    *stream = (struct stream){.owner = reader->file.extents[extent].owner,
+                              .extent = extent,
                               .cpu = NO_CPU,
                               .waits_on = NO_STREAM,
                               .first_waiter = NO_STREAM,
                               .next_waiter = NO_STREAM};
-    while (chunk < reader->file.count && reader->file.chunks[chunk].owner == stream->owner)
-      chunk++;
-    stream->chunks_end = chunk;
+    while (extent < reader->file.count && reader->file.extents[extent].owner == stream->owner)
+      extent++;
+    stream->extents_end = extent;
   }
   for (uint32_t i = 0; i < reader->count; i++) {
     reader->streams[i].ended = !advance(reader, &reader->streams[i]);
@@ -467,10 +467,10 @@ struct log_reader *log_reader_open(const char *measurement, struct problems *pro
 {
   struct log_reader *reader = xmalloc(sizeof *reader);
   *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
-  int status = stream_chunks_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
+  int status = stream_extents_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
   for (size_t i = 0; i < reader->file.count; i++)
-    reader->count += !i || reader->file.chunks[i].owner != reader->file.chunks[i - 1].owner;
-  reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has chunks */
+    reader->count += !i || reader->file.extents[i].owner != reader->file.extents[i - 1].owner;
+  reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has extents */
   reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
   if (!status && reader->file.path && !reader->count)
     problems_add(problems, "%s: it holds no usable graph log", reader->file.path);
@@ -488,10 +488,10 @@ void log_reader_close(struct log_reader *reader)
     return;
   for (uint32_t i = 0; i < reader->count; i++)
     free(reader->streams[i].bytes);
-  stream_chunks_release(&reader->file);
+  stream_extents_release(&reader->file);
   free(reader->streams);
   free(reader->heap.items);
-  index_release(&reader->holders);
+  hash_map_release(&reader->holders);
   free(reader);
 }
 

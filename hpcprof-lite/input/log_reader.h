@@ -1,13 +1,13 @@
 /* Reads the graph log of a measurement file and merges the logs of its threads by time.
  *
  * Context: BATCH.  The graph log of X.hpcrun is X.graph in the same directory (doc/format.md).  The log of one thread
- * is called a stream.  The reader lists the chunks by their headers and decodes one chunk of each stream at a time.  It
- * returns the records of all streams in order of time; a fragment counts at its start.  The clocks of cores differ
+ * is called a stream.  The reader lists the extents by their headers and decodes one extent of each stream at a time.
+ * It returns the records of all streams in order of time; a fragment counts at its start.  The clocks of cores differ
  * slightly, so a record may name a task, region or join before the record that creates it is reached.  Its stream then
  * waits for the creating record, as long as that can still follow.  A lock's release that is logged after the next
  * acquisition is returned before it.
  *
- * The reader belongs to its caller and to one thread at a time.  Memory: an index of the chunks and one decoded chunk
+ * The reader belongs to its caller and to one thread at a time.  Memory: a list of the extents and one decoded extent
  * for each stream; no record is kept.  All input is hostile: damage is reported in `problems`, and a damaged stream is
  * used up to the damage.
  */
@@ -19,7 +19,7 @@
 
 #define LOG_READER_SUFFIX ".graph"
 
-enum { LOG_READER_BYTES_MAX = 1 << 30 }; /* of all decoded chunks at one time */
+enum { LOG_READER_BYTES_MAX = 1 << 30 }; /* of all decoded extents at one time */
 
 struct log_reader;
 

@@ -5,7 +5,7 @@
  * opened.  The trees and values of threads are decoded on demand, one at a time, so that memory does not grow with the
  * number of threads.
  *
- * All input is hostile.  Sizes and strings are checked by file_tables.c, which decodes the chunks; the indices inside
+ * All input is hostile.  Sizes and strings are checked by file_tables.c, which decodes the extents; the indices inside
  * nodes (parents, links) by node_map.c.  Whatever is damaged is left out and reported in `problems`.  log_reader.c
  * decodes graph logs.
  */

@@ -16,7 +16,7 @@ struct open_state {
   bool blocked;   /* the thread slept in a call of the program */
   bool limited;   /* its stream may have ended before */
   bool left;      /* it had left the last barrier of its region, which goes on: it did not wait, whatever `code` says */
-  uint32_t lock;  /* 1 + the waiting place of the lock that it waited for, in the construct of `code`; 0: for none */
+  uint32_t lock;  /* 1 + the wait site of the lock that it waited for, in the construct of `code`; 0: for none */
   uint64_t code;  /* see common/tracelog.h */
   uint64_t since; /* time-stamp counter; 0: since the last state that ended */
 };
@@ -36,7 +36,7 @@ struct thread_life {
 /* Returns when a thread ended, since the start of its process. */
 uint64_t thread_life_end_ns(const struct profile_process *process, const struct profile_thread *thread);
 
-/* waits: the thread's waiting places. */
+/* waits: the thread's wait sites. */
 struct thread_life thread_life_of(const struct read_file *file, const struct profile_process *process,
                                   const struct profile_thread *thread, const struct format_wait *waits,
                                   uint32_t waits_count);

@@ -9,12 +9,12 @@
 
 int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader)
 {
-  return stream_chunks_open(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, problems, &reader->file);
+  return stream_extents_open(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, problems, &reader->file);
 }
 
 void trace_reader_close(struct trace_reader *reader)
 {
-  stream_chunks_release(&reader->file);
+  stream_extents_release(&reader->file);
 }
 
 void trace_cursor_open(const struct trace_reader *reader, uint32_t thread, struct problems *problems,
@@ -22,8 +22,8 @@ void trace_cursor_open(const struct trace_reader *reader, uint32_t thread, struc
 {
   *cursor = (struct trace_cursor){.reader = reader,
                                   .problems = problems,
-                                  .chunk = stream_chunks_find(&reader->file, thread, 0),
-                                  .chunks_end = stream_chunks_find(&reader->file, (uint64_t)thread + 1, 0)};
+                                  .extent = stream_extents_find(&reader->file, thread, 0),
+                                  .extents_end = stream_extents_find(&reader->file, (uint64_t)thread + 1, 0)};
 }
 
 void trace_cursor_close(struct trace_cursor *cursor)
@@ -49,7 +49,7 @@ bool trace_reader_has_states(const char *measurement, uint32_t thread)
   struct problems ignored = {0};
   struct trace_reader reader;
   bool found =
-      !stream_chunks_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, thread, &ignored, &reader.file) &&
+      !stream_extents_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, thread, &ignored, &reader.file) &&
       trace_reader_content(&reader, thread) == TRACE_READER_STATES;
   trace_reader_close(&reader);
   problems_release(&ignored);
@@ -62,18 +62,18 @@ static uint64_t shifted(uint64_t clock, unsigned shift)
   return clock > UINT64_MAX >> shift ? UINT64_MAX : clock << shift;
 }
 
-/* Sets *ticks to when a chunk begins: the later one of its clocks, since in a long state only that of samples advances.
- * Returns false if that cannot be read. */
-static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_t *ticks)
+/* Sets *ticks to when an extent begins: the later one of its clocks, since in a long state only that of samples
+ * advances. Returns false if that cannot be read. */
+static bool extent_start(const struct trace_cursor *cursor, size_t extent, uint64_t *ticks)
 {
-  assert(chunk < cursor->reader->file.count);
-  const struct stream_chunks *file = &cursor->reader->file;
+  assert(extent < cursor->reader->file.count);
+  const struct stream_extents *file = &cursor->reader->file;
   struct tracelog_record record;
   char message[256];
   uint8_t *bytes;
   size_t size, offset = 0;
   bool damaged = false;
-  if (stream_chunks_decode(file, &file->chunks[chunk], STREAM_CHUNKS_MAX, &bytes, &size, message))
+  if (stream_extents_decode(file, &file->extents[extent], STREAM_EXTENTS_MAX, &bytes, &size, message))
     return false;
   bool begins = tracelog_next(bytes, size, &offset, &record, &damaged) && record.form == TRACELOG_OTHER &&
                 record.op == TRACELOG_START;
@@ -86,23 +86,23 @@ static bool chunk_start(const struct trace_cursor *cursor, size_t chunk, uint64_
 
 void trace_cursor_seek(struct trace_cursor *cursor, uint64_t ticks)
 {
-  assert(cursor->chunk <= cursor->chunks_end && !cursor->bytes);
-  size_t low = cursor->chunk, high = cursor->chunks_end; /* what begins before the time is below high */
+  assert(cursor->extent <= cursor->extents_end && !cursor->bytes);
+  size_t low = cursor->extent, high = cursor->extents_end; /* what begins before the time is below high */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
     uint64_t start;
-    if (!chunk_start(cursor, middle, &start))
+    if (!extent_start(cursor, middle, &start))
       return;
     if (start <= ticks)
       low = middle;
     else
       high = middle;
   }
-  if (low <= cursor->chunk)
+  if (low <= cursor->extent)
     return;
-  cursor->missing = cursor->reader->file.chunks[low - 1].first > low - 1 - cursor->chunk;
-  cursor->chunk = low - 1; /* samples that follow refer to its last one */
-  cursor->number = cursor->reader->file.chunks[cursor->chunk].first;
+  cursor->missing = cursor->reader->file.extents[low - 1].first > low - 1 - cursor->extent;
+  cursor->extent = low - 1; /* samples that follow refer to its last one */
+  cursor->number = cursor->reader->file.extents[cursor->extent].first;
 }
 
 uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks)
@@ -114,37 +114,37 @@ uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, 
   last = first;
   trace_cursor_seek(&first, from_ticks);
   trace_cursor_seek(&last, to_ticks);
-  size_t end = MIN(last.chunk + 2, last.chunks_end);
-  for (size_t i = first.chunk; i < end; i++)
-    bytes += reader->file.chunks[i].bytes;
+  size_t end = MIN(last.extent + 2, last.extents_end);
+  for (size_t i = first.extent; i < end; i++)
+    bytes += reader->file.extents[i].bytes;
   return bytes;
 }
 
 static void report(const struct trace_cursor *cursor, const char *fault)
 {
-  assert(cursor->chunk);
-  const struct stream_chunks *file = &cursor->reader->file;
-  const struct stream_chunk *chunk = &file->chunks[cursor->chunk - 1];
+  assert(cursor->extent);
+  const struct stream_extents *file = &cursor->reader->file;
+  const struct stream_extent *extent = &file->extents[cursor->extent - 1];
   if (cursor->problems)
-    problems_add(cursor->problems, "%s: thread %u, chunk %u at offset %zu: %s: a gap in the timeline", file->path,
-                 chunk->owner, chunk->first, chunk->offset, fault);
+    problems_add(cursor->problems, "%s: thread %u, extent %u at offset %zu: %s: a gap in the timeline", file->path,
+                 extent->owner, extent->first, extent->offset, fault);
 }
 
-/* Moves to the next chunk that can be read.  Returns false after the last one. */
-static bool next_chunk(struct trace_cursor *cursor)
+/* Moves to the next extent that can be read.  Returns false after the last one. */
+static bool next_extent(struct trace_cursor *cursor)
 {
-  assert(cursor->chunk <= cursor->chunks_end);
-  const struct stream_chunks *file = &cursor->reader->file;
+  assert(cursor->extent <= cursor->extents_end);
+  const struct stream_extents *file = &cursor->reader->file;
   trace_cursor_close(cursor);
   cursor->size = cursor->offset = 0;
-  while (cursor->chunk < cursor->chunks_end) {
+  while (cursor->extent < cursor->extents_end) {
     char message[256];
-    const struct stream_chunk *chunk = &file->chunks[cursor->chunk++];
-    if (chunk->first < cursor->number)
-      continue; /* a second copy of a chunk */
-    cursor->missing = cursor->missing || chunk->first > cursor->number;
-    cursor->number = chunk->first + 1;
-    const char *fault = stream_chunks_decode(file, chunk, STREAM_CHUNKS_MAX, &cursor->bytes, &cursor->size, message);
+    const struct stream_extent *extent = &file->extents[cursor->extent++];
+    if (extent->first < cursor->number)
+      continue; /* a second copy of an extent */
+    cursor->missing = cursor->missing || extent->first > cursor->number;
+    cursor->number = extent->first + 1;
+    const char *fault = stream_extents_decode(file, extent, STREAM_EXTENTS_MAX, &cursor->bytes, &cursor->size, message);
     cursor->timed = cursor->begun = cursor->chunk_begun = false;
     cursor->holder = 0;
     if (!fault)
@@ -172,8 +172,8 @@ static void gap_event(struct trace_cursor *cursor, uint64_t end, struct trace_ev
   cursor->holder = 0;
 }
 
-/* A chunk begins: what is missing before it is a gap.  Returns whether there is one. */
-static bool start_chunk(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
+/* An extent begins: what is missing before it is a gap.  Returns whether there is one. */
+static bool start_extent(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
   uint64_t clock = record->operand[0], before = cursor->state_clock;
   bool gap = cursor->started && clock > before;
@@ -262,7 +262,7 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
   }
   switch (record->op) {
   case TRACELOG_START:
-    return start_chunk(cursor, record, event);
+    return start_extent(cursor, record, event);
   case TRACELOG_BLOCKED:
     state_event(cursor, record, event);
     return true;
@@ -296,7 +296,7 @@ bool trace_cursor_next(struct trace_cursor *cursor, struct trace_event *event)
     if (!tracelog_next(cursor->bytes, cursor->size, &cursor->offset, &record, &damaged)) {
       if (damaged)
         report(cursor, "invalid operation");
-      if (!next_chunk(cursor))
+      if (!next_extent(cursor))
         return false;
       continue;
     }

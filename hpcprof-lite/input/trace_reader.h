@@ -1,19 +1,19 @@
 /* Reads the trace of a measurement file, thread by thread.
  *
- * Context: BATCH.  The trace of X.hpcrun is X.trace in the same directory (doc/format.md).  A reader lists its chunks;
- * a cursor decodes one thread's, one chunk at a time.  Several threads may have cursors of one reader.  All input is
- * hostile: damage is reported, and what it hides is a gap, like a chunk that is missing.
+ * Context: BATCH.  The trace of X.hpcrun is X.trace in the same directory (doc/format.md).  A reader lists its extents;
+ * a cursor decodes one thread's, one extent at a time.  Several threads may have cursors of one reader.  All input is
+ * hostile: damage is reported, and what it hides is a gap, like an extent that is missing.
  */
 #ifndef HPCPROF_LITE_INPUT_TRACE_READER_H
 #define HPCPROF_LITE_INPUT_TRACE_READER_H
 
 #include "common/tracelog.h"
-#include "hpcprof-lite/input/stream_chunks.h"
+#include "hpcprof-lite/input/stream_extents.h"
 
 #define TRACE_READER_SUFFIX ".trace"
 
 struct trace_reader {
-  struct stream_chunks file;
+  struct stream_extents file;
 };
 
 /* Opens the trace of a measurement file; reader->file.count is 0 if there is none.  Returns 0, or ERR_INPUT if it
@@ -26,7 +26,7 @@ void trace_reader_close(struct trace_reader *reader);
 enum trace_reader_content { TRACE_READER_NOTHING, TRACE_READER_SAMPLES, TRACE_READER_STATES };
 enum trace_reader_content trace_reader_content(const struct trace_reader *reader, uint32_t thread);
 
-/* Whether the trace of a measurement file holds states, from the first chunk of a thread. */
+/* Whether the trace of a measurement file holds states, from the first extent of a thread. */
 bool trace_reader_has_states(const char *measurement, uint32_t thread);
 
 /* Returns how many bytes, decoded, must be read for a part of a thread's trace; an event takes 1 to 3. */
@@ -75,14 +75,14 @@ static inline uint64_t trace_event_weight(const struct trace_event *event, uint6
 
 struct trace_cursor {
   const struct trace_reader *reader;
-  struct problems *problems; /* may be NULL: damage is not reported */
-  size_t chunk, chunks_end;  /* the next one, and the end of the thread's chunks */
-  uint32_t number;           /* the number that the next chunk must have */
+  struct problems *problems;  /* may be NULL: damage is not reported */
+  size_t extent, extents_end; /* the next one, and the end of the thread's extents */
+  uint32_t number;            /* the number that the next extent must have */
   uint8_t *bytes;
   size_t size, offset;
   uint64_t state_clock, sample_clock;
   bool timed, begun, chunk_begun, started;
-  bool missing; /* a chunk before the one that is read is missing */
+  bool missing; /* an extent before the one that is read is missing */
   bool counts;  /* set by the caller after trace_cursor_open(): counts are wanted */
   uint32_t holder;
 };

@@ -4,7 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/merge/merge.h"
-#include "hpcprof-lite/live/interval.h"
+#include "hpcprof-lite/live/difference.h"
 #include "hpcprof-lite/model/row_checks.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/symbolize.h"
@@ -111,7 +111,7 @@ static int read_files(const struct reading_source *source, struct reading *readi
 static bool is_complete(const struct reading *before, struct reading *reading)
 {
   const char *example;
-  uint32_t lacking = before ? interval_lacking(&before->profile, &reading->profile, &example) : 0;
+  uint32_t lacking = before ? difference_lacking(&before->profile, &reading->profile, &example) : 0;
   if (lacking)
     snprintf(reading->note, sizeof reading->note, "%" PRIu32 " process%s cannot be read again, such as %s", lacking,
              lacking == 1 ? "" : "es", example);
@@ -130,7 +130,7 @@ static bool is_growing(const struct reading *before, const struct reading *readi
       return true;
     unfinished |= process->usable && process->unfinished && !process->copied;
   }
-  return unfinished && (!before || interval_any(&before->profile, &reading->profile));
+  return unfinished && (!before || difference_any(&before->profile, &reading->profile));
 }
 
 /* How long the run has taken: its figures extend to the last sample, but a process that sleeps has none. */
@@ -172,12 +172,12 @@ static void compute(struct reading_source *source, struct reading *before, struc
   struct profile *profile = &reading->profile;
   struct profile *earlier = before ? &before->profile : NULL;
   tree_columns_init(&profile->catalog, &reading->columns);
-  interval_processes(earlier, profile, &reading->part);
-  interval_contexts(earlier, profile);
+  difference_processes(earlier, profile, &reading->part);
+  difference_contexts(earlier, profile);
   totals_compute(profile, &reading->columns, source->baseline, &reading->totals);
   totals_compute(&reading->part, &reading->columns, source->baseline, &reading->part_totals);
   reading->elapsed_ns = elapsed_ns(reading);
-  interval_columns(profile->catalog.columns_count, &reading->columns, &reading->part_columns);
+  difference_columns(profile->catalog.columns_count, &reading->columns, &reading->part_columns);
   uint64_t begin_ns = reading_cpu_ns(), modules_read = source->kept.modules_read;
   symbolize_kept(profile, 1, &source->kept, &reading->names);
   reading->lookup_ns = source->kept.modules_read > modules_read ? reading_cpu_ns() - begin_ns : 0;
@@ -214,7 +214,7 @@ void reading_release(struct reading *reading)
   totals_release(&reading->totals);
   totals_release(&reading->part_totals);
   symbolize_release(&reading->names);
-  interval_release(&reading->part);
+  difference_release(&reading->part);
   if (reading->profile.processes)
     profile_release(&reading->profile);
   *reading = (struct reading){0};
@@ -244,14 +244,15 @@ static void find_hot(struct reading *reading, const struct tree_columns *columns
   reading->hot_count = 0;
   for (uint32_t row = 1; row < tree->count; row++) {
     uint64_t own = tree_spent(tree, columns, row, false);
-    uint32_t place = reading->hot_count;
-    while (place && tree_spent(tree, columns, reading->hot[place - 1], false) < own)
-      place--;
-    if (!own || place == READING_HOT)
+    uint32_t position = reading->hot_count;
+    while (position && tree_spent(tree, columns, reading->hot[position - 1], false) < own)
+      position--;
+    if (!own || position == READING_HOT)
       continue;
     reading->hot_count += reading->hot_count < READING_HOT;
-    memmove(reading->hot + place + 1, reading->hot + place, (reading->hot_count - 1 - place) * sizeof *reading->hot);
-    reading->hot[place] = row;
+    memmove(reading->hot + position + 1, reading->hot + position,
+            (reading->hot_count - 1 - position) * sizeof *reading->hot);
+    reading->hot[position] = row;
   }
 }
 

@@ -10,7 +10,7 @@
 ORDER(by_directive, struct construct_tasks, COMPARE(x->directive, y->directive))
 
 /* Adds the nodes of a process; map[] receives their numbers in the run. */
-static void merge_nodes(struct profile *profile, struct profile_process *process, struct index *index, uint32_t *map)
+static void merge_nodes(struct profile *profile, struct profile_process *process, struct hash_map *known, uint32_t *map)
 {
   struct construct_times *own = &process->constructs;
   map[0] = 0;
@@ -19,7 +19,7 @@ static void merge_nodes(struct profile *profile, struct profile_process *process
     node.parent = map[node.parent];
     node.directive = process->directive_map[node.directive];
     node.context = MODEL_NONE;
-    map[i] = construct_times_add(&profile->constructs, index, &node);
+    map[i] = construct_times_add(&profile->constructs, known, &node);
   }
   for (uint32_t i = 0; i < own->rows_count; i++)
     own->rows[i].node = map[own->rows[i].node];
@@ -62,14 +62,14 @@ static void merge_counters(struct profile *profile, uint32_t process)
 
 /* Marks by process in the order of reports, then by construct; each has one. */
 struct marks {
-  const struct context_mark *marks;
+  const struct context_construct *marks;
   const uint32_t *position_of; /* [number of a process] */
 };
 
 static int by_process(const void *a, const void *b, void *argument)
 {
   const struct marks *key = argument;
-  const struct context_mark *x = &key->marks[*(const uint32_t *)a], *y = &key->marks[*(const uint32_t *)b];
+  const struct context_construct *x = &key->marks[*(const uint32_t *)a], *y = &key->marks[*(const uint32_t *)b];
   return COMPARE(key->position_of[x->owner], key->position_of[y->owner]) ?: COMPARE(x->construct, y->construct);
 }
 
@@ -79,16 +79,17 @@ static void set_contexts(struct profile *profile, uint32_t *const *maps)
   struct construct_times *times = &profile->constructs;
   const struct contexts *contexts = &profile->contexts;
   uint32_t *position_of = xcalloc(profile->processes_count, sizeof *position_of);
-  uint32_t *order = xcalloc(contexts->marks_count, sizeof *order);
+  uint32_t *order = xcalloc(contexts->constructs_count, sizeof *order);
   uint32_t *created_in = xcalloc((size_t)profile->workspan.directives_count + 1, sizeof *created_in); /* node */
   for (uint32_t i = 0; i < profile->processes_count; i++)
     if (profile->processes[i].number < profile->processes_count)
       position_of[profile->processes[i].number] = i;
-  for (uint32_t i = 0; i < contexts->marks_count; i++)
+  for (uint32_t i = 0; i < contexts->constructs_count; i++)
     order[i] = i;
-  qsort_r(order, contexts->marks_count, sizeof *order, by_process, &(struct marks){contexts->marks, position_of});
-  for (uint32_t i = 0; i < contexts->marks_count; i++) {
-    const struct context_mark *mark = &contexts->marks[order[i]];
+  qsort_r(order, contexts->constructs_count, sizeof *order, by_process,
+          &(struct marks){contexts->constructs, position_of});
+  for (uint32_t i = 0; i < contexts->constructs_count; i++) {
+    const struct context_construct *mark = &contexts->constructs[order[i]];
     const uint32_t *map = maps[position_of[mark->owner]];
     struct construct_node *node = map ? &times->nodes[map[mark->construct]] : NULL;
     if (node && node->context == MODEL_NONE)
@@ -110,7 +111,7 @@ static void set_contexts(struct profile *profile, uint32_t *const *maps)
 
 void construct_merge(struct profile *profile)
 {
-  struct index index = {0};
+  struct hash_map known = {0};
   uint32_t **maps = xcalloc(profile->processes_count, sizeof *maps); /* [process][its node] */
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     struct construct_times *own = &profile->processes[i].constructs;
@@ -118,9 +119,9 @@ void construct_merge(struct profile *profile)
       continue;
     merge_counters(profile, i);
     if (!profile->constructs.nodes_count)
-      construct_times_add(&profile->constructs, &index, &construct_outside);
+      construct_times_add(&profile->constructs, &known, &construct_outside);
     maps[i] = xcalloc(own->nodes_count, sizeof **maps);
-    merge_nodes(profile, &profile->processes[i], &index, maps[i]);
+    merge_nodes(profile, &profile->processes[i], &known, maps[i]);
   }
   if (profile->constructs.nodes_count)
     set_contexts(profile, maps);
@@ -133,5 +134,5 @@ void construct_merge(struct profile *profile)
     free(maps[i]);
   }
   free(maps);
-  index_release(&index);
+  hash_map_release(&known);
 }

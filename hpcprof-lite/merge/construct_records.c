@@ -29,7 +29,7 @@ static const char *const fault_text[FAULTS] = {
 enum { UNSEEN, VISITING, PLACED };
 
 /* What is known of a record beyond what is stored. */
-struct place {
+struct placement {
   uint32_t node;
   uint8_t state;
   bool top;      /* its time is not a part of its parent's: it is elsewhere in the tree */
@@ -39,7 +39,7 @@ struct place {
 
 struct thread {
   struct format_construct *records;
-  struct place *places;
+  struct placement *placements;
   uint32_t count;
   uint64_t *counts; /* of `counters` events: see merge/construct_counts.h */
 };
@@ -53,10 +53,10 @@ struct build {
   const struct profile_process *process;
   struct construct_times *times;
   struct problems *problems;
-  struct construct_places *found;
+  struct construct_contexts *found;
   struct thread *threads; /* [position] */
   unsigned counters;
-  struct index index; /* nodes by their identity */
+  struct hash_map map; /* nodes by their identity */
   struct at *stack;
   size_t stack_count, stack_room;
   uint32_t *depths, depths_count; /* [node] */
@@ -70,7 +70,7 @@ struct build {
 static uint32_t add_node(struct build *build, const struct construct_node *node)
 {
   assert(node->parent == MODEL_NONE || node->parent < build->depths_count);
-  uint32_t added = construct_times_add(build->times, &build->index, node);
+  uint32_t added = construct_times_add(build->times, &build->map, node);
   if (added < build->depths_count)
     return added;
   uint32_t depth = added ? build->depths[node->parent] + 1 : 0;
@@ -103,32 +103,32 @@ static void place_below(struct build *build, struct at at, uint32_t parent)
 {
   assert(parent < build->times->nodes_count);
   const struct format_construct *record = &build->threads[at.thread].records[at.record];
-  struct place *place = &build->threads[at.thread].places[at.record];
+  struct placement *placement = &build->threads[at.thread].placements[at.record];
   const struct construct_node *nodes = build->times->nodes;
-  place->state = PLACED;
-  place->node = parent;
-  place->left_out = record->kind == DIRECTIVE_PROGRAM || record->kind >= CONSTRUCT_KINDS;
-  if (place->left_out) {
+  placement->state = PLACED;
+  placement->node = parent;
+  placement->left_out = record->kind == DIRECTIVE_PROGRAM || record->kind >= CONSTRUCT_KINDS;
+  if (placement->left_out) {
     build->faults[FAULT_KIND]++;
     return;
   }
   uint32_t directive = directive_of(build, record);
   for (uint32_t up = parent; up; up = nodes[up].parent)
     if (nodes[up].kind == record->kind && nodes[up].directive == directive) {
-      place->node = up;
-      place->top = true;
+      placement->node = up;
+      placement->top = true;
       return;
     }
   if (build->depths[parent] >= DEPTH_MAX) {
-    place->left_out = true;
+    placement->left_out = true;
     build->faults[FAULT_DEPTH]++;
     return;
   }
-  place->node =
+  placement->node =
       add_node(build, &(struct construct_node){.parent = parent,
                                                .kind = record->kind,
                                                .directive = directive,
-                                               .in_wait = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !place->top,
+                                               .in_wait = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !placement->top,
                                                .context = MODEL_NONE});
 }
 
@@ -158,7 +158,7 @@ static void break_circle(struct build *build, struct at last)
   do {
     at = build->stack[--build->stack_count];
     build->faults[FAULT_CYCLE]++;
-    build->threads[at.thread].places[at.record].top = true;
+    build->threads[at.thread].placements[at.record].top = true;
     place_below(build, at, 0);
   } while (at.thread != last.thread || at.record != last.record);
 }
@@ -170,13 +170,13 @@ static void place_top(struct build *build)
   struct at at = build->stack[build->stack_count - 1], to = {at.thread, 0};
   struct thread *thread = &build->threads[at.thread];
   const struct format_construct *record = &thread->records[at.record];
-  struct place *place = &thread->places[at.record];
+  struct placement *placement = &thread->placements[at.record];
   bool linked = false;
-  place->state = VISITING;
+  placement->state = VISITING;
   if (read_is_link(record)) {
     linked = link_target(build, record, &to);
     build->faults[FAULT_LINK] += !linked && record->link; /* 0: it could not be kept */
-    place->top = true;
+    placement->top = true;
   } else {
     bool valid = record->parent < at.record;
     build->faults[FAULT_PARENT] += !valid;
@@ -187,7 +187,7 @@ static void place_top(struct build *build)
     place_below(build, at, 0);
     return;
   }
-  const struct place *target = &build->threads[to.thread].places[to.record];
+  const struct placement *target = &build->threads[to.thread].placements[to.record];
   if (target->state == UNSEEN) {
     push(build, to);
   } else if (target->state == VISITING) {
@@ -197,9 +197,9 @@ static void place_top(struct build *build)
     place_below(build, at, target->node);
   } else {
     build->stack_count--;
-    place->state = PLACED;
-    place->node = target->node;
-    place->left_out = target->left_out;
+    placement->state = PLACED;
+    placement->node = target->node;
+    placement->left_out = target->left_out;
   }
 }
 
@@ -220,10 +220,10 @@ static bool is_shared(uint32_t kind)
 
 /* The figures of a record without those of the constructs in it. */
 static struct construct_figures own_figures(const struct build *build, const struct format_construct *record,
-                                            const struct place *place)
+                                            const struct placement *placement)
 {
   struct construct_figures figures = {.count = record->count,
-                                      .executions = is_shared(record->kind) && place->beside ? 0 : record->count,
+                                      .executions = is_shared(record->kind) && placement->beside ? 0 : record->count,
                                       .chosen = record->chosen,
                                       .unended = record->unended,
                                       .cut = (record->flags & READ_CUT) != 0,
@@ -231,7 +231,7 @@ static struct construct_figures own_figures(const struct build *build, const str
                                       .own_body = to_ns(build, record->ticks[CONSTRUCT_TIME_BODY]),
                                       .wait = to_ns(build, record->ticks[CONSTRUCT_TIME_WAIT]),
                                       .exit = to_ns(build, record->ticks[CONSTRUCT_TIME_EXIT])};
-  if (place->left_out)
+  if (placement->left_out)
     return (struct construct_figures){0};
   figures.body = figures.own_body;
   figures.wait_own = MIN(to_ns(build, record->wait_own), figures.wait);
@@ -244,7 +244,7 @@ static uint32_t part_of(const struct thread *thread, uint32_t record)
 {
   assert(record && record < thread->count);
   uint32_t parent = thread->records[record].parent;
-  return thread->places[record].top || parent >= record ? 0 : parent;
+  return thread->placements[record].top || parent >= record ? 0 : parent;
 }
 
 /* Sets sums[] to what was counted in the records of a thread. */
@@ -254,7 +254,7 @@ static void sum_counts(const struct build *build, const struct thread *thread, s
   memset(sums, 0, thread->count * sizeof *sums);
   for (uint32_t i = 0; i < thread->count && thread->counts; i++) {
     const uint64_t *counts = &thread->counts[(size_t)i * (2 * build->counters + 1)];
-    if (thread->places[i].left_out)
+    if (thread->placements[i].left_out)
       continue;
     for (unsigned k = 0; k < build->counters; k++)
       sums[i].counted[k] = sums[i].counted_own[k] = counts[k];
@@ -275,7 +275,7 @@ static void set_masters(struct thread *thread)
     const struct format_construct *record = &thread->records[i];
     bool region = record->kind == DIRECTIVE_PARALLEL || record->kind == DIRECTIVE_TEAMS;
     uint32_t parent = record->parent < i && !read_is_link(record) ? record->parent : 0;
-    thread->places[i].beside = region ? read_is_link(record) : thread->places[parent].beside;
+    thread->placements[i].beside = region ? read_is_link(record) : thread->placements[parent].beside;
   }
 }
 
@@ -291,38 +291,38 @@ static void add_rows(struct build *build, uint32_t position)
     sum_counts(build, thread, &times->counts[first]);
   set_masters(thread);
   for (uint32_t i = 0; i < thread->count; i++)
-    figures[i] = own_figures(build, &thread->records[i], &thread->places[i]);
+    figures[i] = own_figures(build, &thread->records[i], &thread->placements[i]);
   for (uint32_t i = thread->count; i-- > 1;) {
     const struct format_construct *record = &thread->records[i];
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
     all -= record->kind == DIRECTIVE_LOCK ? MIN(figures[i].own_body, all) : 0; /* that is in another body, too */
-    uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->places[i].top ? &into->task : &into->body;
+    uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->placements[i].top ? &into->task : &into->body;
     model_add(sum, all);
   }
   for (uint32_t i = 0; i < thread->count; i++) {
-    if (thread->places[i].left_out || (i && !figures[i].count && !construct_exec(&figures[i])))
+    if (thread->placements[i].left_out || (i && !figures[i].count && !construct_exec(&figures[i])))
       continue;
     if (times->counts)
       times->counts[times->rows_count] = times->counts[first + i];
     times->rows[times->rows_count++] =
-        (struct construct_row){.node = thread->places[i].node, .thread = position, .figures = figures[i]};
+        (struct construct_row){.node = thread->placements[i].node, .thread = position, .figures = figures[i]};
   }
   free(figures);
 }
 
 /* Notes where the constructs of a thread were met, unless an earlier thread has met them. */
-static void add_places(struct build *build, uint32_t position, bool *met)
+static void add_contexts(struct build *build, uint32_t position, bool *met)
 {
   assert(position < build->process->threads_count);
   const struct thread *thread = &build->threads[position];
-  struct construct_places *found = build->found;
+  struct construct_contexts *found = build->found;
   for (uint32_t i = 1; i < thread->count; i++) {
-    uint32_t node = thread->places[i].node;
-    if (!thread->records[i].node || met[node] || thread->places[i].left_out)
+    uint32_t node = thread->placements[i].node;
+    if (!thread->records[i].node || met[node] || thread->placements[i].left_out)
       continue;
-    *XAPPEND(found->places, found->count, found->room) =
-        (struct construct_place){node, position, thread->records[i].node};
+    *XAPPEND(found->all, found->count, found->room) =
+        (struct construct_context){node, position, thread->records[i].node};
     met[node] = true;
   }
 }
@@ -513,9 +513,9 @@ static size_t load(struct build *build)
       thread->count = 0;
     }
     all += thread->count;
-    thread->places = xcalloc((size_t)thread->count + 1, sizeof *thread->places);
+    thread->placements = xcalloc((size_t)thread->count + 1, sizeof *thread->placements);
     if (thread->count)
-      thread->places[0].state = PLACED; /* what is outside all constructs is node 0 */
+      thread->placements[0].state = PLACED; /* what is outside all constructs is node 0 */
   }
   for (uint32_t i = 0; i < process->threads_count && !read_replaced(build->file); i++)
     add_open_interval(build, i); /* those of a part contain it */
@@ -531,7 +531,7 @@ static void place_all(struct build *build)
   add_node(build, &construct_outside);
   for (uint32_t i = 0; i < build->process->threads_count; i++)
     for (uint32_t j = 1; j < build->threads[i].count; j++) {
-      if (build->threads[i].places[j].state != UNSEEN)
+      if (build->threads[i].placements[j].state != UNSEEN)
         continue;
       push(build, (struct at){i, j});
       while (build->stack_count)
@@ -550,7 +550,7 @@ static void build_times(struct build *build, size_t records)
   bool *met = xcalloc(times->nodes_count, sizeof *met);
   for (uint32_t i = 0; i < build->process->threads_count; i++) {
     add_rows(build, i);
-    add_places(build, i, met);
+    add_contexts(build, i, met);
   }
   free(met);
   construct_times_set_counts(times);
@@ -571,19 +571,19 @@ static void release(struct build *build)
   for (uint32_t i = 0; i < build->process->threads_count; i++) {
     free(build->threads[i].records);
     free(build->threads[i].counts);
-    free(build->threads[i].places);
+    free(build->threads[i].placements);
   }
   free(build->threads);
   free(build->stack);
   free(build->depths);
-  index_release(&build->index);
+  hash_map_release(&build->map);
 }
 
 void construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
-                            struct construct_places *places)
+                            struct construct_contexts *contexts)
 {
   struct build build = {
-      .file = file, .process = process, .times = &process->constructs, .problems = problems, .found = places};
+      .file = file, .process = process, .times = &process->constructs, .problems = problems, .found = contexts};
   size_t all = load(&build);
   if (all && process->workspan.tick_ns > 0)
     build_times(&build, all);
@@ -609,18 +609,18 @@ void construct_record_map_release(struct construct_record_map *map)
 static void find_in_run(const struct build *build, const struct construct_times *run, uint32_t *of_run)
 {
   struct construct_times copy = {0};
-  struct index index = {0};
+  struct hash_map map = {0};
   for (uint32_t i = 0; i < run->nodes_count; i++)
-    construct_times_add(&copy, &index, &run->nodes[i]);
+    construct_times_add(&copy, &map, &run->nodes[i]);
   for (uint32_t i = 1; i < build->times->nodes_count; i++) {
     struct construct_node node = build->times->nodes[i];
     node.parent = of_run[node.parent];
     node.directive = build->process->directive_map[node.directive];
-    uint32_t found = construct_times_add(&copy, &index, &node);
+    uint32_t found = construct_times_add(&copy, &map, &node);
     of_run[i] = found < run->nodes_count ? found : node.parent;
   }
   construct_times_release(&copy);
-  index_release(&index);
+  hash_map_release(&map);
 }
 
 static void fill_map(const struct build *build, const struct construct_times *run, struct construct_record_map *map)
@@ -633,7 +633,7 @@ static void fill_map(const struct build *build, const struct construct_times *ru
     map->nodes[i] = xcalloc((size_t)thread->count + 1, sizeof **map->nodes);
     map->counts[i] = thread->count;
     for (uint32_t j = 1; j < thread->count; j++)
-      map->nodes[i][j] = of_run[thread->places[j].node];
+      map->nodes[i][j] = of_run[thread->placements[j].node];
   }
   free(of_run);
 }

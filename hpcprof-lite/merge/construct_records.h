@@ -14,21 +14,21 @@
 #include "hpcprof-lite/model/profile.h"
 
 /* Where a construct was met first. */
-struct construct_place {
+struct construct_context {
   uint32_t node;         /* of the process's constructs */
   uint32_t thread, tree; /* position of the thread, node of its calling-context tree */
 };
 
-struct construct_places {
-  struct construct_place *places; /* sorted by thread; the caller frees it */
+struct construct_contexts {
+  struct construct_context *all; /* sorted by thread; the caller frees it */
   uint32_t count;
   size_t room;
 };
 
 /* Fills in process->constructs, whose directives are those of process->workspan.  Without records of constructs it
- * stays empty.  Sets *places, which the caller has set to zero. */
+ * stays empty.  Sets *contexts, which the caller has set to zero. */
 void construct_records_read(struct read_file *file, struct profile_process *process, struct problems *problems,
-                            struct construct_places *places);
+                            struct construct_contexts *contexts);
 
 /* The records of the threads of a process as nodes of the run's constructs. */
 struct construct_record_map {

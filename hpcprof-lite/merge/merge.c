@@ -166,7 +166,7 @@ static void add_whole(struct work *work, uint32_t number, struct contexts *conte
     contexts_init(&whole);
     stitch_file(file, &process, &work->profile->catalog, work->slice->baseline, &whole, 1, &ignored);
     mark_met(&work->profile->catalog, &whole);
-    whole.shares_count = whole.marks_count = 0; /* those of the part count */
+    whole.shares_count = whole.constructs_count = 0; /* those of the part count */
     contexts_merge(contexts, &whole);
     contexts_release(&whole);
     read_close(file);

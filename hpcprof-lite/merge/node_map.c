@@ -34,11 +34,11 @@ bool node_map_owns(const struct node_map *map, uint32_t thread)
   return thread >= map->first && thread < map->end;
 }
 
-void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_place place)
+void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_id id)
 {
   assert(which < NODE_MAP_FAULTS);
-  if (node_map_owns(map, place.thread) && !map->faults[which]++)
-    map->fault_first[which] = place.node;
+  if (node_map_owns(map, id.thread) && !map->faults[which]++)
+    map->fault_first[which] = id.node;
 }
 
 void node_map_report(struct node_map *map, uint32_t position)
@@ -74,50 +74,49 @@ static void load_thread(struct node_map *map, uint32_t position)
     if (thread->nodes[i].kind == CONTEXT_FREE)
       thread->merged[i] = MAP_ABSENT;
   if (thread->count && thread->nodes[0].kind != CONTEXT_ROOT)
-    node_map_fault(map, NODE_MAP_FAULT_ROOT, (struct node_place){.thread = position});
+    node_map_fault(map, NODE_MAP_FAULT_ROOT, (struct node_id){.thread = position});
 }
 
-static void push(struct node_map *map, struct node_place place)
+static void push(struct node_map *map, struct node_id id)
 {
-  *XAPPEND(map->stack, map->stack_count, map->stack_room) = place;
+  *XAPPEND(map->stack, map->stack_count, map->stack_room) = id;
 }
 
-/* Fills in the node that a link names.  False, and a fault of `place`, if it does not exist. */
-static bool link_target(struct node_map *map, struct node_place place, uint32_t index, uint32_t node,
-                        struct node_place *target)
+/* Fills in the node that a link names.  False, and a fault of `id`, if it does not exist. */
+static bool link_target(struct node_map *map, struct node_id id, uint32_t index, uint32_t node, struct node_id *target)
 {
-  *target = (struct node_place){.thread = profile_thread_position(map->process, index), .node = node};
+  *target = (struct node_id){.thread = profile_thread_position(map->process, index), .node = node};
   if (target->thread != MODEL_NONE) {
     load_thread(map, target->thread);
     const struct node_map_thread *thread = &map->threads[target->thread];
     if (node < thread->count && thread->merged[node] != MAP_ABSENT)
       return true;
   }
-  node_map_fault(map, NODE_MAP_FAULT_LINK, place);
+  node_map_fault(map, NODE_MAP_FAULT_LINK, id);
   return false;
 }
 
 /* Fills in the node that must be resolved before this one: its parent, or the node that it links to.  False if it has
  * none or an invalid one, so that the node goes below PARTIAL. */
-static bool find_dependency(struct node_map *map, struct node_place place, struct node_place *dependency)
+static bool find_dependency(struct node_map *map, struct node_id id, struct node_id *dependency)
 {
-  const struct node_map_thread *thread = &map->threads[place.thread];
-  struct read_node node = thread->nodes[place.node];
-  *dependency = (struct node_place){.thread = place.thread, .node = node.parent};
+  const struct node_map_thread *thread = &map->threads[id.thread];
+  struct read_node node = thread->nodes[id.node];
+  *dependency = (struct node_id){.thread = id.thread, .node = node.parent};
   if (node.kind == CONTEXT_LINK)
-    return link_target(map, place, node.what, node.offset, dependency);
+    return link_target(map, id, node.what, node.offset, dependency);
   if (node.kind == CONTEXT_PLACEHOLDER) {
     if (node.offset >= read_count(map->file, FORMAT_REGIONS)) {
-      node_map_fault(map, NODE_MAP_FAULT_REGION, place);
+      node_map_fault(map, NODE_MAP_FAULT_REGION, id);
       return false;
     }
     const struct format_region *region =
         (const struct format_region *)read_records(map->file, FORMAT_REGIONS) + node.offset;
-    return read_region_linked(region) && link_target(map, place, region->owner, region->link_node, dependency);
+    return read_region_linked(region) && link_target(map, id, region->owner, region->link_node, dependency);
   }
-  if (node.parent < thread->count && node.parent != place.node && thread->merged[node.parent] != MAP_ABSENT)
+  if (node.parent < thread->count && node.parent != id.node && thread->merged[node.parent] != MAP_ABSENT)
     return true;
-  node_map_fault(map, NODE_MAP_FAULT_PARENT, place);
+  node_map_fault(map, NODE_MAP_FAULT_PARENT, id);
   return false;
 }
 
@@ -143,19 +142,19 @@ static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_
 }
 
 /* The catalog's module of an address. */
-static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_place place)
+static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_id id)
 {
   assert(map->modules);
   if (node->what < read_count(map->file, FORMAT_MODULES))
     return map->modules[node->what];
-  node_map_fault(map, NODE_MAP_FAULT_MODULE, place);
+  node_map_fault(map, NODE_MAP_FAULT_MODULE, id);
   if (map->unknown == MODEL_NONE)
     map->unknown = catalog_add_module(map->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
   return map->unknown;
 }
 
 /* The merged node of a node whose parent or link is merged into `above`. */
-static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_place place, uint32_t above)
+static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_id id, uint32_t above)
 {
   switch (node->kind) {
   case CONTEXT_ROOT:
@@ -168,7 +167,7 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
       return add_context(map, above, CONTEXT_TASK, 0, 0);
     /* fall through */
   case CONTEXT_FRAME:
-    return add_context(map, above, node->kind, frame_module(map, node, place), node->offset);
+    return add_context(map, above, node->kind, frame_module(map, node, id), node->offset);
   case CONTEXT_USER_REGION: {
     uint32_t name = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
                                        MODULE_USER_REGION);
@@ -183,35 +182,35 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
 static void finish_top(struct node_map *map, uint32_t above)
 {
   assert(map->stack_count && above < map->contexts->count);
-  struct node_place place = map->stack[--map->stack_count];
-  struct node_map_thread *thread = &map->threads[place.thread];
-  thread->merged[place.node] = merged_node(map, &thread->nodes[place.node], place, above) + MAPPED;
+  struct node_id id = map->stack[--map->stack_count];
+  struct node_map_thread *thread = &map->threads[id.thread];
+  thread->merged[id.node] = merged_node(map, &thread->nodes[id.node], id, above) + MAPPED;
 }
 
 /* Puts each node of a circle below PARTIAL, wherever the circle was entered: `last` is the one to enter last. */
-static void break_circle(struct node_map *map, struct node_place last)
+static void break_circle(struct node_map *map, struct node_id last)
 {
   assert(map->stack_count);
-  struct node_place place;
+  struct node_id id;
   do {
-    place = map->stack[map->stack_count - 1];
-    node_map_fault(map, NODE_MAP_FAULT_CYCLE, place);
+    id = map->stack[map->stack_count - 1];
+    node_map_fault(map, NODE_MAP_FAULT_CYCLE, id);
     finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
-  } while (place.thread != last.thread || place.node != last.node);
+  } while (id.thread != last.thread || id.node != last.node);
 }
 
 /* Resolves the node on top of the stack, or pushes the one that it depends on. */
 static void resolve_top(struct node_map *map)
 {
   assert(map->stack_count);
-  struct node_place place = map->stack[map->stack_count - 1], dependency;
-  struct node_map_thread *thread = &map->threads[place.thread];
-  if (thread->nodes[place.node].kind == CONTEXT_ROOT) {
+  struct node_id id = map->stack[map->stack_count - 1], dependency;
+  struct node_map_thread *thread = &map->threads[id.thread];
+  if (thread->nodes[id.node].kind == CONTEXT_ROOT) {
     finish_top(map, 0);
     return;
   }
-  thread->merged[place.node] = MAP_VISITING;
-  if (!find_dependency(map, place, &dependency)) {
+  thread->merged[id.node] = MAP_VISITING;
+  if (!find_dependency(map, id, &dependency)) {
     finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
     return;
   }
@@ -229,7 +228,7 @@ static void resolve(struct node_map *map, uint32_t thread, uint32_t node)
   assert(!map->stack_count && node < map->threads[thread].count);
   if (map->threads[thread].merged[node] >= MAPPED)
     return;
-  push(map, (struct node_place){thread, node});
+  push(map, (struct node_id){thread, node});
   while (map->stack_count)
     resolve_top(map);
 }

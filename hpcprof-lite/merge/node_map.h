@@ -32,7 +32,7 @@ enum node_map_fault {
 };
 
 /* A node of a thread's tree. */
-struct node_place {
+struct node_id {
   uint32_t thread, node; /* thread: position in process->threads */
 };
 
@@ -55,7 +55,7 @@ struct node_map {
   uint32_t unknown;                /* module of frames whose module is invalid, MODEL_NONE if not used    */
   struct problems ignored;         /* problems while contexts are looked up: the first reading named them */
   uint32_t last;                   /* the merged context that was found last                              */
-  struct node_place *stack;
+  struct node_id *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;
   uint64_t faults[NODE_MAP_FAULTS];
@@ -73,7 +73,7 @@ void node_map_release(struct node_map *map);
 
 /* Returns whether this map reports what is wrong with a thread, which other maps find as well if they link to it. */
 bool node_map_owns(const struct node_map *map, uint32_t position);
-void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_place place);
+void node_map_fault(struct node_map *map, enum node_map_fault which, struct node_id id);
 
 /* Reports the faults that were counted since the last call. */
 void node_map_report(struct node_map *map, uint32_t position);

@@ -128,10 +128,10 @@ static void merge_directives(struct profile *profile)
 }
 
 ORDER(by_context, struct context_share,
-      COMPARE(x->directive, y->directive) ?: COMPARE(x->context, y->context) ?: COMPARE(x->place, y->place))
+      COMPARE(x->directive, y->directive) ?: COMPARE(x->context, y->context) ?: COMPARE(x->position, y->position))
 
 /* Keeps the shares of the chosen process, each directive and context once.  The shares of a directive are sorted by
- * context, whose numbers vary from one reading to the next; span_spread() sorts by place in the file. */
+ * context, whose numbers vary from one reading to the next; span_spread() sorts by position in the file. */
 static void keep_shares(struct contexts *contexts, uint32_t owner, const uint32_t *map)
 {
   struct context_share *shares = contexts->shares;
@@ -175,16 +175,16 @@ static bool distribute(struct context_share *shares, uint32_t count, uint64_t am
   return true;
 }
 
-/* By directive and place in the file, shares without a context last. */
-ORDER(by_place, struct context_share,
+/* By directive and position in the file, shares without a context last. */
+ORDER(by_position, struct context_share,
       COMPARE(x->directive, y->directive)
-          ?: COMPARE(x->context == MODEL_NONE, y->context == MODEL_NONE) ?: COMPARE(x->place, y->place))
+          ?: COMPARE(x->context == MODEL_NONE, y->context == MODEL_NONE) ?: COMPARE(x->position, y->position))
 
 void span_spread(struct context_share *shares, uint32_t *count)
 {
   uint32_t kept = 0, first = 0;
   if (*count)
-    qsort(shares, *count, sizeof *shares, by_place);
+    qsort(shares, *count, sizeof *shares, by_position);
   for (uint32_t i = 0; i < *count; i++) {
     if (i && shares[i].directive != shares[i - 1].directive)
       first = kept;

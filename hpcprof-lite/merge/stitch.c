@@ -34,11 +34,11 @@ struct stitch {
   struct node_map map;
   uint32_t *columns, *roles; /* [the file's column] the catalog's, MODEL_NONE if it is not kept; its role */
   enum profile_baseline baseline;
-  uint32_t idleness;                  /* the catalog's column, MODEL_NONE if the file lacks its sums       */
-  uint32_t shares;                    /* the file's column of shares, MODEL_NONE: none, in early files     */
-  struct exact_waits amounts;         /* with shares: the exact amounts                                    */
-  struct construct_places constructs; /* where constructs were met */
-  struct user_columns user;           /* of a part's threads */
+  uint32_t idleness;                    /* the catalog's column, MODEL_NONE if the file lacks its sums       */
+  uint32_t shares;                      /* the file's column of shares, MODEL_NONE: none, in early files     */
+  struct exact_waits amounts;           /* with shares: the exact amounts                                    */
+  struct construct_contexts constructs; /* where constructs were met */
+  struct user_columns user;             /* of a part's threads */
 };
 
 /* Whether a column only serves to compute idleness. */
@@ -174,7 +174,7 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
   if (shared)
     waiting = waiting_of(stitch, position, values, cells);
   if (waiting.damaged)
-    node_map_fault(&stitch->map, NODE_MAP_FAULT_SHARE, (struct node_place){position, node});
+    node_map_fault(&stitch->map, NODE_MAP_FAULT_SHARE, (struct node_id){position, node});
   for (uint32_t i = 0; i < read_columns_count(stitch->map.file); i++) {
     uint32_t role = stitch->roles[i];
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
@@ -218,7 +218,7 @@ static uint32_t waiting_node(struct stitch *stitch, uint32_t position, const str
   if (merged != MODEL_NONE)
     return merged;
   if (wait->node)
-    node_map_fault(&stitch->map, NODE_MAP_FAULT_WAIT, (struct node_place){position, wait->node});
+    node_map_fault(&stitch->map, NODE_MAP_FAULT_WAIT, (struct node_id){position, wait->node});
   return 0;
 }
 
@@ -313,7 +313,7 @@ static void add_user_counts(struct stitch *stitch, uint32_t position)
   for (uint32_t i = 0; i < count; i++) {
     uint32_t context = node_map_context(&stitch->map, position, counts[i].node);
     if (context == MODEL_NONE)
-      node_map_fault(&stitch->map, NODE_MAP_FAULT_COUNT, (struct node_place){position, counts[i].node});
+      node_map_fault(&stitch->map, NODE_MAP_FAULT_COUNT, (struct node_id){position, counts[i].node});
     uint32_t column = user_column(stitch, counts[i].name);
     if (column != MODEL_NONE)
       contexts_value(stitch->map.contexts, context == MODEL_NONE ? 0 : context, column, counts[i].sum);
@@ -333,7 +333,7 @@ static void add_values(struct stitch *stitch, uint32_t position)
     if (!value || thread->nodes[i].kind == CONTEXT_FREE)
       continue;
     if (value >= values.count) {
-      node_map_fault(&stitch->map, NODE_MAP_FAULT_VALUE, (struct node_place){position, i});
+      node_map_fault(&stitch->map, NODE_MAP_FAULT_VALUE, (struct node_id){position, i});
       continue;
     }
     add_record(stitch, position, i, &values, values.values + (size_t)value * columns);
@@ -352,17 +352,17 @@ static void add_values(struct stitch *stitch, uint32_t position)
 /* Marks the contexts in which the thread was the first one to meet a construct. */
 static void add_marks(struct stitch *stitch, uint32_t position)
 {
-  const struct construct_places *found = &stitch->constructs;
-  size_t first = FIRST_WHERE(i, found->count, found->places[i].thread >= position);
-  for (size_t i = first; i < found->count && found->places[i].thread == position; i++) {
-    const struct construct_place *place = &found->places[i];
-    uint32_t context = node_map_context(&stitch->map, position, place->tree);
+  const struct construct_contexts *found = &stitch->constructs;
+  size_t first = FIRST_WHERE(i, found->count, found->all[i].thread >= position);
+  for (size_t i = first; i < found->count && found->all[i].thread == position; i++) {
+    const struct construct_context *met = &found->all[i];
+    uint32_t context = node_map_context(&stitch->map, position, met->tree);
     if (context == MODEL_NONE)
-      node_map_fault(&stitch->map, NODE_MAP_FAULT_CONSTRUCT, (struct node_place){position, place->tree});
+      node_map_fault(&stitch->map, NODE_MAP_FAULT_CONSTRUCT, (struct node_id){position, met->tree});
     else if (context)
-      contexts_add_mark(
-          stitch->map.contexts,
-          &(struct context_mark){.owner = stitch->map.process->number, .construct = place->node, .context = context});
+      contexts_add_construct(stitch->map.contexts, &(struct context_construct){.owner = stitch->map.process->number,
+                                                                               .construct = met->node,
+                                                                               .context = context});
   }
 }
 
@@ -433,13 +433,13 @@ static void take_contributions(struct stitch *stitch, uint64_t faults[FAULTS])
     struct context_share share = {.owner = stitch->map.process->number,
                                   .directive = known ? from.directive : 0,
                                   .context = contribution_context(stitch, &from, position, faults),
-                                  .place = i,
+                                  .position = i,
                                   .amount = amount};
     if (share.amount)
       contexts_add_share(stitch->map.contexts, &share);
   }
   struct context_share unattributed = {
-      .owner = stitch->map.process->number, .context = MODEL_NONE, .place = MODEL_NONE, .amount = remaining};
+      .owner = stitch->map.process->number, .context = MODEL_NONE, .position = MODEL_NONE, .amount = remaining};
   if (remaining && !stitch->map.first)
     contexts_add_share(stitch->map.contexts, &unattributed);
 }
@@ -450,7 +450,7 @@ static void release(struct stitch *stitch)
   free(stitch->columns);
   free(stitch->roles);
   exact_waits_close(&stitch->amounts);
-  free(stitch->constructs.places);
+  free(stitch->constructs.all);
 }
 
 /* What is wrong with the threads of a part. */

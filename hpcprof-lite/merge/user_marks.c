@@ -2,7 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 /* Strings of the file that are in the text. */
 struct names {
   struct read_file *file;
-  struct index offsets; /* by string + 1; only the empty one is at 0 */
+  struct hash_map offsets; /* by string + 1; only the empty one is at 0 */
   size_t text_room;
   struct profile_marks *marks;
 };
 
-/* Appends a name to the text.  Returns its place. */
+/* Appends a name to the text.  Returns its position. */
 static uint32_t append(struct names *names, const char *name)
 {
   struct profile_marks *marks = names->marks;
@@ -30,7 +30,7 @@ static uint32_t append(struct names *names, const char *name)
   return offset;
 }
 
-/* Returns the place of a string in the text. */
+/* Returns the position of a string in the text. */
 static uint32_t name_of(struct names *names, uint32_t string)
 {
   const char *name = read_string(names->file, string);
@@ -38,10 +38,10 @@ static uint32_t name_of(struct names *names, uint32_t string)
     append(names, "");
   if (!*name)
     return 0;
-  uint32_t offset = index_find(&names->offsets, (uint64_t)string + 1);
+  uint32_t offset = hash_map_find(&names->offsets, (uint64_t)string + 1);
   if (!offset) {
     offset = append(names, name);
-    index_add(&names->offsets, (uint64_t)string + 1, offset);
+    hash_map_add(&names->offsets, (uint64_t)string + 1, offset);
   }
   return offset;
 }
@@ -60,17 +60,17 @@ static void read_marks(struct names *names, struct profile_process *process, str
   for (uint32_t i = 0; i < count; i++) {
     struct format_mark from = records[i];
     uint64_t ticks = model_difference(from.ticks, process->start_ticks);
-    if (!from.ticks || from.kind > FORMAT_PHASE) { /* 0: a gap in a damaged file */
+    if (!from.ticks || from.kind > FORMAT_USER_PHASE) { /* 0: a gap in a damaged file */
       unknown++;
       continue;
     }
     struct profile_mark *mark = &marks->marks[marks->marks_count++];
     *mark = (struct profile_mark){.at_ns = model_rounded((double)ticks * tick_ns),
                                   .thread = from.thread,
-                                  .phase = from.kind == FORMAT_PHASE,
+                                  .user_phase = from.kind == FORMAT_USER_PHASE,
                                   .name = name_of(names, from.name),
                                   .reserved = i};
-    marks->phases += mark->phase;
+    marks->user_phases += mark->user_phase;
   }
   if (unknown)
     problems_add(problems, "%s: marks of a kind that does not exist, left out: %u", process->path, unknown);
@@ -121,7 +121,7 @@ void user_marks_read(struct read_file *file, struct profile_process *process, st
   struct names names = {.file = file, .marks = &process->marks};
   read_marks(&names, process, problems);
   add_counts(&names, process);
-  index_release(&names.offsets);
+  hash_map_release(&names.offsets);
 }
 
 void user_marks_count(struct read_file *file, struct profile_process *process)
@@ -131,16 +131,16 @@ void user_marks_count(struct read_file *file, struct profile_process *process)
   process->marks.counts = NULL;
   process->marks.counts_count = 0;
   add_counts(&names, process);
-  index_release(&names.offsets);
+  hash_map_release(&names.offsets);
 }
 
 void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t to_ns)
 {
   struct profile_marks *marks = &process->marks;
   uint32_t kept = 0, begun = MODEL_NONE;
-  marks->counts_count = marks->phases = 0;
+  marks->counts_count = marks->user_phases = 0;
   for (uint32_t i = 0; i < marks->marks_count && marks->marks[i].at_ns < from_ns; i++)
-    begun = marks->marks[i].phase ? i : begun;
+    begun = marks->marks[i].user_phase ? i : begun;
   for (uint32_t i = 0; i < marks->marks_count; i++) {
     struct profile_mark mark = marks->marks[i];
     bool open = i == begun && mark.name;
@@ -148,7 +148,7 @@ void user_marks_cut(struct profile_process *process, uint64_t from_ns, uint64_t 
       continue;
     mark.at_ns = open ? 0 : mark.at_ns - from_ns;
     marks->marks[kept++] = mark;
-    marks->phases += mark.phase;
+    marks->user_phases += mark.user_phase;
   }
   marks->marks_count = kept;
 }

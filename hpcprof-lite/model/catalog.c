@@ -26,15 +26,15 @@ void catalog_release(struct catalog *catalog)
     free(catalog->columns[i].unit);
   }
   free(catalog->modules);
-  index_release(&catalog->module_index);
+  hash_map_release(&catalog->module_map);
   free(catalog->columns);
   pthread_mutex_destroy(&catalog->lock);
 }
 
 static uint64_t module_hash(const struct catalog_module *module)
 {
-  uint64_t hash = index_hash_bytes(0, module->path, strlen(module->path));
-  return index_hash_bytes(hash, module->build_id, module->build_id_size);
+  uint64_t hash = hash_map_key_bytes(0, module->path, strlen(module->path));
+  return hash_map_key_bytes(hash, module->build_id, module->build_id_size);
 }
 
 static int module_compare(const struct catalog_module *a, const struct catalog_module *b)
@@ -50,13 +50,13 @@ static void add_module(struct catalog *catalog, const struct catalog_module *wan
   module.path = xstrdup(wanted->path);
   module.name = names_base(module.path);
   *XAPPEND(catalog->modules, catalog->modules_count, catalog->modules_room) = module;
-  index_add(&catalog->module_index, hash, catalog->modules_count);
+  hash_map_add(&catalog->module_map, hash, catalog->modules_count);
 }
 
 static uint32_t intern_module(struct catalog *catalog, const struct catalog_module *wanted)
 {
   uint64_t hash = module_hash(wanted);
-  uint32_t found = INDEX_FIND(&catalog->module_index, hash, i, !module_compare(&catalog->modules[i - 1], wanted));
+  uint32_t found = HASH_MAP_FIND(&catalog->module_map, hash, i, !module_compare(&catalog->modules[i - 1], wanted));
   if (!found) {
     if (catalog->modules_count == CATALOG_MODULES_MAX)
       return MODEL_NONE;

@@ -10,7 +10,7 @@
 #ifndef HPCPROF_LITE_MODEL_CATALOG_H
 #define HPCPROF_LITE_MODEL_CATALOG_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <pthread.h>
@@ -74,7 +74,7 @@ struct catalog {
   struct catalog_module *modules;
   uint32_t modules_count;
   size_t modules_room;
-  struct index module_index; /* module numbers + 1 */
+  struct hash_map module_map; /* module numbers + 1 */
   struct catalog_column *columns;
   uint32_t columns_count;
   size_t columns_room;

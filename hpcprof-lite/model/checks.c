@@ -2,24 +2,24 @@
 
 #include <stdlib.h>
 
-/* ---- the index ---- */
+/* ---- the hash map ---- */
 
-static bool is_found(const struct index *index, uint64_t key, uint32_t number)
+static bool is_found(const struct hash_map *map, uint64_t key, uint32_t number)
 {
-  return INDEX_FIND(index, key, i, i == number);
+  return HASH_MAP_FIND(map, key, i, i == number);
 }
 
-bool check_index(const struct index *index)
+bool check_hash_map(const struct hash_map *map)
 {
   uint32_t used = 0;
-  for (uint32_t slot = 0; slot < index->slots; slot++) {
-    if (!index->keys[slot])
+  for (uint32_t slot = 0; slot < map->slots; slot++) {
+    if (!map->keys[slot])
       continue;
     used++;
-    if (!index->numbers[slot] || !is_found(index, index->keys[slot], index->numbers[slot]))
+    if (!map->numbers[slot] || !is_found(map, map->keys[slot], map->numbers[slot]))
       return false;
   }
-  return used == index->count && (!used || used <= index->slots / 4 * 3);
+  return used == map->count && (!used || used <= map->slots / 4 * 3);
 }
 
 /* ---- calling contexts ---- */
@@ -53,7 +53,7 @@ bool check_contexts(const struct contexts *contexts)
   const struct context_node *root = contexts->nodes;
   if (!contexts->count || root->parent != MODEL_NONE || root->kind != CONTEXT_ROOT)
     return false;
-  if (contexts->index.count != contexts->count - 1 || !check_index(&contexts->index))
+  if (contexts->map.count != contexts->count - 1 || !check_hash_map(&contexts->map))
     return false;
   for (uint32_t i = 1; i < contexts->count; i++)
     if (!check_context(contexts, i))
@@ -61,8 +61,8 @@ bool check_contexts(const struct contexts *contexts)
   for (uint32_t i = 0; i < contexts->shares_count; i++)
     if (contexts->shares[i].context != MODEL_NONE && contexts->shares[i].context >= contexts->count)
       return false;
-  for (uint32_t i = 0; i < contexts->marks_count; i++)
-    if (contexts->marks[i].context >= contexts->count)
+  for (uint32_t i = 0; i < contexts->constructs_count; i++)
+    if (contexts->constructs[i].context >= contexts->count)
       return false;
   return check_records(contexts);
 }
@@ -82,18 +82,19 @@ bool check_names(const struct names *names, uint32_t contexts_count)
         !is_none_or_below(function->origin, names->functions_count))
       return false;
   }
-  for (uint32_t i = 0; i < names->steps_count; i++)
-    if (names->steps[i].function >= names->functions_count || !names->steps[i].file)
+  for (uint32_t i = 0; i < names->frames_count; i++)
+    if (names->frames[i].function >= names->functions_count || !names->frames[i].file)
       return false;
   for (uint32_t i = 0; i < names->addresses_count; i++) {
     const struct names_address *address = &names->addresses[i];
-    if (!address->count || address->first > names->steps_count || address->count > names->steps_count - address->first)
+    if (!address->count || address->first > names->frames_count ||
+        address->count > names->frames_count - address->first)
       return false;
   }
   for (uint32_t i = 0; i < contexts_count; i++)
     if (!is_none_or_below(names->address_of[i], names->addresses_count))
       return false;
-  return check_index(&names->function_index) && check_index(&names->file_index);
+  return check_hash_map(&names->function_map) && check_hash_map(&names->file_map);
 }
 
 /* ---- constructs ---- */
@@ -163,7 +164,7 @@ bool check_profile(const struct profile *profile)
     if (!is_none_or_below(profile->workspan.directives[i].module, profile->catalog.modules_count))
       return false;
   return check_construct_times(&profile->constructs, profile->constructs.nodes_count) &&
-         check_index(&profile->catalog.module_index);
+         check_hash_map(&profile->catalog.module_map);
 }
 
 /* ---- timelines ---- */

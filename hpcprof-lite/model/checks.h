@@ -13,7 +13,7 @@
 #include "hpcprof-lite/model/timeline.h"
 
 /* Every element is found from its home slot on, and not too many slots are in use. */
-bool check_index(const struct index *index);
+bool check_hash_map(const struct hash_map *map);
 
 /* Parents come before their children, every node is found by its identity, has a record of its own or none, and shares
  * and marks refer to nodes. */

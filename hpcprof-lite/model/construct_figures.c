@@ -65,52 +65,52 @@ uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figu
   return kind == DIRECTIVE_LOCK ? around_body(figures) : model_sum(around_body(figures), figures->own_body);
 }
 
-struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures)
+struct construct_lost construct_lost(uint32_t kind, const struct construct_figures *figures)
 {
   assert(kind < CONSTRUCT_KINDS);
-  struct construct_losses losses = {.management = model_sum(figures->exit, figures->wait_own)};
+  struct construct_lost lost = {.management = model_sum(figures->exit, figures->wait_own)};
   uint64_t wait = model_difference(figures->wait, figures->wait_own); /* a part may exceed sums that were limited */
   switch (kind) {
   case DIRECTIVE_PROGRAM:
-    return (struct construct_losses){0};
+    return (struct construct_lost){0};
   case DIRECTIVE_SINGLE: /* also the barrier's own cost: the other threads have nothing to do */
-    losses.limited_parallelism = figures->wait;
-    losses.management = model_sum(figures->exit, figures->enter);
-    return losses;
+    lost.limited_parallelism = figures->wait;
+    lost.management = model_sum(figures->exit, figures->enter);
+    return lost;
   case DIRECTIVE_SECTIONS:
-    losses.limited_parallelism = figures->wait_spare;
-    losses.imbalance = model_difference(wait, figures->wait_spare);
+    lost.limited_parallelism = figures->wait_spare;
+    lost.imbalance = model_difference(wait, figures->wait_spare);
     break;
   case DIRECTIVE_BARRIER:
   case DIRECTIVE_TASKWAIT:
   case DIRECTIVE_TASKGROUP:
-    losses.synchronisation = wait;
+    lost.synchronisation = wait;
     break;
   case DIRECTIVE_CRITICAL:
   case DIRECTIVE_LOCK:
   case DIRECTIVE_ORDERED:
   case CONSTRUCT_ATOMIC:
-    losses.synchronisation = model_sum(figures->enter, wait);
-    return losses;
+    lost.synchronisation = model_sum(figures->enter, wait);
+    return lost;
   default:
-    losses.imbalance = wait;
+    lost.imbalance = wait;
   }
-  model_add(&losses.management, figures->enter);
-  return losses;
+  model_add(&lost.management, figures->enter);
+  return lost;
 }
 
-void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses)
+void construct_lost_add(struct construct_lost *sum, const struct construct_lost *lost)
 {
-  model_add(&sum->synchronisation, losses->synchronisation);
-  model_add(&sum->imbalance, losses->imbalance);
-  model_add(&sum->limited_parallelism, losses->limited_parallelism);
-  model_add(&sum->management, losses->management);
+  model_add(&sum->synchronisation, lost->synchronisation);
+  model_add(&sum->imbalance, lost->imbalance);
+  model_add(&sum->limited_parallelism, lost->limited_parallelism);
+  model_add(&sum->management, lost->management);
 }
 
-uint64_t construct_losses_sum(const struct construct_losses *losses)
+uint64_t construct_lost_sum(const struct construct_lost *lost)
 {
-  return model_sum(model_sum(losses->synchronisation, losses->imbalance),
-                   model_sum(losses->limited_parallelism, losses->management));
+  return model_sum(model_sum(lost->synchronisation, lost->imbalance),
+                   model_sum(lost->limited_parallelism, lost->management));
 }
 
 static bool same_node(const struct construct_node *a, const struct construct_node *b)
@@ -118,16 +118,16 @@ static bool same_node(const struct construct_node *a, const struct construct_nod
   return a->parent == b->parent && a->kind == b->kind && a->directive == b->directive && a->in_wait == b->in_wait;
 }
 
-uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node)
+uint32_t construct_times_add(struct construct_times *times, struct hash_map *map, const struct construct_node *node)
 {
   assert(node->kind < CONSTRUCT_KINDS &&
          (times->nodes_count ? node->parent < times->nodes_count : node->parent == MODEL_NONE));
-  uint64_t key = index_hash(index_hash(index_hash(node->parent, node->kind), node->directive), node->in_wait);
-  uint32_t found = INDEX_FIND(index, key, i, same_node(&times->nodes[i], node));
+  uint64_t key = hash_map_key(hash_map_key(hash_map_key(node->parent, node->kind), node->directive), node->in_wait);
+  uint32_t found = HASH_MAP_FIND(map, key, i, same_node(&times->nodes[i], node));
   if (found)
     return found;
   if (times->nodes_count)
-    index_add(index, key, times->nodes_count);
+    hash_map_add(map, key, times->nodes_count);
   *XAPPEND(times->nodes, times->nodes_count, times->nodes_room) = *node;
   return times->nodes_count - 1;
 }

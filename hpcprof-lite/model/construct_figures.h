@@ -13,7 +13,7 @@
 
 #include "common/counters.h"
 #include "common/format.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
 /* Kinds of directives and, with the prefix CONSTRUCT, three more kinds of constructs: a task's execution has the
@@ -101,7 +101,7 @@ struct construct_times {
 };
 
 /* Where the time of a construct went that was not used for work. */
-struct construct_losses {
+struct construct_lost {
   uint64_t synchronisation, imbalance, limited_parallelism, management;
 };
 
@@ -117,10 +117,10 @@ const struct construct_counts *construct_counts_of(const struct construct_figure
 uint64_t construct_exec(const struct construct_figures *figures);
 uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figures);
 
-/* Divides the exclusive time of a construct of that kind into losses; the rest of it is its own body. */
-struct construct_losses construct_losses(uint32_t kind, const struct construct_figures *figures);
-void construct_losses_add(struct construct_losses *sum, const struct construct_losses *losses);
-uint64_t construct_losses_sum(const struct construct_losses *losses);
+/* Divides the exclusive time of a construct of that kind into lost; the rest of it is its own body. */
+struct construct_lost construct_lost(uint32_t kind, const struct construct_figures *figures);
+void construct_lost_add(struct construct_lost *sum, const struct construct_lost *lost);
+uint64_t construct_lost_sum(const struct construct_lost *lost);
 
 /* Returns the number of a name, names->count if it is not there. */
 uint32_t counter_names_find(const struct counter_names *names, const char *name);
@@ -156,9 +156,9 @@ bool counters_present_has(const struct counters_present *present, uint32_t count
 /* Node 0. */
 extern const struct construct_node construct_outside;
 
-/* Finds or adds a node, whose context is not a part of its identity.  The index belongs to the caller, empty at first;
+/* Finds or adds a node, whose context is not a part of its identity.  The map belongs to the caller, empty at first;
  * it holds all nodes but the first one, which must be construct_outside.  Returns its number. */
-uint32_t construct_times_add(struct construct_times *times, struct index *index, const struct construct_node *node);
+uint32_t construct_times_add(struct construct_times *times, struct hash_map *map, const struct construct_node *node);
 
 /* Gives each row the counts at its position, if there are any. */
 void construct_times_set_counts(struct construct_times *times);

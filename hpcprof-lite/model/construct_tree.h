@@ -21,7 +21,7 @@ struct construct_entry {
   uint32_t lines_count;
   struct construct_figures sum; /* over the threads */
   uint32_t threads;             /* of the team in which it was executed */
-  uint64_t gain_ns;             /* its losses / threads */
+  uint64_t gain_ns;             /* its lost time / threads */
 };
 
 /* A row of a report about a construct: what it is in one thread, or in all. */

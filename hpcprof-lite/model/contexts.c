@@ -19,17 +19,17 @@ void contexts_init(struct contexts *contexts)
 void contexts_release(struct contexts *contexts)
 {
   free(contexts->nodes);
-  index_release(&contexts->index);
+  hash_map_release(&contexts->map);
   free(contexts->values);
   free(contexts->shares);
-  free(contexts->marks);
+  free(contexts->constructs);
   *contexts = (struct contexts){0};
 }
 
 static uint64_t node_hash(const struct context_node *node)
 {
-  uint64_t hash = index_hash((uint64_t)node->kind << 24 | node->module, node->offset);
-  return index_hash(hash, node->parent);
+  uint64_t hash = hash_map_key((uint64_t)node->kind << 24 | node->module, node->offset);
+  return hash_map_key(hash, node->parent);
 }
 
 static bool same_node(const struct context_node *a, const struct context_node *b)
@@ -40,7 +40,7 @@ static bool same_node(const struct context_node *a, const struct context_node *b
 /* Returns the node with that identity, 0 if there is none: the root is never searched for. */
 static uint32_t find_node(const struct contexts *contexts, const struct context_node *wanted, uint64_t hash)
 {
-  return INDEX_FIND(&contexts->index, hash, i, same_node(&contexts->nodes[i], wanted));
+  return HASH_MAP_FIND(&contexts->map, hash, i, same_node(&contexts->nodes[i], wanted));
 }
 
 uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
@@ -53,7 +53,7 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_k
   uint32_t found = find_node(contexts, &node, hash);
   if (found)
     return found;
-  index_add(&contexts->index, hash, contexts->count);
+  hash_map_add(&contexts->map, hash, contexts->count);
   *XAPPEND(contexts->nodes, contexts->count, contexts->room) = node;
   return contexts->count - 1;
 }
@@ -127,10 +127,10 @@ void contexts_add_share(struct contexts *contexts, const struct context_share *s
   *XAPPEND(contexts->shares, contexts->shares_count, contexts->shares_room) = *share;
 }
 
-void contexts_add_mark(struct contexts *contexts, const struct context_mark *mark)
+void contexts_add_construct(struct contexts *contexts, const struct context_construct *mark)
 {
   assert(mark->context < contexts->count);
-  *XAPPEND(contexts->marks, contexts->marks_count, contexts->marks_room) = *mark;
+  *XAPPEND(contexts->constructs, contexts->constructs_count, contexts->constructs_room) = *mark;
 }
 
 void contexts_merge(struct contexts *into, const struct contexts *from)
@@ -149,10 +149,10 @@ void contexts_merge(struct contexts *into, const struct contexts *from)
       share.context = map[share.context];
     contexts_add_share(into, &share);
   }
-  for (uint32_t i = 0; i < from->marks_count; i++) {
-    struct context_mark mark = from->marks[i];
+  for (uint32_t i = 0; i < from->constructs_count; i++) {
+    struct context_construct mark = from->constructs[i];
     mark.context = map[mark.context];
-    contexts_add_mark(into, &mark);
+    contexts_add_construct(into, &mark);
   }
   free(map);
 }

@@ -9,7 +9,7 @@
 #ifndef HPCPROF_LITE_MODEL_CONTEXTS_H
 #define HPCPROF_LITE_MODEL_CONTEXTS_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
 /* Kinds of contexts.  LINK and PLACEHOLDER occur in files only: stitching replaces them by the context to which they
@@ -35,13 +35,13 @@ enum context_kind {
 struct context_share {
   uint32_t owner; /* number of the process */
   uint32_t directive;
-  uint32_t context; /* MODEL_NONE if not known */
-  uint32_t place;   /* position in the file: an order that does not depend on which thread read which file */
+  uint32_t context;  /* MODEL_NONE if not known */
+  uint32_t position; /* position in the file: an order that does not depend on which thread read which file */
   uint64_t amount;
 };
 
 /* The context in which a process met one of its constructs, see model/construct_figures.h. */
-struct context_mark {
+struct context_construct {
   uint32_t owner; /* number of the process */
   uint32_t construct, context;
 };
@@ -57,16 +57,16 @@ struct contexts {
   struct context_node *nodes;
   uint32_t count;
   size_t room;
-  struct index index; /* nodes by the hash of their identity, without the root */
-  uint64_t *values;   /* records of `stride` columns; record 0 is unused       */
+  struct hash_map map; /* nodes by the hash of their identity, without the root */
+  uint64_t *values;    /* records of `stride` columns; record 0 is unused       */
   uint32_t values_count, stride;
   size_t values_room;
   struct context_share *shares; /* shares of the spans of all processes, in no order */
   uint32_t shares_count;
   size_t shares_room;
-  struct context_mark *marks; /* of all processes, in no order */
-  uint32_t marks_count;
-  size_t marks_room;
+  struct context_construct *constructs; /* of all processes, in no order */
+  uint32_t constructs_count;
+  size_t constructs_room;
 };
 
 /* Returns whether a node has an address in its module. */
@@ -107,7 +107,7 @@ uint64_t contexts_get(const struct contexts *contexts, uint32_t node, uint32_t c
 void contexts_add_share(struct contexts *contexts, const struct context_share *share);
 
 /* The same for a mark. */
-void contexts_add_mark(struct contexts *contexts, const struct context_mark *mark);
+void contexts_add_construct(struct contexts *contexts, const struct context_construct *mark);
 
 /* Adds all nodes, values, shares and marks of `from` to `into`. */
 void contexts_merge(struct contexts *into, const struct contexts *from);

@@ -18,26 +18,26 @@ struct heap {
 typedef bool heap_before(const void *context, uint32_t a, uint32_t b);
 
 /* Restores the heap after the number at a place has moved back in the order. */
-static inline void heap_sift(const struct heap *heap, uint32_t place, heap_before *before, const void *context)
+static inline void heap_sift(const struct heap *heap, uint32_t position, heap_before *before, const void *context)
 {
-  assert(place < heap->count);
-  uint32_t *items = heap->items, moved = items[place];
-  for (uint32_t child; (child = 2 * place + 1) < heap->count; place = child) {
+  assert(position < heap->count);
+  uint32_t *items = heap->items, moved = items[position];
+  for (uint32_t child; (child = 2 * position + 1) < heap->count; position = child) {
     if (child + 1 < heap->count && before(context, items[child + 1], items[child]))
       child++;
     if (!before(context, items[child], moved))
       break;
-    items[place] = items[child];
+    items[position] = items[child];
   }
-  items[place] = moved;
+  items[position] = moved;
 }
 
 static inline void heap_push(struct heap *heap, uint32_t number, heap_before *before, const void *context)
 {
-  uint32_t *items = heap->items, place = heap->count++;
-  for (; place && before(context, number, items[(place - 1) / 2]); place = (place - 1) / 2)
-    items[place] = items[(place - 1) / 2];
-  items[place] = number;
+  uint32_t *items = heap->items, position = heap->count++;
+  for (; position && before(context, number, items[(position - 1) / 2]); position = (position - 1) / 2)
+    items[position] = items[(position - 1) / 2];
+  items[position] = number;
 }
 
 /* Makes a heap of numbers in any order. */

@@ -25,11 +25,11 @@ const char *names_file(struct names *names, const char *file)
 {
   if (!file || !*file)
     return "";
-  uint64_t hash = index_hash_bytes(0, file, strlen(file));
-  uint32_t found = INDEX_FIND(&names->file_index, hash, i, !strcmp(names->files[i - 1], file));
+  uint64_t hash = hash_map_key_bytes(0, file, strlen(file));
+  uint32_t found = HASH_MAP_FIND(&names->file_map, hash, i, !strcmp(names->files[i - 1], file));
   if (found)
     return names->files[found - 1];
-  index_add(&names->file_index, hash, names->files_count + 1);
+  hash_map_add(&names->file_map, hash, names->files_count + 1);
   return *XAPPEND(names->files, names->files_count, names->files_room) = file;
 }
 
@@ -38,9 +38,9 @@ const char *names_file(struct names *names, const char *file)
 static uint64_t function_hash(const struct names_function *function)
 {
   const char *place = *function->file ? function->file : function->raw;
-  uint64_t hash = index_hash(function->module, function->line);
-  hash = index_hash_bytes(hash, function->name, strlen(function->name));
-  return index_hash_bytes(hash, place, strlen(place));
+  uint64_t hash = hash_map_key(function->module, function->line);
+  hash = hash_map_key_bytes(hash, function->name, strlen(function->name));
+  return hash_map_key_bytes(hash, place, strlen(place));
 }
 
 static bool same_function(const struct names_function *a, const struct names_function *b)
@@ -53,27 +53,27 @@ uint32_t names_function(struct names *names, const struct names_function *functi
 {
   assert(function->name && function->raw && function->file);
   uint64_t hash = function_hash(function);
-  uint32_t found = INDEX_FIND(&names->function_index, hash, i, same_function(&names->functions[i - 1], function));
+  uint32_t found = HASH_MAP_FIND(&names->function_map, hash, i, same_function(&names->functions[i - 1], function));
   if (found)
     return found - 1;
   struct names_function *added = XAPPEND(names->functions, names->functions_count, names->functions_room);
   *added = *function;
   added->origin = MODEL_NONE;
-  index_add(&names->function_index, hash, names->functions_count);
+  hash_map_add(&names->function_map, hash, names->functions_count);
   return names->functions_count - 1;
 }
 
-const struct names_step *names_innermost(const struct names *names, uint32_t address)
+const struct names_frame *names_innermost(const struct names *names, uint32_t address)
 {
   assert(address < names->addresses_count && names->addresses[address].count);
-  return &names->steps[names->addresses[address].first + names->addresses[address].count - 1];
+  return &names->frames[names->addresses[address].first + names->addresses[address].count - 1];
 }
 
 char *names_spot(const struct names *names, uint32_t address)
 {
   assert(address < names->addresses_count && names->addresses[address].count);
   const struct names_address *at = &names->addresses[address];
-  const struct names_function *function = &names->functions[names->steps[at->first].function];
+  const struct names_function *function = &names->functions[names->frames[at->first].function];
   uint64_t offset = at->offset - at->low;
   const char *plus = function->unknown ? strrchr(function->name, '+') : NULL; /* "libx.so+0x1234" */
   int length = plus ? (int)(plus - function->name) : (int)strlen(function->name);
@@ -88,8 +88,8 @@ void names_release(struct names *names)
     free(names->owned[i]);
   free(names->owned);
   free(names->functions);
-  index_release(&names->function_index);
-  free(names->steps);
+  hash_map_release(&names->function_map);
+  free(names->frames);
   free(names->addresses);
   free(names->address_of);
   free(names->directive_at);
@@ -97,6 +97,6 @@ void names_release(struct names *names)
   free(names->order);
   free(names->modules);
   free(names->files);
-  index_release(&names->file_index);
+  hash_map_release(&names->file_map);
   *names = (struct names){0};
 }

@@ -7,7 +7,7 @@
 #ifndef HPCPROF_LITE_MODEL_NAMES_H
 #define HPCPROF_LITE_MODEL_NAMES_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
 struct symbols;
@@ -30,7 +30,7 @@ struct names_function {
 
 /* One function of an address's chain, outermost first.  file and line: the position in this function, "" and 0 if not
  * known. */
-struct names_step {
+struct names_frame {
   uint32_t function;
   bool inlined, near; /* near: the address itself has no line; the line is that of code near it */
   const char *file;   /* interned: equal paths are equal pointers */
@@ -63,10 +63,10 @@ struct names {
   struct names_function *functions;
   uint32_t functions_count;
   size_t functions_room;
-  struct index function_index; /* function numbers + 1 */
-  struct names_step *steps;
-  uint32_t steps_count;
-  size_t steps_room;
+  struct hash_map function_map; /* function numbers + 1 */
+  struct names_frame *frames;
+  uint32_t frames_count;
+  size_t frames_room;
   struct names_address *addresses;
   uint32_t addresses_count;
   size_t addresses_room;
@@ -82,7 +82,7 @@ struct names {
   const char **files; /* interned paths */
   uint32_t files_count;
   size_t files_room;
-  struct index file_index; /* file numbers + 1 */
+  struct hash_map file_map; /* file numbers + 1 */
 };
 
 /* Takes ownership of an allocated string and returns it. */
@@ -96,7 +96,7 @@ uint32_t names_function(struct names *names, const struct names_function *functi
 
 /* Returns the innermost step of an address.  For the call by which a construct enters the runtime, it is the
  * construct's place (doc/glossary.md). */
-const struct names_step *names_innermost(const struct names *names, uint32_t address);
+const struct names_frame *names_innermost(const struct names *names, uint32_t address);
 
 /* Returns an allocated "main+0x1a" for an address whose line is not known. */
 char *names_spot(const struct names *names, uint32_t address);

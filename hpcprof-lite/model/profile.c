@@ -25,13 +25,13 @@ static void release_marks(struct profile_marks *marks)
   *marks = (struct profile_marks){0};
 }
 
-uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark)
+uint64_t profile_user_phase_end(const struct profile_process *process, uint32_t mark)
 {
-  assert(mark < process->marks.marks_count && process->marks.marks[mark].phase);
+  assert(mark < process->marks.marks_count && process->marks.marks[mark].user_phase);
   const struct profile_marks *marks = &process->marks;
   uint64_t start_ns = marks->marks[mark].at_ns;
   for (uint32_t i = mark + 1; i < marks->marks_count; i++)
-    if (marks->marks[i].phase)
+    if (marks->marks[i].user_phase)
       return marks->marks[i].at_ns;
   return MAX(process->wall_ns, start_ns);
 }

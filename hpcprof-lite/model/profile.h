@@ -84,12 +84,12 @@ struct profile_workspan {
   uint32_t directives_count;
 };
 
-/* A moment that the program marked, or at which it began a phase, which lasts until the next one or the end. */
+/* A moment that the program marked, or at which it began a user phase, which lasts until the next one or the end. */
 struct profile_mark {
-  uint64_t at_ns;           /* since the start of the process */
-  uint32_t thread;          /* index */
-  uint32_t name;            /* in the text; 0: none, a phase ends */
-  uint32_t phase, reserved; /* phase: 1, or 0 of a mark */
+  uint64_t at_ns;                /* since the start of the process */
+  uint32_t thread;               /* index */
+  uint32_t name;                 /* in the text; 0: none, a user phase ends */
+  uint32_t user_phase, reserved; /* user_phase: 1, or 0 of a mark */
 };
 
 /* What a thread counted by a counter of the program, in all contexts. */
@@ -103,7 +103,7 @@ struct profile_marks {
   struct profile_mark *marks;        /* in the order of time */
   struct profile_user_count *counts; /* by thread */
   char *text;                        /* names, each with its NUL; the first one is empty.  NULL: nothing is marked */
-  uint32_t marks_count, counts_count, text_size, phases; /* phases: how many of the marks begin one */
+  uint32_t marks_count, counts_count, text_size, user_phases; /* user_phases: how many of the marks begin one */
 };
 
 /* Meanings: common/format.h. */
@@ -205,8 +205,8 @@ void profile_release(struct profile *profile);
 /* Frees everything that a process owns, but not the structure. */
 void profile_release_process(struct profile_process *process);
 
-/* When the phase that begins at that mark ends, since the start of the process. */
-uint64_t profile_phase_end(const struct profile_process *process, uint32_t mark);
+/* When the user phase that begins at that mark ends, since the start of the process. */
+uint64_t profile_user_phase_end(const struct profile_process *process, uint32_t mark);
 
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
 const char *profile_directive_name(uint32_t kind);

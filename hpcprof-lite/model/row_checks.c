@@ -23,7 +23,7 @@ bool check_tree(const struct tree *tree)
   uint64_t children = 0;
   if (!tree->count || tree->rows[0].kind != ROW_ROOT || tree->rows[0].parent != MODEL_NONE)
     return false;
-  if (tree->index.count != tree->count - 1 || !check_index(&tree->index))
+  if (tree->map.count != tree->count - 1 || !check_hash_map(&tree->map))
     return false;
   for (uint32_t i = 0; i < tree->count; i++) {
     const struct tree_row *row = &tree->rows[i];

@@ -119,7 +119,7 @@ void tree_init(struct tree *tree, uint32_t columns, const char *name)
 void tree_release(struct tree *tree)
 {
   free(tree->rows);
-  index_release(&tree->index);
+  hash_map_release(&tree->map);
   free(tree->excl);
   free(tree->incl);
   free(tree->order);
@@ -149,16 +149,16 @@ static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 
 static uint64_t row_hash(const struct tree_row *row)
 {
-  uint64_t hash = index_hash((uint64_t)row->parent << 32 | row->function, row->kind);
+  uint64_t hash = hash_map_key((uint64_t)row->parent << 32 | row->function, row->kind);
   if (has_place(row))
-    hash = index_hash(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
+    hash = hash_map_key(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
   return hash;
 }
 
 /* Returns the row with the identity of `wanted`, 0 if there is none. */
 static uint32_t find_row(const struct tree *tree, const struct tree_row *wanted, uint64_t hash)
 {
-  return INDEX_FIND(&tree->index, hash, i, same_identity(&tree->rows[i], wanted));
+  return HASH_MAP_FIND(&tree->map, hash, i, same_identity(&tree->rows[i], wanted));
 }
 
 uint32_t tree_append(struct tree *tree, const struct tree_row *wanted)
@@ -166,7 +166,7 @@ uint32_t tree_append(struct tree *tree, const struct tree_row *wanted)
   assert(wanted->parent < tree->count);
   uint32_t number = tree->count;
   reserve_row(tree);
-  index_add(&tree->index, row_hash(wanted), number);
+  hash_map_add(&tree->map, row_hash(wanted), number);
   struct tree_row *row = &tree->rows[number];
   *row = *wanted;
   row->first_child = MODEL_NONE;
@@ -395,16 +395,16 @@ uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, 
   uint32_t count = 0;
   for (uint32_t row = flat->rows[0].first_child; row != MODEL_NONE; row = flat->rows[row].next) {
     uint64_t own = tree_excl(flat, row, column);
-    uint32_t place = count;
+    uint32_t position = count;
     if (!own || own < least || (fits && !fits(flat, row, column)))
       continue;
-    while (place && tree_excl(flat, rows[place - 1], column) < own)
-      place--;
-    if (place == most)
+    while (position && tree_excl(flat, rows[position - 1], column) < own)
+      position--;
+    if (position == most)
       continue;
     count += count < most;
-    memmove(rows + place + 1, rows + place, (count - 1 - place) * sizeof *rows);
-    rows[place] = row;
+    memmove(rows + position + 1, rows + position, (count - 1 - position) * sizeof *rows);
+    rows[position] = row;
   }
   return count;
 }

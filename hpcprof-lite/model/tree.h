@@ -44,7 +44,7 @@ struct tree {
   struct tree_row *rows;
   uint32_t count;
   size_t room;
-  struct index index;    /* rows by the hash of their identity, without the root */
+  struct hash_map map;   /* rows by the hash of their identity, without the root */
   uint64_t *excl, *incl; /* [row × columns + column] */
   size_t excl_room, incl_room;
   uint32_t columns;

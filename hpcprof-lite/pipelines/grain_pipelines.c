@@ -117,7 +117,7 @@ static uint64_t time_ns(const struct pass *pass, uint64_t ticks)
 
 static uint64_t path_key(const struct pass *pass, const struct grain *grain)
 {
-  return *pass->prefix ? index_hash(grain->path_hash, pass->key) : grain->path_hash;
+  return *pass->prefix ? hash_map_key(grain->path_hash, pass->key) : grain->path_hash;
 }
 
 /* Sets the counts of a row; those that the process does not have are not known. */

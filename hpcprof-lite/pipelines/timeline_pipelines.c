@@ -33,7 +33,7 @@ static int timeline_show(struct job *job)
   assert(check_timeline(job->report.time.timeline));
   job->report.constructs = &job->constructs;
   job->report.tree = &job->tree;
-  if (job->report.time.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->time.marks.phases))
+  if (job->report.time.timeline->lanes_count || (job->options.view == OPTIONS_PHASES && job->time.marks.user_phases))
     return 0;
   if (!job->report.time.timeline->traced)
     job_print_error("there is no trace of this run: record one with 'hpcrun-lite -t'");
@@ -75,7 +75,7 @@ int phases_pipeline(struct job *job)
   if (job->options.format != OPTIONS_TEXT)
     phases_of_timeline(job);
   run_marks_time(&job->time.marks, job->report.time.timeline);
-  if (job->time.phases_count || job->time.marks.phases)
+  if (job->time.phases_count || job->time.marks.user_phases)
     return 0;
   if (!job->time.phases_left_out)
     job_print_error("phases need the states of constructs: record them with 'hpcrun-lite -t', without '-p off'");

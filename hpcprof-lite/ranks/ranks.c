@@ -1,7 +1,7 @@
 #include "hpcprof-lite/ranks/ranks.h"
 
 #include "common/xalloc.h"
-#include "hpcprof-lite/ranks/serialisation.h"
+#include "hpcprof-lite/ranks/profile_message.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -116,15 +116,15 @@ static uint32_t parent(const struct ranks *ranks)
 }
 
 /* Packs a message, or its status in its place if it has failed, and releases it.  The caller frees the bytes. */
-static void *pack(struct serialisation *message, size_t *size)
+static void *pack(struct profile_message *message, size_t *size)
 {
   assert(size);
-  void *bytes = serialisation_pack(message, size);
+  void *bytes = profile_message_pack(message, size);
   if (!bytes) {
     *size = sizeof message->status;
     bytes = memcpy(xmalloc(*size), &message->status, *size);
   }
-  serialisation_release(message);
+  profile_message_release(message);
   return bytes;
 }
 
@@ -138,7 +138,7 @@ static void send_down(const struct ranks *ranks, const void *bytes, size_t size)
 }
 
 /* Sends a message of the first rank to all others, and releases it. */
-static void send_to_all(const struct ranks *ranks, struct serialisation *message)
+static void send_to_all(const struct ranks *ranks, struct profile_message *message)
 {
   size_t size;
   void *bytes = pack(message, &size);
@@ -147,7 +147,7 @@ static void send_to_all(const struct ranks *ranks, struct serialisation *message
 }
 
 /* Receives a message, or the status that was sent in its place; one from the parent is passed on to the children. */
-static void receive(const struct ranks *ranks, uint32_t from, struct serialisation *message)
+static void receive(const struct ranks *ranks, uint32_t from, struct profile_message *message)
 {
   assert(ranks->link && from < ranks->size && from != ranks->rank);
   int status = 0;
@@ -157,22 +157,22 @@ static void receive(const struct ranks *ranks, uint32_t from, struct serialisati
   if (from < ranks->rank)
     send_down(ranks, bytes, size);
   if (size > sizeof status) {
-    serialisation_unpack(message, bytes, size);
+    profile_message_unpack(message, bytes, size);
   } else {
     memcpy(&status, bytes, size);
-    *message = (struct serialisation){.status = status ? status : ERR_INPUT};
+    *message = (struct profile_message){.status = status ? status : ERR_INPUT};
   }
   free(bytes);
 }
 
 /* Merges an object of each rank into that of the first rank, along the tree: `get` adds a child's object to this
  * rank's, `put` serialises it for the parent.  Returns 0 or the first error of this rank and those below it. */
-static int reduce(const struct ranks *ranks, int status, void (*put)(struct serialisation *, void *),
-                  void (*get)(struct serialisation *, void *), void *object)
+static int reduce(const struct ranks *ranks, int status, void (*put)(struct profile_message *, void *),
+                  void (*get)(struct profile_message *, void *), void *object)
 {
   assert(ranks->link && put && get);
   for (uint32_t step = 1; step < low_bit(ranks); step *= 2) {
-    struct serialisation message;
+    struct profile_message message;
     if (ranks->rank + step >= ranks->size)
       continue;
     receive(ranks, ranks->rank + step, &message);
@@ -180,11 +180,11 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
       get(&message, object);
     if (!status)
       status = message.status;
-    serialisation_release(&message);
+    profile_message_release(&message);
   }
   if (!ranks->rank)
     return status;
-  struct serialisation message = {.status = status};
+  struct profile_message message = {.status = status};
   size_t size;
   if (!status)
     put(&message, object);
@@ -196,47 +196,48 @@ static int reduce(const struct ranks *ranks, int status, void (*put)(struct seri
 
 /* ---- files ---- */
 
-static void get_paths(struct serialisation *message, char ***paths, uint32_t *count)
+static void get_paths(struct profile_message *message, char ***paths, uint32_t *count)
 {
-  uint32_t length, total = serialisation_get_count(message);
+  uint32_t length, total = profile_message_get_count(message);
   *count = 0;
   *paths = xcalloc(total, sizeof **paths);
-  for (char *path; *count < total && (path = serialisation_own_array(message, &length, 1));) /* with a NUL behind it */
+  for (char *path;
+       *count < total && (path = profile_message_own_array(message, &length, 1));) /* with a NUL behind it */
     (*paths)[(*count)++] = path;
 }
 
 int ranks_paths(struct ranks *ranks, int status, char ***paths, uint32_t *count, uint64_t *begin_ns)
 {
   assert(paths && count && begin_ns);
-  struct serialisation message = {.status = status};
+  struct profile_message message = {.status = status};
   if (!ranks->link)
     return status;
   if (ranks->rank) {
     receive(ranks, parent(ranks), &message);
-    *begin_ns = serialisation_get_number(&message);
+    *begin_ns = profile_message_get_number(&message);
     get_paths(&message, paths, count);
     status = message.status;
-    serialisation_release(&message);
+    profile_message_release(&message);
     return status;
   }
-  serialisation_put_number(&message, *begin_ns);
-  serialisation_put_number(&message, *count);
+  profile_message_put_number(&message, *begin_ns);
+  profile_message_put_number(&message, *count);
   for (uint32_t i = 0; i < *count; i++)
-    serialisation_put_array(&message, (*paths)[i], strlen((*paths)[i]) + 1, 1);
+    profile_message_put_array(&message, (*paths)[i], strlen((*paths)[i]) + 1, 1);
   send_to_all(ranks, &message);
   return status;
 }
 
 /* ---- profiles ---- */
 
-static void put_profile(struct serialisation *message, void *profile)
+static void put_profile(struct profile_message *message, void *profile)
 {
-  serialisation_put_profile(message, profile, false);
+  profile_message_put_profile(message, profile, false);
 }
 
-static void get_profile(struct serialisation *message, void *profile)
+static void get_profile(struct profile_message *message, void *profile)
 {
-  serialisation_get_profile(message, profile);
+  profile_message_get_profile(message, profile);
 }
 
 int ranks_reduce(struct ranks *ranks, int status, struct profile *profile)
@@ -261,55 +262,55 @@ struct request_head {
   uint32_t column, rows, linked;
 };
 
-static void put_request(struct serialisation *message, const struct statistics_view *view)
+static void put_request(struct profile_message *message, const struct statistics_view *view)
 {
   assert(view->row_of && view->tree->count);
   const struct tree *tree = view->tree;
   const struct request_head head = {.column = view->column, .rows = view->rows, .linked = view->into != NULL};
-  serialisation_put_number(message, REQUEST_STATISTICS);
-  serialisation_put_profile(message, view->profile, true);
-  serialisation_put(message, &head, sizeof head);
-  serialisation_put_tree(message, tree);
-  serialisation_put_array(message, view->row_of, view->profile->contexts.count, sizeof *view->row_of);
+  profile_message_put_number(message, REQUEST_STATISTICS);
+  profile_message_put_profile(message, view->profile, true);
+  profile_message_put(message, &head, sizeof head);
+  profile_message_put_tree(message, tree);
+  profile_message_put_array(message, view->row_of, view->profile->contexts.count, sizeof *view->row_of);
   if (!view->into)
     return;
-  serialisation_put_array(message, view->into->first, tree->count, sizeof *view->into->first);
-  serialisation_put_array(message, view->into->count, tree->count, sizeof *view->into->count);
-  serialisation_put_array(message, view->into->into, view->into->into_count, sizeof *view->into->into);
+  profile_message_put_array(message, view->into->first, tree->count, sizeof *view->into->first);
+  profile_message_put_array(message, view->into->count, tree->count, sizeof *view->into->count);
+  profile_message_put_array(message, view->into->into, view->into->into_count, sizeof *view->into->into);
 }
 
-static void get_links(struct serialisation *message, struct request *request)
+static void get_links(struct profile_message *message, struct request *request)
 {
   struct derived_links *links = &request->links;
   uint32_t firsts, counts;
-  links->first = serialisation_own_array(message, &firsts, sizeof *links->first);
-  links->count = serialisation_own_array(message, &counts, sizeof *links->count);
-  links->into = serialisation_own_array(message, &links->into_count, sizeof *links->into);
+  links->first = profile_message_own_array(message, &firsts, sizeof *links->first);
+  links->count = profile_message_own_array(message, &counts, sizeof *links->count);
+  links->into = profile_message_own_array(message, &links->into_count, sizeof *links->into);
   bool valid = firsts == request->tree.count && counts == firsts;
   for (uint32_t i = 0; i < links->into_count && valid; i++)
     valid = links->into[i] < request->view.rows;
   for (uint32_t row = 0; row < firsts && valid; row++)
     valid = (uint64_t)links->first[row] + links->count[row] <= links->into_count;
-  serialisation_check(message, valid);
+  profile_message_check(message, valid);
   request->view.into = links;
 }
 
-static void get_request(struct serialisation *message, struct request *request)
+static void get_request(struct profile_message *message, struct request *request)
 {
   *request = (struct request){.view = {.profile = &request->profile, .tree = &request->tree}};
   catalog_init(&request->profile.catalog);
-  serialisation_get_profile(message, &request->profile);
-  const struct request_head *head = serialisation_get(message, sizeof *head);
-  serialisation_get_tree(message, &request->tree);
-  if (!serialisation_get_numbers(message, request->profile.contexts.count, request->tree.count, &request->row_of))
+  profile_message_get_profile(message, &request->profile);
+  const struct request_head *head = profile_message_get(message, sizeof *head);
+  profile_message_get_tree(message, &request->tree);
+  if (!profile_message_get_numbers(message, request->profile.contexts.count, request->tree.count, &request->row_of))
     return;
   request->view.column = head->column;
   request->view.rows = head->rows;
   request->view.row_of = request->row_of;
   if (head->linked)
     get_links(message, request);
-  serialisation_check(message, request->tree.count && head->column < request->profile.catalog.columns_count &&
-                                   (head->linked || head->rows == request->tree.count));
+  profile_message_check(message, request->tree.count && head->column < request->profile.catalog.columns_count &&
+                                     (head->linked || head->rows == request->tree.count));
 }
 
 /* What the helpers send back. */
@@ -318,15 +319,15 @@ struct counted {
   struct problems *problems;
 };
 
-static void put_counted(struct serialisation *message, void *object)
+static void put_counted(struct profile_message *message, void *object)
 {
   assert(((const struct counted *)object)->statistics->known);
   const struct counted *counted = object;
   const struct statistics *statistics = counted->statistics;
-  serialisation_put_array(message, statistics->threads, statistics->rows, sizeof *statistics->threads);
-  serialisation_put_array(message, statistics->ranks, statistics->ranked ? statistics->rows : 0,
-                          sizeof *statistics->ranks);
-  serialisation_put_problems(message, counted->problems);
+  profile_message_put_array(message, statistics->threads, statistics->rows, sizeof *statistics->threads);
+  profile_message_put_array(message, statistics->ranks, statistics->ranked ? statistics->rows : 0,
+                            sizeof *statistics->ranks);
+  profile_message_put_problems(message, counted->problems);
 }
 
 /* Whether all owners that the sums name exist. */
@@ -342,18 +343,18 @@ static bool valid_sums(const struct statistics_sums *sums, uint32_t rows, uint32
   return true;
 }
 
-static void get_counted(struct serialisation *message, void *object)
+static void get_counted(struct profile_message *message, void *object)
 {
   const struct counted *counted = object;
   struct statistics *into = counted->statistics, from = *into;
   uint32_t threads, ranks;
-  from.threads = serialisation_own_array(message, &threads, sizeof *from.threads);
-  from.ranks = serialisation_own_array(message, &ranks, sizeof *from.ranks);
-  serialisation_get_problems(message, counted->problems);
+  from.threads = profile_message_own_array(message, &threads, sizeof *from.threads);
+  from.ranks = profile_message_own_array(message, &ranks, sizeof *from.ranks);
+  profile_message_get_problems(message, counted->problems);
   bool valid = threads == into->rows && ranks == (into->ranked ? into->rows : 0) &&
                valid_sums(from.threads, threads, into->threads_count) &&
                valid_sums(from.ranks, ranks, into->ranks_count);
-  if (serialisation_check(message, valid))
+  if (profile_message_check(message, valid))
     statistics_merge(into, &from);
   free(from.threads);
   free(from.ranks);
@@ -362,7 +363,7 @@ static void get_counted(struct serialisation *message, void *object)
 int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, unsigned threads,
                      struct problems *problems, struct statistics *statistics)
 {
-  struct serialisation message = {0};
+  struct profile_message message = {0};
   if (!ranks->link) {
     statistics_count(view, threads, problems, statistics);
     return 0;
@@ -374,7 +375,7 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
 }
 
 /* Counts this rank's part for the first rank. */
-static void serve_statistics(const struct ranks *ranks, struct serialisation *message, unsigned threads)
+static void serve_statistics(const struct ranks *ranks, struct profile_message *message, unsigned threads)
 {
   struct request request;
   struct statistics statistics = {0};
@@ -394,23 +395,23 @@ static void serve_statistics(const struct ranks *ranks, struct serialisation *me
 
 /* ---- traces ---- */
 
-static void put_problems(struct serialisation *message, void *object)
+static void put_problems(struct profile_message *message, void *object)
 {
-  serialisation_put_problems(message, object);
+  profile_message_put_problems(message, object);
 }
 
-static void get_problems(struct serialisation *message, void *object)
+static void get_problems(struct profile_message *message, void *object)
 {
-  serialisation_get_problems(message, object);
+  profile_message_get_problems(message, object);
 }
 
 void ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request)
 {
   assert(!ranks->link || !ranks->rank);
-  struct serialisation message = {0};
+  struct profile_message message = {0};
   if (!ranks->link)
     return;
-  serialisation_put_number(&message, REQUEST_TIMELINE);
+  profile_message_put_number(&message, REQUEST_TIMELINE);
   timeline_request_put(&message, request);
   send_to_all(ranks, &message);
 }
@@ -423,7 +424,7 @@ int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problem
 }
 
 /* Has the caller read this rank's traces for the first rank. */
-static void serve_timeline(const struct ranks *ranks, struct serialisation *message,
+static void serve_timeline(const struct ranks *ranks, struct profile_message *message,
                            const struct ranks_service *service)
 {
   assert(service->timeline);
@@ -450,15 +451,15 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
 {
   assert(ranks->link && ranks->rank);
   for (;;) {
-    struct serialisation message;
+    struct profile_message message;
     receive(ranks, parent(ranks), &message);
     if (message.status == DISMISSED) /* an error is passed on by reduce() */
       break;
-    if (serialisation_get_number(&message) == REQUEST_TIMELINE)
+    if (profile_message_get_number(&message) == REQUEST_TIMELINE)
       serve_timeline(ranks, &message, service);
     else
       serve_statistics(ranks, &message, service->threads);
-    serialisation_release(&message);
+    profile_message_release(&message);
   }
   ranks->link->stop();
   ranks->link = NULL;
@@ -469,7 +470,7 @@ void ranks_dismiss(struct ranks *ranks)
   assert(!ranks->link || !ranks->rank);
   if (!ranks->link)
     return;
-  send_to_all(ranks, &(struct serialisation){.status = DISMISSED});
+  send_to_all(ranks, &(struct profile_message){.status = DISMISSED});
   ranks->link->stop();
   ranks->link = NULL;
 }

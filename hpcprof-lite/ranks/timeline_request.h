@@ -8,7 +8,7 @@
 
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/tree.h"
-#include "hpcprof-lite/ranks/serialisation.h"
+#include "hpcprof-lite/ranks/profile_message.h"
 
 /* What the first rank has, or what another one has received: then only parents and depths of the tree's rows are known,
  * and only parents, kinds and entry_of of constructs. */
@@ -19,10 +19,10 @@ struct timeline_request {
   struct construct_tree *constructs;
 };
 
-void timeline_request_put(struct serialisation *message, const struct timeline_request *request);
+void timeline_request_put(struct profile_message *message, const struct timeline_request *request);
 
 /* Fills in what the request points to, of zeros at first; row_of is allocated.  What was filled in belongs to the
  * caller also after a failure, which is kept in message->status. */
-void timeline_request_get(struct serialisation *message, struct timeline_request *request);
+void timeline_request_get(struct profile_message *message, struct timeline_request *request);
 
 #endif

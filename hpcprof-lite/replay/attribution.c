@@ -18,20 +18,20 @@ static uint64_t key_of(uint32_t row, uint64_t thread, uint64_t node)
 uint32_t attribution_find(const struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node)
 {
   uint64_t key = key_of(row, thread, node);
-  return key ? index_find(&attribution->index, key) : 0;
+  return key ? hash_map_find(&attribution->map, key) : 0;
 }
 
 uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t thread, uint64_t node)
 {
   assert(attribution->count <= ATTRIBUTION_MAX + 1);
   uint64_t key = key_of(row, thread, node);
-  uint32_t index = key ? index_find(&attribution->index, key) : 0;
+  uint32_t index = key ? hash_map_find(&attribution->map, key) : 0;
   if (index || !key || attribution->count > ATTRIBUTION_MAX)
     return index;
   attribution->count += attribution->count == 0; /* entry 0 */
   index = attribution->count++;
   xarray_reserve_zero(&attribution->entries, &attribution->room, attribution->count, sizeof *attribution->entries);
-  index_add(&attribution->index, key, index);
+  hash_map_add(&attribution->map, key, index);
   attribution->entries[index] =
       (struct attribution_entry){.row = row, .thread = (uint32_t)thread, .node = (uint32_t)node};
   return index;
@@ -39,7 +39,7 @@ uint32_t attribution_add(struct attribution *attribution, uint32_t row, uint64_t
 
 void attribution_release(struct attribution *attribution)
 {
-  index_release(&attribution->index);
+  hash_map_release(&attribution->map);
   free(attribution->entries);
   *attribution = (struct attribution){0};
 }

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 #define HPCPROF_LITE_REPLAY_ATTRIBUTION_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 enum { ATTRIBUTION_MAX = 1 << 18 };
 
@@ -17,7 +17,7 @@ struct attribution_entry {
 };
 
 struct attribution {
-  struct index index;
+  struct hash_map map;
   struct attribution_entry *entries; /* from 1; entry 0 is that of contexts that are not known */
   uint32_t count;
   size_t room;

@@ -25,7 +25,7 @@ static void add_cost(struct task_graph *graph, uint32_t clock, double cost)
 static void on_implicit(struct task_graph *graph, struct graph_event *event)
 {
   uint64_t name = task_graph_name(event->operand[0], event->operand[1]);
-  uint32_t region_index = name ? index_find(&graph->regions.names, name) : 0;
+  uint32_t region_index = name ? hash_map_find(&graph->regions.names, name) : 0;
   uint32_t index = task_graph_task_new(graph, task_graph_name(event->next->thread, ++event->stream->tasks));
   struct task_graph_region *region = task_graph_region(graph, region_index);
   graph->lost.invalid += name && !region_index;
@@ -44,13 +44,13 @@ static void on_implicit(struct task_graph *graph, struct graph_event *event)
   set_current(graph, event->stream, index);
 }
 
-/* Raises the clock at which the tasks of the region's phase join. */
-static void offer_to_phase(struct task_graph *graph, const struct task_graph_task *task)
+/* Raises the clock at which the tasks of the region's barrier interval join. */
+static void offer_to_interval(struct task_graph *graph, const struct task_graph_task *task)
 {
   assert(task->region);
   struct task_graph_region *region = task_graph_region(graph, task->region);
   if (region->open)
-    task_graph_raise(graph, &region->phases[task->phase & 1], task->now);
+    task_graph_raise(graph, &region->intervals[task->interval & 1], task->now);
 }
 
 static void end_task(struct task_graph *graph, struct graph_event *event)
@@ -67,7 +67,7 @@ static void on_implicit_end(struct task_graph *graph, struct graph_event *event)
   if (!event->task)
     return;
   if (task->region)
-    offer_to_phase(graph, task);
+    offer_to_interval(graph, task);
   else
     vector_clock_raise(&graph->clocks, graph->program_end, task->now);
   end_task(graph, event);
@@ -111,8 +111,8 @@ static void on_region_end(struct task_graph *graph, struct graph_event *event)
     graph->lost.invalid++;
     return;
   }
-  vector_clock_raise(&graph->clocks, creator->now, region->phases[0]);
-  vector_clock_raise(&graph->clocks, creator->now, region->phases[1]);
+  vector_clock_raise(&graph->clocks, creator->now, region->intervals[0]);
+  vector_clock_raise(&graph->clocks, creator->now, region->intervals[1]);
   for (unsigned i = 0; i < TASK_GRAPH_LOOPS; i++)
     task_graph_loop_close(graph, &region->loops[i]);
   add_cost(graph, creator->now, graph->costs.join);
@@ -155,7 +155,7 @@ static void on_task(struct task_graph *graph, struct graph_event *event)
     task_graph_group(graph, task->group)->refs += task->group != 0;
     task->region = parent->region;
     task_graph_region(graph, task->region)->refs += task->region != 0;
-    task->phase = starter->phase;
+    task->interval = starter->interval;
     if (beside) {
       task->creation_chunk = starter->creation_chunk;
       task->outer_instance = instances_share(&graph->instances, starter->outer_instance);
@@ -209,7 +209,7 @@ static void on_task_end(struct task_graph *graph, struct graph_event *event)
   if (awaited && task->group)
     task_graph_raise(graph, &task_graph_group(graph, task->group)->ends, task->now);
   else if (awaited && task->region)
-    offer_to_phase(graph, task);
+    offer_to_interval(graph, task);
   else if (awaited) /* neither a taskgroup nor a region waits for it */
     vector_clock_raise(&graph->clocks, graph->program_end, task->now);
   end_task(graph, event);
@@ -224,7 +224,7 @@ static void on_wait(struct task_graph *graph, struct graph_event *event)
     return;
   task_graph_flush_work(graph, task);
   if (event->operand[2] == GRAPHLOG_BARRIER && task->region)
-    offer_to_phase(graph, task);
+    offer_to_interval(graph, task);
   instances_count(&graph->instances, task_graph_row(graph, event->operand[3]));
 }
 
@@ -248,8 +248,8 @@ static void on_wait_end(struct task_graph *graph, struct graph_event *event)
   else if (kind == GRAPHLOG_TASKGROUP)
     vector_clock_raise(&graph->clocks, task->now, task_graph_group(graph, task->group)->ends);
   else if (region->open) {
-    vector_clock_raise(&graph->clocks, task->now, region->phases[task->phase & 1]);
-    task->phase++;
+    vector_clock_raise(&graph->clocks, task->now, region->intervals[task->interval & 1]);
+    task->interval++;
   }
 }
 
@@ -463,7 +463,7 @@ static uint64_t lock_name(uint64_t id)
 /* Returns the lock with that number, which is added if it does not exist; 0 if there is no room. */
 static uint32_t get_lock(struct task_graph *graph, uint64_t id, const struct clock_pair *now)
 {
-  uint32_t index = index_find(&graph->locks.names, lock_name(id));
+  uint32_t index = hash_map_find(&graph->locks.names, lock_name(id));
   if (index)
     return index;
   index = object_table_add(&graph->locks, lock_name(id));
@@ -510,7 +510,7 @@ static void on_acquire(struct task_graph *graph, struct graph_event *event)
 static void on_release(struct task_graph *graph, struct graph_event *event)
 {
   struct task_graph_task *task = task_graph_task(graph, event->running);
-  uint32_t index = index_find(&graph->locks.names, lock_name(event->operand[0]));
+  uint32_t index = hash_map_find(&graph->locks.names, lock_name(event->operand[0]));
   struct task_graph_lock *lock = lock_at(graph, index);
   struct clock_pair now = task_graph_now(graph, task);
   if (index) {
@@ -566,9 +566,12 @@ void graph_reader_unawaited(struct task_graph *graph, uint32_t index)
   while (index) {
     const struct task_graph_task *task = task_graph_task(graph, index);
     const struct task_graph_region *region = task_graph_region(graph, task->region);
-    const uint32_t ends[] = {
-        task->now,         task->children,   task->earlier_children, task->flags & TASK_GRAPH_LOOP ? task->loop_end : 0,
-        region->phases[0], region->phases[1]};
+    const uint32_t ends[] = {task->now,
+                             task->children,
+                             task->earlier_children,
+                             task->flags & TASK_GRAPH_LOOP ? task->loop_end : 0,
+                             region->intervals[0],
+                             region->intervals[1]};
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
       vector_clock_raise(clocks, graph->program_end, ends[i]);
     for (uint32_t group = task->group; group; group = task_graph_group(graph, group)->outer)

@@ -72,7 +72,7 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
 
 struct join *joins_find(struct joins *joins, uint64_t name, bool create)
 {
-  uint32_t index = index_find(&joins->table.names, name);
+  uint32_t index = hash_map_find(&joins->table.names, name);
   if (!index && create)
     index = join_new(joins, name);
   if (!index)

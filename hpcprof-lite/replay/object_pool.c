@@ -58,7 +58,7 @@ void object_table_init(struct object_table *table, size_t size, uint32_t max)
 void object_table_release(struct object_table *table)
 {
   object_pool_release(&table->pool);
-  index_release(&table->names);
+  hash_map_release(&table->names);
 }
 
 uint32_t object_table_add(struct object_table *table, uint64_t name)
@@ -67,13 +67,13 @@ uint32_t object_table_add(struct object_table *table, uint64_t name)
     return 0;
   uint32_t index = object_pool_get(&table->pool);
   if (index)
-    index_add(&table->names, name, index);
+    hash_map_add(&table->names, name, index);
   return index;
 }
 
 void object_table_remove(struct object_table *table, uint32_t index, uint64_t name)
 {
   assert(index && name);
-  index_remove(&table->names, name);
+  hash_map_remove(&table->names, name);
   object_pool_put(&table->pool, index);
 }

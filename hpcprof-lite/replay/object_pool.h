@@ -7,7 +7,7 @@
 #ifndef HPCPROF_LITE_REPLAY_OBJECT_POOL_H
 #define HPCPROF_LITE_REPLAY_OBJECT_POOL_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 #include <assert.h>
 
@@ -42,7 +42,7 @@ static inline void *object_pool_at(const struct object_pool *pool, uint32_t inde
 
 struct object_table {
   struct object_pool pool;
-  struct index names; /* not 0 */
+  struct hash_map names; /* not 0 */
 };
 
 /* The same for tables. */

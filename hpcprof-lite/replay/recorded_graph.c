@@ -126,7 +126,7 @@ static void find_contexts(struct recorded_graph *recorded)
     recorded->shares[i] =
         (struct context_share){.directive = profile->span_rows ? profile->span_rows[entry->row] : entry->row,
                                .context = entry->thread ? found[i] : MODEL_NONE,
-                               .place = i,
+                               .position = i,
                                .amount = model_rounded(entry->amount * recorded->scale)};
   }
   read_close(file);
@@ -316,7 +316,7 @@ static void fill_scenario_shares(struct recorded_graph *recorded, const struct r
   }
   if (before < all)
     recorded->scenario_shares[count++] =
-        (struct context_share){.context = MODEL_NONE, .place = MODEL_NONE, .amount = all - before};
+        (struct context_share){.context = MODEL_NONE, .position = MODEL_NONE, .amount = all - before};
   recorded->scenario_shares_count = count;
 }
 

@@ -79,7 +79,7 @@ void selection_release(struct selection *selection)
   free(selection->mean_remaining);
   free(selection->choice_of);
   free(selection->remaining);
-  index_release(&selection->nested);
+  hash_map_release(&selection->nested);
   *selection = (struct selection){0};
 }
 
@@ -90,7 +90,7 @@ uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t 
   if (!own || own == outer || !outer)
     return own ? own : outer;
   uint64_t key = (uint64_t)outer << 32 | own;
-  uint32_t known = index_find(&selection->nested, key);
+  uint32_t known = hash_map_find(&selection->nested, key);
   if (known)
     return known - 1;
   double remaining[SELECTION_MAX];
@@ -101,6 +101,6 @@ uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t 
   uint32_t both = intern(selection, remaining);
   if (!both)
     both = outer; /* there are too many choices */
-  index_add(&selection->nested, key, both + 1);
+  hash_map_add(&selection->nested, key, both + 1);
   return both;
 }

@@ -12,7 +12,7 @@
 
 #include "hpcprof-lite/replay/attribution.h"
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 enum { SELECTION_MAX = 64 }; /* scenarios */
 
@@ -23,7 +23,7 @@ struct selection {
   uint32_t *choice_of;    /* [row] */
   double *remaining;      /* [choice][scenario] fraction that remains because of constructs */
   uint32_t choices;
-  struct index nested; /* (outer choice, row's choice) to number of the combined choice + 1 */
+  struct hash_map nested; /* (outer choice, row's choice) to number of the combined choice + 1 */
 };
 
 /* Prepares for scenarios with factors of directives, row_factors[scenario][row], and of the attribution's entries,

@@ -52,7 +52,7 @@ uint64_t task_graph_name(uint64_t thread, uint64_t number)
 uint32_t task_graph_find(const struct task_graph *graph, uint64_t thread, uint64_t number)
 {
   uint64_t name = task_graph_name(thread, number);
-  return name ? index_find(&graph->tasks.names, name) : 0;
+  return name ? hash_map_find(&graph->tasks.names, name) : 0;
 }
 
 uint32_t task_graph_row(struct task_graph *graph, uint64_t row)
@@ -99,8 +99,8 @@ void task_graph_region_release(struct task_graph *graph, uint32_t index)
   if (!index || --region->refs > 0)
     return;
   vector_clock_free(&graph->clocks, &region->start);
-  vector_clock_free(&graph->clocks, &region->phases[0]);
-  vector_clock_free(&graph->clocks, &region->phases[1]);
+  vector_clock_free(&graph->clocks, &region->intervals[0]);
+  vector_clock_free(&graph->clocks, &region->intervals[1]);
   object_table_remove(&graph->regions, index, region->name);
 }
 
@@ -272,7 +272,7 @@ void task_graph_task_end(struct task_graph *graph, uint32_t index)
   instances_leave(&graph->instances, task->outer_instance);
   task->outer_instance = 0;
   task->flags |= TASK_GRAPH_ENDED;
-  index_remove(&graph->tasks.names, task->name);
+  hash_map_remove(&graph->tasks.names, task->name);
   task_graph_task_release(graph, index);
 }
 

@@ -37,7 +37,7 @@ struct task_graph_scope {
 
 struct task_graph_task {
   uint32_t refs; /* from itself until it ends, its children, streams that run it, regions that it created */
-  uint32_t flags, parent, group, region, phase;
+  uint32_t flags, parent, group, region, interval;
   uint32_t outer_instance;       /* the instance in which it was created */
   uint32_t choice;               /* what scenarios select there */
   uint32_t scope;                /* the innermost */
@@ -70,7 +70,7 @@ struct task_graph_region {
   uint32_t team;  /* of a sink, 0 at first */
   bool open;
   uint64_t size, name;
-  uint32_t start, phases[2]; /* clocks; phases by parity, because a thread may be one phase ahead */
+  uint32_t start, intervals[2]; /* clocks; intervals by parity, because a thread may be one interval ahead */
   struct task_graph_loop loops[TASK_GRAPH_LOOPS];
 };
 

@@ -45,12 +45,12 @@ static void refer(struct objects *objects, uint32_t index)
 }
 
 /* Whether the names of a table are those of objects in use. */
-static bool check_names_of(const struct objects *objects, const struct index *names)
+static bool check_names_of(const struct objects *objects, const struct hash_map *names)
 {
   for (uint32_t slot = 0; slot < names->slots; slot++)
     if (names->keys[slot] && (names->numbers[slot] >= objects->pool->used || objects->freed[names->numbers[slot]]))
       return false;
-  return check_index(names);
+  return check_hash_map(names);
 }
 
 /* The objects of a task graph. */

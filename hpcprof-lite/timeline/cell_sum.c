@@ -8,11 +8,11 @@
 
 void cell_sum_weigh(struct cell_amounts *amounts, uint32_t key, uint32_t number, uint64_t ns)
 {
-  uint32_t found = index_find(&amounts->index, (uint64_t)key + 1);
+  uint32_t found = hash_map_find(&amounts->map, (uint64_t)key + 1);
   if (!found) {
     found = amounts->count + 1;
     xarray_reserve(&amounts->amounts, &amounts->room, found, sizeof *amounts->amounts);
-    index_add(&amounts->index, (uint64_t)key + 1, found);
+    hash_map_add(&amounts->map, (uint64_t)key + 1, found);
     amounts->amounts[amounts->count++] = (struct cell_amount){.key = key, .number = number};
   }
   struct cell_amount *amount = &amounts->amounts[found - 1];
@@ -59,7 +59,7 @@ struct cell_amount cell_sum_most(const struct cell_amounts *amounts)
 
 static void clear(struct cell_amounts *amounts)
 {
-  index_clear(&amounts->index);
+  hash_map_clear(&amounts->map);
   amounts->count = 0;
 }
 
@@ -74,8 +74,8 @@ void cell_sum_clear(struct cell_sum *sum)
 void cell_sum_release(struct cell_sum *sum)
 {
   free(sum->contexts.amounts);
-  index_release(&sum->contexts.index);
+  hash_map_release(&sum->contexts.map);
   free(sum->constructs.amounts);
-  index_release(&sum->constructs.index);
+  hash_map_release(&sum->constructs.map);
   *sum = (struct cell_sum){0};
 }

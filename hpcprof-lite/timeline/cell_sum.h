@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_TIMELINE_CELL_SUM_H
 #define HPCPROF_LITE_TIMELINE_CELL_SUM_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/timeline.h"
 
 /* Amounts of keys, each with another number that stands for it. */
@@ -18,7 +18,7 @@ struct cell_amounts {
   struct cell_amount *amounts;
   uint32_t count;
   size_t room;
-  struct index index; /* by key + 1: number of the amount + 1 */
+  struct hash_map map; /* by key + 1: number of the amount + 1 */
 };
 
 struct cell_sum {

@@ -24,7 +24,7 @@ enum {
   SHIFT_MAX = 48,
   LEVELS_MAX = 40,
   BYTES_A_CELL = 8,       /* of the trace, for a cell of the first level */
-  WINDOW_BYTES = 64 << 10 /* of an earlier file, in which a chunk of an index is sought */
+  WINDOW_BYTES = 64 << 10 /* of an earlier file, in which an extent of an index is sought */
 };
 
 struct index_builder {
@@ -75,7 +75,7 @@ static void put(struct lane_builder *builder, uint32_t owner, uint32_t first, co
 {
   assert(count);
   struct index_builder *building = builder->building;
-  struct format_chunk head = {
+  struct format_extent head = {
       .table = FORMAT_INDEX, .owner = owner, .first = first, .count = (uint32_t)count, .record_size = 1};
   size_t size = format_pack(&head, bytes, builder->zstd, builder->packed, builder->packed_room);
   pthread_mutex_lock(&building->lock);
@@ -301,7 +301,7 @@ static int open_directory(const struct index_builder *building)
   return open(before ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whether the beginning of the file has a chunk of an index.  Its first one may be damaged, and is then replaced. */
+/* Whether the beginning of the file has an extent of an index.  Its first one may be damaged, and is then replaced. */
 static bool is_index(int fd)
 {
   static const uint64_t magic = FORMAT_MAGIC;
@@ -310,7 +310,7 @@ static bool is_index(int fd)
   size_t size = got > 0 ? (size_t)got : 0;
   const uint8_t *at = bytes;
   while ((at = memmem(at, size - (size_t)(at - bytes), &magic, sizeof magic)) != NULL) {
-    struct format_chunk head;
+    struct format_extent head;
     if (size - (size_t)(at - bytes) < sizeof head)
       return false;
     memcpy(&head, at, sizeof head);

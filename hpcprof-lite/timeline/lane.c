@@ -55,7 +55,7 @@ struct sample {
   enum tracelog_sample_kind kind;
   uint32_t node;
   uint64_t since_ns; /* of the sample before */
-  size_t chunk;      /* in which it was */
+  size_t extent;     /* in which it was */
   uint64_t weight_ns, tool_ns, delay_ns;
 };
 
@@ -79,8 +79,8 @@ struct lane {
   size_t pending_count, pending_room, delivered, settled; /* settled: these wait for no sample */
   uint64_t early_ns, early_overhead_ns;   /* work and overhead since the last sample that is settled without it */
   uint64_t deferred[TIMELINE_CATEGORIES]; /* what samples say of such work: that is made of the next one */
-  /* since the beginning of a chunk, so that a part of the lane is like the whole: */
-  size_t chunk;              /* the number of that chunk */
+  /* since the beginning of an extent, so that a part of the lane is like the whole: */
+  size_t extent;             /* the number of that extent */
   int64_t credit_ns;         /* by how much samples say that the thread ran longer than was made of its busy time */
   uint64_t overhead_ns;      /* overhead of samples that was longer than the work around them */
   struct lane_interval last; /* the piece added last */
@@ -185,20 +185,20 @@ static uint32_t construct_category(const struct lane *lane, uint64_t record, uin
   return wait == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
 }
 
-static uint32_t place_category(const struct lane *lane, uint64_t place)
+static uint32_t site_category(const struct lane *lane, uint64_t site)
 {
-  if (!place)
+  if (!site)
     return TIMELINE_WORK;
-  if (place > lane->waits_count)
+  if (site > lane->waits_count)
     return TIMELINE_GAP;
-  return lane->waits[place - 1].kind == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
+  return lane->waits[site - 1].kind == FORMAT_WAIT_LOCK ? TIMELINE_LOCK_WAIT : TIMELINE_IDLE;
 }
 
 /* The category and record of a code. */
 static struct lane_interval state_of(const struct lane *lane, uint64_t code)
 {
   if (!lane->of->with_constructs)
-    return (struct lane_interval){.category = place_category(lane, code),
+    return (struct lane_interval){.category = site_category(lane, code),
                                   .record = code <= lane->waits_count ? (uint32_t)code : 0};
   uint64_t record = code / CONSTRUCT_TIMES;
   bool known = !record || record < lane->constructs_count;
@@ -399,7 +399,7 @@ static void divide_busy(struct lane *lane, const struct sample *sample, bool hit
 }
 
 /* What came before the sample before it does not wait for this one, which matters if that one was not read: because its
- * chunk is missing, or a part of the lane begins here. */
+ * extent is missing, or a part of the lane begins here. */
 static void settle_until(struct lane *lane, uint64_t ns)
 {
   assert(lane->settled <= lane->pending_count);
@@ -419,8 +419,8 @@ static void apply(struct lane *lane, const struct sample *sample, uint32_t categ
 {
   bool hit = category == TIMELINE_WORK || category == TIMELINE_OVERHEAD;
   bool runs = category == TIMELINE_WORK && (sample->kind == TRACELOG_WORKS || sample->kind == TRACELOG_OVERHEAD);
-  if (lane->chunk != sample->chunk) {
-    lane->chunk = sample->chunk;
+  if (lane->extent != sample->extent) {
+    lane->extent = sample->extent;
     lane->credit_ns = 0;
     lane->overhead_ns = 0;
     memset(lane->deferred, 0, sizeof lane->deferred);
@@ -503,7 +503,7 @@ static void keep_sample(struct lane *lane, const struct trace_event *event)
       (struct sample){.ns = at_ns(lane, event->end_ticks),
                       .kind = event->sample,
                       .node = event->node,
-                      .chunk = lane->trace.cursor.chunk,
+                      .extent = lane->trace.cursor.extent,
                       .since_ns = at_ns(lane, event->last_ticks),
                       .weight_ns = trace_event_weight(event, lane->of->period_ns),
                       .tool_ns = event->tool_ns,

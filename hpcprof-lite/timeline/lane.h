@@ -8,7 +8,7 @@
  * Numbers of constructs and contexts are those of the thread itself (FORMAT_CONSTRUCTS, FORMAT_NODES), so that they do
  * not depend on which files are read together; traced.c maps them.
  *
- * Memory: one chunk of the trace, the tables of the thread's constructs, and the samples of the state that is read, of
+ * Memory: one extent of the trace, the tables of the thread's constructs, and the samples of the state that is read, of
  * which at most 4 million are kept.
  */
 #ifndef HPCPROF_LITE_TIMELINE_LANE_H
@@ -24,7 +24,7 @@ struct lane_process {
   struct trace_reader trace;
   uint64_t offset_ns;   /* from the start of the run to that of the process */
   uint64_t period_ns;   /* of samples; 0: they do not measure time */
-  bool with_constructs; /* states are constructs; otherwise waiting places */
+  bool with_constructs; /* states are constructs; otherwise wait sites */
 };
 
 /* run_start_ns: CLOCK_REALTIME at the start of the run.  lanes->trace.file.count is 0 if there is no trace.
@@ -45,7 +45,7 @@ void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *st
 struct lane_interval {
   uint64_t start_ns, end_ns; /* since the start of the run; end > start */
   uint32_t category;         /* enum timeline_category */
-  uint32_t record;           /* of the thread's constructs, or without those of its waiting places + 1; 0: outside all;
+  uint32_t record;           /* of the thread's constructs, or without those of its wait sites + 1; 0: outside all;
                                 MODEL_NONE: not known */
   uint32_t node;             /* of the thread's calling contexts; 0: no sample fell into it */
   uint32_t holder;           /* LOCK_WAIT: index of the thread that held the lock; 0: not known */

@@ -2,7 +2,7 @@
 
 #include "common/format.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/input/stream_chunks.h"
+#include "hpcprof-lite/input/stream_extents.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
 
 #include <assert.h>
@@ -13,33 +13,33 @@
 enum { FINER = 64, SHIFT_MAX = 62 };
 
 struct timeline_index {
-  struct stream_chunks file;
+  struct stream_extents file;
   struct format_index head;
   uint64_t offset_ns;
 };
 
 /* ---- reading ---- */
 
-static const struct stream_chunk *find_chunk(const struct stream_chunks *file, uint32_t owner, uint32_t first)
+static const struct stream_extent *find_extent(const struct stream_extents *file, uint32_t owner, uint32_t first)
 {
-  size_t number = stream_chunks_find(file, owner, first);
-  const struct stream_chunk *found = number < file->count ? &file->chunks[number] : NULL;
+  size_t number = stream_extents_find(file, owner, first);
+  const struct stream_extent *found = number < file->count ? &file->extents[number] : NULL;
   return found && found->owner == owner && found->first == first ? found : NULL;
 }
 
-/* Returns false if there is no such chunk, or it is damaged. */
-static bool decode(const struct timeline_index *index, const struct stream_chunk *chunk, size_t most, uint8_t **bytes,
+/* Returns false if there is no such extent, or it is damaged. */
+static bool decode(const struct timeline_index *index, const struct stream_extent *extent, size_t most, uint8_t **bytes,
                    size_t *size)
 {
   char message[256];
-  return chunk && !stream_chunks_decode(&index->file, chunk, most, bytes, size, message);
+  return extent && !stream_extents_decode(&index->file, extent, most, bytes, size, message);
 }
 
 static bool read_head(struct timeline_index *index, const struct timeline_index_key *key)
 {
   uint8_t *bytes;
   size_t size;
-  if (!decode(index, find_chunk(&index->file, 0, 0), sizeof index->head, &bytes, &size))
+  if (!decode(index, find_extent(&index->file, 0, 0), sizeof index->head, &bytes, &size))
     return false;
   if (size == sizeof index->head)
     memcpy(&index->head, bytes, size);
@@ -54,7 +54,7 @@ struct timeline_index *timeline_index_open(const struct timeline_index_key *key)
   struct timeline_index *index = xcalloc(1, sizeof *index);
   struct problems ignored = {0};
   index->offset_ns = key->offset_ns;
-  int status = stream_chunks_open(key->measurement, FORMAT_INDEX_SUFFIX, FORMAT_INDEX, &ignored, &index->file);
+  int status = stream_extents_open(key->measurement, FORMAT_INDEX_SUFFIX, FORMAT_INDEX, &ignored, &index->file);
   bool whole = !status && !ignored.count;
   problems_release(&ignored);
   if (whole && read_head(index, key))
@@ -67,7 +67,7 @@ void timeline_index_close(struct timeline_index *index)
 {
   if (!index)
     return;
-  stream_chunks_release(&index->file);
+  stream_extents_release(&index->file);
   free(index);
 }
 
@@ -76,8 +76,8 @@ uint8_t *timeline_index_more(const struct timeline_index *index, uint32_t part, 
   if (!index || part == UINT32_MAX)
     return NULL;
   uint8_t *bytes;
-  const struct stream_chunk *chunk = find_chunk(&index->file, 0, part + 1);
-  return decode(index, chunk, STREAM_CHUNKS_MAX, &bytes, size) ? bytes : NULL;
+  const struct stream_extent *extent = find_extent(&index->file, 0, part + 1);
+  return decode(index, extent, STREAM_EXTENTS_MAX, &bytes, size) ? bytes : NULL;
 }
 
 bool timeline_index_check(const struct timeline_index *index)
@@ -85,7 +85,7 @@ bool timeline_index_check(const struct timeline_index *index)
   for (size_t i = 0; i < index->file.count; i++) {
     uint8_t *bytes;
     size_t size;
-    if (!decode(index, &index->file.chunks[i], STREAM_CHUNKS_MAX, &bytes, &size))
+    if (!decode(index, &index->file.extents[i], STREAM_EXTENTS_MAX, &bytes, &size))
       return false;
     free(bytes);
   }
@@ -187,11 +187,11 @@ static bool read_block(struct reading *reading, uint64_t block, uint64_t first, 
   uint8_t *bytes;
   size_t size;
   uint64_t length_ns = UINT64_C(1) << (reading->index->head.shift + reading->level);
-  const struct stream_chunk *chunk = NULL;
+  const struct stream_extent *extent = NULL;
   if (!(block >> TIMELINE_INDEX_LEVEL_SHIFT))
-    chunk = find_chunk(&reading->index->file, reading->lane->thread,
-                       reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
-  if (!decode(reading->index, chunk, sizeof cells, &bytes, &size)) /* there must be one: the thread lived then */
+    extent = find_extent(&reading->index->file, reading->lane->thread,
+                         reading->level << TIMELINE_INDEX_LEVEL_SHIFT | (uint32_t)block);
+  if (!decode(reading->index, extent, sizeof cells, &bytes, &size)) /* there must be one: the thread lived then */
     return false;
   if (size == sizeof cells)
     memcpy(cells, bytes, sizeof cells);

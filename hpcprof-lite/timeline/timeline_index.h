@@ -5,7 +5,7 @@
  * levels are built in one pass over the lane.  An index is valid only for the trace from which it was made.  All input
  * is hostile: a damaged index is as good as none.
  *
- * index_builder.h builds it.  Memory: a list of its chunks, and for each thread that reads one block.  The length of
+ * index_builder.h builds it.  Memory: a list of its extents, and for each thread that reads one block.  The length of
  * cells is chosen so that all lanes have TIMELINE_INDEX_CELLS at most together, unless a lane has few.
  */
 #ifndef HPCPROF_LITE_TIMELINE_TIMELINE_INDEX_H
@@ -19,8 +19,8 @@ enum {
   TIMELINE_INDEX_LANE_CELLS = 256 << 10,
   TIMELINE_INDEX_LEAST = 1 << 13,  /* cells that the longest lane has at least */
   TIMELINE_INDEX_FEWEST = 1 << 10, /* the same if there are many lanes */
-  TIMELINE_INDEX_BLOCK = 1 << 10,  /* of a chunk */
-  TIMELINE_INDEX_LEVEL_SHIFT = 26  /* a chunk's number: level << 26 | number of its first cell / 1024 */
+  TIMELINE_INDEX_BLOCK = 1 << 10,  /* of an extent */
+  TIMELINE_INDEX_LEVEL_SHIFT = 26  /* an extent's number: level << 26 | number of its first cell / 1024 */
 };
 
 /* A cell in the file, little-endian.  Numbers of context and construct are the thread's own, 0: not known; a

@@ -1,7 +1,7 @@
 /* The timeline of a run: the lanes of all processes that have a trace, in the terms of the reports.
  *
  * Context: BATCH.  Lanes can be read by several threads at the same time, each lane by one of them.  Memory: the
- * samples of working threads, the intervals of the critical path, for each lane that is being read a chunk of its
+ * samples of working threads, the intervals of the critical path, for each lane that is being read an extent of its
  * trace, and for each thread that reads lanes 8 bytes for each context, to find what they wait for.
  */
 #ifndef HPCPROF_LITE_TIMELINE_TIMELINE_SOURCE_H

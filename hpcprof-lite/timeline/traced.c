@@ -96,8 +96,8 @@ void traced_prepare(const struct timeline_input *input, struct traced *traced, u
 struct timeline_index_key traced_key(const struct traced *traced)
 {
   const struct profile_process *process = traced->lanes.process;
-  uint64_t digest = index_hash(index_hash(traced->lanes.trace.file.digest, process->start_ns), process->pid);
-  digest = index_hash(digest, TIMELINE_INDEX_RULES);
+  uint64_t digest = hash_map_key(hash_map_key(traced->lanes.trace.file.digest, process->start_ns), process->pid);
+  digest = hash_map_key(digest, TIMELINE_INDEX_RULES);
   return (struct timeline_index_key){
       .measurement = process->path, .digest = digest, .offset_ns = traced->lanes.offset_ns};
 }

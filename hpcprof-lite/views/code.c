@@ -63,7 +63,7 @@ const struct bounds *code_bounds(struct code *code, uint32_t module)
 uint64_t code_function(struct code *code, uint32_t module, uint64_t offset)
 {
   assert(module < code->names->modules_count);
-  struct symbols_place place;
+  struct symbols_location place;
   const struct symbols *symbols = code->names->modules[module].symbols;
   if (symbols && symbols_lookup(symbols, offset, &place, 1) >= 1 && place.function)
     return place.low;
@@ -73,7 +73,7 @@ uint64_t code_function(struct code *code, uint32_t module, uint64_t offset)
 const char *code_name(struct code *code, uint32_t module, uint64_t offset)
 {
   assert(module < code->names->modules_count);
-  struct symbols_place place;
+  struct symbols_location place;
   const struct symbols *symbols = code->names->modules[module].symbols;
   return symbols && symbols_lookup(symbols, offset, &place, 1) >= 1 && place.low == offset ? place.function : NULL;
 }
@@ -141,7 +141,7 @@ bool code_calls_other(struct code *code, uint32_t module, uint64_t end)
 }
 
 /* Whether an outlined function begins at an address, which has a line and shows its origin. */
-static bool is_outlined(const struct symbols *symbols, uint64_t address, struct symbols_place *place, char *readable)
+static bool is_outlined(const struct symbols *symbols, uint64_t address, struct symbols_location *place, char *readable)
 {
   if (symbols_lookup(symbols, address, place, 1) < 1 || place->low != address || !place->decl_line)
     return false;
@@ -149,7 +149,7 @@ static bool is_outlined(const struct symbols *symbols, uint64_t address, struct 
   return raw && symbols_outlined(raw, readable, SYMBOLS_NAME_MAX) == SYMBOLS_OUTLINED && *readable;
 }
 
-bool code_passed(struct code *code, uint32_t module, uint64_t low, uint64_t end, struct symbols_place *found,
+bool code_passed(struct code *code, uint32_t module, uint64_t low, uint64_t end, struct symbols_location *found,
                  char *readable)
 {
   assert(module < code->names->modules_count && readable);
@@ -157,7 +157,7 @@ bool code_passed(struct code *code, uint32_t module, uint64_t low, uint64_t end,
   const struct callees *callees = code_callees(code, module);
   const struct symbols *symbols = code->names->modules[module].symbols;
   uint64_t loads[LOADS_MAX], only = 0;
-  struct symbols_place entry;
+  struct symbols_location entry;
   const char *name = low ? called_name(code, module, end) : NULL;
   if (!name || !begins(name, "GOMP_"))
     return false;

@@ -9,7 +9,7 @@
 #include "hpcprof-lite/model/profile.h"
 #include "common/symbols/bounds.h"
 #include "common/symbols/callees.h"
-#include "common/symbols/symbols_place.h"
+#include "common/symbols/symbols_location.h"
 
 struct code;
 
@@ -39,7 +39,7 @@ bool code_calls_other(struct code *code, uint32_t module, uint64_t end);
 
 /* Finds the outlined function that a call or jump, which ends at `end` in the function that begins at `low`, passes to
  * GCC's entry points of the runtime: the one that is loaded for it, or the only one that the function loads. */
-bool code_passed(struct code *code, uint32_t module, uint64_t low, uint64_t end, struct symbols_place *found,
+bool code_passed(struct code *code, uint32_t module, uint64_t low, uint64_t end, struct symbols_location *found,
                  char *readable);
 
 #endif

@@ -17,7 +17,7 @@ enum { LINES_BELOW_MAX = 3 };
 static const char *caller_name(const struct names *names, const struct tree *tree, uint32_t address)
 {
   assert(address < names->addresses_count);
-  uint32_t best = 0, least = LINES_BELOW_MAX + 1, outer = names->steps[names->addresses[address].first].function;
+  uint32_t best = 0, least = LINES_BELOW_MAX + 1, outer = names->frames[names->addresses[address].first].function;
   const struct names_function *outlined = &names->functions[names_innermost(names, address)->function];
   for (uint32_t i = 1; i < tree->count && least; i++) {
     const struct tree_row *row = &tree->rows[i];
@@ -43,7 +43,7 @@ static void name_directive(const struct profile *profile, struct names *names, c
   uint32_t address = names->directive_at[number];
   if (address == MODEL_NONE)
     return;
-  const struct names_step *step = names_innermost(names, address);
+  const struct names_frame *step = names_innermost(names, address);
   row->file = step->line ? step->file : "";
   row->line = step->line;
   if (*row->name)
@@ -67,8 +67,8 @@ static bool same_code(const struct names *names, uint32_t a, uint32_t b, uint32_
   for (uint32_t i = 0; i <= depth && (i < x->count || i < y->count); i++) {
     if (i >= x->count || i >= y->count)
       return false;
-    const struct names_step *s = &names->steps[x->first + x->count - 1 - i];
-    const struct names_step *t = &names->steps[y->first + y->count - 1 - i];
+    const struct names_frame *s = &names->frames[x->first + x->count - 1 - i];
+    const struct names_frame *t = &names->frames[y->first + y->count - 1 - i];
     if (s->function != t->function || s->line != t->line || s->file != t->file)
       return false;
   }
@@ -106,7 +106,7 @@ static void add_calls(struct names *names, uint32_t number, uint32_t depth)
   struct names_directive *row = &names->directives[number];
   const struct names_address *address = &names->addresses[names->directive_at[number]];
   for (uint32_t i = 1; i <= depth && i < address->count; i++) {
-    const struct names_step *step = &names->steps[address->first + address->count - 1 - i];
+    const struct names_frame *step = &names->frames[address->first + address->count - 1 - i];
     row->name = names_own(names, xasprintf("%s < %s:%" PRIu32, row->name, names_base(step->file), step->line));
   }
 }

@@ -69,16 +69,16 @@ static void join_nodes(struct build *build, uint32_t *map)
 {
   assert(build->names->directives);
   const struct construct_times *times = &build->profile->constructs;
-  struct index index = {0};
+  struct hash_map known = {0};
   for (uint32_t i = 0; i < times->nodes_count; i++) {
     struct construct_node node = times->nodes[i];
     node.parent = i ? map[node.parent] : MODEL_NONE;
     node.directive = build->names->directives[node.directive].first;
-    map[i] = construct_times_add(&build->joined, &index, &node);
+    map[i] = construct_times_add(&build->joined, &known, &node);
     if (build->joined.nodes[map[i]].context == MODEL_NONE)
       build->joined.nodes[map[i]].context = node.context;
   }
-  index_release(&index);
+  hash_map_release(&known);
 }
 
 /* Copies the counts of all rows; the sums' are before them. */
@@ -276,21 +276,21 @@ static void add_entries(struct build *build)
 /* Numbers the constructs: equal ones get one number wherever they stand. */
 static void number_regions(struct construct_tree *result)
 {
-  struct index index = {0};
+  struct hash_map known = {0};
   uint32_t regions = 0;
   for (uint32_t i = 1; i < result->count; i++) {
     struct construct_entry *entry = &result->entries[i];
     uint64_t key = (uint64_t)entry->kind << 32 | entry->directive;
-    entry->region = index_find(&index, key);
+    entry->region = hash_map_find(&known, key);
     if (entry->region)
       continue;
     entry->region = ++regions;
-    index_add(&index, key, regions);
+    hash_map_add(&known, key, regions);
   }
-  index_release(&index);
+  hash_map_release(&known);
 }
 
-/* Sets what could be gained: losses divided by the threads of the outermost region around a construct. */
+/* Sets what could be gained: lost time divided by the threads of the outermost region around a construct. */
 static void set_gains(const struct profile *profile, struct construct_tree *result)
 {
   uint8_t *seen = xmalloc(result->threads_count);
@@ -307,9 +307,9 @@ static void set_gains(const struct profile *profile, struct construct_tree *resu
         threads += team[j];
     }
     bool inside = region && i < result->entries[region].end;
-    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    struct construct_lost lost = construct_lost(entry->kind, &entry->sum);
     entry->threads = inside ? (uint32_t)threads : entry->lines_count;
-    entry->gain_ns = entry->threads ? construct_losses_sum(&losses) / entry->threads : 0;
+    entry->gain_ns = entry->threads ? construct_lost_sum(&lost) / entry->threads : 0;
   }
   free(seen);
   free(team);

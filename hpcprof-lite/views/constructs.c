@@ -72,7 +72,7 @@ static uint32_t called_function(const struct profile *profile, const struct name
   if (*call == MODEL_NONE)
     return MODEL_NONE;
   uint32_t address = names->address_of[number];
-  uint32_t function = names->steps[names->addresses[address].first].function;
+  uint32_t function = names->frames[names->addresses[address].first].function;
   return names->functions[function].outline == OUTLINE_NONE ? MODEL_NONE : function;
 }
 
@@ -88,13 +88,13 @@ static bool contains(const struct names *names, uint32_t function, const struct 
 static void add_step(struct names *names, struct names_address *address, uint32_t function)
 {
   assert(function < names->functions_count && address->count);
-  size_t needed = (size_t)names->steps_count + address->count + 1;
-  xarray_reserve(&names->steps, &names->steps_room, needed, sizeof *names->steps);
-  struct names_step *to = names->steps + names->steps_count;
-  memcpy(to, names->steps + address->first, address->count * sizeof *to);
-  to[address->count] = (struct names_step){.function = function, .inlined = true};
-  address->first = names->steps_count;
-  names->steps_count += ++address->count;
+  size_t needed = (size_t)names->frames_count + address->count + 1;
+  xarray_reserve(&names->frames, &names->frames_room, needed, sizeof *names->frames);
+  struct names_frame *to = names->frames + names->frames_count;
+  memcpy(to, names->frames + address->first, address->count * sizeof *to);
+  to[address->count] = (struct names_frame){.function = function, .inlined = true};
+  address->first = names->frames_count;
+  names->frames_count += ++address->count;
 }
 
 /* Gives a call the place of the construct.  Inlined functions that do not contain the construct are removed; the one
@@ -106,16 +106,16 @@ static void set_place(struct names *names, uint32_t call, const struct names_fun
   struct names_address *address = &names->addresses[call];
   uint32_t last = address->count;
   if (outlined->origin != MODEL_NONE)
-    while (last && !contains(names, names->steps[address->first + last - 1].function, outlined))
+    while (last && !contains(names, names->frames[address->first + last - 1].function, outlined))
       last--;
-  const struct names_step *now = names_innermost(names, call);
+  const struct names_frame *now = names_innermost(names, call);
   if (!last && !passed && now->line && !now->near && (now->line != outlined->line || now->file != outlined->file))
     return;
   if (last)
     address->count = last;
   else
     add_step(names, address, outlined->origin);
-  struct names_step *step = &names->steps[address->first + address->count - 1];
+  struct names_frame *step = &names->frames[address->first + address->count - 1];
   step->file = outlined->file;
   step->line = outlined->line;
   step->near = false;
@@ -153,7 +153,7 @@ static void read_contexts(struct calls *calls)
 static uint32_t module_of(const struct names *names, uint32_t address)
 {
   assert(address < names->addresses_count);
-  return names->functions[names->steps[names->addresses[address].first].function].module;
+  return names->functions[names->frames[names->addresses[address].first].function].module;
 }
 
 /* Whether an address is a call of something else than the runtime: the function that was called there has jumped into
@@ -191,14 +191,14 @@ static void set_place_by_code(struct calls *calls, uint32_t call)
 {
   struct names *names = calls->names;
   char readable[SYMBOLS_NAME_MAX];
-  struct symbols_place place;
+  struct symbols_location place;
   if (call == MODEL_NONE || calls->settled[call] != NOT_TRIED)
     return;
   calls->settled[call] = NOT_SETTLED;
   struct names_address *address = &names->addresses[call];
   uint32_t module = module_of(names, call);
   uint64_t end = address->offset + 1;
-  const struct names_step *now = names_innermost(names, call);
+  const struct names_frame *now = names_innermost(names, call);
   if (!code_passed(calls->code, module, address->low, end, &place, readable)) {
     address->placed = now->line && !now->near && code_calls_clang(calls->code, module, end);
     return;

@@ -7,7 +7,7 @@
 #include "common/symbols/symbols.h"
 #include "common/symbols/callees.h"
 #include "hpcprof-lite/views/constructs.h"
-#include "hpcprof-lite/views/steps.h"
+#include "hpcprof-lite/views/inline_frames.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 /* The addresses of one module, from `begin` to before `end`, and the symbols found for them. */
 struct module_job {
   uint32_t module, begin, end;
-  struct symbols_place *places; /* of all addresses, one after the other */
+  struct symbols_location *places; /* of all addresses, one after the other */
   size_t places_count, places_room;
 };
 
@@ -117,9 +117,9 @@ static void number_addresses(struct resolver *resolver, const uint32_t *rank)
   free(wanted);
 }
 
-static void add_places(struct module_job *job, const struct symbols_place *places, size_t count)
+static void add_places(struct module_job *job, const struct symbols_location *places, size_t count)
 {
-  assert(count && count <= STEPS_MAX);
+  assert(count && count <= INLINE_FRAMES_MAX);
   xarray_reserve(&job->places, &job->places_room, job->places_count + count, sizeof *places);
   memcpy(job->places + job->places_count, places, count * sizeof *places);
   job->places_count += count;
@@ -194,8 +194,8 @@ static void resolve_module(struct resolver *resolver, struct module_job *job, co
   bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
   struct bounds *bounds = unusable ? NULL : bounds_open(path);
   for (uint32_t i = job->begin; i < job->end; i++) {
-    struct symbols_place places[STEPS_MAX];
-    int known = steps_look_up(found, bounds, resolver->offsets[i], places);
+    struct symbols_location places[INLINE_FRAMES_MAX];
+    int known = inline_frames_look_up(found, bounds, resolver->offsets[i], places);
     resolver->names->addresses[i].count = (uint32_t)known;
     add_places(job, places, (size_t)known);
   }
@@ -244,10 +244,10 @@ static void name_job(struct resolver *resolver, const struct module_job *job)
   assert(job->begin < job->end && job->end <= resolver->names->addresses_count);
   struct names *names = resolver->names;
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
-  const struct symbols_place *place = job->places;
+  const struct symbols_location *place = job->places;
   for (uint32_t i = job->begin; i < job->end; i++) {
     uint32_t known = names->addresses[i].count;
-    steps_add(names, module, job->module, place, known, resolver->offsets[i], &names->addresses[i]);
+    inline_frames_add(names, module, job->module, place, known, resolver->offsets[i], &names->addresses[i]);
     if (known)
       place += known;
   }

@@ -4,7 +4,7 @@
 #include "common/xalloc.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/symbols_names.h"
-#include "hpcprof-lite/views/steps.h"
+#include "hpcprof-lite/views/inline_frames.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ struct jumps {
   struct found *found;
   uint32_t found_count;
   size_t found_room;
-  struct index found_index; /* numbers + 1 */
-  struct index added;       /* addresses + 1 by module and offset */
+  struct hash_map found_map; /* numbers + 1 */
+  struct hash_map added;     /* addresses + 1 by module and offset */
 };
 
 /* Stands in `body` and `bodies` for more than one function. */
@@ -84,7 +84,7 @@ static void read_contexts(struct jumps *jumps)
     bool enters = nodes[entry].kind == CONTEXT_PARALLEL || nodes[entry].kind == CONTEXT_TASK;
     if (nodes[i].kind != CONTEXT_FRAME || !entry || !enters || (!task && (nodes[site].kind != CONTEXT_FRAME || !site)))
       continue;
-    uint32_t function = names->steps[names->addresses[names->address_of[i]].first].function;
+    uint32_t function = names->frames[names->addresses[names->address_of[i]].first].function;
     if (names->functions[function].outline == OUTLINE_NONE || !names->functions[function].line)
       continue;
     if (task) {
@@ -131,13 +131,13 @@ static bool same_found(const struct found *found, uint32_t module, uint64_t low,
 /* Finds the jumps into the runtime from the function that begins at an address, or from one to which it jumps. */
 static const struct found *find(struct jumps *jumps, uint32_t module, uint64_t low, uint32_t kind)
 {
-  uint64_t next[FUNCTIONS_MAX] = {low}, hash = index_hash(index_hash(index_hash(1, module), kind), low);
+  uint64_t next[FUNCTIONS_MAX] = {low}, hash = hash_map_key(hash_map_key(hash_map_key(1, module), kind), low);
   unsigned next_count = 1;
-  uint32_t known = INDEX_FIND(&jumps->found_index, hash, i, same_found(&jumps->found[i - 1], module, low, kind));
+  uint32_t known = HASH_MAP_FIND(&jumps->found_map, hash, i, same_found(&jumps->found[i - 1], module, low, kind));
   if (known)
     return &jumps->found[known - 1];
   struct found *found = XAPPEND(jumps->found, jumps->found_count, jumps->found_room);
-  index_add(&jumps->found_index, hash, jumps->found_count);
+  hash_map_add(&jumps->found_map, hash, jumps->found_count);
   *found = (struct found){.module = module, .kind = kind, .low = low};
   for (unsigned i = 0; i < next_count; i++)
     scan_function(jumps, found, next[i], next, &next_count);
@@ -151,21 +151,22 @@ void tail_calls_place(struct names *names, uint32_t *address, uint32_t body)
   uint64_t offset = names->addresses[*address].offset;
   *address = names->addresses_count;
   *XAPPEND(names->addresses, names->addresses_count, names->addresses_room) =
-      (struct names_address){.first = names->steps_count, .count = 1, .offset = offset, .placed = true};
-  *XAPPEND(names->steps, names->steps_count, names->steps_room) =
-      (struct names_step){.function = outlined->origin == MODEL_NONE ? body : outlined->origin,
-                          .file = names_file(names, outlined->file),
-                          .line = outlined->line};
+      (struct names_address){.first = names->frames_count, .count = 1, .offset = offset, .placed = true};
+  *XAPPEND(names->frames, names->frames_count, names->frames_room) =
+      (struct names_frame){.function = outlined->origin == MODEL_NONE ? body : outlined->origin,
+                           .file = names_file(names, outlined->file),
+                           .line = outlined->line};
 }
 
 /* The line of the construct that a jump enters, 0 if it is not known. */
 static uint32_t jump_line(struct jumps *jumps, const struct found *found, uint32_t i)
 {
-  struct symbols_place places[STEPS_MAX];
+  struct symbols_location places[INLINE_FRAMES_MAX];
   char readable[SYMBOLS_NAME_MAX];
   if (code_passed(jumps->code, found->module, found->functions[i], found->ends[i], places, readable))
     return places[0].decl_line;
-  int count = symbols_lookup(jumps->names->modules[found->module].symbols, found->ends[i] - 1, places, STEPS_MAX);
+  int count =
+      symbols_lookup(jumps->names->modules[found->module].symbols, found->ends[i] - 1, places, INLINE_FRAMES_MAX);
   return count < 1 || places[count - 1].near ? 0 : places[count - 1].line;
 }
 
@@ -193,15 +194,15 @@ static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offse
 {
   assert(module < jumps->names->modules_count);
   struct names *names = jumps->names;
-  uint64_t key = index_hash(index_hash(1, module), offset);
-  uint32_t known = INDEX_FIND(&jumps->added, key, i, names->addresses[i - 1].offset == offset);
+  uint64_t key = hash_map_key(hash_map_key(1, module), offset);
+  uint32_t known = HASH_MAP_FIND(&jumps->added, key, i, names->addresses[i - 1].offset == offset);
   if (known)
     return known - 1;
-  struct symbols_place places[STEPS_MAX];
-  int count = steps_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
+  struct symbols_location places[INLINE_FRAMES_MAX];
+  int count = inline_frames_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
   struct names_address *address = XAPPEND(names->addresses, names->addresses_count, names->addresses_room);
-  index_add(&jumps->added, key, names->addresses_count);
-  steps_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset, address);
+  hash_map_add(&jumps->added, key, names->addresses_count);
+  inline_frames_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset, address);
   return names->addresses_count - 1;
 }
 
@@ -232,7 +233,7 @@ static void follow_directive(struct jumps *jumps, uint32_t number)
     found = find(jumps, module, called, directive->kind);
   uint32_t tail = jumps->tail[call];
   if ((!found || !found->count) && tail != MODEL_NONE) {
-    const struct names_function *function = &names->functions[names->steps[names->addresses[tail].first].function];
+    const struct names_function *function = &names->functions[names->frames[names->addresses[tail].first].function];
     found = find(jumps, function->module, names->addresses[tail].low, directive->kind);
   }
   if (!found || !found->count)
@@ -298,6 +299,6 @@ void tail_calls_follow(const struct profile *profile, struct names *names, struc
   free(jumps.bodies);
   free(jumps.tail);
   free(jumps.found);
-  index_release(&jumps.found_index);
-  index_release(&jumps.added);
+  hash_map_release(&jumps.found_map);
+  hash_map_release(&jumps.added);
 }

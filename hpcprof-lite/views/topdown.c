@@ -93,10 +93,10 @@ static void push_children(struct build *build, const struct item *below)
   }
 }
 
-static const struct names_step *address_steps(const struct build *build, uint32_t address, uint32_t *count)
+static const struct names_frame *address_steps(const struct build *build, uint32_t address, uint32_t *count)
 {
   *count = build->names->addresses[address].count;
-  return &build->names->steps[build->names->addresses[address].first];
+  return &build->names->frames[build->names->addresses[address].first];
 }
 
 /* Finds the source position of a call, in its innermost function; "" and 0 if not known. */
@@ -106,7 +106,7 @@ static void site_position(const struct build *build, uint32_t site, const char *
   *line = 0;
   if (site == MODEL_NONE)
     return;
-  const struct names_step *step = names_innermost(build->names, site);
+  const struct names_frame *step = names_innermost(build->names, site);
   *file = step->file;
   *line = step->line;
 }
@@ -169,7 +169,7 @@ static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind k
   return tree_add(build->tree, &wanted, NULL);
 }
 
-static uint32_t add_function(struct build *build, uint32_t parent, const struct names_step *step)
+static uint32_t add_function(struct build *build, uint32_t parent, const struct names_frame *step)
 {
   const struct names_function *function = &build->names->functions[step->function];
   struct tree_row wanted = {.parent = parent,
@@ -213,7 +213,7 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
     return parent;
   if (caller->function != MODEL_NONE && build->names->functions[caller->function].origin == origin)
     return parent; /* a region within a region of the same function */
-  return add_function(build, parent, &(struct names_step){.function = origin});
+  return add_function(build, parent, &(struct names_frame){.function = origin});
 }
 
 /* Finds or adds the row of a region or task, identified by its outlined function or, without one, by its call site. */
@@ -302,7 +302,7 @@ static bool is_inner_copy(const struct build *build, uint32_t caller, uint32_t c
 }
 
 /* Finds or adds the row of one step of a frame's chain; updates the item. */
-static uint32_t place_step(struct build *build, struct item *item, const struct names_step *step, uint32_t site)
+static uint32_t place_step(struct build *build, struct item *item, const struct names_frame *step, uint32_t site)
 {
   const struct names_function *function = &build->names->functions[step->function];
   bool in_entry = item->entry != MODEL_NONE;
@@ -329,7 +329,7 @@ static uint32_t place_step(struct build *build, struct item *item, const struct 
 static void visit_steps(struct build *build, const struct item *item, uint32_t address)
 {
   uint32_t count, site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
-  const struct names_step *steps = address_steps(build, address, &count);
+  const struct names_frame *steps = address_steps(build, address, &count);
   const struct names_function *first = &build->names->functions[steps[0].function];
   if (item->entry != MODEL_NONE && first->outline == OUTLINE_NONE && !first->unknown) {
     defer(build, item, false);
@@ -366,7 +366,7 @@ static bool is_system_start(const struct build *build, uint32_t number, uint32_t
 {
   const struct context_node *node = &build->contexts->nodes[number];
   uint32_t flags = build->profile->catalog.modules[node->module].flags, count;
-  const struct names_step *steps = address_steps(build, address, &count);
+  const struct names_frame *steps = address_steps(build, address, &count);
   const struct names_function *function = &build->names->functions[steps[0].function];
   if (flags & MODULE_SYSTEM || !strcmp(function->name, "_start"))
     return true;
@@ -388,7 +388,7 @@ static uint32_t system_row(struct build *build, uint32_t node)
   while (path.count) {
     uint32_t here = path.items[--path.count].node, address = build->names->address_of[here], count = 0;
     const struct context_node *frame = &build->contexts->nodes[here];
-    const struct names_step *steps = NULL;
+    const struct names_frame *steps = NULL;
     if (frame->kind == CONTEXT_FRAME &&
         !(build->profile->catalog.modules[frame->module].flags & (MODULE_TOOL | MODULE_RUNTIME)))
       steps = address_steps(build, address, &count);
@@ -614,7 +614,7 @@ static void add_path_row(const struct profile *profile, struct names *names, con
   const char *kind = profile_directive_name(directive->kind);
   char *text;
   if (address != MODEL_NONE) {
-    const struct names_step *step = names_innermost(names, address);
+    const struct names_frame *step = names_innermost(names, address);
     wanted.file = step->file;
     wanted.line = step->line;
     wanted.module = directive->module;

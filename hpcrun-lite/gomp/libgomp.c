@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
@@ -514,7 +514,7 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
   _Static_assert(GOMP_ENTRIES <= 256, "numbers of entry points must fit into a byte");
   static const uint8_t graph_only[] = {GOMP_GRAPH_ONLY(GOMP_NUMBER)};
   void *target = (void *)wrappers[entry];
-  control_start(); /* constructors of libraries may call before this library's */
+  lifecycle_start(); /* constructors of libraries may call before this library's */
   find_global();
   if (entry >= GOMP_NUMBER___kmpc_omp_task && entry <= GOMP_NUMBER___kmpc_omp_task_begin_if0)
     return bind_libomp(entry, caller);

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/exec.h"
 #include "hpcrun-lite/interpose/child_preload.h"
 #include "hpcrun-lite/interpose/interposed.h"
@@ -17,13 +17,13 @@
 
 INTERPOSED void _exit(int status)
 {
-  control_finish();
+  lifecycle_finish();
   sys_exit_group(status);
 }
 
 INTERPOSED void _Exit(int status)
 {
-  control_finish();
+  lifecycle_finish();
   sys_exit_group(status);
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/interpose/hold.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/interpose/partial_io.h"
@@ -152,7 +152,7 @@ INTERPOSED long syscall(long number, ...)
     arguments[i] = va_arg(list, long);
   va_end(list);
   if (number == SYS_exit_group)
-    control_finish();
+    lifecycle_finish();
   if (number == SYS_execve)
     return execve((const char *)arguments[0], (char *const *)arguments[1], (char *const *)arguments[2]);
   if (number == SYS_execveat)

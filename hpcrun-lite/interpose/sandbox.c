@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/process.h"
@@ -21,7 +21,7 @@ void sandbox_begins(unsigned long mode, const void *filter)
 {
   if (mode != SECCOMP_MODE_STRICT && (mode != SECCOMP_MODE_FILTER || !filter))
     return;
-  control_end_early("the program restricts its system calls (seccomp)");
+  lifecycle_end_early("the program restricts its system calls (seccomp)");
   if (!rt.pid || !rt_home.ours || rt.pid == sys_pid())
     process.restricted = true;
   else
@@ -37,7 +37,7 @@ void sandbox_traced(void)
 {
   if (!process.active || rt.pid != sys_pid()) /* a vfork child has its parent's environment */
     return;
-  control_end_early("the program is traced by its parent (ptrace)");
+  lifecycle_end_early("the program is traced by its parent (ptrace)");
   unsetenv("HPCRUN_LITE_DIR");
 }
 

@@ -12,7 +12,7 @@
 #include "hpcrun-lite/launch/program/child.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/events/perf_check.h"
-#include "hpcrun-lite/launch/safety/safe_place.h"
+#include "hpcrun-lite/launch/safety/safe_directory.h"
 #include "hpcrun-lite/launch/surroundings.h"
 
 #define ATTACHED "using the OMPT interface" /* libomp prints it with OMP_TOOL_VERBOSE_INIT if a tool is active */
@@ -198,7 +198,7 @@ static const char *known_obstacle(const struct runtime_choice *choice)
 static bool begin_trials(struct plan *plan, char directory[PATH_MAX])
 {
   char place[PATH_MAX], message[1024];
-  if (!safe_place_temporary(false, place, sizeof place, message, sizeof message) ||
+  if (!safe_directory_temporary(false, place, sizeof place, message, sizeof message) ||
       plan_make_preloadable(plan, message, sizeof message) != LAUNCH_OK) {
     finding(false, "attach", "not tested: %s", message);
     return false;

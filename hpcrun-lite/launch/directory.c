@@ -15,7 +15,7 @@
 #include "common/format.h"
 #include "common/owned_file.h"
 #include "hpcrun-lite/launch/safety/known_file.h"
-#include "hpcrun-lite/launch/safety/safe_place.h"
+#include "hpcrun-lite/launch/safety/safe_directory.h"
 
 #define MODE 0700
 #define NUMBER_MAX 100000               /* of default names that are tried */
@@ -322,7 +322,7 @@ static bool check_place(const struct attempt *attempt, const char *path)
   snprintf(parent, sizeof parent, "%s", path);
   char *slash = strrchr(parent, '/');
   slash[slash == parent] = '\0';
-  if (safe_place_check(parent, geteuid() == 0, reason, sizeof reason))
+  if (safe_directory_check(parent, geteuid() == 0, reason, sizeof reason))
     return true;
   snprintf(attempt->message, attempt->message_size,
            "%s '%.300s': another user could replace it: %.400s; give another directory, or --trust-directory",

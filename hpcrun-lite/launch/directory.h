@@ -5,7 +5,7 @@
  * replaced only if it contains nothing but files that hpcrun-lite has written: safety/known_file.h.
  *
  * Only a directory of the effective user is taken, in a place in which no other user can replace it
- * (safe_place.h), and it is made private.  The path is its real one, without links.
+ * (safe_directory.h), and it is made private.  The path is its real one, without links.
  *
  * Context: BATCH (the launcher).  Keeps no state in memory; the caller owns all memory.
  */

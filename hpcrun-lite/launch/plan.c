@@ -11,7 +11,7 @@
 #include "hpcrun-lite/launch/configuration/program_settings.h"
 #include "hpcrun-lite/launch/safety/installation_link.h"
 #include "hpcrun-lite/launch/events/perf_check.h"
-#include "hpcrun-lite/launch/safety/safe_place.h"
+#include "hpcrun-lite/launch/safety/safe_directory.h"
 
 #ifndef LIBRARY_FROM_LAUNCHER
 #error "LIBRARY_FROM_LAUNCHER: path of the library's directory relative to the launcher's"
@@ -61,13 +61,13 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
 {
   char target[PATH_MAX], link[PATH_MAX];
   bool private = exchanged(plan);
-  if (plan->choice.preload[0] && !private && !safe_place_nameable(plan->choice.preload)) {
+  if (plan->choice.preload[0] && !private && !safe_directory_nameable(plan->choice.preload)) {
     snprintf(message, message_size,
              "runtime '%.400s': LD_PRELOAD cannot contain a path with spaces, ':', ';' or '$'; copy it to another path",
              plan->choice.preload);
     return LAUNCH_FAILED;
   }
-  if (safe_place_nameable(plan->library))
+  if (safe_directory_nameable(plan->library))
     return LAUNCH_OK;
   snprintf(target, sizeof target, "%.*s", (int)(path_base(plan->library) - plan->library - 1), plan->library);
   if (!installation_link(target, link, sizeof link, message, message_size))

@@ -23,7 +23,7 @@ struct packing {
 
 static struct pinned_file packed_file;
 
-static bool pack_chunk(struct packing *packing, const struct format_chunk *head, uint64_t offset)
+static bool pack_extent(struct packing *packing, const struct format_extent *head, uint64_t offset)
 {
   if (head->table != packing->file->table || !head->count)
     return true;
@@ -35,18 +35,18 @@ static bool pack_chunk(struct packing *packing, const struct format_chunk *head,
   return size && done == size;
 }
 
-/* Where no chunk begins, no thread could use the window.  With a limit all windows have one size, otherwise the next
- * chunk may begin at any page. */
-static bool pack_chunks(struct packing *packing)
+/* Where no extent begins, no thread could use the window.  With a limit all windows have one size, otherwise the next
+ * extent may begin at any page. */
+static bool pack_extents(struct packing *packing)
 {
-  uint64_t length = stream_length(packing->file), step = packing->file->places ? STREAM_WINDOW_LIMITED : STREAM_PAGE;
-  struct format_chunk head;
+  uint64_t length = stream_length(packing->file), step = packing->file->slots ? STREAM_WINDOW_LIMITED : STREAM_PAGE;
+  struct format_extent head;
   for (uint64_t offset = 0; offset < length;) {
     if (!sys_read_at(&packing->from, offset, &head, sizeof head))
       return false;
     uint64_t size = sizeof head + head.stored_size;
     bool sound = head.magic == FORMAT_MAGIC && size <= STREAM_WINDOW_MAX && head.count <= head.stored_size;
-    if (sound && !pack_chunk(packing, &head, offset))
+    if (sound && !pack_extent(packing, &head, offset))
       return false;
     offset += sound ? size : step;
   }
@@ -62,7 +62,7 @@ static int pack_files(struct packing *packing)
   error = pinned_create(&packed_file, &packing->to);
   if (error)
     goto out;
-  bool packed = pack_chunks(packing);
+  bool packed = pack_extents(packing);
   error = sys_close_own(&packing->to);
   if (!packed)
     error = packing->error ? packing->error : EIO;

@@ -1,6 +1,6 @@
 /* The files of streams at the end of the process: from the live form, as the threads have left it, to the packed one.
  *
- * Context: CTL, under the control lock, when no thread writes to the file any more.  Memory: one window and its packed
+ * Context: CTL, under the CTL lock, when no thread writes to the file any more.  Memory: one window and its packed
  * form, both mapped for the call.  On failure the live file stays as it is: it can be read, too.
  */
 #ifndef HPCRUN_LITE_OUTPUT_PACKER_H

@@ -31,7 +31,7 @@
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/core/sys.h"
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
@@ -42,7 +42,7 @@ struct shared {
   uint32_t modules, strings; /* records */
 };
 
-/* Packed chunks that are not in the file yet. */
+/* Packed extents that are not in the file yet. */
 struct buffer {
   uint8_t *bytes;
   size_t used, capacity, done; /* done: bytes that are in the file already */
@@ -170,7 +170,7 @@ static bool reserve(struct buffer *buffer, size_t size)
   return true;
 }
 
-/* zstd in mapped memory.  NULL without: then chunks are not compressed. */
+/* zstd in mapped memory.  NULL without: then extents are not compressed. */
 static ZSTD_CCtx *new_compressor(void)
 {
   size_t size = format_pack_memory();
@@ -188,7 +188,7 @@ struct ZSTD_CCtx_s *writer_compressor(void)
 static void put(struct buffer *to, enum format_table table, uint32_t owner, uint32_t first, uint32_t count,
                 uint32_t record_size, const void *records)
 {
-  struct format_chunk head = {
+  struct format_extent head = {
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t raw_size = (size_t)count * record_size;
   if (!count || !reserve(to, format_pack_bound(raw_size))) {
@@ -206,10 +206,10 @@ static void put(struct buffer *to, enum format_table table, uint32_t owner, uint
 
 static void put_table(struct buffer *to, const struct table *table)
 {
-  for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
-    struct format_chunk *chunk = table->chunks[step];
-    uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE);
-    put(to, table->table, table->owner, chunk->first, count, table->record_size, arena_data(chunk));
+  for (unsigned step = 0; step < TABLE_STEPS && table->extents[step]; step++) {
+    struct format_extent *extent = table->extents[step];
+    uint32_t count = __atomic_load_n(&extent->count, __ATOMIC_ACQUIRE);
+    put(to, table->table, table->owner, extent->first, count, table->record_size, arena_data(extent));
   }
 }
 
@@ -249,16 +249,16 @@ static void describe_metrics(void)
 /* The records of a table that are new since the last call. */
 static void put_new(const struct table *table, uint32_t *done)
 {
-  for (unsigned step = 0; step < TABLE_STEPS && table->chunks[step]; step++) {
-    struct format_chunk *chunk = table->chunks[step];
-    uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE), skip = 0;
-    if (*done > chunk->first)
-      skip = *done - chunk->first;
+  for (unsigned step = 0; step < TABLE_STEPS && table->extents[step]; step++) {
+    struct format_extent *extent = table->extents[step];
+    uint32_t count = __atomic_load_n(&extent->count, __ATOMIC_ACQUIRE), skip = 0;
+    if (*done > extent->first)
+      skip = *done - extent->first;
     if (skip >= count)
       continue;
-    put(&writer.common, table->table, table->owner, chunk->first + skip, count - skip, table->record_size,
-        (uint8_t *)arena_data(chunk) + (size_t)skip * table->record_size);
-    *done = chunk->first + count;
+    put(&writer.common, table->table, table->owner, extent->first + skip, count - skip, table->record_size,
+        (uint8_t *)arena_data(extent) + (size_t)skip * table->record_size);
+    *done = extent->first + count;
   }
 }
 
@@ -294,7 +294,7 @@ static struct waiting_interval without_pauses(struct waiting_interval open, uint
                                    .parked = rt_measured_between(parked, now)};
 }
 
-/* The waiting places, with the wait that has not ended. */
+/* The wait sites, with the wait that has not ended. */
 static void put_waits(struct thread_state *t, uint64_t now)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -496,7 +496,7 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", config.numa);
   if (config.paused && atomic_load(&rt.pauses) == 1 && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\nPaused: measuring was paused from the start to the end");
-  if (window_failed() && (size_t)at < sizeof notes)
+  if (time_filter_failed() && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    "\nskip-first and only had no effect: the system gave no timer (ulimit -i)");
   filter_settings_note(filtered, sizeof filtered, ended);

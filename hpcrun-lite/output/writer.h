@@ -4,7 +4,7 @@
  * packed, in .part beside it.  At the end everything is written to .part, which is then renamed to .hpcrun, and .live
  * is removed. So at every moment either .hpcrun exists and is complete, or .live and .part together are.
  *
- * Context: CTL, under the control lock, except writer_start() and writer_begin(), which run before the process has
+ * Context: CTL, under the CTL lock, except writer_start() and writer_begin(), which run before the process has
  * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  Bytes that cannot be
  * written are counted and reported once; the program runs on.
  */

@@ -1,7 +1,7 @@
 /* The line at exit: what was measured, and what was lost.
  *
  * Context: CTL.  The state, the CPU time of earlier children, is written by exit_line_start() before the program has
- * threads; exit_line_print() runs under the control lock.
+ * threads; exit_line_print() runs under the CTL lock.
  */
 #ifndef HPCRUN_LITE_PROCESS_EXIT_LINE_H
 #define HPCRUN_LITE_PROCESS_EXIT_LINE_H

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/pinned.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 
 /* A line of code, and the list that it belongs to. */
@@ -385,7 +385,7 @@ static bool put_settings(struct note *note, const char *text)
   while (text && filter_text_next(&text, &line)) {
     uint64_t ns;
     bool time = line.key == FILTER_KEY_SKIP_FIRST || line.key == FILTER_KEY_ONLY;
-    if (line.key >= FILTER_KEY_CODE || (time && window_failed()))
+    if (line.key >= FILTER_KEY_CODE || (time && time_filter_failed()))
       continue;
     put_text(note, note->at ? "; " : "Filtered: ");
     any = true;

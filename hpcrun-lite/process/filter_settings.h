@@ -1,7 +1,7 @@
 /* The filter of the process: from its text (common/filter_text.h) to what RT uses (rt/filter/filter.h).
  *
  * Context: CTL, once, before the program has threads; filter_settings_read() and _record(), which
- * rt/core/control_calls.h declares, are called in the handler.  The memory is mapped, and never released; the text must stay.
+ * rt/core/ctl_calls.h declares, are called in the handler.  The memory is mapped, and never released; the text must stay.
  */
 #ifndef HPCRUN_LITE_PROCESS_FILTER_SETTINGS_H
 #define HPCRUN_LITE_PROCESS_FILTER_SETTINGS_H

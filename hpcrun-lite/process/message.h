@@ -13,7 +13,7 @@ const char *message_error(int error);
 void message_start(void);
 
 /* Prints "hpcrun-lite: ..." and a newline if standard error is still the file that it was at the start.  Not reentrant:
- * callers run before the program has threads, under the control lock, or in the start of the OpenMP runtime. */
+ * callers run before the program has threads, under the CTL lock, or in the start of the OpenMP runtime. */
 void message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -7,7 +7,7 @@
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/rt.h"
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
 __thread struct own_signal_view own_signal_view __attribute__((tls_model("initial-exec")));
@@ -101,8 +101,8 @@ bool own_signal_awaited(const sigset_t *set)
 
 bool own_signal_absorb(const siginfo_t *info)
 {
-  if (info->si_signo == SAMPLE_SIGNAL && window_signal(info)) {
-    window_pass();
+  if (info->si_signo == SAMPLE_SIGNAL && time_filter_signal(info)) {
+    time_filter_pass();
     return true;
   }
   return info->si_signo == SAMPLE_SIGNAL && rt_thread() && (source_of(rt_thread(), info) || command_absorb(info));

@@ -1,6 +1,6 @@
 /* Facts about the process that is measured.
  *
- * Context: CTL.  Written before the program has threads, under the control lock (lock.h), and in a forked child, which
+ * Context: CTL.  Written before the program has threads, under the CTL lock (lock.h), and in a forked child, which
  * has one thread.  All memory is static, except the threads' states, which belong to thread_state.c.
  */
 #ifndef HPCRUN_LITE_PROCESS_PROCESS_H
@@ -12,7 +12,7 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct process {
-  bool active;   /* measuring was started in this process image and has not been ended by control_end_early() */
+  bool active;   /* measuring was started in this process image and has not been ended by lifecycle_end_early() */
   bool finished; /* the measurement is complete: nothing more is recorded */
   bool forked;
   bool restricted;   /* it restricts its system calls (seccomp), or its parent did before fork() */

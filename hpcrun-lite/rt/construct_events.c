@@ -41,12 +41,13 @@ void construct_events_region_begin(struct thread_state *t, uint64_t region, bool
 {
   uint32_t kind = league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL;
   met(t, construct_region_begin(t, kind, span_region_row(region), read));
-  struct construct_place place = construct_region_place(t);
+  struct construct_record_id at_record = construct_region_record(t);
   uint32_t row = 0;
   if (filter_now()->constructs)
     kind = construct_region_kind(t, &row);
-  span_set_entry(region, (struct span_entry){
-                             .begun = read, .owner = place.owner, .record = place.record, .kind = kind, .row = row});
+  span_set_entry(region,
+                 (struct span_entry){
+                     .begun = read, .owner = at_record.owner, .record = at_record.record, .kind = kind, .row = row});
 }
 
 void construct_events_region_end(struct thread_state *t, uint64_t read)
@@ -67,9 +68,9 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
     return;
   }
   struct span_entry entry = span_entry(region);
-  struct construct_place place = {.owner = entry.owner, .record = entry.record};
-  place.around = filter_now()->constructs && entry.row != span_region_row(region);
-  construct_join(t, entry.kind, entry.row, place, task, entry.begun, now);
+  struct construct_record_id at_record = {.owner = entry.owner, .record = entry.record};
+  at_record.around = filter_now()->constructs && entry.row != span_region_row(region);
+  construct_join(t, entry.kind, entry.row, at_record, task, entry.begun, now);
 }
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)

@@ -17,7 +17,7 @@ void control_events_pause(bool pause)
   rt_inside_dec(t);
 }
 
-/* A mark or phase whose name is the argument of omp_control_tool().  Returns 0, or 1 where it is ignored. */
+/* A mark or user phase whose name is the argument of omp_control_tool().  Returns 0, or 1 where it is ignored. */
 static int add_mark(enum format_mark_kind kind, const char *name)
 {
   struct thread_state *t = rt_thread();
@@ -33,7 +33,7 @@ int control_events_command(uint64_t command, const char *argument)
   enum { START = 1, PAUSE = 2, END = 4, MARK = 64, PHASE = 65 };
   static atomic_bool ended;
   if (command == MARK || command == PHASE)
-    return add_mark(command == MARK ? FORMAT_MARK : FORMAT_PHASE, argument);
+    return add_mark(command == MARK ? FORMAT_MARK : FORMAT_USER_PHASE, argument);
   if (command == END)
     atomic_store(&ended, true);
   if (command == PAUSE || command == END || (command == START && !atomic_load(&ended)))

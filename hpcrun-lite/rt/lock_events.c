@@ -27,7 +27,7 @@ void lock_events_acquired_again(struct thread_state *t)
 
 void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, bool blamed)
 {
-  uint64_t moment = span_process.online ? work_clock_moment(t) : 0;
+  uint64_t moment = span_process.online ? work_clock_value(t) : 0;
   if (blamed) /* first: a thread that waited may already hold the lock and be about to release it */
     sample_take_blame(t, wait_id);
   if (!graph_enter(t))

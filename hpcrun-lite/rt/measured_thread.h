@@ -27,7 +27,7 @@ struct measured_thread {
   struct control_thread below;
   bool forking; /* begins a region; its implicit task in it has not begun */
   struct loop_call loop_call;
-  struct format_chunk *handler_stack; /* see hpcrun-lite/handler.c */
+  struct format_extent *handler_stack; /* see hpcrun-lite/handler.c */
 };
 
 static inline struct measured_thread *measured_of(const struct thread_state *t)

@@ -1,7 +1,7 @@
 #include "hpcrun-lite/rt/ompt.h"
 
 #include "hpcrun-lite/rt/control_events.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/task_events.h"

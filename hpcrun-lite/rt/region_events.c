@@ -2,7 +2,7 @@
 
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -47,16 +47,16 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   if (__builtin_expect(atomic_load_explicit(&control_process.serial_wanted, memory_order_relaxed), 0))
     offer_serial_moment(t);
   rt_inside_inc(t);
-  uint64_t moment = span_process.online ? work_clock_moment(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
+  uint64_t moment = span_process.online ? work_clock_value(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   codeptr = code_of_region(t, codeptr, enter_frame);
-  uint32_t place = CCT_NONE, filtered = 0;
-  if (atomic_load_explicit(&sampling_process.known_places, memory_order_relaxed) && !rt_stopped())
-    place = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
+  uint32_t node = CCT_NONE, filtered = 0;
+  if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed) && !rt_stopped())
+    node = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)
     region_set_code(t, codeptr);
-  if (handle && place != CCT_NONE)
-    region_publish(t, region_innermost(t), place, filtered);
+  if (handle && node != CCT_NONE)
+    region_publish(t, region_innermost(t), node, filtered);
   sampling_of(t)->unrecorded_regions += handle == 0;
   uint64_t forked = rt_ticks();
   if (sampling_of(t)->region_depth++ == 0 && !sampling_of(t)->base_region)

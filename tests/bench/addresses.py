@@ -93,4 +93,4 @@ def measurement(directory, program, addresses):
                                              (form.THREAD, 1, 1, thread),
                                              (form.NODES, 1, len(addresses) + 1, nodes),
                                              (form.VALUES, 1, len(addresses) + 1, values)):
-            file.write(form.chunk(table, len(payload) // count, payload, owner))
+            file.write(form.extent(table, len(payload) // count, payload, owner))

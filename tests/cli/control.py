@@ -772,7 +772,7 @@ def a_commander_that_was_killed_blocks_no_other(directory):
 
 @case
 def hostile_control_files_change_nothing(directory):
-    """Neither in the program, nor are they changed by a commander: tests/safety/hostile_places.py has more of them."""
+    """Neither in the program, nor are they changed by a commander: tests/safety/hostile_paths.py has more of them."""
     program = Running(directory, "handler").wait_sampled()
     path = os.path.join(program.output, f"control-{os.uname().nodename}-{program.pid}")
     head, number = b"hpcctl02", control_id()

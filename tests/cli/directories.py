@@ -10,7 +10,7 @@ import threading
 import zlib
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, chunk, record_of
+from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, extent, record_of
 from report import MEASUREMENTS, VIEWS, contents, golden_files
 from report import report as run_report
 from tap import GOLDEN, Skip, case, compile_c, main, must
@@ -47,7 +47,7 @@ def measurement(path, trees, module="/nowhere/app"):
     """Writes a live measurement of one metric, with a sample in each value record 1.  trees: the nodes of each
     thread."""
     def live(table, size, records, owner=0):
-        file.write(chunk(table, size, records, owner, live=True))
+        file.write(extent(table, size, records, owner, live=True))
 
     def records(table, *fields, owner=0):
         data = b"".join(bytes(record_of(table)(**each)) for each in fields)

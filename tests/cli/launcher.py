@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import build
-from measurement_file import chunks
+from measurement_file import extents
 from report import table as csv_table
 from tap import (DEPS, LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_program, need_root, run,
                  small_disk, start)
@@ -312,7 +312,7 @@ def stored_in(directory):
         with open(path, "rb") as file:
             found += os.path.basename(path).encode() + file.read()
         if path.endswith((".hpcrun", ".graph", ".trace")):
-            found += b"".join(chunk.data for chunk in chunks(path))
+            found += b"".join(extent.data for extent in extents(path))
     return found, kinds
 
 
@@ -1114,7 +1114,7 @@ def installation_can_be_moved(directory):
 
 @case
 def a_prefix_that_ld_preload_cannot_name_is_used_through_a_link(directory):
-    """In a private directory: tests/safety/hostile_places.py attacks it."""
+    """In a private directory: tests/safety/hostile_paths.py attacks it."""
     moved = os.path.join(directory, "with space: $ORIGIN")
     prefix, temporary = os.path.dirname(os.path.dirname(LAUNCHER)), os.path.join(directory, "tmp")
     shutil.copytree(prefix, moved, symlinks=True)

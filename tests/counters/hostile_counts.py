@@ -6,7 +6,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measurement_file import STRINGS, USER_COUNTS, chunk, chunks
+from measurement_file import STRINGS, USER_COUNTS, extent, extents
 from tap import GOLDEN, REPORT, case, main, must
 
 CHARTED = os.path.join(GOLDEN, "charted", "node1-3600-1")
@@ -20,16 +20,16 @@ def varint(value):
 
 
 def rewrite(source, to, change):
-    """Copies a file with the data of its chunks changed."""
+    """Copies a file with the data of its extents changed."""
     with open(to, "wb") as file:
-        for each in chunks(source):
-            file.write(chunk(each.table, each.size, change(each), each.owner, False, each.first))
+        for each in extents(source):
+            file.write(extent(each.table, each.size, change(each), each.owner, False, each.first))
 
 
 def with_names(directory, number):
     """The charted run with values of so many counters of which no table has the name."""
     names = b"".join(b"unlisted%d\0" % i for i in range(number))
-    base = sum(len(each.data) for each in chunks(CHARTED + ".hpcrun") if each.table == STRINGS)
+    base = sum(len(each.data) for each in extents(CHARTED + ".hpcrun") if each.table == STRINGS)
     step = len(b"unlisted0\0")
 
     def more_strings(each):

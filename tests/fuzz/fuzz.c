@@ -96,11 +96,11 @@ static uint32_t crc32_of(const uint8_t *bytes, size_t size, uint32_t crc)
   return ~crc;
 }
 
-/* Repairs the chunk at data: its magic and version, a size that exceeds the data, and the checksum.  Returns its
+/* Repairs the extent at data: its magic and version, a size that exceeds the data, and the checksum.  Returns its
  * size. */
-static size_t mend_chunk(uint8_t *data, size_t size)
+static size_t mend_extent(uint8_t *data, size_t size)
 {
-  struct format_chunk head;
+  struct format_extent head;
   static const uint64_t magic = FORMAT_MAGIC;
   memcpy(&head, data, sizeof head);
   size_t rest = size - sizeof head;
@@ -119,21 +119,21 @@ static size_t mend_chunk(uint8_t *data, size_t size)
   return sizeof head + head.stored_size;
 }
 
-/* Mutations move the headers of chunks: each is found by its magic. */
+/* Mutations move the headers of extents: each is found by its magic. */
 static void mend(uint8_t *data, size_t size)
 {
   static const uint64_t magic = FORMAT_MAGIC;
   size_t at = 0;
-  while (size - at >= sizeof(struct format_chunk)) {
+  while (size - at >= sizeof(struct format_extent)) {
     const uint8_t *found = memmem(data + at, size - at, &magic, sizeof magic);
-    if (!found || size - (size_t)(found - data) < sizeof(struct format_chunk))
+    if (!found || size - (size_t)(found - data) < sizeof(struct format_extent))
       return;
     at = (size_t)(found - data);
-    at += mend_chunk(data + at, size - at);
+    at += mend_extent(data + at, size - at);
   }
 }
 
-size_t fuzz_mutate_chunks(uint8_t *data, size_t size, size_t size_max, unsigned seed)
+size_t fuzz_mutate_extents(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {
   size = LLVMFuzzerMutate(data, size, size_max);
   if (seed % 8)

@@ -22,7 +22,7 @@ void fuzz_report(const char *const *arguments);
 /* Returns a number that depends on all bytes: it chooses the options for an input, the same ones each time. */
 uint32_t fuzz_choice(const uint8_t *data, size_t size);
 
-/* Mutates a sequence of chunks. */
-size_t fuzz_mutate_chunks(uint8_t *data, size_t size, size_t size_max, unsigned seed);
+/* Mutates a sequence of extents. */
+size_t fuzz_mutate_extents(uint8_t *data, size_t size, size_t size_max, unsigned seed);
 
 #endif

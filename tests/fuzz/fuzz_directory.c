@@ -20,15 +20,15 @@ static const uint64_t mark = 0x2d656c69662d2d2d; /* "---file-": written between 
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {
-  return fuzz_mutate_chunks(data, size, size_max, seed);
+  return fuzz_mutate_extents(data, size, size_max, seed);
 }
 
-/* Writes the next file, as a graph log if it begins with such a chunk.  Returns its length. */
+/* Writes the next file, as a graph log if it begins with such an extent.  Returns its length. */
 static size_t write_file(const uint8_t *data, size_t size, int number)
 {
   const uint8_t *end = memmem(data, size, &mark, sizeof mark);
   size_t length = end ? (size_t)(end - data) : size;
-  struct format_chunk head = {0};
+  struct format_extent head = {0};
   char name[32];
   memcpy(&head, data, length < sizeof head ? length : sizeof head);
   bool log = number && head.table == FORMAT_GRAPH_LOG;

@@ -1,5 +1,5 @@
 /* A program's file as the report reads it (symbols_elf.c, symbols_table.c, bounds.c; for the target `dwarf` also
- * symbols_dwarf.c, symbols_entries.c, symbols_lines.c, symbols_index.c), and as the launcher does
+ * symbols_dwarf.c, symbols_entries.c, symbols_lines.c, symbols_summary.c), and as the launcher does
  * (launch/program/elf_facts.c). */
 #include "tests/fuzz/fuzz.h"
 
@@ -30,7 +30,7 @@ static void launch(const char *path)
 
 static void look_up(const struct symbols *symbols, uint64_t offset)
 {
-  struct symbols_place places[CHAIN];
+  struct symbols_location places[CHAIN];
   int count = symbols_lookup(symbols, offset, places, CHAIN);
   size_t sum = 0;
   for (int i = 0; i < count; i++)

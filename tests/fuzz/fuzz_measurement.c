@@ -12,7 +12,7 @@ static const char *const formats[] = {"text", "csv", "json"};
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {
-  return fuzz_mutate_chunks(data, size, size_max, seed);
+  return fuzz_mutate_extents(data, size, size_max, seed);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* The trace beside a sound measurement: common/tracelog.c, input/stream_chunks.c, input/trace_reader.c, input/range/,
+/* The trace beside a sound measurement: common/tracelog.c, input/stream_extents.c, input/trace_reader.c, input/range/,
  * timeline/.  The measurement is named by HPCPROF_FUZZ_MEASUREMENT.  The intervals of each lane must tile its life. */
 #include "tests/fuzz/fuzz.h"
 
@@ -10,7 +10,7 @@ static struct profile_process process;
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed)
 {
-  return fuzz_mutate_chunks(data, size, size_max, seed);
+  return fuzz_mutate_extents(data, size, size_max, seed);
 }
 
 static void read_process(void)

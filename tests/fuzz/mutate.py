@@ -40,7 +40,7 @@ def seeds():
 
 
 def mend(data):
-    """Corrects the checksum of each chunk."""
+    """Corrects the checksum of each extent."""
     at = 0
     while (at := data.find(b"hpcrlite", at)) >= 0 and at + form.HEAD_SIZE <= len(data):
         head = form.HEAD.from_buffer_copy(data, at)

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import sanitized_build
 import tap
 
-UNITS = ("read", "merge", "ranks", "serialisation", "hostile_files", "replay", "log_reader", "workspan", "symbols",
+UNITS = ("read", "merge", "ranks", "profile_message", "hostile_files", "replay", "log_reader", "workspan", "symbols",
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
          "condition", "significance")
 SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),

@@ -47,7 +47,7 @@ RT_MAY_CALL = {
     "memchr", "strchr",
     "_GLOBAL_OFFSET_TABLE_",
 }
-# And the functions of CTL: hpcrun-lite/rt/core/control_calls.h.
+# And the functions of CTL: hpcrun-lite/rt/core/ctl_calls.h.
 CALLS_UP = {"threads_adopt", "serial_moment", "filter_settings_read", "filter_settings_record"}
 
 # The symbols that the library defines: interposed functions, the entry of OMPT, and what include/hpcrun-lite.h looks
@@ -283,7 +283,7 @@ def only_modules_on_demand_use_the_libraries_of_exports(_):
 @tap.case
 def rt_calls_only_what_is_on_the_list(_):
     called = undefined(os.path.join(BUILD, "hpcrun-lite", "librt.a"))
-    with open(os.path.join(SOURCE, "hpcrun-lite", "rt", "core", "control_calls.h"), encoding="utf-8") as file:
+    with open(os.path.join(SOURCE, "hpcrun-lite", "rt", "core", "ctl_calls.h"), encoding="utf-8") as file:
         declared = re.findall(r"(\w+)\(.*\);$", file.read(), re.M)
     assert called - CALLS_UP <= RT_MAY_CALL and CALLS_UP <= called, (called, CALLS_UP)
     assert sorted(declared) == sorted(CALLS_UP), declared
@@ -432,8 +432,8 @@ def as_documented(fields):
 
 @tap.case
 def the_page_of_the_format_lists_the_records_of_the_header(_):
-    head = form.LAYOUTS["records"]["format_chunk"]["fields"]
-    assert [tuple(row[:3]) for row in rows_of("Chunks", 4)] == [
+    head = form.LAYOUTS["records"]["format_extent"]["fields"]
+    assert [tuple(row[:3]) for row in rows_of("Extents", 4)] == [
         (str(offset), str(WIDTH[kind] * (length or 1)), name) for name, offset, kind, length in head]
     tables = [(str(number), name, kind if kind.startswith("struct") else "")
               for name, (number, kind, _) in form.LAYOUTS["tables"].items()]
@@ -441,7 +441,7 @@ def the_page_of_the_format_lists_the_records_of_the_header(_):
             for row in rows_of("Tables", 4)[:len(tables)]] == tables
     assert [(row[0], int(row[1]), row[2]) for row in rows_of("Records", 3)] == [
         (f"`struct {name}`", record["size"], as_documented(record["fields"]))
-        for name, record in form.LAYOUTS["records"].items() if name != "format_chunk"]
+        for name, record in form.LAYOUTS["records"].items() if name != "format_extent"]
 
 
 @tap.case
@@ -450,7 +450,7 @@ def the_reader_of_tests_uses_the_records_of_the_header(_):
     for name in form.LAYOUTS["records"]:
         form.layout(name)
     path, = report.golden_files(".hpcrun", "basic")["basic"][:1]
-    found = {chunk.table: chunk.parsed() for chunk in form.chunks(path) if chunk.table in (form.THREAD, form.PROCESS)}
+    found = {extent.table: extent.parsed() for extent in form.extents(path) if extent.table in (form.THREAD, form.PROCESS)}
     assert found[form.PROCESS][0].threads >= found[form.THREAD][0].index >= 1
     assert found[form.THREAD][0].wall_ns <= found[form.PROCESS][0].wall_ns
 

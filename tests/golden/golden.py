@@ -234,7 +234,7 @@ def problems_of_a_trace_without_lanes_are_reported_once(directory):
     for name in os.listdir(place):
         if name.endswith(".trace"):
             with open(os.path.join(place, name), "wb") as file:
-                file.write(b"no chunk of a trace" * 50)
+                file.write(b"no extent of a trace" * 50)
     done = golden_report("-q", "--view", "timeline", place)
     lines = done.stderr.decode().splitlines()
     assert done.returncode == 1 and not done.stdout and len(set(lines)) == len(lines) > 1, done
@@ -244,10 +244,10 @@ def problems_of_a_trace_without_lanes_are_reported_once(directory):
 def a_trace_beside_no_threads_is_harmless(directory):
     place = shutil.copytree(os.path.join(GOLDEN, "traced-plain"), os.path.join(directory, "run"))
     path, = (os.path.join(place, name) for name in os.listdir(place) if name.endswith(".hpcrun"))
-    kept = [part for part in measurement_file.chunks(path) if not part.owner]
+    kept = [part for part in measurement_file.extents(path) if not part.owner]
     with open(path, "wb") as file:
         for part in kept:
-            file.write(measurement_file.chunk(part.table, part.size, part.data, part.owner, first=part.first))
+            file.write(measurement_file.extent(part.table, part.size, part.data, part.owner, first=part.first))
     for view in ("timeline", "phases"):
         done = golden_report("-q", "--view", view, place)
         assert done.returncode == 1 and b"the trace has no threads" in done.stderr, done

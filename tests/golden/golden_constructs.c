@@ -281,7 +281,7 @@ static void put_counts(uint32_t thread, const struct counted *counted, uint32_t 
     records[i][3] = counted[i].rest;
     records[i][6] = ticks_of_ms(counted[i].unread_ms);
   }
-  compose_chunk(&compose, FORMAT_COUNTS, thread, 0, count, sizeof records[0], records);
+  compose_extent(&compose, FORMAT_COUNTS, thread, 0, count, sizeof records[0], records);
 }
 
 /* Region A with a loop, of two threads that have counted three events.  In the second one, A and the loop have a rate

@@ -17,7 +17,7 @@ static struct format_mark mark(uint32_t kind, uint64_t at_ms, uint32_t thread, c
 
 static void put_counts(uint32_t thread, const struct format_user_count *counts, uint32_t count)
 {
-  compose_chunk(&compose, FORMAT_USER_COUNTS, thread, 0, count, sizeof *counts, counts);
+  compose_extent(&compose, FORMAT_USER_COUNTS, thread, 0, count, sizeof *counts, counts);
 }
 
 static void begin(void)
@@ -47,11 +47,11 @@ static void marked(void)
                                                 {.node = body, .name = items, .count = 1, .sum = 1, .least = 1, .most = 1}},
              2);
   blame_thread(2, 600, 200, 0, 0);
-  const struct format_mark marks[] = {mark(FORMAT_PHASE, 100, 1, "setup"), mark(FORMAT_MARK, 150, 2, "grid, \"read\""),
-                                      mark(FORMAT_PHASE, 300, 1, "solve"), mark(FORMAT_MARK, 300, 1, "step"),
-                                      mark(FORMAT_MARK, 400, 1, "step"),   mark(FORMAT_PHASE, 500, 1, "output"),
-                                      mark(FORMAT_PHASE, 700, 1, NULL)};
-  compose_chunk(&compose, FORMAT_MARKS, 0, 0, sizeof marks / sizeof *marks, sizeof *marks, marks);
+  const struct format_mark marks[] = {mark(FORMAT_USER_PHASE, 100, 1, "setup"), mark(FORMAT_MARK, 150, 2, "grid, \"read\""),
+                                      mark(FORMAT_USER_PHASE, 300, 1, "solve"), mark(FORMAT_MARK, 300, 1, "step"),
+                                      mark(FORMAT_MARK, 400, 1, "step"),   mark(FORMAT_USER_PHASE, 500, 1, "output"),
+                                      mark(FORMAT_USER_PHASE, 700, 1, NULL)};
+  compose_extent(&compose, FORMAT_MARKS, 0, 0, sizeof marks / sizeof *marks, sizeof *marks, marks);
   compose_end(&compose);
   save("marked", 4000);
 }
@@ -71,13 +71,13 @@ static void marked_hostile(void)
                                                 {.node = main_frame, .name = items, .sum = 8}},
              4);
   blame_thread(1, 800, 100, 0, 600);
-  struct format_mark marks[] = {mark(FORMAT_PHASE, 500, 1, "late"), mark(FORMAT_PHASE, 100, 99, "a\n\x1b[31mred\xff"),
+  struct format_mark marks[] = {mark(FORMAT_USER_PHASE, 500, 1, "late"), mark(FORMAT_USER_PHASE, 100, 99, "a\n\x1b[31mred\xff"),
                                 mark(FORMAT_MARK, 1, 1, "kind"),    mark(FORMAT_MARK, 9000, 1, "after the end"),
                                 mark(FORMAT_MARK, 1, 1, "name"),    mark(FORMAT_MARK, 1, 1, "before the start")};
   marks[2].kind = 7;
   marks[4].name = 88888;
   marks[5].ticks = 1;
-  compose_chunk(&compose, FORMAT_MARKS, 0, 0, sizeof marks / sizeof *marks, sizeof *marks, marks);
+  compose_extent(&compose, FORMAT_MARKS, 0, 0, sizeof marks / sizeof *marks, sizeof *marks, marks);
   compose_end(&compose);
   save("marked-hostile", 4000);
 }

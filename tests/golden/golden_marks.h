@@ -1,4 +1,4 @@
-/* The golden measurements with marks, phases and counters of the program. */
+/* The golden measurements with marks, user phases and counters of the program. */
 #ifndef TESTS_GOLDEN_GOLDEN_MARKS_H
 #define TESTS_GOLDEN_GOLDEN_MARKS_H
 

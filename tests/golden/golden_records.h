@@ -42,7 +42,7 @@ uint32_t charge(uint32_t kind, uint32_t parent, uint32_t offset, enum category c
                 uint64_t busy, uint64_t used);
 void blame_thread(uint32_t index, uint64_t wall_ms, uint64_t idle_ms, uint64_t lockwait_ms, uint64_t region_ms);
 
-/* The same for a process with shares in waiting places.  The context has its time p, that time divided by the busy
+/* The same for a process with shares in wait sites.  The context has its time p, that time divided by the busy
  * threads, and multiplied with those that exist, in ms; shares is a list. */
 void places_begin(enum compose_form form, uint32_t pid, const char *command);
 uint32_t share_context(uint32_t parent, uint32_t offset, enum category category, uint64_t p, uint64_t per_busy,

@@ -326,7 +326,7 @@ static void killed(void)
   until(4, 10);
   traced_compose(&trace, COMPOSE_LIVE, &compose);
   memset(&holes, 0, sizeof holes);
-  for (size_t i = 0; i < compose.size; i++) { /* each chunk at a page, after one that was never begun */
+  for (size_t i = 0; i < compose.size; i++) { /* each extent at a page, after one that was never begun */
     bool begins = i + 8 <= compose.size && !memcmp(compose.bytes + i, "hpcrlite", 8);
     holes.size = begins ? (holes.size / 4096 + 2) * 4096 : holes.size;
     holes.bytes[holes.size++] = compose.bytes[i];
@@ -337,14 +337,14 @@ static void killed(void)
 
 /* ---- damage ---- */
 
-/* Appends a chunk to the composed trace. */
-static void add_chunk(uint32_t thread, uint32_t number, const char *bytes, uint32_t size)
+/* Appends an extent to the composed trace. */
+static void add_extent(uint32_t thread, uint32_t number, const char *bytes, uint32_t size)
 {
-  compose_chunk(&compose, FORMAT_TRACE, thread, number, size, 1, bytes);
+  compose_extent(&compose, FORMAT_TRACE, thread, number, size, 1, bytes);
 }
 
 /* Operations that do not exist or are cut off, codes, nodes and threads that do not exist, times that go back or never
- * end, a second copy of a chunk, a checksum that is wrong, a chunk too few, and threads that do not exist. */
+ * end, a second copy of an extent, a checksum that is wrong, an extent too few, and threads that do not exist. */
 static void hostile_trace(void)
 {
   begin(COMPOSE_PACKED, 3400, true);
@@ -375,14 +375,14 @@ static void hostile_trace(void)
   put_state(3, TRACELOG_STATE, code_of(0, INSIDE), 5, 0);
   traced_compose(&trace, COMPOSE_PACKED, &compose);
   compose.bytes[compose.size - 1] ^= 1; /* thread 3 */
-  add_chunk(1, 0, "\x83\x01\x01", 3);   /* another one with that number */
-  add_chunk(2, 1, "\x04\x05", 2);       /* without a time */
-  add_chunk(2, 2, "\x83\x80\x80", 3);   /* cut off */
-  add_chunk(2, 3, "", 0);
-  add_chunk(99, 0, "\x83\x01\x01", 3);
-  compose_chunk(&compose, FORMAT_TRACE, 4, 0, 1, 16, "sixteen bytes...");
-  compose_chunk(&compose, FORMAT_GRAPH_LOG, 1, 0, 1, 1, "\x01");
-  add_chunk(4, 1, "\x83\x01\x01", 3);
+  add_extent(1, 0, "\x83\x01\x01", 3);  /* another one with that number */
+  add_extent(2, 1, "\x04\x05", 2);      /* without a time */
+  add_extent(2, 2, "\x83\x80\x80", 3);  /* cut off */
+  add_extent(2, 3, "", 0);
+  add_extent(99, 0, "\x83\x01\x01", 3);
+  compose_extent(&compose, FORMAT_TRACE, 4, 0, 1, 16, "sixteen bytes...");
+  compose_extent(&compose, FORMAT_GRAPH_LOG, 1, 0, 1, 1, "\x01");
+  add_extent(4, 1, "\x83\x01\x01", 3);
   compose.size--;
   save_as("traced-hostile", 3400, "trace");
 }
@@ -405,7 +405,7 @@ static void begin_counted(uint32_t pid)
 
 static void put_counted(uint32_t thread, const uint64_t (*counts)[5], uint32_t count)
 {
-  compose_chunk(&compose, FORMAT_COUNTS, thread, 0, count, sizeof *counts, counts);
+  compose_extent(&compose, FORMAT_COUNTS, thread, 0, count, sizeof *counts, counts);
 }
 
 /* So many events of a counter until a step, in so many steps. */
@@ -432,7 +432,7 @@ static void counted_file(uint32_t pid, uint32_t *items)
   const struct format_user_count values[] = {
       {.node = kernel, .name = *items, .count = 2, .sum = 12, .least = 5, .most = 7},
       {.node = main_frame, .name = *items, .count = 1, .sum = 1, .least = 1, .most = 1}};
-  compose_chunk(&compose, FORMAT_USER_COUNTS, 1, 0, 2, sizeof *values, values);
+  compose_extent(&compose, FORMAT_USER_COUNTS, 1, 0, 2, sizeof *values, values);
   compose_construct(&compose, 0, 0, 0, 0);
   compose_construct(&compose, 0, FORMAT_DIRECTIVE_PARALLEL, REGION, 1);
   put_counted(1, first, 2);

@@ -29,7 +29,7 @@ def log_of(run):
 
 
 def is_live(path):
-    forms = {live for *_, live in reference_replay.chunks(path)}
+    forms = {live for *_, live in reference_replay.extents(path)}
     assert len(forms) == 1, (path, forms)
     return forms.pop()
 
@@ -101,7 +101,7 @@ def every_task_is_in_the_log(directory):
         replayed, _ = check(run, 60001, 4)
         assert [replayed.counts[op] for op in (reference_replay.TASK, reference_replay.TASK_END)] == [20000,
                                                                                                       20000], replayed.counts
-        assert len(list(reference_replay.chunks(log_of(run)))) > 3  # more than one window of a thread
+        assert len(list(reference_replay.extents(log_of(run)))) > 3  # more than one window of a thread
         assert replayed.counts[reference_replay.SAMPLE] >= 20001, replayed.counts
 
 

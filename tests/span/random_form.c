@@ -12,11 +12,11 @@
 enum kind { WORK, TASK, UNDEFERRED, UNTIED, IN, OUT, MUTEX, WAIT, GROUP, TASKLOOP, CRITICAL, WAIT_IN, REGION, KINDS };
 enum { MAX = 20000, PLACES = 3, LONGEST = 9, PHASES = 4, DEEPEST = 4 };
 
-/* A statement, with the next one of its block, and the blocks inside it: those of threads or iterations, by phases of a
- * region. */
+/* A statement, with the next one of its block, and the blocks inside it: those of threads or iterations, by intervals
+ * of a region. */
 static struct statement {
   enum kind kind;
-  int next, size, place, inside, phases[PHASES][2], phase_kinds[PHASES], count;
+  int next, size, place, inside, intervals[PHASES][2], interval_kinds[PHASES], count;
 } all[MAX];
 
 static int made = 1;
@@ -35,9 +35,9 @@ static void make_region(struct statement *s, int depth, int regions)
 {
   s->count = 1 + below(PHASES);
   for (int i = 0; i < s->count; i++) {
-    s->phase_kinds[i] = below(4);
+    s->interval_kinds[i] = below(4);
     for (int k = 0; k < 2; k++)
-      s->phases[i][k] = make_block(depth + 1, regions + 1, s->phase_kinds[i] == 1 ? FOR_CHUNK : FOR_TASK);
+      s->intervals[i][k] = make_block(depth + 1, regions + 1, s->interval_kinds[i] == 1 ? FOR_CHUNK : FOR_TASK);
   }
 }
 
@@ -75,7 +75,7 @@ struct place {
 };
 
 struct task {
-  long now, children, *group, *phase;
+  long now, children, *group, *interval;
   struct place places[PLACES];
 };
 
@@ -104,7 +104,7 @@ static void model(int block, struct task *task);
 
 static void model_task(const struct statement *s, struct task *task)
 {
-  struct task child = {.now = task->now, .group = task->group, .phase = task->phase};
+  struct task child = {.now = task->now, .group = task->group, .interval = task->interval};
   struct place *place = s->kind == IN || s->kind == OUT || s->kind == MUTEX ? &task->places[s->place] : NULL;
   if (place)
     raise_to(&child.now, long_since(place, s->kind));
@@ -114,7 +114,7 @@ static void model_task(const struct statement *s, struct task *task)
   if (s->kind == UNDEFERRED)
     task->now = child.now;
   raise_to(&task->children, child.now);
-  raise_to(task->group ? task->group : task->phase, child.now);
+  raise_to(task->group ? task->group : task->interval, child.now);
 }
 
 static void model_region(const struct statement *s, struct task *task, int threads)
@@ -122,10 +122,10 @@ static void model_region(const struct statement *s, struct task *task, int threa
   long begin = task->now;
   for (int i = 0; i < s->count; i++) {
     long end = begin;
-    int parts = s->phase_kinds[i] == 1 ? 5 : s->phase_kinds[i] == 2 ? 1 : threads;
+    int parts = s->interval_kinds[i] == 1 ? 5 : s->interval_kinds[i] == 2 ? 1 : threads;
     for (int k = 0; k < parts; k++) {
-      struct task one = {.now = begin, .phase = &end};
-      model(s->phases[i][k % 2], &one);
+      struct task one = {.now = begin, .interval = &end};
+      model(s->intervals[i][k % 2], &one);
       raise_to(&end, one.now);
     }
     begin = end;
@@ -188,15 +188,15 @@ static void run_region(const struct statement *s, int threads)
 {
 #pragma omp parallel num_threads(threads)
   for (int i = 0; i < s->count; i++) {
-    if (s->phase_kinds[i] == 1) {
+    if (s->interval_kinds[i] == 1) {
 #pragma omp for schedule(dynamic, 1)
       for (int k = 0; k < 5; k++)
-        run_new(s->phases[i][k % 2]);
-    } else if (s->phase_kinds[i] == 2) {
+        run_new(s->intervals[i][k % 2]);
+    } else if (s->interval_kinds[i] == 2) {
 #pragma omp single
-      run_new(s->phases[i][0]);
+      run_new(s->intervals[i][0]);
     } else {
-      run_new(s->phases[i][omp_get_thread_num() % 2]);
+      run_new(s->intervals[i][omp_get_thread_num() % 2]);
 #pragma omp barrier
     }
   }

@@ -2,7 +2,7 @@
 
 It is written independently of hpcprof-lite, so that each checks the other."""
 from measurement_file import GRAPH_LOG, LAYOUTS, PROCESS, THREAD
-from measurement_file import chunks as chunks_of
+from measurement_file import extents as extents_of
 
 (END, TIME, CPU, MOVE, RUN, RUN_OTHER, SAMPLE, REGION, REGION_END, IMPLICIT, IMPLICIT_END, TASK, SWITCH, TASK_END,
  TASK_DROP, WAIT, WAIT_END, GROUP, GROUP_END, SCOPE, SCOPE_END, LOOP, LOOP_END, CHUNK, OFFER, TAKE, ACQUIRE, RELEASE,
@@ -15,22 +15,22 @@ BARRIER, TASKWAIT, TASKGROUP = range(3)
 SERIAL, FINAL, BESIDE = 1, 2, 32
 
 
-def chunks(path):
-    """(thread, number, bytes, live) of each chunk of a log."""
-    for chunk in chunks_of(path):
-        assert chunk.table == GRAPH_LOG, chunk.table
-        yield chunk.owner, chunk.first, chunk.data, chunk.live
+def extents(path):
+    """(thread, number, bytes, live) of each extent of a log."""
+    for extent in extents_of(path):
+        assert extent.table == GRAPH_LOG, extent.table
+        yield extent.owner, extent.first, extent.data, extent.live
 
 
 def process(path):
     """Figures in the measurement of the process that the log is compared with."""
     found = {"work": 0}
-    for chunk in chunks_of(path):
-        if chunk.table == PROCESS:
-            record, = chunk.parsed()
+    for extent in extents_of(path):
+        if extent.table == PROCESS:
+            record, = extent.parsed()
             found.update((name, getattr(record, name)) for name, *_ in record._fields_)
-        elif chunk.table == THREAD:
-            found["work"] += sum(record.work for record in chunk.parsed())
+        elif extent.table == THREAD:
+            found["work"] += sum(record.work for record in extent.parsed())
     return found
 
 
@@ -57,9 +57,9 @@ def records(data):
 
 
 def streams(path):
-    """Each thread's records as (time, operation, operands), up to the first missing chunk."""
+    """Each thread's records as (time, operation, operands), up to the first missing extent."""
     parts = {}
-    for thread, first, data, _ in chunks(path):
+    for thread, first, data, _ in extents(path):
         assert first not in parts.setdefault(thread, {}), (thread, first)
         parts[thread][first] = data
     found = {}
@@ -84,7 +84,7 @@ def streams(path):
 class Task:
     def __init__(self, clock, parent=None, region=None, serial=False):
         self.clock, self.parent, self.region, self.serial = clock, parent, region, serial
-        self.children, self.group, self.phase, self.entry, self.end = 0, None, 0, None, None
+        self.children, self.group, self.interval, self.entry, self.end = 0, None, 0, None, None
         self.ended = self.loop = False
         self.earlier, self.chunk = 0, 0
 
@@ -95,10 +95,10 @@ class Task:
 
 class Region:
     def __init__(self, creator):
-        self.creator, self.start, self.phases, self.ended = creator, creator.clock if creator else 0, {}, False
+        self.creator, self.start, self.intervals, self.ended = creator, creator.clock if creator else 0, {}, False
 
-    def offer(self, phase, clock):
-        self.phases[phase] = max(self.phases.get(phase, 0), clock)
+    def offer(self, interval, clock):
+        self.intervals[interval] = max(self.intervals.get(interval, 0), clock)
 
 
 class Group:
@@ -171,14 +171,14 @@ class Replay:
             region = self.open[thread].pop()
             region.ended = True
             if region.creator:
-                region.creator.clock = max([region.creator.clock, *region.phases.values()])
+                region.creator.clock = max([region.creator.clock, *region.intervals.values()])
             self.runs[thread] = region.creator
         elif op == IMPLICIT:
             region = self.regions.get(tuple(operands[:2]))
             self.runs[thread] = self.tasks[self.name(thread, 0)] = Task(region.start if region else 0, region=region)
         elif op == IMPLICIT_END:
             if named.region:
-                named.region.offer(named.phase, named.clock)
+                named.region.offer(named.interval, named.clock)
             named.ended = True
             if task is named:
                 self.runs[thread] = None
@@ -187,7 +187,7 @@ class Replay:
             child = Task((task if beside else named).clock, named, named.region, bool(operands[3] & SERIAL))
             self.tasks[self.name(thread, 0)] = child
             like = task if beside else named
-            child.group, child.phase, child.of_chunk = like.group, like.phase, task.of_chunk if beside else named.chunk
+            child.group, child.interval, child.of_chunk = like.group, like.interval, task.of_chunk if beside else named.chunk
         elif op == SWITCH:
             assert not named.ended, operands
             self.runs[thread] = named
@@ -196,7 +196,7 @@ class Replay:
         elif op == TASK_DROP:
             named.ended = True
         elif op == WAIT and operands[2] == BARRIER and named.region:
-            named.region.offer(named.phase, named.clock)
+            named.region.offer(named.interval, named.clock)
         elif op == WAIT_END:
             self.wait_end(named, operands[2])
         elif op in (GROUP, GROUP_END):
@@ -235,7 +235,7 @@ class Replay:
         if task.group:
             task.group.ends = max(task.group.ends, task.clock)
         elif task.region:
-            task.region.offer(task.phase, task.clock)
+            task.region.offer(task.interval, task.clock)
         task.ended = True
 
     @staticmethod
@@ -245,8 +245,8 @@ class Replay:
         elif kind == TASKGROUP and task.group:
             task.clock = max(task.clock, task.group.ends)
         elif kind == BARRIER and task.region:
-            task.clock = max(task.clock, task.region.phases.get(task.phase, 0))
-            task.phase += 1
+            task.clock = max(task.clock, task.region.intervals.get(task.interval, 0))
+            task.interval += 1
 
     @staticmethod
     def group(task, begins):

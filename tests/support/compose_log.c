@@ -23,7 +23,7 @@ void log_begin(struct compose_log *log)
   memset(log, 0, sizeof *log);
 }
 
-static bool begins_chunk(const struct compose_stream *stream)
+static bool begins_extent(const struct compose_stream *stream)
 {
   return stream->size == (stream->cuts_count ? stream->cuts[stream->cuts_count - 1] : 0);
 }
@@ -31,7 +31,7 @@ static bool begins_chunk(const struct compose_stream *stream)
 void log_put(struct compose_log *log, uint32_t thread, enum graphlog_op op, ...)
 {
   struct compose_stream *stream = stream_of(log, thread);
-  if (begins_chunk(stream) && op != GRAPHLOG_TIME) {
+  if (begins_extent(stream) && op != GRAPHLOG_TIME) {
     put(stream, GRAPHLOG_TIME);
     put(stream, stream->time);
   }
@@ -48,7 +48,7 @@ void log_at(struct compose_log *log, uint32_t thread, uint64_t time)
   struct compose_stream *stream = stream_of(log, thread);
   if (time <= stream->time)
     return;
-  if (!begins_chunk(stream))
+  if (!begins_extent(stream))
     log_put(log, thread, GRAPHLOG_MOVE, (int)(time - stream->time));
   stream->time = time;
 }
@@ -62,7 +62,7 @@ void log_run(struct compose_log *log, uint32_t thread, uint64_t work)
 void log_cut(struct compose_log *log, uint32_t thread)
 {
   struct compose_stream *stream = stream_of(log, thread);
-  assert(stream->cuts_count < COMPOSE_CHUNKS);
+  assert(stream->cuts_count < COMPOSE_EXTENTS);
   stream->cuts[stream->cuts_count++] = stream->size;
 }
 
@@ -75,7 +75,7 @@ void log_compose(const struct compose_log *log, enum compose_form form, struct c
     size_t from = 0;
     for (uint32_t i = 0; i <= stream->cuts_count && stream->size; i++) {
       size_t to = i < stream->cuts_count ? stream->cuts[i] : stream->size;
-      compose_chunk(compose, FORMAT_GRAPH_LOG, thread, i, (uint32_t)(to - from), 1, stream->bytes + from);
+      compose_extent(compose, FORMAT_GRAPH_LOG, thread, i, (uint32_t)(to - from), 1, stream->bytes + from);
       from = to;
     }
   }

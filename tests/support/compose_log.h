@@ -1,18 +1,18 @@
 /* Composes graph logs (doc/format.md) for tests: a stream for each thread, with the encoder of the running side.
  *
- * Only log_run() and log_at() advance the time.  A stream is divided into chunks where log_cut() is called. */
+ * Only log_run() and log_at() advance the time.  A stream is divided into extents where log_cut() is called. */
 #ifndef TESTS_GOLDEN_COMPOSE_LOG_H
 #define TESTS_GOLDEN_COMPOSE_LOG_H
 
 #include "common/graphlog.h"
 #include "tests/support/compose_measurement.h"
 
-enum { COMPOSE_THREADS = 8, COMPOSE_STREAM = 32768, COMPOSE_CHUNKS = 16 };
+enum { COMPOSE_THREADS = 8, COMPOSE_STREAM = 32768, COMPOSE_EXTENTS = 16 };
 
 struct compose_stream {
   uint8_t bytes[COMPOSE_STREAM];
   size_t size;
-  size_t cuts[COMPOSE_CHUNKS]; /* the ends of all chunks except the last */
+  size_t cuts[COMPOSE_EXTENTS]; /* the ends of all extents except the last */
   uint32_t cuts_count;
   uint64_t time;
 };
@@ -33,7 +33,7 @@ void log_at(struct compose_log *log, uint32_t thread, uint64_t time);
 void log_run(struct compose_log *log, uint32_t thread, uint64_t work);
 void log_cut(struct compose_log *log, uint32_t thread);
 
-/* Writes the chunks of all threads into a composition of their own. */
+/* Writes the extents of all threads into a composition of their own. */
 void log_compose(const struct compose_log *log, enum compose_form form, struct compose *compose);
 
 #endif

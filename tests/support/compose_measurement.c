@@ -150,10 +150,10 @@ struct format_tasks *compose_tasks(struct compose *compose, uint32_t directive)
   return &compose->tasks[compose->tasks_count++];
 }
 
-void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
-                   uint32_t record_size, const void *records)
+void compose_extent(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
+                    uint32_t record_size, const void *records)
 {
-  struct format_chunk head = {
+  struct format_extent head = {
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t size = (size_t)count * record_size;
   uint8_t *out = compose->bytes + compose->size;
@@ -186,19 +186,19 @@ void compose_thread(struct compose *compose, uint32_t index)
   thread.samples = thread.samples_idle;
   for (uint32_t i = 1; i < compose->values_count; i++)
     thread.samples += compose->values[i * compose->metrics_count];
-  compose_chunk(compose, FORMAT_NODES, index, 0, compose->nodes_count, sizeof *compose->nodes, compose->nodes);
-  compose_chunk(compose, FORMAT_VALUES, index, 0, compose->values_count, compose->metrics_count * sizeof(uint64_t),
-                compose->values);
+  compose_extent(compose, FORMAT_NODES, index, 0, compose->nodes_count, sizeof *compose->nodes, compose->nodes);
+  compose_extent(compose, FORMAT_VALUES, index, 0, compose->values_count, compose->metrics_count * sizeof(uint64_t),
+                 compose->values);
   if (compose->waits_count) {
-    compose_chunk(compose, FORMAT_WAITS, index, 0, compose->waits_count, sizeof *compose->waits, compose->waits);
-    compose_chunk(compose, FORMAT_SHARES, index, 0, compose->shares_count, sizeof *compose->shares, compose->shares);
+    compose_extent(compose, FORMAT_WAITS, index, 0, compose->waits_count, sizeof *compose->waits, compose->waits);
+    compose_extent(compose, FORMAT_SHARES, index, 0, compose->shares_count, sizeof *compose->shares, compose->shares);
   }
   if (compose->constructs_count) {
-    compose_chunk(compose, FORMAT_CONSTRUCTS, index, 0, compose->constructs_count, sizeof *compose->constructs,
-                  compose->constructs);
-    compose_chunk(compose, FORMAT_TASKS, index, 0, compose->tasks_count, sizeof *compose->tasks, compose->tasks);
+    compose_extent(compose, FORMAT_CONSTRUCTS, index, 0, compose->constructs_count, sizeof *compose->constructs,
+                   compose->constructs);
+    compose_extent(compose, FORMAT_TASKS, index, 0, compose->tasks_count, sizeof *compose->tasks, compose->tasks);
   }
-  compose_chunk(compose, FORMAT_THREAD, index, 0, 1, sizeof thread, &thread);
+  compose_extent(compose, FORMAT_THREAD, index, 0, 1, sizeof thread, &thread);
   compose->process.threads++;
   compose->thread = usual_thread;
   compose->nodes_count = 0;
@@ -210,17 +210,17 @@ void compose_thread(struct compose *compose, uint32_t index)
 
 void compose_end(struct compose *compose)
 {
-  compose_chunk(compose, FORMAT_METRICS, 0, 0, compose->metrics_count, sizeof *compose->metrics, compose->metrics);
-  compose_chunk(compose, FORMAT_MODULES, 0, 0, compose->modules_count, sizeof *compose->modules, compose->modules);
-  compose_chunk(compose, FORMAT_REGIONS, 0, 0, compose->regions_count, sizeof *compose->regions, compose->regions);
+  compose_extent(compose, FORMAT_METRICS, 0, 0, compose->metrics_count, sizeof *compose->metrics, compose->metrics);
+  compose_extent(compose, FORMAT_MODULES, 0, 0, compose->modules_count, sizeof *compose->modules, compose->modules);
+  compose_extent(compose, FORMAT_REGIONS, 0, 0, compose->regions_count, sizeof *compose->regions, compose->regions);
   if (compose->process.work_unit || compose->directives_count > 1) {
-    compose_chunk(compose, FORMAT_DIRECTIVES, 0, 0, compose->directives_count, sizeof *compose->directives,
-                  compose->directives);
-    compose_chunk(compose, FORMAT_CONTRIBUTIONS, 0, 0, compose->contributions_count, sizeof *compose->contributions,
-                  compose->contributions);
+    compose_extent(compose, FORMAT_DIRECTIVES, 0, 0, compose->directives_count, sizeof *compose->directives,
+                   compose->directives);
+    compose_extent(compose, FORMAT_CONTRIBUTIONS, 0, 0, compose->contributions_count, sizeof *compose->contributions,
+                   compose->contributions);
   }
-  compose_chunk(compose, FORMAT_STRINGS, 0, 0, compose->strings_size, 1, compose->strings);
-  compose_chunk(compose, FORMAT_PROCESS, 0, 0, 1, sizeof compose->process, &compose->process);
+  compose_extent(compose, FORMAT_STRINGS, 0, 0, compose->strings_size, 1, compose->strings);
+  compose_extent(compose, FORMAT_PROCESS, 0, 0, 1, sizeof compose->process, &compose->process);
 }
 
 bool compose_write(const struct compose *compose, const char *path)

@@ -86,9 +86,9 @@ struct format_tasks *compose_tasks(struct compose *compose, uint32_t directive);
 /* Ends the current thread: appends its tree, values, waits, constructs and record.  The next thread's tree is empty. */
 void compose_thread(struct compose *compose, uint32_t index);
 
-/* Appends one chunk unchanged. */
-void compose_chunk(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
-                   uint32_t record_size, const void *records);
+/* Appends one extent unchanged. */
+void compose_extent(struct compose *compose, uint32_t table, uint32_t owner, uint32_t first, uint32_t count,
+                    uint32_t record_size, const void *records);
 
 /* Appends the tables of the process. */
 void compose_end(struct compose *compose);

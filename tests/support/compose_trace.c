@@ -29,8 +29,8 @@ static void put_op(struct traced_stream *stream, unsigned op, unsigned count, co
     put_number(stream, operands[i]);
 }
 
-/* The stream, with the clocks where a chunk begins. */
-static struct traced_stream *within_chunk(struct compose_trace *trace, uint32_t thread)
+/* The stream, with the clocks where an extent begins. */
+static struct traced_stream *within_extent(struct compose_trace *trace, uint32_t thread)
 {
   struct traced_stream *stream = stream_of(trace, thread);
   if (stream->size == (stream->cuts_count ? stream->cuts[stream->cuts_count - 1].end : 0))
@@ -56,7 +56,7 @@ void traced_samples_only(struct compose_trace *trace)
 void traced_state(struct compose_trace *trace, uint32_t thread, enum tracelog_form form, uint64_t code,
                   uint64_t duration, uint64_t own)
 {
-  struct traced_stream *stream = within_chunk(trace, thread);
+  struct traced_stream *stream = within_extent(trace, thread);
   put_byte(stream, (unsigned)(code < TRACELOG_CODE_MAX ? code : TRACELOG_CODE_MAX) << 2 | form);
   if (code >= TRACELOG_CODE_MAX)
     put_number(stream, code - TRACELOG_CODE_MAX);
@@ -69,7 +69,7 @@ void traced_state(struct compose_trace *trace, uint32_t thread, enum tracelog_fo
 void traced_op(struct compose_trace *trace, uint32_t thread, enum tracelog_op op, unsigned count,
                const uint64_t *operands)
 {
-  struct traced_stream *stream = within_chunk(trace, thread);
+  struct traced_stream *stream = within_extent(trace, thread);
   put_op(stream, op, count, operands);
   if (op == TRACELOG_BLOCKED || op == TRACELOG_GAP)
     stream->state_clock += operands[count - 1];
@@ -79,7 +79,7 @@ void traced_sample(struct compose_trace *trace, uint32_t thread, enum tracelog_s
                    uint64_t node, uint64_t weight, uint64_t tool, uint64_t delay)
 {
   const uint64_t optional[] = {weight, tool, delay};
-  struct traced_stream *stream = within_chunk(trace, thread);
+  struct traced_stream *stream = within_extent(trace, thread);
   uint64_t operands[5] = {time, node};
   unsigned op = TRACELOG_SAMPLE | kind, count = 2;
   for (unsigned i = 0; i < 3; i++)
@@ -94,7 +94,7 @@ void traced_sample(struct compose_trace *trace, uint32_t thread, enum tracelog_s
 void traced_cut(struct compose_trace *trace, uint32_t thread, uint32_t missing, uint64_t state, uint64_t sample)
 {
   struct traced_stream *stream = stream_of(trace, thread);
-  assert(stream->cuts_count < TRACED_CHUNKS);
+  assert(stream->cuts_count < TRACED_EXTENTS);
   stream->cuts[stream->cuts_count++] = (struct traced_cut){stream->size, stream->number};
   stream->number += 1 + missing;
   stream->state_clock += state;
@@ -116,8 +116,8 @@ void traced_compose(const struct compose_trace *trace, enum compose_form form, s
     for (uint32_t i = 0; i <= stream->cuts_count && stream->size > from; i++) {
       bool last = i == stream->cuts_count;
       size_t to = last ? stream->size : stream->cuts[i].end;
-      compose_chunk(compose, FORMAT_TRACE, thread, last ? stream->number : stream->cuts[i].number,
-                    (uint32_t)(to - from), 1, stream->bytes + from);
+      compose_extent(compose, FORMAT_TRACE, thread, last ? stream->number : stream->cuts[i].number,
+                     (uint32_t)(to - from), 1, stream->bytes + from);
       from = to;
     }
   }

@@ -1,6 +1,6 @@
 /* Composes traces (doc/format.md) for tests: a stream for each thread.
  *
- * States and samples advance the two clocks of their stream.  A chunk begins with both; it ends where traced_cut() is
+ * States and samples advance the two clocks of their stream.  An extent begins with both; it ends where traced_cut() is
  * called.  Durations and times are in units of the clocks. */
 #ifndef TESTS_SUPPORT_COMPOSE_TRACE_H
 #define TESTS_SUPPORT_COMPOSE_TRACE_H
@@ -8,7 +8,7 @@
 #include "common/tracelog.h"
 #include "tests/support/compose_measurement.h"
 
-enum { TRACED_THREADS = 4, TRACED_STREAM = 1 << 16, TRACED_CHUNKS = 16 };
+enum { TRACED_THREADS = 4, TRACED_STREAM = 1 << 16, TRACED_EXTENTS = 16 };
 
 struct traced_stream {
   uint8_t bytes[TRACED_STREAM];
@@ -16,7 +16,7 @@ struct traced_stream {
   struct traced_cut {
     size_t end;
     uint32_t number;
-  } cuts[TRACED_CHUNKS]; /* all chunks but the last */
+  } cuts[TRACED_EXTENTS]; /* all extents but the last */
   uint32_t cuts_count, number;
   uint64_t state_clock, sample_clock;
 };
@@ -43,13 +43,13 @@ void traced_op(struct compose_trace *trace, uint32_t thread, enum tracelog_op op
 void traced_sample(struct compose_trace *trace, uint32_t thread, enum tracelog_sample_kind kind, uint64_t time,
                    uint64_t node, uint64_t weight, uint64_t tool, uint64_t delay);
 
-/* Ends the chunk.  What follows is `missing` chunks later, before which the clocks advance by so many units. */
+/* Ends the extent.  What follows is `missing` extents later, before which the clocks advance by so many units. */
 void traced_cut(struct compose_trace *trace, uint32_t thread, uint32_t missing, uint64_t state, uint64_t sample);
 
 /* Appends a byte as it is. */
 void traced_byte(struct compose_trace *trace, uint32_t thread, uint8_t byte);
 
-/* Writes the chunks of all threads into a composition of their own. */
+/* Writes the extents of all threads into a composition of their own. */
 void traced_compose(const struct compose_trace *trace, enum compose_form form, struct compose *compose);
 
 #endif

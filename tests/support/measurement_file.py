@@ -1,6 +1,6 @@
-"""The chunks of measurement files and of logs of the graph, read and written as doc/format.md says.
+"""The extents of measurement files and of logs of the graph, read and written as doc/format.md says.
 
-How chunks are read and written here is independent of hpcprof-lite, so that each checks the other.  The layouts of
+How extents are read and written here is independent of hpcprof-lite, so that each checks the other.  The layouts of
 records are those of common/format.h, which a program prints (record_layouts.c); the case of tests/golden that compares
 them with doc/format.md checks them."""
 import ctypes
@@ -52,11 +52,11 @@ def parsed(structure, data):
     return structure.from_buffer_copy(data[:size].ljust(size, b"\0"))
 
 
-HEAD = layout("format_chunk")
+HEAD = layout("format_extent")
 HEAD_SIZE = ctypes.sizeof(HEAD)
 
 
-class Chunk:
+class Extent:
     """Records of a table: of the process, or of the thread `owner`."""
 
     def __init__(self, table, owner, first, flags, size, data):
@@ -81,8 +81,8 @@ def decompressed(payload, size):
     return out.raw
 
 
-def chunks(path):
-    """All chunks of a file.  A page of zeros is one that was never used."""
+def extents(path):
+    """All extents of a file.  A page of zeros is one that was never used."""
     with open(path, "rb") as file:
         data = file.read()
     at = 0
@@ -100,11 +100,11 @@ def chunks(path):
         if head.flags & ZSTD:
             payload = decompressed(payload, size)
         if head.table:
-            yield Chunk(head.table, head.owner, head.first, head.flags, head.record_size, payload[:size])
+            yield Extent(head.table, head.owner, head.first, head.flags, head.record_size, payload[:size])
 
 
-def chunk(table, size, records, owner=0, live=False, first=0):
-    """The bytes of a chunk whose records have a size, not compressed; a live chunk has no checksum."""
+def extent(table, size, records, owner=0, live=False, first=0):
+    """The bytes of an extent whose records have a size, not compressed; a live extent has no checksum."""
     head = HEAD(magic=MAGIC, version=VERSION, table=table, flags=LIVE if live else 0, owner=owner, first=first,
                 count=len(records) // size, record_size=size, stored_size=len(records))
     if not live:

@@ -147,16 +147,16 @@ struct symbols *open_fine(const char *name)
   return symbols;
 }
 
-/* The first address of a function at which count places are found; fails without. */
+/* The first address of a function at which count locations are found; fails without. */
 void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
-                struct symbols_place *places)
+                struct symbols_location *locations)
 {
   uint64_t address, size;
   assert_true(find_symbol(name, symbol, &address, &size));
   for (uint64_t i = 0; i < size; i++)
-    if (symbols_lookup(symbols, address + i, places, PLACES) == count)
+    if (symbols_lookup(symbols, address + i, locations, LOCATIONS) == count)
       return;
-  fail_msg("no address of %s in %s has %d places", symbol, name, count);
+  fail_msg("no address of %s in %s has %d locations", symbol, name, count);
 }
 
 int make_directory(void **state)

@@ -5,7 +5,7 @@
 #include "common/symbols/symbols.h"
 #include "tests/support/unit.h"
 
-enum { PLACES = 32 };
+enum { LOCATIONS = 32 };
 
 extern char directory[64];
 
@@ -28,8 +28,8 @@ uint64_t symbol_address(const char *name, const char *symbol);
 
 struct symbols *open_fine(const char *name);
 
-/* Returns the first address of a function that has count places; fails if there is none. */
+/* Returns the first address of a function that has count locations; fails if there is none. */
 void find_chain(const struct symbols *symbols, const char *name, const char *symbol, int count,
-                struct symbols_place *places);
+                struct symbols_location *locations);
 
 #endif

@@ -75,7 +75,7 @@ static void put_part(void *context, uint32_t table, uint32_t owner, uint32_t fir
     output->packed = take(bound, 1);
     output->packed_room = bound;
   }
-  struct format_chunk head = {
+  struct format_extent head = {
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t size = format_pack(&head, records, output->zstd, output->packed, output->packed_room);
   if (!size || fwrite(output->packed, 1, size, output->file) != size)

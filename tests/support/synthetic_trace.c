@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { CHUNK = 256 << 10, OPERATION_MAX = 64, SAMPLE_UNITS = 5000000 / SYNTHETIC_UNIT_NS };
+enum { EXTENT = 256 << 10, OPERATION_MAX = 64, SAMPLE_UNITS = 5000000 / SYNTHETIC_UNIT_NS };
 
 /* A state: record of the construct, what its time is spent on, units. */
 struct state {
@@ -22,8 +22,8 @@ static const struct state worker[SYNTHETIC_CYCLE_STATES] = {
     {2, FORMAT_TIME_BODY, 50, false}, {2, FORMAT_TIME_WAIT, 15, false}, {2, FORMAT_TIME_EXIT, 1, false}};
 
 struct stream {
-  uint8_t bytes[CHUNK + OPERATION_MAX];
-  uint32_t size, chunk, thread;
+  uint8_t bytes[EXTENT + OPERATION_MAX];
+  uint32_t size, extent, thread;
   synthetic_put *put;
   void *context;
 };
@@ -38,7 +38,7 @@ static void put_number(struct stream *stream, uint64_t value)
 static void flush(struct stream *stream)
 {
   if (stream->size)
-    stream->put(stream->context, FORMAT_TRACE, stream->thread, stream->chunk++, stream->size, 1, stream->bytes);
+    stream->put(stream->context, FORMAT_TRACE, stream->thread, stream->extent++, stream->size, 1, stream->bytes);
   stream->size = 0;
 }
 
@@ -82,7 +82,7 @@ void synthetic_trace(uint32_t thread, uint64_t cycles, uint32_t node, synthetic_
     uint32_t code = state->record * FORMAT_TIMES + state->time;
     stream.bytes[stream.size++] = (uint8_t)((state->begun ? TRACELOG_BEGUN : TRACELOG_STATE) | code << 2);
     put_number(&stream, units);
-    if (stream.size >= CHUNK)
+    if (stream.size >= EXTENT)
       flush(&stream);
   }
   flush(&stream);

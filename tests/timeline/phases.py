@@ -154,7 +154,7 @@ def the_drawing_explains_itself(directory):
 
 def stored(path):
     """What an index holds; threads store it in any order."""
-    return sorted((part.owner, part.first, bytes(part.data)) for part in form.chunks(path))
+    return sorted((part.owner, part.first, bytes(part.data)) for part in form.extents(path))
 
 
 @tap.case
@@ -190,7 +190,7 @@ def an_index_hides_no_damage(directory):
     run = measure(directory, "-t")
     (path,) = [entry.path for entry in os.scandir(run.output) if entry.name.endswith(".trace")]
     with open(path, "r+b") as file:
-        file.seek(os.path.getsize(path) - 1)  # in the last chunk
+        file.seek(os.path.getsize(path) - 1)  # in the last extent
         (last,) = file.read(1)
         file.seek(-1, os.SEEK_CUR)
         file.write(bytes((last ^ 0x55,)))
@@ -201,14 +201,14 @@ def an_index_hides_no_damage(directory):
 
 
 def hostile(part, random, how):
-    """The chunk with other bytes, and a right checksum."""
+    """The extent with other bytes, and a right checksum."""
     data = bytearray(part.data)
     if how == "noise":
         data = bytearray(random.randbytes(len(data)))
     for _ in range(len(data) // 16 if how == "numbers" else 3):
         at = random.randrange(0, len(data) - 4, 4)
         data[at:at + 4] = random.choice((b"\0\0\0\0", b"\1\0\0\0", b"\xff\xff\xff\xff", b"\0\0\0\x80", random.randbytes(4)))
-    return form.chunk(form.INDEX, 1, bytes(data[:-1] if how == "short" else data), part.owner, first=part.first)
+    return form.extent(form.INDEX, 1, bytes(data[:-1] if how == "short" else data), part.owner, first=part.first)
 
 
 @tap.case
@@ -217,7 +217,7 @@ def a_hostile_index_is_harmless(directory):
     parts, before = tiles(run.output), rows(run.output, "phases")
     tiles(run.output, "--index")
     path = next(entry.path for entry in os.scandir(run.output) if entry.name.endswith(".index"))
-    whole = list(form.chunks(path))
+    whole = list(form.extents(path))
     assert {part.table for part in whole} == {form.INDEX} and (whole[0].owner, whole[0].first) == (0, 0)
     for turn in range(24):
         how = ("noise", "numbers", "few", "short")[turn % 4]
@@ -225,7 +225,7 @@ def a_hostile_index_is_harmless(directory):
             for number, part in enumerate(whole):
                 change = number and (turn < 12 or random.random() < 0.3)
                 file.write(hostile(part, random, how) if change else
-                           form.chunk(form.INDEX, 1, part.data, part.owner, first=part.first))
+                           form.extent(form.INDEX, 1, part.data, part.owner, first=part.first))
         shown = tiles(run.output)
         report(run.output, "--view", "timeline", "--from", "0.2", "--to", "0.3")
         if how in ("noise", "short") and turn < 12:  # no cell is possible: all are read from the trace
@@ -312,11 +312,11 @@ def an_index_without_cells_is_as_good_as_none(directory):
     parts = tiles(run.output)
     tiles(run.output, "--index")
     path = next(entry.path for entry in os.scandir(run.output) if entry.name.endswith(".index"))
-    head = next(form.chunks(path))
+    head = next(form.extents(path))
     index = form.layout("format_index").from_buffer_copy(head.data)
     for index.shift, index.levels in ((0, 1), (62, 1), (30, 20), (0, 63)):
         with open(path, "wb") as file:
-            file.write(form.chunk(form.INDEX, 1, bytes(index)))
+            file.write(form.extent(form.INDEX, 1, bytes(index)))
         assert tiles(run.output) == parts, (index.shift, index.levels)
 
 
@@ -324,7 +324,7 @@ def an_index_without_cells_is_as_good_as_none(directory):
 def a_life_longer_than_any_is_not_indexed(directory):
     run = measure(directory, "-t")
     (path,) = (entry.path for entry in os.scandir(run.output) if entry.name.endswith(".hpcrun"))
-    whole = list(form.chunks(path))
+    whole = list(form.extents(path))
     for end in (2 ** 64 - 1, 2 ** 63 - 1, 2 ** 62):
         with open(path, "wb") as file:
             for part in whole:
@@ -332,7 +332,7 @@ def a_life_longer_than_any_is_not_indexed(directory):
                 for record in records:
                     record.end_ns = end
                 data = b"".join(map(bytes, records)) or part.data
-                file.write(form.chunk(part.table, part.size, data, part.owner, first=part.first))
+                file.write(form.extent(part.table, part.size, data, part.owner, first=part.first))
         assert "end of a thread is impossible" in report(run.output, "--view", "timeline", "--index", code=1), end
         assert not [name for name in os.listdir(run.output) if name.endswith(".index")]
 

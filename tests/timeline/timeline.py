@@ -173,7 +173,7 @@ class Phases(Timeline):
 def start_of_run(output):
     """CLOCK_REALTIME in ns at which the process began."""
     path, = glob.glob(os.path.join(output, "*.hpcrun")) + glob.glob(os.path.join(output, "*.live"))
-    part = next(chunk for chunk in measurement_file.chunks(path) if chunk.table == measurement_file.PROCESS)
+    part = next(extent for extent in measurement_file.extents(path) if extent.table == measurement_file.PROCESS)
     return part.parsed()[0].start_ns
 
 
@@ -372,13 +372,13 @@ def events(output):
     """How many state changes and samples a trace holds, by a decoder of its own."""
     count = 0
     for path in glob.glob(os.path.join(output, "*.trace")):
-        for chunk in measurement_file.chunks(path):
-            count += sum(1 for _ in operations(chunk.data))
+        for extent in measurement_file.extents(path):
+            count += sum(1 for _ in operations(extent.data))
     return count
 
 
 def operations(data):
-    """The first bytes of the operations of a chunk."""
+    """The first bytes of the operations of an extent."""
     numbers = {32: 2, 33: 0, 34: 0, 35: 2, 36: 1, 37: 1, 38: 5}
     at = 0
     while at < len(data):
@@ -440,7 +440,7 @@ def killed_beyond_the_limit(directory):
         timeline = Timeline(run)
         check_tiling_of_killed(timeline)
         path, = glob.glob(os.path.join(run.output, "*.trace"))
-        numbers = sorted(chunk.first for chunk in measurement_file.chunks(path) if chunk.owner == 2)
+        numbers = sorted(extent.first for extent in measurement_file.extents(path) if extent.owner == 2)
         assert numbers == [0, 1], (compiler, mode, numbers)
         said = report("--view", "summary", run.output)
         assert "of the trace not kept" in said.stdout, said

@@ -295,7 +295,7 @@ def nothing_counts_twice(directory):
 
 @tap.case
 def threads_that_ended_are_found_once(directory):
-    """The packed form of a thread beside its live tables, and a truncated last chunk."""
+    """The packed form of a thread beside its live tables, and a truncated last extent."""
     _, copy = copy_in_middle(directory, build("kill.c"))
     before, said = samples(copy)
     live, part = files(copy, ".live")[0], files(copy, ".part")[0]

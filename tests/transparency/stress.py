@@ -50,13 +50,13 @@ class Thread:
 
 def threads_of(path):
     roles, records, charged = [], [], {}
-    for chunk in measurement_file.chunks(path):
-        rows, owner = chunk.records(), chunk.owner
-        if chunk.table == measurement_file.METRICS:
-            roles += [metric.role for metric in chunk.parsed()]
-        elif chunk.table == measurement_file.THREAD:
-            records += chunk.parsed()
-        elif chunk.table == measurement_file.VALUES:
+    for extent in measurement_file.extents(path):
+        rows, owner = extent.records(), extent.owner
+        if extent.table == measurement_file.METRICS:
+            roles += [metric.role for metric in extent.parsed()]
+        elif extent.table == measurement_file.THREAD:
+            records += extent.parsed()
+        elif extent.table == measurement_file.VALUES:
             values = [struct.unpack(f"<{len(row) // 8}Q", row) for row in rows]
             charged[owner] = charged.get(owner, 0) + sum(value for row in values for role, value in zip(roles, row)
                                                          if role in (WORK_ROLE, OVERHEAD_ROLE))

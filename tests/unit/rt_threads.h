@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_RT_THREADS_H
 #define TESTS_UNIT_RT_THREADS_H
 
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"

@@ -85,7 +85,7 @@ static void assert_share(struct thread_state *t, uint64_t busy, uint64_t in_use)
 {
   struct blame share = blame_share(t, 1260000);
   uint64_t idle_ns = 0;
-  for (int i = 0; i < BLAME_PLACES; i++)
+  for (int i = 0; i < BLAME_SITES; i++)
     idle_ns += share.waits[i].key == WAITING_PARKED ? 0 : share.waits[i].ns;
   assert_int_equal(share.time_ns, 1260000);
   assert_int_equal(share.per_busy_ns, 1260000 / busy);
@@ -96,7 +96,7 @@ static void assert_share(struct thread_state *t, uint64_t busy, uint64_t in_use)
 static void assert_parked(struct thread_state *t, uint64_t parked)
 {
   struct blame share = blame_share(t, 1260000);
-  for (int i = 0; i < BLAME_PLACES; i++)
+  for (int i = 0; i < BLAME_SITES; i++)
     if (share.waits[i].key == WAITING_PARKED && share.waits[i].ns) {
       assert_int_equal(share.waits[i].ns, 1260000 * parked);
       return;
@@ -175,7 +175,7 @@ static void all_places_count(void **state)
   }
   assert_share(thread(0), 1, 7);
   assert_int_equal(blame_share(thread(0), 100).waits[0].ns, 100);
-  assert_int_equal(blame_share(thread(0), 100).waits[BLAME_PLACES - 1].ns, 200);
+  assert_int_equal(blame_share(thread(0), 100).waits[BLAME_SITES - 1].ns, 200);
 }
 
 /* A thread that the runtime does not know yet shares with all others; threads that it knows do not count that one. */

@@ -44,21 +44,21 @@ static void children_are_found_again(void **state)
   assert_int_equal(sampling_of(master)->nodes.count, 5001);
 }
 
-/* The tables in memory are sound chunks with every published record. */
-static void tables_are_chunks(void **state)
+/* The tables in memory are sound extents with every published record. */
+static void tables_are_extents(void **state)
 {
   (void)state;
   uint32_t node = CCT_ROOT;
   for (uint32_t i = 0; i < 1000; i++)
     assert_true(cct_add(master, node = cct_child(master, node, frame(i)), 1, i));
   uint32_t seen = 0;
-  for (unsigned step = 0; step < TABLE_STEPS && sampling_of(master)->nodes.chunks[step]; step++) {
-    const struct format_chunk *chunk = sampling_of(master)->nodes.chunks[step];
-    assert_int_equal(chunk->magic, FORMAT_MAGIC);
-    assert_int_equal(chunk->table, FORMAT_NODES);
-    assert_int_equal(chunk->owner, 1);
-    assert_int_equal(chunk->first, seen);
-    seen += chunk->count;
+  for (unsigned step = 0; step < TABLE_STEPS && sampling_of(master)->nodes.extents[step]; step++) {
+    const struct format_extent *extent = sampling_of(master)->nodes.extents[step];
+    assert_int_equal(extent->magic, FORMAT_MAGIC);
+    assert_int_equal(extent->table, FORMAT_NODES);
+    assert_int_equal(extent->owner, 1);
+    assert_int_equal(extent->first, seen);
+    seen += extent->count;
   }
   assert_int_equal(seen, 1001);
   assert_int_equal(value_of(master, node, 1), 999);
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(children_are_found_again, setup),
-      cmocka_unit_test_setup(tables_are_chunks, setup),
+      cmocka_unit_test_setup(tables_are_extents, setup),
       cmocka_unit_test_setup(merged_subtrees_add_up, setup),
       cmocka_unit_test_setup(merged_subtrees_can_still_be_followed, setup),
       cmocka_unit_test_setup(unsampled_regions_cost_nothing, setup),

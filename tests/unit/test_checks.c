@@ -16,19 +16,19 @@
     assert_true(check);                                                                                                \
   } while (0)
 
-static void test_an_index(void **state)
+static void test_a_hash_map(void **state)
 {
   (void)state;
-  struct index index = {0};
+  struct hash_map map = {0};
   for (uint32_t i = 1; i <= 20; i++)
-    index_add(&index, index_hash(1, i), i);
+    hash_map_add(&map, hash_map_key(1, i), i);
   uint32_t slot = 0;
-  while (!index.keys[slot])
+  while (!map.keys[slot])
     slot++;
-  BREAKS(check_index(&index), index.count, 19);
-  BREAKS(check_index(&index), index.numbers[slot], 0);
-  BREAKS(check_index(&index), index.keys[slot], 0);
-  index_release(&index);
+  BREAKS(check_hash_map(&map), map.count, 19);
+  BREAKS(check_hash_map(&map), map.numbers[slot], 0);
+  BREAKS(check_hash_map(&map), map.keys[slot], 0);
+  hash_map_release(&map);
 }
 
 static void test_contexts(void **state)
@@ -41,14 +41,14 @@ static void test_contexts(void **state)
   uint32_t inner = contexts_add(&contexts, outer, CONTEXT_FRAME, 0, 2);
   contexts_value(&contexts, outer, 0, 1);
   contexts_value(&contexts, inner, 0, 1);
-  contexts_add_mark(&contexts, &(struct context_mark){0, 0, inner});
+  contexts_add_construct(&contexts, &(struct context_construct){0, 0, inner});
   contexts_add_share(&contexts, &(struct context_share){.context = outer});
   BREAKS(check_contexts(&contexts), contexts.nodes[outer].parent, inner);
   BREAKS(check_contexts(&contexts), contexts.nodes[inner].offset, 3);
   BREAKS(check_contexts(&contexts), contexts.nodes[outer].value, contexts.nodes[inner].value);
   BREAKS(check_contexts(&contexts), contexts.nodes[outer].value, 9);
   BREAKS(check_contexts(&contexts), contexts.nodes[0].parent, 0);
-  BREAKS(check_contexts(&contexts), contexts.marks[0].context, 9);
+  BREAKS(check_contexts(&contexts), contexts.constructs[0].context, 9);
   BREAKS(check_contexts(&contexts), contexts.shares[0].context, 9);
   contexts_release(&contexts);
 }
@@ -87,20 +87,20 @@ static void test_names(void **state)
 {
   (void)state;
   struct names_function function = {.name = "f", .raw = "f", .file = "", .origin = MODEL_NONE};
-  struct names_step step = {.file = ""};
+  struct names_frame frame = {.file = ""};
   struct names_address address = {.count = 1};
   uint32_t address_of[] = {MODEL_NONE, 0};
   struct names names = {.functions = &function,
                         .functions_count = 1,
-                        .steps = &step,
-                        .steps_count = 1,
+                        .frames = &frame,
+                        .frames_count = 1,
                         .addresses = &address,
                         .addresses_count = 1,
                         .address_of = address_of,
                         .modules_count = 1};
   BREAKS(check_names(&names, 2), function.module, 1);
   BREAKS(check_names(&names, 2), function.origin, 1);
-  BREAKS(check_names(&names, 2), step.function, 1);
+  BREAKS(check_names(&names, 2), frame.function, 1);
   BREAKS(check_names(&names, 2), address.count, 2);
   BREAKS(check_names(&names, 2), address.first, 1);
   BREAKS(check_names(&names, 2), address_of[1], 1);
@@ -232,7 +232,7 @@ static void test_a_task_graph(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_an_index),
+      cmocka_unit_test(test_a_hash_map),
       cmocka_unit_test(test_contexts),
       cmocka_unit_test(test_rows),
       cmocka_unit_test(test_names),

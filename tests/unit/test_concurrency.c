@@ -110,21 +110,21 @@ static void *use_arena(void *state)
 {
   const struct thread_state *t = state;
   for (int round = 0; round < ROUNDS; round++) {
-    struct format_chunk *chunk[4];
+    struct format_extent *extent[4];
     for (unsigned i = 0; i < 4; i++) {
-      chunk[i] = arena_new(ARENA_WALK, 0, FORMAT_FREE, t->index, 64, 16);
-      memset(arena_data(chunk[i]), (int)t->index, 1024);
+      extent[i] = arena_new(ARENA_WALK, 0, FORMAT_FREE, t->index, 64, 16);
+      memset(arena_data(extent[i]), (int)t->index, 1024);
     }
     for (unsigned i = 0; i < 4; i++) {
-      const uint8_t *bytes = arena_data(chunk[i]);
+      const uint8_t *bytes = arena_data(extent[i]);
       wrong += bytes[0] != t->index || bytes[1023] != t->index;
-      arena_free(ARENA_WALK, 0, chunk[i]);
+      arena_free(ARENA_WALK, 0, extent[i]);
     }
   }
   return NULL;
 }
 
-static void chunks(void **state)
+static void extents(void **state)
 {
   (void)state;
   atomic_store(&wrong, 0);
@@ -417,7 +417,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(pools, setup),
-      cmocka_unit_test_setup(chunks, setup),
+      cmocka_unit_test_setup(extents, setup),
       cmocka_unit_test_setup(joins, setup),
       cmocka_unit_test_setup(directives, setup),
       cmocka_unit_test_setup(regions, setup),

@@ -129,7 +129,7 @@ static void check_losses(const struct overheads *overheads)
 {
   for (uint32_t i = 0; i + 1 < overheads->count; i++) {
     const struct overheads_row *row = &overheads->rows[i];
-    assert_int_equal(row->total_ns, row->useful_ns + construct_losses_sum(&row->losses));
+    assert_int_equal(row->total_ns, row->useful_ns + construct_lost_sum(&row->lost));
   }
 }
 

@@ -13,7 +13,7 @@ static uint8_t out[OUT_SIZE];
 
 static size_t pack_nodes(struct ZSTD_CCtx_s *zstd, uint8_t *to, size_t room)
 {
-  struct format_chunk head = {
+  struct format_extent head = {
       .table = FORMAT_NODES, .owner = 7, .first = 256, .count = NODES, .record_size = sizeof nodes[0]};
   for (uint32_t i = 0; i < NODES; i++)
     nodes[i] =
@@ -36,12 +36,12 @@ static void decodes_to_nodes(const uint8_t *file, size_t size)
   assert_int_equal(format_next(file, size, &offset, &view, message, sizeof message), FORMAT_END);
 }
 
-static void packed_chunks_come_back(void **state)
+static void packed_extents_come_back(void **state)
 {
   (void)state;
   ZSTD_CCtx *zstd = ZSTD_createCCtx();
   size_t raw = pack_nodes(NULL, out, OUT_SIZE);
-  assert_int_equal(raw, sizeof(struct format_chunk) + sizeof nodes);
+  assert_int_equal(raw, sizeof(struct format_extent) + sizeof nodes);
   decodes_to_nodes(out, raw);
   size_t compressed = pack_nodes(zstd, out, OUT_SIZE);
   assert_true(compressed > 0 && compressed < raw / 2);
@@ -51,25 +51,25 @@ static void packed_chunks_come_back(void **state)
 }
 
 /* The live form: room for more records than exist, free memory around it, no checksum. */
-static void live_chunks_are_read_alike(void **state)
+static void live_extents_are_read_alike(void **state)
 {
   (void)state;
   uint8_t *at = out;
-  struct format_chunk free_memory = {
+  struct format_extent free_memory = {
       .magic = FORMAT_MAGIC, .version = FORMAT_VERSION, .flags = FORMAT_LIVE, .stored_size = 192};
   pack_nodes(NULL, out, OUT_SIZE);
   memset(out, 0xee, OUT_SIZE);
   memcpy(at, &free_memory, sizeof free_memory);
   at += sizeof free_memory + 192;
-  struct format_chunk live = {.magic = FORMAT_MAGIC,
-                              .version = FORMAT_VERSION,
-                              .table = FORMAT_NODES,
-                              .flags = FORMAT_LIVE,
-                              .owner = 7,
-                              .first = 256,
-                              .count = NODES,
-                              .record_size = sizeof nodes[0],
-                              .stored_size = 512 * sizeof nodes[0]};
+  struct format_extent live = {.magic = FORMAT_MAGIC,
+                               .version = FORMAT_VERSION,
+                               .table = FORMAT_NODES,
+                               .flags = FORMAT_LIVE,
+                               .owner = 7,
+                               .first = 256,
+                               .count = NODES,
+                               .record_size = sizeof nodes[0],
+                               .stored_size = 512 * sizeof nodes[0]};
   memcpy(at, &live, sizeof live);
   memcpy(at + sizeof live, nodes, sizeof nodes);
   decodes_to_nodes(out, (size_t)(at - out) + sizeof live + 512 * sizeof nodes[0]);
@@ -105,7 +105,7 @@ static void every_flipped_bit_is_noticed(void **state)
     size_t offset = 0;
     out[bit / 8] ^= (uint8_t)(1 << bit % 8);
     enum format_error error = format_next(out, size, &offset, &view, message, sizeof message);
-    /* a flipped bit may turn the chunk into free memory or a live one: then it has no additional node */
+    /* a flipped bit may turn the extent into free memory or a live one: then it has no additional node */
     if (error == FORMAT_OK) {
       assert_true(view.head.flags & FORMAT_LIVE);
       free(view.data);
@@ -138,7 +138,7 @@ static void impossible_sizes_are_refused(void **state)
   struct format_view view;
   char message[256];
   size_t offset = 0, size = pack_nodes(NULL, out, OUT_SIZE);
-  struct format_chunk head;
+  struct format_extent head;
   memcpy(&head, out, sizeof head);
   head.flags = FORMAT_LIVE;
   head.count = UINT32_MAX;
@@ -185,8 +185,8 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(checksums_are_those_of_the_catalogue),
       cmocka_unit_test(hashes_are_those_of_the_authors),
-      cmocka_unit_test(packed_chunks_come_back),
-      cmocka_unit_test(live_chunks_are_read_alike),
+      cmocka_unit_test(packed_extents_come_back),
+      cmocka_unit_test(live_extents_are_read_alike),
       cmocka_unit_test(every_truncation_is_noticed),
       cmocka_unit_test(every_flipped_bit_is_noticed),
       cmocka_unit_test(reading_goes_on_behind_damage),

@@ -23,7 +23,7 @@ enum { STEP = 17 };
 enum { STEP = 1 };
 #endif
 
-enum { HEAD = sizeof(struct format_chunk), DEEP = 1000000, TINY = 100000, MB = 1 << 20 };
+enum { HEAD = sizeof(struct format_extent), DEEP = 1000000, TINY = 100000, MB = 1 << 20 };
 
 static char directory[] = "/tmp/hpcrun-lite-hostile-XXXXXX", path[64], graph_log_path[64];
 static struct compose compose;
@@ -107,12 +107,12 @@ static uint32_t read_composed(size_t *problems)
   return merge(problems);
 }
 
-/* Finds the offsets of the chunks; returns their number. */
-static size_t find_chunks(size_t *offsets, size_t max)
+/* Finds the offsets of the extents; returns their number. */
+static size_t find_extents(size_t *offsets, size_t max)
 {
   size_t count = 0;
   for (size_t at = 0; at < compose.size && count < max; count++) {
-    struct format_chunk head;
+    struct format_extent head;
     memcpy(&head, compose.bytes + at, sizeof head);
     offsets[count] = at;
     at += HEAD + head.stored_size;
@@ -124,7 +124,7 @@ static void test_every_bit_of_every_header(void **state)
 {
   size_t offsets[64], problems;
   make(*(const enum compose_form *)*state);
-  size_t count = find_chunks(offsets, 64);
+  size_t count = find_extents(offsets, 64);
   assert_true(count > 8);
   uint32_t whole = read_composed(&problems);
   assert_int_equal(problems, 0);
@@ -194,7 +194,7 @@ static void test_a_log_cut_or_flipped_anywhere(void **state)
   unlink(graph_log_path);
 }
 
-/* Starts a file that is written chunk by chunk. */
+/* Starts a file that is written extent by extent. */
 static FILE *open_file(void)
 {
   FILE *file = fopen(path, "we");
@@ -204,7 +204,7 @@ static FILE *open_file(void)
   return file;
 }
 
-static void put_chunk(FILE *file, const struct format_chunk *head, const void *payload, bool zstd)
+static void put_extent(FILE *file, const struct format_extent *head, const void *payload, bool zstd)
 {
   size_t bound = format_pack_bound((size_t)head->count * head->record_size);
   void *bytes = malloc(bound);
@@ -239,15 +239,15 @@ static void test_sizes_that_overflow(void **state)
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
       for (uint32_t flags = 0; flags < 4; flags++) {
         static const uint8_t zero[4096];
-        struct format_chunk head = {.magic = FORMAT_MAGIC,
-                                    .version = FORMAT_VERSION,
-                                    .table = table,
-                                    .flags = flags,
-                                    .owner = 3,
-                                    .first = claims[i].first,
-                                    .count = claims[i].count,
-                                    .record_size = claims[i].record_size,
-                                    .stored_size = claims[i].stored_size};
+        struct format_extent head = {.magic = FORMAT_MAGIC,
+                                     .version = FORMAT_VERSION,
+                                     .table = table,
+                                     .flags = flags,
+                                     .owner = 3,
+                                     .first = claims[i].first,
+                                     .count = claims[i].count,
+                                     .record_size = claims[i].record_size,
+                                     .stored_size = claims[i].stored_size};
         size_t problems;
         FILE *file = open_file();
         fwrite(&head, 1, sizeof head, file);
@@ -266,13 +266,13 @@ static void test_compressed_frames_that_claim_large_sizes(void **state)
   assert_true(ZSTD_getFrameContentSize(frame, sizeof frame) == 1ull << 32);
   FILE *file = open_file();
   for (uint16_t table = 1; table < FORMAT_TABLES; table++) {
-    struct format_chunk head = {.magic = FORMAT_MAGIC,
-                                .version = FORMAT_VERSION,
-                                .table = table,
-                                .flags = FORMAT_ZSTD | FORMAT_LIVE,
-                                .count = 1 << 20,
-                                .record_size = 4096,
-                                .stored_size = sizeof frame};
+    struct format_extent head = {.magic = FORMAT_MAGIC,
+                                 .version = FORMAT_VERSION,
+                                 .table = table,
+                                 .flags = FORMAT_ZSTD | FORMAT_LIVE,
+                                 .count = 1 << 20,
+                                 .record_size = 4096,
+                                 .stored_size = sizeof frame};
     fwrite(&head, 1, sizeof head, file);
     fwrite(frame, 1, sizeof frame, file);
   }
@@ -283,10 +283,10 @@ static void test_compressed_frames_that_claim_large_sizes(void **state)
   assert_true(peak_kb() - before < 64 << 10);
 }
 
-/* Thousands of chunks of zeros, each 64 MB of nodes in 6 KB, in a file of 2 MB. */
+/* Thousands of extents of zeros, each 64 MB of nodes in 6 KB, in a file of 2 MB. */
 static void test_compression_bombs(void **state)
 {
-  struct format_chunk head = {.table = FORMAT_NODES, .count = 4 << 20, .record_size = 16};
+  struct format_extent head = {.table = FORMAT_NODES, .count = 4 << 20, .record_size = 16};
   uint8_t *zeros = calloc(head.count, head.record_size);
   size_t problems, bound = format_pack_bound((size_t)head.count * head.record_size);
   uint8_t *bytes = malloc(bound);
@@ -299,7 +299,7 @@ static void test_compression_bombs(void **state)
     static size_t size;
     if (head.owner == 1 || head.owner == 3) /* live: without a checksum, only the owner is changed */
       size = format_pack(&head, zeros, context, bytes, bound);
-    struct format_chunk packed;
+    struct format_extent packed;
     memcpy(&packed, bytes, sizeof packed);
     packed.owner = head.owner;
     packed.flags |= head.owner > 3 ? FORMAT_LIVE : 0;
@@ -324,9 +324,9 @@ static void test_records_far_behind(void **state)
   (void)state;
   FILE *file = open_file();
   for (uint32_t owner = 3; owner < 500; owner++) {
-    struct format_chunk head = {
+    struct format_extent head = {
         .table = FORMAT_NODES, .owner = owner, .first = (4 << 20) - 1, .count = 1, .record_size = sizeof node};
-    put_chunk(file, &head, &node, false);
+    put_extent(file, &head, &node, false);
   }
   assert_int_equal(fclose(file), 0);
   size_t before = peak_kb();
@@ -340,7 +340,7 @@ static void test_deep_trees(void **state)
 {
   bool backwards = *(const bool *)*state;
   struct format_node *nodes = calloc(DEEP, sizeof *nodes);
-  struct format_chunk head = {.table = FORMAT_NODES, .owner = 3, .count = DEEP, .record_size = sizeof *nodes};
+  struct format_extent head = {.table = FORMAT_NODES, .owner = 3, .count = DEEP, .record_size = sizeof *nodes};
   size_t problems;
   assert_non_null(nodes);
   nodes[0].kind_what = FORMAT_KIND_ROOT << 24;
@@ -349,7 +349,7 @@ static void test_deep_trees(void **state)
     nodes[i] = (struct format_node){.kind_what = FORMAT_KIND_FRAME << 24 | 1, .offset = i, .parent = above};
   }
   FILE *file = open_file();
-  put_chunk(file, &head, nodes, true);
+  put_extent(file, &head, nodes, true);
   assert_int_equal(fclose(file), 0);
   free(nodes);
   assert_true(merge(&problems) >= DEEP);
@@ -365,13 +365,13 @@ static void test_cycles(void **state)
   FILE *file = open_file();
   for (uint32_t thread = 3; thread < 3 + THREADS; thread++) {
     struct format_node nodes[NODES] = {{.kind_what = FORMAT_KIND_ROOT << 24}};
-    struct format_chunk head = {.table = FORMAT_NODES, .owner = thread, .count = NODES, .record_size = sizeof *nodes};
+    struct format_extent head = {.table = FORMAT_NODES, .owner = thread, .count = NODES, .record_size = sizeof *nodes};
     for (uint32_t i = 1; i < NODES; i++) {
       uint32_t kind = i % 3 ? FORMAT_KIND_LINK : i % 2 ? FORMAT_KIND_FRAME : FORMAT_KIND_PLACEHOLDER;
       uint32_t what = kind == FORMAT_KIND_LINK ? 3 + (thread - 2) % THREADS : 1;
       nodes[i] = (struct format_node){.kind_what = kind << 24 | what, .offset = NODES - i, .parent = (i + 1) % NODES};
     }
-    put_chunk(file, &head, nodes, false);
+    put_extent(file, &head, nodes, false);
   }
   assert_int_equal(fclose(file), 0);
   assert_true(merge(&problems) >= 4);
@@ -392,27 +392,27 @@ static void test_strings_at_the_end(void **state)
     compose.process.work_unit = end + back;
     compose.modules[1].path = end - back;
     compose.metrics[0].name = compose.metrics[0].unit = end + 1 - back;
-    compose_chunk(&compose, FORMAT_PROCESS, 0, 0, 1, sizeof compose.process, &compose.process);
+    compose_extent(&compose, FORMAT_PROCESS, 0, 0, 1, sizeof compose.process, &compose.process);
     /* without the terminator of the last string */
-    compose_chunk(&compose, FORMAT_STRINGS, 0, 0, end - 1, 1, compose.strings);
-    compose_chunk(&compose, FORMAT_METRICS, 0, 0, 2, sizeof *compose.metrics, compose.metrics);
-    compose_chunk(&compose, FORMAT_MODULES, 0, 0, 2, sizeof *compose.modules, compose.modules);
+    compose_extent(&compose, FORMAT_STRINGS, 0, 0, end - 1, 1, compose.strings);
+    compose_extent(&compose, FORMAT_METRICS, 0, 0, 2, sizeof *compose.metrics, compose.metrics);
+    compose_extent(&compose, FORMAT_MODULES, 0, 0, 2, sizeof *compose.modules, compose.modules);
     read_composed(&problems);
   }
 }
 
-static void test_many_tiny_chunks(void **state)
+static void test_many_tiny_extents(void **state)
 {
   size_t problems;
   uint16_t table = *(const uint16_t *)*state;
   FILE *file = open_file();
   for (uint32_t i = 0; i < TINY; i++) {
-    struct format_chunk head = {.magic = FORMAT_MAGIC,
-                                .version = i % 3 ? FORMAT_VERSION : FORMAT_VERSION + 1,
-                                .table = table,
-                                .flags = FORMAT_LIVE,
-                                .owner = i,
-                                .record_size = 1};
+    struct format_extent head = {.magic = FORMAT_MAGIC,
+                                 .version = i % 3 ? FORMAT_VERSION : FORMAT_VERSION + 1,
+                                 .table = table,
+                                 .flags = FORMAT_LIVE,
+                                 .owner = i,
+                                 .record_size = 1};
     fwrite(&head, 1, sizeof head, file);
   }
   assert_int_equal(fclose(file), 0);
@@ -495,9 +495,9 @@ int main(int argc, char **argv)
       cmocka_unit_test_prestate(test_deep_trees, &backwards),
       cmocka_unit_test(test_cycles),
       cmocka_unit_test(test_strings_at_the_end),
-      cmocka_unit_test_prestate(test_many_tiny_chunks, &free_table),
-      cmocka_unit_test_prestate(test_many_tiny_chunks, &nodes),
-      cmocka_unit_test_prestate(test_many_tiny_chunks, &logs),
+      cmocka_unit_test_prestate(test_many_tiny_extents, &free_table),
+      cmocka_unit_test_prestate(test_many_tiny_extents, &nodes),
+      cmocka_unit_test_prestate(test_many_tiny_extents, &logs),
       cmocka_unit_test(test_sparse_files),
       cmocka_unit_test(test_parts_too_small_to_spread_over),
   };

@@ -1,9 +1,9 @@
-/* Reading the graph log: its chunks, damage, and inconsistent records; and the data structures of the replay. */
+/* Reading the graph log: its extents, damage, and inconsistent records; and the data structures of the replay. */
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/replay/joins.h"
 #include "tests/support/replay_log_builder.h"
 
-static void test_chunks_are_put_together(void **state)
+static void test_extents_are_put_together(void **state)
 {
   (void)state;
   struct name team[2];
@@ -23,8 +23,8 @@ static void test_chunks_are_put_together(void **state)
   expect_row(PARALLEL, 5, 35, 20);
 }
 
-/* Threads reserve their chunks: zeros may precede, follow or separate those that are in use. */
-static void test_chunks_that_were_not_begun_are_no_damage(void **state)
+/* Threads reserve their extents: zeros may precede, follow or separate those that are in use. */
+static void test_extents_that_were_not_begun_are_no_damage(void **state)
 {
   (void)state;
   static struct compose holes;
@@ -53,21 +53,21 @@ static void test_what_is_behind_damage_is_not_used(void **state)
   }
   on_task(1, GRAPHLOG_IMPLICIT_END, first);
   save(COMPOSE_PACKED);
-  size_t chunk = 0; /* the third one */
+  size_t extent = 0; /* the third one */
   for (size_t i = 0, seen = 0; i + 8 < compose.size && seen < 3; i++)
     if (!memcmp(compose.bytes + i, "hpcrlite", 8) && ++seen == 3)
-      chunk = i;
-  compose.bytes[chunk + 66] ^= 1;
+      extent = i;
+  compose.bytes[extent + 66] ^= 1;
   assert_true(compose_write(&compose, path));
   struct replay_request request = {0};
   struct replay_result result;
   assert_true(replay_file(&request, &result));
   assert_true(result.work == 20 && result.span == 20);
   char expected[64];
-  snprintf(expected, sizeof expected, "chunk 2 at offset %zu: checksum", chunk);
+  snprintf(expected, sizeof expected, "extent 2 at offset %zu: checksum", extent);
   assert_int_equal(problems.count, 1);
   assert_non_null(strstr(problems.lines[0], expected));
-  memcpy(compose.bytes + chunk, "hpcr\0\0\0\0", 8); /* its header: the chunk is missing */
+  memcpy(compose.bytes + extent, "hpcr\0\0\0\0", 8); /* its header: the extent is missing */
   assert_true(compose_write(&compose, path));
   problems_release(&problems);
   assert_true(replay_file(&request, &result));
@@ -245,19 +245,19 @@ static void test_unused_joins_are_released(void **state)
 static void test_a_map_forgets_what_is_removed(void **state)
 {
   (void)state;
-  struct index map = {0};
+  struct hash_map map = {0};
   uint32_t seed = 7, values[512] = {0};
   for (int i = 0; i < 100000; i++) {
     seed = seed * 1664525 + 1013904223;
     uint64_t key = (seed >> 8) % 511 + 1;
-    assert_int_equal(index_find(&map, key * 0x100000001), values[key]);
+    assert_int_equal(hash_map_find(&map, key * 0x100000001), values[key]);
     if (values[key])
-      index_remove(&map, key * 0x100000001);
+      hash_map_remove(&map, key * 0x100000001);
     else
-      index_add(&map, key * 0x100000001, (uint32_t)i + 1);
+      hash_map_add(&map, key * 0x100000001, (uint32_t)i + 1);
     values[key] = values[key] ? 0 : (uint32_t)i + 1;
   }
-  index_release(&map);
+  hash_map_release(&map);
 }
 
 static void test_contributions_keep_their_sums(void **state)
@@ -295,8 +295,8 @@ static void test_contributions_keep_their_sums(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(test_chunks_are_put_together, end),
-      cmocka_unit_test_teardown(test_chunks_that_were_not_begun_are_no_damage, end),
+      cmocka_unit_test_teardown(test_extents_are_put_together, end),
+      cmocka_unit_test_teardown(test_extents_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),

@@ -71,8 +71,8 @@ static uint64_t found(void)
   static uint8_t bytes[8 * PART];
   size_t size = load(bytes, sizeof bytes);
   uint64_t sum = 0;
-  for (size_t at = 0; at + sizeof(struct format_chunk) <= size;) {
-    struct format_chunk head;
+  for (size_t at = 0; at + sizeof(struct format_extent) <= size;) {
+    struct format_extent head;
     memcpy(&head, bytes + at, sizeof head);
     if (!head.magic) {
       at += FORMAT_UNIT;
@@ -175,7 +175,7 @@ static bool all_zero(const uint8_t *bytes, size_t size)
 /* When the mapping fails, the moved data is already in the file: it would be read beside its replacement. */
 static void test_a_place_that_cannot_be_mapped_is_given_up(void **state)
 {
-  struct format_chunk head;
+  struct format_extent head;
   static uint8_t memory[PART + 1], bytes[4 * PART];
   (void)state;
   memset(memory, 0xee, sizeof memory);

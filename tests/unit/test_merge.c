@@ -200,7 +200,7 @@ static size_t problems_of_missing_data(uint64_t unkept, const char *suffix)
   compose_frame(&compose, compose_node(&compose, FORMAT_KIND_LINK, 2, 1, 0, NULL), 0x30, 1, 4);
   compose_thread(&compose, 1);
   compose_end(&compose);
-  compose_chunk(&compose, FORMAT_REGIONS, 0, 300, 1, sizeof(struct format_region), &(struct format_region){0});
+  compose_extent(&compose, FORMAT_REGIONS, 0, 300, 1, sizeof(struct format_region), &(struct format_region){0});
   assert_true(compose_write(&compose, path));
   assert_int_equal(merge_files(&path, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   assert_int_equal(WORK(&profile, FRAME(0x10)), 1);

@@ -579,7 +579,7 @@ static void test_threads_keep_their_chunks(void **state)
   assert_true(result.makespans[0] == 92 && result.makespans[1] == 20 + 40);
 }
 
-/* Each of two threads has the longer part of one phase. */
+/* Each of two threads has the longer part of one barrier interval. */
 static void test_phases_without_a_barrier(void **state)
 {
   (void)state;

@@ -6,31 +6,31 @@
 
 #include <sys/stat.h>
 
-static void expect_place(const struct symbols_place *place, const char *function, uint32_t line, uint32_t decl_line,
-                         bool inlined)
+static void expect_location(const struct symbols_location *location, const char *function, uint32_t line,
+                            uint32_t decl_line, bool inlined)
 {
-  assert_string_equal(place->function, function);
-  assert_int_equal(place->line, line);
-  assert_int_equal(place->decl_line, decl_line);
-  assert_int_equal(place->inlined, inlined);
-  assert_string_equal(place->file, path_of("chain.c"));
-  assert_string_equal(place->decl_file, path_of("chain.c"));
+  assert_string_equal(location->function, function);
+  assert_int_equal(location->line, line);
+  assert_int_equal(location->decl_line, decl_line);
+  assert_int_equal(location->inlined, inlined);
+  assert_string_equal(location->file, path_of("chain.c"));
+  assert_string_equal(location->decl_file, path_of("chain.c"));
 }
 
 static void expect_chain(const char *name)
 {
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   struct symbols *symbols = open_fine(name);
   assert_int_equal(symbols_flags(symbols) & ~(unsigned)SYMBOLS_SEPARATE,
                    SYMBOLS_HAS_TABLE | SYMBOLS_HAS_LINES | SYMBOLS_HAS_INLINES);
-  find_chain(symbols, "chain.full", "outer", 3, places);
+  find_chain(symbols, "chain.full", "outer", 3, locations);
   uint64_t low = symbol_address("chain.full", "outer");
-  expect_place(&places[0], "outer", 8, 7, false);
-  expect_place(&places[1], "middle", 5, 4, true);
-  expect_place(&places[2], "inner", 3, 2, true);
+  expect_location(&locations[0], "outer", 8, 7, false);
+  expect_location(&locations[1], "middle", 5, 4, true);
+  expect_location(&locations[2], "inner", 3, 2, true);
   for (int i = 0; i < 3; i++) {
-    assert_int_equal(places[i].low, low);
-    assert_null(places[i].raw);
+    assert_int_equal(locations[i].low, low);
+    assert_null(locations[i].raw);
   }
   symbols_free(symbols);
 }
@@ -71,67 +71,67 @@ static void zstd_sections_are_read(void **state)
 
 static void a_short_buffer_ends_at_the_call(void **state)
 {
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
   struct symbols *symbols = open_fine("chain.full");
   uint64_t address = symbol_address("chain.full", "outer"), size, at = 0;
   assert_true(find_symbol("chain.full", "outer", &address, &size));
   for (uint64_t i = 0; i < size && !at; i++)
-    at = symbols_lookup(symbols, address + i, places, PLACES) == 3 ? address + i : 0;
-  assert_int_equal(symbols_lookup(symbols, at, places, 2), 2);
-  expect_place(&places[1], "middle", 5, 4, true);
-  assert_int_equal(symbols_lookup(symbols, at, places, 1), 1);
-  expect_place(&places[0], "outer", 8, 7, false);
-  assert_int_equal(symbols_lookup(symbols, at, places, 0), 0);
+    at = symbols_lookup(symbols, address + i, locations, LOCATIONS) == 3 ? address + i : 0;
+  assert_int_equal(symbols_lookup(symbols, at, locations, 2), 2);
+  expect_location(&locations[1], "middle", 5, 4, true);
+  assert_int_equal(symbols_lookup(symbols, at, locations, 1), 1);
+  expect_location(&locations[0], "outer", 8, 7, false);
+  assert_int_equal(symbols_lookup(symbols, at, locations, 0), 0);
   symbols_free(symbols);
 }
 
 static void addresses_without_code_are_unknown(void **state)
 {
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
   struct symbols *symbols = open_fine("chain.full");
-  assert_int_equal(symbols_lookup(symbols, 0, &place, 1), 0);
-  assert_int_equal(symbols_lookup(symbols, 16, &place, 1), 0);
-  assert_int_equal(symbols_lookup(symbols, UINT64_MAX, &place, 1), 0);
-  assert_int_equal(symbols_lookup(symbols, 1ULL << 40, &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, 0, &location, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, 16, &location, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, UINT64_MAX, &location, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, 1ULL << 40, &location, 1), 0);
   symbols_free(symbols);
 }
 
 static void without_debug_information_the_symbol_table_answers(void **state)
 {
-  struct symbols_place place;
+  struct symbols_location location;
   bool stub = false;
   (void)state;
   must_run("gcc -O2 chain.c -o chain.plain && gcc -O2 -g chain.c -o chain.full");
   uint64_t low = symbol_address("chain.plain", "outer");
   struct symbols *symbols = open_fine("chain.plain");
   assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE);
-  assert_int_equal(symbols_lookup(symbols, low + 2, &place, 1), 1);
-  assert_string_equal(place.function, "outer");
-  assert_int_equal(place.low, low);
-  assert_null(place.file);
-  assert_int_equal(place.line, 0);
+  assert_int_equal(symbols_lookup(symbols, low + 2, &location, 1), 1);
+  assert_string_equal(location.function, "outer");
+  assert_int_equal(location.low, low);
+  assert_null(location.file);
+  assert_int_equal(location.line, 0);
   for (uint64_t at = 0x1000; at < 0x1200; at++)
-    stub = stub || (symbols_lookup(symbols, at, &place, 1) == 1 && !strcmp(place.function, "puts@plt"));
+    stub = stub || (symbols_lookup(symbols, at, &location, 1) == 1 && !strcmp(location.function, "puts@plt"));
   assert_true(stub);
   symbols_free(symbols);
 }
 
 static void split_dwarf_still_has_lines(void **state)
 {
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   (void)state;
   must_run("gcc -O2 -g -gsplit-dwarf chain.c -o chain.split");
   uint64_t low = symbol_address("chain.split", "outer");
   struct symbols *symbols = open_fine("chain.split");
   assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE | SYMBOLS_HAS_LINES);
-  assert_int_equal(symbols_lookup(symbols, low, places, PLACES), 1);
-  assert_string_equal(places[0].function, "outer");
-  assert_string_equal(places[0].file, path_of("chain.c"));
-  assert_in_range(places[0].line, 2, 8); /* of any inlined function: the chain is in the .dwo file */
+  assert_int_equal(symbols_lookup(symbols, low, locations, LOCATIONS), 1);
+  assert_string_equal(locations[0].function, "outer");
+  assert_string_equal(locations[0].file, path_of("chain.c"));
+  assert_in_range(locations[0].line, 2, 8); /* of any inlined function: the chain is in the .dwo file */
   symbols_free(symbols);
 }
 
@@ -144,18 +144,18 @@ static void overloads_have_different_names(void **state)
                   {"_ZNK3geo5Shape4areaEd", "geo::Shape::area(double) const", 5},
                   {"_ZN3geo5twiceIdEET_S1_", "double geo::twice<double>(double)", 6}};
   static const char *const options[] = {"-g", "-gdwarf-4", ""};
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   for (size_t o = 0; o < 3; o++) {
     assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
     struct symbols *symbols = open_fine("shape");
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
       uint64_t low = symbol_address("shape", expected[i].raw);
-      assert_int_equal(symbols_lookup(symbols, low, &place, 1), 1);
-      assert_string_equal(place.function, expected[i].readable);
-      assert_string_equal(place.raw, expected[i].raw);
-      assert_int_equal(place.line, *options[o] ? expected[i].line : 0);
-      assert_int_equal(place.low, low);
+      assert_int_equal(symbols_lookup(symbols, low, &location, 1), 1);
+      assert_string_equal(location.function, expected[i].readable);
+      assert_string_equal(location.raw, expected[i].raw);
+      assert_int_equal(location.line, *options[o] ? expected[i].line : 0);
+      assert_int_equal(location.low, low);
     }
     symbols_free(symbols);
   }
@@ -163,51 +163,52 @@ static void overloads_have_different_names(void **state)
 
 static void outlined_functions_carry_their_construct(void **state)
 {
-  struct symbols_place place;
+  struct symbols_location location;
   char base[64];
   (void)state;
   must_run("gcc -O2 -g -fopenmp openmp.c -o openmp");
   struct symbols *symbols = open_fine("openmp");
   uint64_t low = symbol_address("openmp", "solve._omp_fn.0");
-  assert_int_equal(symbols_lookup(symbols, low, &place, 1), 1);
-  assert_string_equal(place.function, "solve._omp_fn.0");
-  assert_int_equal(place.decl_line, 4);
-  assert_string_equal(place.decl_file, path_of("openmp.c"));
-  assert_int_equal(symbols_outlined(place.raw ? place.raw : place.function, base, sizeof base), SYMBOLS_OUTLINED);
+  assert_int_equal(symbols_lookup(symbols, low, &location, 1), 1);
+  assert_string_equal(location.function, "solve._omp_fn.0");
+  assert_int_equal(location.decl_line, 4);
+  assert_string_equal(location.decl_file, path_of("openmp.c"));
+  assert_int_equal(symbols_outlined(location.raw ? location.raw : location.function, base, sizeof base),
+                   SYMBOLS_OUTLINED);
   assert_string_equal(base, "solve");
   symbols_free(symbols);
 }
 
 static void fortran_names_are_those_of_the_source(void **state)
 {
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   if (!run("gfortran -O1 -g heat.f90 -o heat"))
     skip();
   struct symbols *symbols = open_fine("heat");
-  assert_int_equal(symbols_lookup(symbols, symbol_address("heat", "__heat_MOD_step"), &place, 1), 1);
-  assert_string_equal(place.function, "heat::step");
-  assert_string_equal(place.raw, "__heat_MOD_step");
-  assert_int_equal(place.decl_line, 3);
-  assert_int_equal(symbols_lookup(symbols, symbol_address("heat", "MAIN__"), &place, 1), 1);
-  assert_string_equal(place.function, "sim");
-  assert_string_equal(place.raw, "MAIN__");
+  assert_int_equal(symbols_lookup(symbols, symbol_address("heat", "__heat_MOD_step"), &location, 1), 1);
+  assert_string_equal(location.function, "heat::step");
+  assert_string_equal(location.raw, "__heat_MOD_step");
+  assert_int_equal(location.decl_line, 3);
+  assert_int_equal(symbols_lookup(symbols, symbol_address("heat", "MAIN__"), &location, 1), 1);
+  assert_string_equal(location.function, "sim");
+  assert_string_equal(location.raw, "MAIN__");
   symbols_free(symbols);
 }
 
 static void cold_parts_belong_to_their_function(void **state)
 {
   static const char *const options[] = {"-g", ""};
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   for (size_t o = 0; o < 2; o++) {
     assert_true(run("gcc -O2 %s cold.c -o cold", options[o]));
     struct symbols *symbols = open_fine("cold");
     uint64_t cold = symbol_address("cold", "part.cold");
-    assert_int_equal(symbols_lookup(symbols, cold, &place, 1), 1);
-    assert_string_equal(place.function, "part");
-    assert_string_equal(place.raw, "part.cold");
-    assert_int_equal(place.low, symbol_address("cold", "part"));
+    assert_int_equal(symbols_lookup(symbols, cold, &location, 1), 1);
+    assert_string_equal(location.function, "part");
+    assert_string_equal(location.raw, "part.cold");
+    assert_int_equal(location.low, symbol_address("cold", "part"));
     symbols_free(symbols);
   }
 }
@@ -215,17 +216,17 @@ static void cold_parts_belong_to_their_function(void **state)
 static void a_line_table_may_begin_with_its_first_file(void **state)
 {
   static const char *const compilers[] = {"gcc", "clang-14", "clang-19"};
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
     if (!run("%s -O1 -g included.c -o included", compilers[i]))
       continue;
     struct symbols *symbols = open_fine("included");
-    assert_int_equal(symbols_lookup(symbols, symbol_address("included", "first"), &place, 1), 1);
-    assert_string_equal(place.file, path_of("first.h"));
-    assert_in_range(place.line, 2, 3);
-    assert_int_equal(symbols_lookup(symbols, symbol_address("included", "main"), &place, 1), 1);
-    assert_string_equal(place.file, path_of("included.c"));
+    assert_int_equal(symbols_lookup(symbols, symbol_address("included", "first"), &location, 1), 1);
+    assert_string_equal(location.file, path_of("first.h"));
+    assert_in_range(location.line, 2, 3);
+    assert_int_equal(symbols_lookup(symbols, symbol_address("included", "main"), &location, 1), 1);
+    assert_string_equal(location.file, path_of("included.c"));
     symbols_free(symbols);
   }
 }
@@ -243,7 +244,7 @@ static struct symbols *open_for(const char *name, const uint32_t *offsets, uint3
 
 static void wanted_addresses_are_read_in_full(void **state)
 {
-  struct symbols_place all[PLACES], wanted[PLACES];
+  struct symbols_location all[LOCATIONS], wanted[LOCATIONS];
   uint64_t address, size;
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
@@ -252,9 +253,9 @@ static void wanted_addresses_are_read_in_full(void **state)
   for (uint32_t i = 0; i < size; i++) {
     uint32_t offset = (uint32_t)address + i;
     struct symbols *part = open_for("chain.full", &offset, 1);
-    int count = symbols_lookup(whole, offset, all, PLACES);
+    int count = symbols_lookup(whole, offset, all, LOCATIONS);
     assert_int_equal(symbols_flags(part), symbols_flags(whole));
-    assert_int_equal(symbols_lookup(part, offset, wanted, PLACES), count);
+    assert_int_equal(symbols_lookup(part, offset, wanted, LOCATIONS), count);
     for (int j = 0; j < count; j++) {
       assert_string_equal(wanted[j].function, all[j].function);
       assert_int_equal(wanted[j].line, all[j].line);
@@ -267,17 +268,17 @@ static void wanted_addresses_are_read_in_full(void **state)
 
 static void nested_procedures_are_found(void **state)
 {
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   if (!run("gfortran -O0 -g nested.f90 -o nested"))
     skip();
   uint64_t low = symbol_address("nested", "nested.0");
   uint32_t offset = (uint32_t)low + 4;
   struct symbols *symbols = open_for("nested", &offset, 1);
-  assert_int_equal(symbols_lookup(symbols, offset, &place, 1), 1);
-  assert_string_equal(place.file, path_of("nested.f90"));
-  assert_int_equal(place.low, low);
-  assert_int_equal(place.decl_line, 8);
+  assert_int_equal(symbols_lookup(symbols, offset, &location, 1), 1);
+  assert_string_equal(location.file, path_of("nested.f90"));
+  assert_int_equal(location.low, low);
+  assert_int_equal(location.decl_line, 8);
   symbols_free(symbols);
 }
 
@@ -399,14 +400,14 @@ static void a_rebuilt_program_is_not_used(void **state)
   uint8_t other[20];
   char message[512];
   struct symbols *symbols;
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   must_run("gcc -O2 -g " ID_OPTION " chain.c -o chain.id");
   uint64_t low = symbol_address("chain.id", "outer");
   struct symbols_request request = {
       .path = path_of("chain.id"), .build_id = build_id, .build_id_size = sizeof build_id, .debug_root = directory};
   assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_OK);
-  assert_int_equal(symbols_lookup(symbols, low, &place, 1), 1);
+  assert_int_equal(symbols_lookup(symbols, low, &location, 1), 1);
   symbols_free(symbols);
   memcpy(other, build_id, sizeof other);
   other[19] ^= 1;
@@ -415,7 +416,7 @@ static void a_rebuilt_program_is_not_used(void **state)
   assert_non_null(strstr(message, "chain.id"));
   assert_non_null(strstr(message, "0102030405"));
   assert_null(strchr(message, '\n'));
-  assert_int_equal(symbols_lookup(symbols, low, &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, low, &location, 1), 0);
   assert_int_equal(symbols_flags(symbols), 0);
   symbols_free(symbols);
 }
@@ -424,7 +425,7 @@ static void separate_debug_files_are_found(void **state)
 {
   char message[512];
   struct symbols *symbols;
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   (void)state;
   must_run("gcc -O2 -g " ID_OPTION " chain.c -o chain.full && mkdir -p .build-id/01 .debug && "
            "objcopy --only-keep-debug chain.full .build-id/01/02030405060708090a0b0c0d0e0f1011121314.debug && "
@@ -433,8 +434,8 @@ static void separate_debug_files_are_found(void **state)
   struct symbols_request gone = {
       .path = path_of("chain.gone"), .build_id = build_id, .build_id_size = sizeof build_id, .debug_root = directory};
   assert_int_equal(symbols_open(&gone, &symbols, message, sizeof message), SYMBOLS_UNREADABLE);
-  find_chain(symbols, "chain.full", "outer", 3, places);
-  assert_string_equal(places[2].function, "inner");
+  find_chain(symbols, "chain.full", "outer", 3, locations);
+  assert_string_equal(locations[2].function, "inner");
   assert_int_equal(symbols_flags(symbols) & SYMBOLS_SEPARATE, SYMBOLS_SEPARATE);
   symbols_free(symbols);
   must_run("rm -r .build-id && gcc -O2 -g -Wl,--build-id=none chain.c -o chain.full && "
@@ -445,7 +446,7 @@ static void separate_debug_files_are_found(void **state)
 
 static void a_linked_debug_file_must_have_the_right_checksum(void **state)
 {
-  struct symbols_place place;
+  struct symbols_location location;
   (void)state;
   must_run("gcc -O2 -g -Wl,--build-id=none chain.c -o chain.full && rm -rf .debug .build-id && "
            "objcopy --only-keep-debug chain.full chain.debug && strip -o chain.stripped chain.full && "
@@ -454,7 +455,7 @@ static void a_linked_debug_file_must_have_the_right_checksum(void **state)
   must_run("printf x >> chain.debug");
   struct symbols *symbols = open_fine("chain.stripped");
   assert_int_equal(symbols_flags(symbols) & (SYMBOLS_SEPARATE | SYMBOLS_HAS_TABLE), 0);
-  assert_int_equal(symbols_lookup(symbols, symbol_address("chain.full", "outer"), &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, symbol_address("chain.full", "outer"), &location, 1), 0);
   symbols_free(symbols);
 }
 
@@ -462,12 +463,12 @@ static void expect_refused(const char *path, const char *part)
 {
   struct symbols_request request = {.path = path, .debug_root = directory};
   struct symbols *symbols;
-  struct symbols_place place;
+  struct symbols_location location;
   char message[512];
   assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_UNREADABLE);
   if (!strstr(message, part))
     fail_msg("message '%s' lacks '%s'", message, part);
-  assert_int_equal(symbols_lookup(symbols, 4096, &place, 1), 0);
+  assert_int_equal(symbols_lookup(symbols, 4096, &location, 1), 0);
   symbols_free(symbols);
 }
 

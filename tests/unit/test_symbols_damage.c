@@ -1,6 +1,6 @@
 /* Symbols of damaged files, children that fail, and an index that many threads use. */
 #include "common/symbols/symbols_child.h"
-#include "common/symbols/symbols_index.h"
+#include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
 
@@ -16,16 +16,16 @@ static void survive(const char *name)
 {
   struct symbols_request request = {.path = path_of(name), .debug_root = directory};
   struct symbols *symbols;
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   char message[128];
   int error = symbols_open(&request, &symbols, message, sizeof message);
   assert_non_null(symbols);
   assert_true((error == 0) == (message[0] == 0));
   for (uint64_t at = 0x1000; at < 0x1300; at += 5) {
-    int count = symbols_lookup(symbols, at, places, PLACES);
-    assert_in_range(count, 0, PLACES);
+    int count = symbols_lookup(symbols, at, locations, LOCATIONS);
+    assert_in_range(count, 0, LOCATIONS);
     for (int i = 0; i < count; i++)
-      assert_true(!places[i].function || strlen(places[i].function) < SYMBOLS_NAME_MAX);
+      assert_true(!locations[i].function || strlen(locations[i].function) < SYMBOLS_NAME_MAX);
   }
   symbols_free(symbols);
 }
@@ -110,17 +110,17 @@ static bool use_damaged(uint64_t address)
 {
   struct symbols_request request = {.path = path_of("damaged"), .debug_root = directory};
   struct symbols *symbols;
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   char message[512];
   int error = symbols_open(&request, &symbols, message, sizeof message);
   assert_true(error == SYMBOLS_OK || error == SYMBOLS_DAMAGED);
   assert_true((error == 0) == (message[0] == 0));
   assert_int_equal(symbols_flags(symbols) & SYMBOLS_HAS_TABLE, SYMBOLS_HAS_TABLE);
-  assert_true(symbols_lookup(symbols, address, places, PLACES) >= 1);
-  assert_non_null(places[0].function);
+  assert_true(symbols_lookup(symbols, address, locations, LOCATIONS) >= 1);
+  assert_non_null(locations[0].function);
   bool refused = strstr(message, "names come from the symbol table");
   if (refused) {
-    assert_string_equal(places[0].function, "geo::Shape::area(int) const");
+    assert_string_equal(locations[0].function, "geo::Shape::area(int) const");
     assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE);
     assert_non_null(strstr(message, path_of("damaged")));
     assert_null(strchr(message, '\n'));
@@ -235,15 +235,16 @@ static void ignored_children_are_no_obstacle(void **state)
   (void)state;
   must_run("gcc -O2 -g chain.c -o chain.full");
   signal(SIGCHLD, SIG_IGN);
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   struct symbols *symbols = open_fine("chain.full");
   signal(SIGCHLD, SIG_DFL);
-  find_chain(symbols, "chain.full", "outer", 3, places);
+  find_chain(symbols, "chain.full", "outer", 3, locations);
   symbols_free(symbols);
 }
 
-/* Writes an index of three functions, each inlined into the previous one, for [100, 200), [110, 190) and [120, 180). */
-static void work_index(void *argument, int out)
+/* Writes a summary of three functions, each inlined into the previous one, for [100, 200), [110, 190) and [120, 180).
+ */
+static void work_summary(void *argument, int out)
 {
   struct symbols_draft draft = {0};
   (void)argument;
@@ -251,9 +252,9 @@ static void work_index(void *argument, int out)
     char name[] = {'f', (char)('0' + i), 0};
     uint32_t file = symbols_draft_file(&draft, "/dir", NULL, name);
     struct symbols_function function = {symbols_draft_text(&draft, name), 0, file, i + 1};
-    struct symbols_scope scope = {100, symbols_draft_function(&draft, function), i ? i - 1 : SYMBOLS_NONE, file,
-                                  10 + i};
-    symbols_draft_scope(&draft, scope);
+    struct symbols_routine routine = {100, symbols_draft_function(&draft, function), i ? i - 1 : SYMBOLS_NONE, file,
+                                      10 + i};
+    symbols_draft_routine(&draft, routine);
     symbols_ranges_add(&draft.ranges, (struct symbols_range){100 + 10 * i, 200 - 10 * i, i, i});
     symbols_draft_row(&draft, 0, (struct symbols_row){100 + 10 * i, file, 20 + i});
   }
@@ -264,7 +265,7 @@ static void work_index(void *argument, int out)
 static void damaged_indexes_do_no_harm(void **state)
 {
   const struct symbols_child_limits limits = {1000, 10000, 64 << 20, 1 << 20};
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   struct symbols_pool pool = {0};
   const char *fault, *file;
   uint64_t random = 88172645463325252u;
@@ -272,7 +273,7 @@ static void damaged_indexes_do_no_harm(void **state)
   uint32_t line;
   size_t size;
   (void)state;
-  assert_true(symbols_child_run(work_index, NULL, &limits, &bytes, &size, &fault));
+  assert_true(symbols_child_run(work_summary, NULL, &limits, &bytes, &size, &fault));
   for (int round = 0; round < 20000; round++) {
     size_t length = round & 1 ? next_random(&random) % (size + 1) : size;
     uint8_t *copy = malloc(length + 1);
@@ -280,14 +281,14 @@ static void damaged_indexes_do_no_harm(void **state)
     memcpy(copy, bytes, length);
     for (int i = 0; i < round % 4 && length; i++)
       copy[next_random(&random) % length] = (uint8_t)(next_random(&random) >> 40);
-    struct symbols_index *index = symbols_index_new(copy, length);
-    assert_true(index || round);
-    for (uint64_t at = 95; index && at < 205; at += 5) {
-      int count = symbols_index_find(index, &pool, at, places, PLACES, &file, &line);
-      assert_in_range(count, 0, PLACES);
+    struct symbols_summary *summary = symbols_summary_new(copy, length);
+    assert_true(summary || round);
+    for (uint64_t at = 95; summary && at < 205; at += 5) {
+      int count = symbols_summary_find(summary, &pool, at, locations, LOCATIONS, &file, &line);
+      assert_in_range(count, 0, LOCATIONS);
       assert_true(round || count == (at >= 100 && at < 200) + (at >= 110 && at < 190) + (at >= 120 && at < 180));
     }
-    symbols_index_free(index);
+    symbols_summary_free(summary);
     if (!(round % 1000))
       symbols_pool_release(&pool);
   }
@@ -304,10 +305,10 @@ struct asker {
 static void *ask(void *opaque)
 {
   struct asker *asker = opaque;
-  struct symbols_place places[PLACES];
+  struct symbols_location locations[LOCATIONS];
   for (int round = 0; round < 200; round++)
     for (uint64_t i = 0; i < asker->size; i++)
-      if (symbols_lookup(asker->symbols, asker->address + i, places, PLACES) == 3 && places[2].line == 3)
+      if (symbols_lookup(asker->symbols, asker->address + i, locations, LOCATIONS) == 3 && locations[2].line == 3)
         asker->deep++;
   return NULL;
 }

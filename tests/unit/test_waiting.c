@@ -1,4 +1,4 @@
-/* RT: waiting places: how intervals of waiting are split, and shares in them. */
+/* RT: wait sites: how intervals of waiting are split, and shares in them. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "tests/unit/rt_threads.h"
@@ -15,7 +15,7 @@ static struct format_thread records[THREADS];
 static struct thread_state *const master = (struct thread_state *)&threads[0], *const worker =
                                                                                    (struct thread_state *)&threads[1];
 
-/* Addresses in the program, which name places. */
+/* Addresses in the program, which name sites. */
 static const void *const region_code = (const void *)0x1200, *const barrier = (const void *)0x1300,
                          *const tasks = (const void *)0x1400, *const lock = (const void *)0x1500;
 
@@ -75,7 +75,7 @@ static void began_before(struct thread_state *t, uint64_t ticks)
   t->idle_since = rt_ticks() - ticks;
 }
 
-static const struct format_wait *place_at(const struct thread_state *t, uint32_t kind, const void *code)
+static const struct format_wait *site_at(const struct thread_state *t, uint32_t kind, const void *code)
 {
   for (uint32_t i = 0; i < sampling_of(t)->waits.count; i++) {
     const struct format_wait *wait = table_at(&sampling_of(t)->waits, i);
@@ -109,14 +109,14 @@ static void a_barrier_is_waiting_until_the_last_arrival(void **state)
   began_before(worker, 10 * second);
   region_team((uint32_t)handle)->last_idle[0] = rt_ticks() - 3 * second; /* the other thread's arrival */
   waiting_end(worker);
-  assert_split(place_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
+  assert_split(site_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
   assert_near(worker->idle_ticks, 7 * second);
   /* the last thread to arrive does not wait */
   waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
   began_before(master, 2 * second);
   region_team((uint32_t)handle)->last_idle[0] = master->idle_since;
   waiting_end(master);
-  assert_split(place_at(master, FORMAT_WAIT_BARRIER, barrier), 0, 2 * second);
+  assert_split(site_at(master, FORMAT_WAIT_BARRIER, barrier), 0, 2 * second);
 }
 
 static void arrivals_are_noted_by_all_threads(void **state)
@@ -142,7 +142,7 @@ static void the_next_barrier_is_apart(void **state)
   waiting_end(master);
   waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
   waiting_end(worker);
-  assert_split(place_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
+  assert_split(site_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
 }
 
 /* A thread that is the master of an inner region is as far in the outer one afterwards as before. */
@@ -177,8 +177,8 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   team->ends[(handle >> 32) % REGION_ENDS].end = now - 5 * second;
   region_end(master);
   leave_region();
-  assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 4 * second, second);
-  assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 5 * second);
+  assert_split(site_at(worker, FORMAT_WAIT_REGION_END, region_code), 4 * second, second);
+  assert_near(site_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 5 * second);
   assert_near(worker->idle_ticks, 9 * second); /* without the runtime's second */
   assert_false(worker->activity.idle);
 }
@@ -192,7 +192,7 @@ static void a_worker_may_leave_before_the_region_ends(void **state)
   began_before(worker, 10 * second);
   waiting_begin(master, FORMAT_WAIT_REGION_END, NULL); /* the last one to arrive */
   waiting_end(worker);
-  assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 10 * second, 0);
+  assert_split(site_at(worker, FORMAT_WAIT_REGION_END, region_code), 10 * second, 0);
 }
 
 /* CTL reads the waits at the end of the process, while threads go on. */
@@ -253,8 +253,8 @@ static void an_end_that_is_forgotten_counts_as_parked(void **state)
   }
   assert_false(region_find_end(handle, region_team((uint32_t)handle), &end));
   leave_region();
-  assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 6 * second);
-  assert_split(place_at(worker, FORMAT_WAIT_REGION_END, region_code), 0, 0);
+  assert_near(site_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, 6 * second);
+  assert_split(site_at(worker, FORMAT_WAIT_REGION_END, region_code), 0, 0);
 }
 
 static void a_region_of_one_thread_has_no_noted_end(void **state)
@@ -276,7 +276,7 @@ static void the_search_for_a_task_is_the_runtimes(void **state)
   waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
   began_before(worker, 10 * second);
   waiting_task(worker, false);
-  const struct format_wait *wait = place_at(worker, FORMAT_WAIT_TASKS, tasks);
+  const struct format_wait *wait = site_at(worker, FORMAT_WAIT_TASKS, tasks);
   assert_near(wait->idle, 10 * second - SEARCH);
   assert_int_equal(wait->runtime, SEARCH);
   assert_false(worker->activity.idle);
@@ -296,7 +296,7 @@ static void a_task_in_a_barrier_ends_an_interval(void **state)
   waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
   began_before(worker, second);
   waiting_task(worker, false);
-  assert_near(place_at(worker, FORMAT_WAIT_BARRIER, barrier)->idle, second - SEARCH);
+  assert_near(site_at(worker, FORMAT_WAIT_BARRIER, barrier)->idle, second - SEARCH);
 }
 
 /* A task that runs in a taskwait waits itself, in a chain deeper than the array of open waits. */
@@ -321,7 +321,7 @@ static void nested_waits_count_once(void **state)
   for (uint32_t i = 0; i < sampling_of(worker)->waits.count; i++)
     all += ((const struct format_wait *)table_at(&sampling_of(worker)->waits, i))->idle;
   assert_near(all, 2 * DEEP * (second - SEARCH));
-  const struct format_wait *inner = place_at(worker, FORMAT_WAIT_TASKS, (const void *)(code + 5));
+  const struct format_wait *inner = site_at(worker, FORMAT_WAIT_TASKS, (const void *)(code + 5));
   assert_int_equal(inner->count, 2);
   assert_near(inner->idle, 2 * (second - SEARCH));
   waiting_end(worker); /* one too many does no harm */
@@ -336,20 +336,20 @@ static void a_wait_within_a_wait_ends_an_interval(void **state)
   began_before(worker, 3 * second);
   waiting_begin(worker, FORMAT_WAIT_TASKS, barrier);
   assert_true(worker->activity.idle);
-  assert_near(place_at(worker, FORMAT_WAIT_TASKS, tasks)->idle, 3 * second - SEARCH);
+  assert_near(site_at(worker, FORMAT_WAIT_TASKS, tasks)->idle, 3 * second - SEARCH);
   began_before(worker, second);
   waiting_end(worker);
-  assert_near(place_at(worker, FORMAT_WAIT_TASKS, barrier)->idle, second - SEARCH);
+  assert_near(site_at(worker, FORMAT_WAIT_TASKS, barrier)->idle, second - SEARCH);
 }
 
 static uint64_t acquire_for(uint64_t ticks)
 {
-  const struct format_wait *wait = place_at(worker, FORMAT_WAIT_LOCK, lock);
+  const struct format_wait *wait = site_at(worker, FORMAT_WAIT_LOCK, lock);
   uint64_t before = wait ? wait->idle : 0;
   waiting_lock_begin(worker, lock);
   worker->lock_since = rt_ticks() - ticks;
   waiting_lock_end(worker);
-  return place_at(worker, FORMAT_WAIT_LOCK, lock)->idle - before;
+  return site_at(worker, FORMAT_WAIT_LOCK, lock)->idle - before;
 }
 
 /* The first acquisition takes long, because the lock is not free: then nothing is known of its cost, but its limit. */
@@ -364,7 +364,7 @@ static void the_fastest_acquisition_did_not_wait(void **state)
   sampling_of(worker)->lock_cost = second;
   assert_int_equal(acquire_for(2 * second), 0);
   assert_near(acquire_for(10 * second), 9 * second);
-  const struct format_wait *wait = place_at(worker, FORMAT_WAIT_LOCK, lock);
+  const struct format_wait *wait = site_at(worker, FORMAT_WAIT_LOCK, lock);
   assert_int_equal(worker->lockwait_ticks, wait->idle);
   assert_near(wait->runtime, 3 * second);
   assert_int_equal(waiting_lock_end(worker), 0); /* not begun */
@@ -381,13 +381,13 @@ static void waits_are_without_pauses(void **state)
   rt_pause_at(RT_PAUSED_PROGRAM, true, now - 5 * second);
   rt_pause_at(RT_PAUSED_PROGRAM, false, now);
   assert_near(acquire_for(10 * second), 5 * second - 1);
-  assert_int_equal(worker->lockwait_ticks, place_at(worker, FORMAT_WAIT_LOCK, lock)->idle);
+  assert_int_equal(worker->lockwait_ticks, site_at(worker, FORMAT_WAIT_LOCK, lock)->idle);
   fork_region();
   uint64_t before = worker->idle_ticks;
   waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
   worker->idle_since = rt_ticks() - 10 * second;
   waiting_end(worker);
-  assert_near(place_at(worker, FORMAT_WAIT_TASKS, tasks)->idle, 5 * second - SEARCH);
+  assert_near(site_at(worker, FORMAT_WAIT_TASKS, tasks)->idle, 5 * second - SEARCH);
   assert_near(worker->idle_ticks - before, 5 * second - SEARCH);
   atomic_store(&rt.pauses, 0);
   atomic_store(&rt.waits, 0);
@@ -403,8 +403,8 @@ static void a_lock_within_a_barrier_is_apart(void **state)
   waiting_in_tool(worker, 7);
   waiting_lock_end(worker);
   waiting_in_tool(worker, 5);
-  assert_int_equal(place_at(worker, FORMAT_WAIT_LOCK, lock)->tool_ns, 7);
-  assert_int_equal(place_at(worker, FORMAT_WAIT_BARRIER, barrier)->tool_ns, 5);
+  assert_int_equal(site_at(worker, FORMAT_WAIT_LOCK, lock)->tool_ns, 7);
+  assert_int_equal(site_at(worker, FORMAT_WAIT_BARRIER, barrier)->tool_ns, 5);
 }
 
 static void parked_workers_forget_open_waits(void **state)
@@ -419,12 +419,12 @@ static void parked_workers_forget_open_waits(void **state)
   assert_near(open.idle, second);
   assert_ptr_equal(sampling_of(worker)->waiting, table_at(&sampling_of(worker)->waits, 0));
   waiting_unpark(worker);
-  assert_near(place_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, second);
+  assert_near(site_at(worker, FORMAT_WAIT_PARKED, NULL)->idle, second);
   assert_int_equal(waiting_open_interval(worker, rt_ticks()).idle, 0);
 }
 
-/* Without room for another place, waits count at that of parked threads, and nothing is lost. */
-static void places_without_room_count_as_parked(void **state)
+/* Without room for another site, waits count at that of parked threads, and nothing is lost. */
+static void sites_without_room_count_as_parked(void **state)
 {
   (void)state;
   enum { MORE = 5000, MOST = 4096 };
@@ -467,7 +467,7 @@ static uint32_t frame(struct thread_state *t, uint32_t parent, uint32_t offset)
   return cct_child(t, parent, (struct cct_key){FORMAT_KIND_FRAME, 1, offset});
 }
 
-static void shares_add_up_by_place(void **state)
+static void shares_add_up_by_site(void **state)
 {
   (void)state;
   uint32_t one = frame(worker, CCT_ROOT, 1), two = frame(worker, CCT_ROOT, 2);
@@ -533,8 +533,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(waits_are_without_pauses, setup, teardown),
       cmocka_unit_test_setup_teardown(a_lock_within_a_barrier_is_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(parked_workers_forget_open_waits, setup, teardown),
-      cmocka_unit_test_setup_teardown(places_without_room_count_as_parked, setup, teardown),
-      cmocka_unit_test_setup_teardown(shares_add_up_by_place, setup, teardown),
+      cmocka_unit_test_setup_teardown(sites_without_room_count_as_parked, setup, teardown),
+      cmocka_unit_test_setup_teardown(shares_add_up_by_site, setup, teardown),
       cmocka_unit_test_setup_teardown(shares_of_merged_nodes_add_up, setup, teardown),
   };
   return UNIT_RUN(argc, argv, "waiting", tests, NULL, NULL);

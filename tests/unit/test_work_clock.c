@@ -101,7 +101,7 @@ static uint64_t sleep_apart(void)
 static double share_found(void)
 {
   uint64_t work = 0, apart = 0, cpu = sys_thread_cpu_ns();
-  work_clock_begin(one, work_clock_moment(one));
+  work_clock_begin(one, work_clock_value(one));
   for (int i = 0; i < ROUNDS; i++) {
     burn(1000000);
     if (i % 3 == 0)
@@ -111,11 +111,11 @@ static double share_found(void)
       apart += sleep_apart();
       work += work_clock_until(one, span_of(one)->work.wait_since);
     } else {
-      work += work_clock_until(one, work_clock_moment(one));
+      work += work_clock_until(one, work_clock_value(one));
     }
     if (i % 3 == 2)
       apart += sleep_apart();
-    work_clock_begin(one, work_clock_moment(one));
+    work_clock_begin(one, work_clock_value(one));
   }
   cpu = sys_thread_cpu_ns() - cpu - apart;
   return (double)work * ns_per_tick / (double)cpu;
@@ -244,8 +244,8 @@ static void a_sequence_of_the_program_is_left_alone(void **state)
   for (int i = 0; i < 50; i++) { /* the kernel may clear it at any time */
     *own_pointer() = (uint64_t)&theirs;
     burn(100000);
-    work_clock_until(one, work_clock_moment(one));
-    work_clock_begin(one, work_clock_moment(one));
+    work_clock_until(one, work_clock_value(one));
+    work_clock_begin(one, work_clock_value(one));
     uint64_t found = *own_pointer();
     if (found == (uint64_t)&theirs) {
       assert_false(work_clock_not_switched(&span_of(one)->work));
@@ -302,7 +302,7 @@ static uint64_t counted(void)
 {
   struct sigaction action = {.sa_sigaction = emulate, .sa_flags = SA_SIGINFO}, before;
   sigaction(SIGSEGV, &action, &before);
-  uint64_t count = work_clock_moment(one);
+  uint64_t count = work_clock_value(one);
   sigaction(SIGSEGV, &before, NULL);
   return count;
 }
@@ -427,15 +427,15 @@ static void without_a_register_the_kernel_is_asked(void **state)
     skip();
   char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   madvise(memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
-  work_clock_begin(one, work_clock_moment(one));
+  work_clock_begin(one, work_clock_value(one));
   for (int i = 0; i < PAGES; i++)
     ((volatile char *)memory)[i * PAGE] = 1;
-  assert_in_range(work_clock_until(one, work_clock_moment(one)), PAGES, PAGES + 8);
+  assert_in_range(work_clock_until(one, work_clock_value(one)), PAGES, PAGES + 8);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 0);
-  uint64_t before = work_clock_moment(one);
+  uint64_t before = work_clock_value(one);
   int other = open("/dev/zero", O_RDONLY);
   dup2(other, span_of(one)->work.own.fd); /* now it belongs to the program */
-  assert_int_equal(work_clock_moment(one), before);
+  assert_int_equal(work_clock_value(one), before);
   assert_int_equal(record.lost[FORMAT_LOST_WORK], 1);
   int kept = span_of(one)->work.own.fd;
   work_clock_stop(one);

@@ -5,7 +5,7 @@
  *
  * Each outermost parallel region, and what is outside all, is examined for the causes in a table (advice_findings.c).
  * A cause has a forecast: by how much the run would be shorter without it.  Forecasts are from exact times of
- * constructs, except where a sentence says that they are from samples.  With T threads and a loss of L thread seconds,
+ * constructs, except where a sentence says that they are from samples.  With T threads and L lost thread seconds,
  * the gain is L / T: what all threads lose together, divided equally.  This tool's own time is taken out of the region
  * first, in proportion to the number of constructs that were executed there.
  */

@@ -52,8 +52,8 @@ struct advice_class_row {
   const char *remedy;       /* in OpenMP's terms */
   const char *view;         /* options of the view that shows more */
   const char *confidence;   /* of forecasts: see struct advice_finding */
-  double low, high; /* range of a forecast, as parts of it: how much of the loss such changes leave behind, and what
-                       else they save */
+  double low, high; /* range of a forecast, as parts of it: how much of the lost time such changes leave behind, and
+                       what else they save */
   enum advice_change change;
 };
 

@@ -30,14 +30,14 @@ static void count_tasks(const struct advice_input *input, struct advice_region *
 }
 
 static void add_by_kind(const struct advice_input *input, struct advice_region *region,
-                        const struct construct_entry *entry, const struct construct_losses *losses)
+                        const struct construct_entry *entry, const struct construct_lost *lost)
 {
   const struct construct_figures *sum = &entry->sum;
   double body_s = advice_seconds(sum->own_body);
   switch (entry->kind) {
   case DIRECTIVE_SINGLE:
     region->single_s += body_s;
-    region->limited_s += advice_seconds(losses->limited_parallelism);
+    region->limited_s += advice_seconds(lost->limited_parallelism);
     break;
   case DIRECTIVE_MASKED:
     most(&region->masked, entry, body_s, true);
@@ -46,17 +46,17 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
   case DIRECTIVE_LOCK:
   case CONSTRUCT_ATOMIC:
     region->locks += (double)sum->count;
-    region->lock_wait_s += advice_seconds(losses->synchronisation);
+    region->lock_wait_s += advice_seconds(lost->synchronisation);
     break;
   case DIRECTIVE_BARRIER:
-    region->barrier_s += advice_seconds(losses->synchronisation);
+    region->barrier_s += advice_seconds(lost->synchronisation);
     break;
   case DIRECTIVE_TASKWAIT:
   case DIRECTIVE_TASKGROUP:
-    region->tasks_wait_s += advice_seconds(losses->synchronisation);
+    region->tasks_wait_s += advice_seconds(lost->synchronisation);
     break;
   case DIRECTIVE_ORDERED:
-    most(&region->ordered, entry, advice_seconds(losses->synchronisation), true);
+    most(&region->ordered, entry, advice_seconds(lost->synchronisation), true);
     break;
   case DIRECTIVE_TASK:
     count_tasks(input, region, entry->directive);
@@ -136,11 +136,11 @@ static void add_lines(struct room *room, const struct construct_tree *tree, cons
     const struct construct_figures *figures = &entry->lines[j].figures;
     uint32_t process = tree->threads[entry->lines[j].thread].process;
     uint64_t all = construct_exclusive(entry->kind, figures), waits = figures->wait;
-    struct construct_losses losses = construct_losses(entry->kind, figures);
+    struct construct_lost lost = construct_lost(entry->kind, figures);
     bool lock = construct_is_lock(entry->kind);
     room->busy_s[entry->lines[j].thread] += lock || waits > all ? 0 : advice_seconds(all - waits);
     room->total_s[process] += advice_seconds(all);
-    room->lost_s[process] += advice_seconds(construct_losses_sum(&losses));
+    room->lost_s[process] += advice_seconds(construct_lost_sum(&lost));
   }
 }
 
@@ -157,14 +157,14 @@ static void add_region(struct advice_run *run, struct room *room, struct advice_
     room->team[i] = MAX(room->team[i], room->here[i]);
   for (uint32_t i = first; i < at->end; i++) {
     const struct construct_entry *entry = &tree->entries[i];
-    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    struct construct_lost lost = construct_lost(entry->kind, &entry->sum);
     region->total_s += advice_seconds(construct_exclusive(entry->kind, &entry->sum));
-    region->management_s += advice_seconds(losses.management);
-    region->imbalance_s += advice_seconds(losses.imbalance);
+    region->management_s += advice_seconds(lost.management);
+    region->imbalance_s += advice_seconds(lost.imbalance);
     region->events += (double)entry->sum.count;
-    run->waited_s[entry->region] += advice_seconds(losses.imbalance) +
-                                    (entry->kind == DIRECTIVE_BARRIER ? advice_seconds(losses.synchronisation) : 0);
-    add_by_kind(run->input, region, entry, &losses);
+    run->waited_s[entry->region] +=
+        advice_seconds(lost.imbalance) + (entry->kind == DIRECTIVE_BARRIER ? advice_seconds(lost.synchronisation) : 0);
+    add_by_kind(run->input, region, entry, &lost);
     add_lines(room, tree, entry);
   }
 }

@@ -49,7 +49,7 @@ struct advice_region {
   double wall_s;                       /* elapsed time; with this tool's */
   double per_lost;                     /* elapsed time by second that the threads lose */
   double startup_s;                    /* beginning and ending the region */
-  double management_s, imbalance_s;    /* as in construct_losses */
+  double management_s, imbalance_s;    /* as in construct_lost */
   double barrier_s;                    /* waiting at barriers that belong to no other construct */
   double limited_s;                    /* waiting for single blocks */
   struct advice_amount waits;          /* the construct, barrier or region end with most waiting */
@@ -90,7 +90,7 @@ void advice_regions_release(struct advice_run *run);
  * change together, others one after the other.  It is the largest sum over processes of which no two overlap. */
 double advice_chain(struct advice_run *run);
 
-/* Return the gain without a loss of all threads together in the region, its elapsed time, and a time of its threads:
+/* Return the gain without lost time of all threads together in the region, its elapsed time, and a time of its threads:
  * all without this tool's time. */
 double advice_region_gain(const struct advice_region *region, double lost_s);
 double advice_region_wall(const struct advice_region *region);

@@ -31,7 +31,7 @@ static void more_by_span(const struct advice_run *run, struct advice_finding *fo
               false);
 }
 
-/* How long a team takes for sampled work without any loss. */
+/* How long a team takes for sampled work without any lost time. */
 static double sampled_wall(const struct advice_region *region, double work_s)
 {
   assert(region->threads > 0);
@@ -46,7 +46,7 @@ static double with_cores(const struct advice_run *run, double s)
   return input->all_ns ? s * (1 - (double)input->core_wait_ns / (double)input->all_ns) : s;
 }
 
-/* Tasks that take about as long to create and schedule as to run.  All losses of the region are theirs then. */
+/* Tasks that take about as long to create and schedule as to run.  All lost time of the region is theirs then. */
 static bool find_small_tasks(struct advice_run *run, struct advice_region *region)
 {
   enum { MANY = 50 };
@@ -396,7 +396,7 @@ static void find_singles(struct advice_run *run, const struct advice_region *reg
         if (entry->kind != DIRECTIVE_SINGLE)
           continue;
         if (!add) {
-          *waited_s += advice_seconds(construct_losses(entry->kind, &entry->sum).limited_parallelism);
+          *waited_s += advice_seconds(construct_lost(entry->kind, &entry->sum).limited_parallelism);
           continue;
         }
         if (*waited_s > 0)
@@ -436,7 +436,7 @@ struct lock_waiting {
 static void add_lock(const struct advice_region *region, const struct construct_entry *entry, struct lock_waiting *lock)
 {
   assert(construct_is_lock(entry->kind));
-  double wait_s = advice_seconds(construct_losses(entry->kind, &entry->sum).synchronisation);
+  double wait_s = advice_seconds(construct_lost(entry->kind, &entry->sum).synchronisation);
   bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
   double processes = fmax(region->processes, 1);
   lock->wait_s += wait_s;

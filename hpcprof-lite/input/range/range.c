@@ -21,24 +21,24 @@ enum doing {
 
 struct now {
   enum doing doing;
-  uint32_t place; /* of IDLE and LOCKED */
+  uint32_t site; /* of IDLE and LOCKED */
 };
 
 /* Threads that were idle while others waited for a lock. */
 struct beside {
-  uint32_t place;
+  uint32_t site;
   uint64_t ns;
 };
 
 enum {
   BESIDE_MAX = 4,  /* the last one takes what does not fit */
-  LOCKS_MAX = 4096 /* places of a thread, and more than a process has of locks */
+  LOCKS_MAX = 4096 /* sites of a thread, and more than a process has of locks */
 };
 
-/* How many threads are idle at a place, and what the samples of threads that wait for its lock have counted: it is
+/* How many threads are idle at a site, and what the samples of threads that wait for its lock have counted: it is
  * charged at the lock's release. */
-struct at_place {
-  uint32_t idle, listed; /* listed: position in `places_idle`, plus 1 */
+struct at_site {
+  uint32_t idle, listed; /* listed: position in `sites_idle`, plus 1 */
   uint64_t pending_ns;
   struct beside beside[BESIDE_MAX];
 };
@@ -47,11 +47,11 @@ struct range {
   struct range_thread *threads; /* [position in process->threads] */
   struct read_part *parts;
   uint32_t count;
-  struct range_places places;
+  struct range_wait_sites sites;
   /* at the time that the sweep has reached */
   struct now *now; /* [thread] */
-  struct at_place *at;
-  uint32_t *places_idle, *locks; /* places at which threads are idle; places of locks */
+  struct at_site *at;
+  uint32_t *sites_idle, *locks; /* sites at which threads are idle; sites of locks */
   uint32_t idle_count, locks_count, present, busy;
   uint64_t since; /* the last change of a state */
   struct range_amount
@@ -73,13 +73,13 @@ void range_set(struct profile_process *process, uint64_t from_ns, uint64_t to_ns
 
 /* ---- what the threads do ---- */
 
-static void unlist_idle(struct range *range, uint32_t place)
+static void unlist_idle(struct range *range, uint32_t site)
 {
-  assert(range->idle_count && range->at[place].listed);
-  uint32_t last = range->places_idle[--range->idle_count], hole = range->at[place].listed - 1;
-  range->places_idle[hole] = last;
+  assert(range->idle_count && range->at[site].listed);
+  uint32_t last = range->sites_idle[--range->idle_count], hole = range->at[site].listed - 1;
+  range->sites_idle[hole] = last;
   range->at[last].listed = hole + 1;
-  range->at[place].listed = 0;
+  range->at[site].listed = 0;
 }
 
 static bool is_busy(const struct range *range, enum doing doing)
@@ -89,21 +89,21 @@ static bool is_busy(const struct range *range, enum doing doing)
 
 static void leave(struct range *range, const struct now *now)
 {
-  assert(now->doing != IDLE || range->at[now->place].idle);
+  assert(now->doing != IDLE || range->at[now->site].idle);
   range->present -= now->doing != NOTHING;
   range->busy -= is_busy(range, now->doing);
-  if (now->doing == IDLE && !--range->at[now->place].idle)
-    unlist_idle(range, now->place);
+  if (now->doing == IDLE && !--range->at[now->site].idle)
+    unlist_idle(range, now->site);
 }
 
 static void enter(struct range *range, const struct now *now)
 {
-  assert(now->doing != IDLE || now->place < range->places.count);
+  assert(now->doing != IDLE || now->site < range->sites.count);
   range->present += now->doing != NOTHING;
   range->busy += is_busy(range, now->doing);
-  if (now->doing == IDLE && !range->at[now->place].idle++) {
-    range->places_idle[range->idle_count++] = now->place;
-    range->at[now->place].listed = range->idle_count;
+  if (now->doing == IDLE && !range->at[now->site].idle++) {
+    range->sites_idle[range->idle_count++] = now->site;
+    range->at[now->site].listed = range->idle_count;
   }
 }
 
@@ -117,16 +117,16 @@ static struct now doing_of(const struct range_thread *thread, const struct trace
     return (struct now){UNKNOWN, 0};
   if (event->blocked)
     return (struct now){ASLEEP, 0};
-  if (code->place == MODEL_NONE)
+  if (code->site == MODEL_NONE)
     return (struct now){BUSY, 0};
-  return (struct now){code->lock ? LOCKED : IDLE, code->place};
+  return (struct now){code->lock ? LOCKED : IDLE, code->site};
 }
 
 /* Adds the time since the last change of a state, in which several threads were not parked. */
 static void pass(struct range *range, const struct range_thread *thread, uint64_t until)
 {
   assert(thread->from <= thread->to);
-  uint32_t parked = range->at[0].idle; /* the first place */
+  uint32_t parked = range->at[0].idle; /* the first site */
   bool in_region = range->present > parked + 1;
   uint64_t begin = MAX(range->since, thread->from);
   uint64_t end = MIN(until, thread->to);
@@ -144,7 +144,7 @@ static void take_state(struct range *range, const struct trace_sweep_item *item)
   *now = doing_of(&range->threads[item->thread], item);
   enter(range, now);
   if (!item->ends)
-    range_thread_state(&range->threads[item->thread], &range->places, &item->event);
+    range_thread_state(&range->threads[item->thread], &range->sites, &item->event);
 }
 
 /* ---- samples ---- */
@@ -175,9 +175,9 @@ static void charge_idleness(struct range *range, uint32_t position, uint32_t val
   uint32_t busy = range->busy + !is_busy(range, self->doing), present = range->present + (self->doing == NOTHING);
   add_blame(thread, value, part(weight, 1, busy), part(weight, MAX(present, busy), busy));
   for (uint32_t i = 0; i < range->idle_count; i++) {
-    uint32_t place = range->places_idle[i];
-    uint32_t others = range->at[place].idle - (self->doing == IDLE && self->place == place);
-    range_thread_share(thread, &range->places, value, place, part(weight, others, busy));
+    uint32_t site = range->sites_idle[i];
+    uint32_t others = range->at[site].idle - (self->doing == IDLE && self->site == site);
+    range_thread_share(thread, &range->sites, value, site, part(weight, others, busy));
   }
 }
 
@@ -200,35 +200,35 @@ static uint32_t released_lock(const struct range *range, uint64_t ns)
 /* Takes what is pending of a lock, and adds it to the shares of the context of its release, unless that is NULL. */
 static void release_lock(struct range *range, uint32_t lock, uint64_t ns, struct range_thread *thread, uint32_t value)
 {
-  assert(lock == MODEL_NONE || lock < range->places.count);
+  assert(lock == MODEL_NONE || lock < range->sites.count);
   if (lock == MODEL_NONE)
     return;
-  struct at_place *at = &range->at[lock];
+  struct at_site *at = &range->at[lock];
   uint64_t all = at->pending_ns, taken = MIN(ns, all);
   at->pending_ns -= taken;
   if (thread)
-    range_thread_share(thread, &range->places, value, lock, ns);
+    range_thread_share(thread, &range->sites, value, lock, ns);
   for (unsigned i = 0; i < BESIDE_MAX && at->beside[i].ns; i++) {
     uint64_t share = taken == all ? at->beside[i].ns : part(at->beside[i].ns, taken, all);
     at->beside[i].ns -= MIN(share, at->beside[i].ns);
     if (thread)
-      range_thread_share(thread, &range->places, value, at->beside[i].place, share);
+      range_thread_share(thread, &range->sites, value, at->beside[i].site, share);
   }
 }
 
-/* A sample of a thread that waits for the lock of that place. */
+/* A sample of a thread that waits for the lock of that site. */
 static void wait_for_lock(struct range *range, uint32_t lock, uint64_t weight)
 {
-  assert(lock < range->places.count && range->busy);
-  struct at_place *at = &range->at[lock];
+  assert(lock < range->sites.count && range->busy);
+  struct at_site *at = &range->at[lock];
   model_add(&at->pending_ns, weight);
   for (uint32_t i = 0; i < range->idle_count; i++) {
-    uint32_t place = range->places_idle[i], to = 0;
-    while (to < BESIDE_MAX - 1 && at->beside[to].ns && at->beside[to].place != place)
+    uint32_t site = range->sites_idle[i], to = 0;
+    while (to < BESIDE_MAX - 1 && at->beside[to].ns && at->beside[to].site != site)
       to++;
     if (!at->beside[to].ns)
-      at->beside[to].place = place;
-    model_add(&at->beside[to].ns, part(weight, range->at[place].idle, range->busy));
+      at->beside[to].site = site;
+    model_add(&at->beside[to].ns, part(weight, range->at[site].idle, range->busy));
   }
 }
 
@@ -254,7 +254,7 @@ static void take_sample(struct range *range, const struct trace_sweep_item *item
   uint64_t weight = trace_event_weight(&item->event, thread->period);
   uint32_t value = range_thread_sample(thread, &item->event);
   if (item->event.sample == TRACELOG_LOCKWAIT && self->doing == LOCKED)
-    wait_for_lock(range, self->place, weight);
+    wait_for_lock(range, self->site, weight);
   if (value && thread->timed)
     charge_idleness(range, item->thread, value, weight);
 }
@@ -263,13 +263,13 @@ static void take_sample(struct range *range, const struct trace_sweep_item *item
 
 static void prepare(struct range *range)
 {
-  assert(!range->now && range->places.count);
+  assert(!range->now && range->sites.count);
   range->now = xcalloc(range->count, sizeof *range->now);
-  range->at = xcalloc(range->places.count, sizeof *range->at);
-  range->places_idle = xcalloc(range->places.count, sizeof *range->places_idle);
-  range->locks = xcalloc(range->places.count, sizeof *range->locks);
-  for (uint32_t i = 0; i < range->places.count && range->locks_count < LOCKS_MAX; i++)
-    if (range->places.all[i].kind == FORMAT_WAIT_LOCK)
+  range->at = xcalloc(range->sites.count, sizeof *range->at);
+  range->sites_idle = xcalloc(range->sites.count, sizeof *range->sites_idle);
+  range->locks = xcalloc(range->sites.count, sizeof *range->locks);
+  for (uint32_t i = 0; i < range->sites.count && range->locks_count < LOCKS_MAX; i++)
+    if (range->sites.all[i].kind == FORMAT_WAIT_LOCK)
       range->locks[range->locks_count++] = i;
 }
 
@@ -333,7 +333,7 @@ static void fill(struct range *range, struct read_file *file, const struct profi
                                               .period = period,
                                               .timed = timed,
                                               .with_constructs = process->flags & PROCESS_ONLINE};
-    range_thread_open(&range->threads[i], file, process, &range->places, problems);
+    range_thread_open(&range->threads[i], file, process, &range->sites, problems);
   }
   prepare(range);
   sweep(range, trace, problems);
@@ -352,9 +352,9 @@ static void release_sweep(struct range *range)
 {
   free(range->now);
   free(range->at);
-  free(range->places_idle);
+  free(range->sites_idle);
   free(range->locks);
-  range_places_release(&range->places);
+  range_wait_sites_release(&range->sites);
   for (uint32_t i = 0; i < range->count; i++)
     range_thread_release(&range->threads[i]);
 }

@@ -6,7 +6,7 @@
  * (rt/sampling/blame.h).  They take the place of those that the file has, so that everything that reads it stays as it
  * is.
  *
- * Memory: the tables of all threads of the process, and two chunks of the trace for each thread.
+ * Memory: the tables of all threads of the process, and two extents of the trace for each thread.
  */
 #ifndef HPCPROF_LITE_INPUT_RANGE_RANGE_H
 #define HPCPROF_LITE_INPUT_RANGE_RANGE_H

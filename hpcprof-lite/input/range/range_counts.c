@@ -8,20 +8,20 @@
 struct counting {
   struct range_thread *thread;
   struct read_part *part;
-  struct index users;                        /* of part->user_counts, by context and name */
+  struct hash_map users;                     /* of part->user_counts, by context and name */
   struct range_amount pending[COUNTERS_MAX]; /* since the last sample */
 };
 
 static uint64_t user_key(uint32_t node, uint32_t name)
 {
-  return index_hash(index_hash(1, node), name);
+  return hash_map_key(hash_map_key(1, node), name);
 }
 
 static struct format_user_count *user_count_of(const struct counting *counting, uint32_t node, uint32_t name)
 {
   struct format_user_count *users = counting->part->tables[FORMAT_USER_COUNTS].records;
   uint64_t key = user_key(node, name);
-  uint32_t found = INDEX_FIND(&counting->users, key, i, users[i - 1].node == node && users[i - 1].name == name);
+  uint32_t found = HASH_MAP_FIND(&counting->users, key, i, users[i - 1].node == node && users[i - 1].name == name);
   return found ? &users[found - 1] : NULL;
 }
 
@@ -38,7 +38,7 @@ static void take_users(struct counting *counting, struct read_file *file, struct
     if (user_count_of(counting, at.node, at.name))
       continue;
     counts[kept++] = at;
-    index_add(&counting->users, user_key(at.node, at.name), kept);
+    hash_map_add(&counting->users, user_key(at.node, at.name), kept);
   }
   part->tables[FORMAT_USER_COUNTS].count = kept;
 }
@@ -111,5 +111,5 @@ void range_counts_take(struct range_thread *thread, struct read_file *file, cons
     charge(&counting, 0);
     trace_cursor_close(&cursor);
   }
-  index_release(&counting.users);
+  hash_map_release(&counting.users);
 }

@@ -39,43 +39,42 @@ static void take_nodes(struct range_thread *thread, struct read_file *file, stru
   free(nodes);
 }
 
-static void take_codes(struct range_thread *thread, const struct read_file *file, struct range_places *places)
+static void take_codes(struct range_thread *thread, const struct read_file *file, struct range_wait_sites *sites)
 {
   if (!thread->with_constructs) {
     thread->codes_count = thread->stored.count + 1;
-    thread->codes = range_codes_of_places(&thread->stored, places);
+    thread->codes = range_codes_of_sites(&thread->stored, sites);
     return;
   }
   thread->codes_count = thread->constructs_count * CONSTRUCT_TIMES;
-  thread->codes =
-      range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, places);
+  thread->codes = range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, sites);
   struct open_state *open = &thread->life.open;
   if (open->lock) {
     open->code = thread->codes_count++;
-    thread->codes[open->code] = range_code_of_place(&thread->stored, open->lock - 1, places);
+    thread->codes[open->code] = range_code_of_site(&thread->stored, open->lock - 1, sites);
   }
 }
 
-/* Finds or adds the thread's record of a place.  Returns its number. */
-static uint32_t wait_at(struct range_thread *thread, const struct range_places *places, uint32_t place)
+/* Finds or adds the thread's record of a site.  Returns its number. */
+static uint32_t wait_at(struct range_thread *thread, const struct range_wait_sites *sites, uint32_t site)
 {
-  assert(place < places->count);
-  uint32_t found = index_find(&thread->wait_index, (uint64_t)place + 1);
+  assert(site < sites->count);
+  uint32_t found = hash_map_find(&thread->wait_map, (uint64_t)site + 1);
   if (found)
     return found - 1;
-  const struct wait_place *at = &places->all[place];
+  const struct wait_site *at = &sites->all[site];
   *XAPPEND(thread->waits, thread->waits_count, thread->waits_room) =
       (struct format_wait){.kind = at->kind, .module = at->module, .offset = at->offset};
-  index_add(&thread->wait_index, (uint64_t)place + 1, thread->waits_count);
+  hash_map_add(&thread->wait_map, (uint64_t)site + 1, thread->waits_count);
   return thread->waits_count - 1;
 }
 
 void range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
-                       struct range_places *places, struct problems *problems)
+                       struct range_wait_sites *sites, struct problems *problems)
 {
   uint32_t index = thread->record->index;
   struct profile_thread *part = &thread->part;
-  uint32_t parked = range_places_add(places, &(struct wait_place){.kind = FORMAT_WAIT_PARKED});
+  uint32_t parked = range_wait_sites_add(sites, &(struct wait_site){.kind = FORMAT_WAIT_PARKED});
   *part = *thread->record;
   part->samples = part->samples_idle = part->samples_lockwait = part->lockwait_sampled_ns = 0;
   part->per_busy_ns = part->in_use_ns = part->regions = 0;
@@ -89,9 +88,9 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
   }
   range_stored_index(&thread->stored);
   thread->life = thread_life_of(file, process, thread->record, thread->stored.waits, thread->stored.count);
-  take_codes(thread, file, places);
+  take_codes(thread, file, sites);
   thread->sums = xcalloc(thread->values_count, sizeof *thread->sums);
-  wait_at(thread, places, parked);
+  wait_at(thread, sites, parked);
 }
 
 void range_thread_release(struct range_thread *thread)
@@ -99,7 +98,7 @@ void range_thread_release(struct range_thread *thread)
   free(thread->values);
   free(thread->constructs);
   free(thread->stored.waits);
-  index_release(&thread->stored.index);
+  hash_map_release(&thread->stored.map);
   free(thread->tasks);
   free(thread->value_of);
   free(thread->runtime_below);
@@ -109,8 +108,8 @@ void range_thread_release(struct range_thread *thread)
   free(thread->waits);
   free(thread->shares);
   free(thread->more_nodes);
-  index_release(&thread->wait_index);
-  index_release(&thread->share_index);
+  hash_map_release(&thread->wait_map);
+  hash_map_release(&thread->share_map);
 }
 
 /* ---- states ---- */
@@ -138,7 +137,8 @@ static bool begins_region(const struct range_thread *thread, uint64_t code)
   return construct_is_region(construct->kind) && !read_is_link(construct);
 }
 
-void range_thread_state(struct range_thread *thread, const struct range_places *places, const struct trace_event *event)
+void range_thread_state(struct range_thread *thread, const struct range_wait_sites *sites,
+                        const struct trace_event *event)
 {
   assert(event->begin_ticks <= event->end_ticks);
   struct range_code *code = range_thread_code(thread, event->code);
@@ -163,10 +163,10 @@ void range_thread_state(struct range_thread *thread, const struct range_places *
     code->begun++;
     thread->part.regions += thread->with_constructs && begins_region(thread, event->code);
   }
-  if (code->place == MODEL_NONE || event->blocked || !ticks)
+  if (code->site == MODEL_NONE || event->blocked || !ticks)
     return;
   if (!code->wait)
-    code->wait = wait_at(thread, places, code->place) + 1;
+    code->wait = wait_at(thread, sites, code->site) + 1;
   struct format_wait *wait = &thread->waits[code->wait - 1];
   model_add(&wait->idle, ticks - own);
   if (!code->own_first)
@@ -225,9 +225,9 @@ uint32_t range_thread_sample(struct range_thread *thread, const struct trace_eve
 static struct range_share *find_share(struct range_thread *thread, uint32_t value, uint32_t wait)
 {
   assert(value < thread->values_count && wait < thread->waits_count);
-  uint64_t key = index_hash(index_hash(1, value), wait);
-  uint32_t found = INDEX_FIND(&thread->share_index, key, i,
-                              thread->shares[i].value == value && thread->shares[i].share.wait == wait);
+  uint64_t key = hash_map_key(hash_map_key(1, value), wait);
+  uint32_t found = HASH_MAP_FIND(&thread->share_map, key, i,
+                                 thread->shares[i].value == value && thread->shares[i].share.wait == wait);
   if (found)
     return &thread->shares[found];
   if (!thread->shares_count) /* record 0 is not used */
@@ -235,16 +235,16 @@ static struct range_share *find_share(struct range_thread *thread, uint32_t valu
   uint32_t number = thread->shares_count;
   struct range_share *share = XAPPEND(thread->shares, thread->shares_count, thread->shares_room);
   *share = (struct range_share){value, {wait, thread->sums[value].shares, 0}};
-  index_add(&thread->share_index, key, number);
+  hash_map_add(&thread->share_map, key, number);
   thread->sums[value].shares = number;
   return share;
 }
 
-void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
-                        uint64_t ns)
+void range_thread_share(struct range_thread *thread, const struct range_wait_sites *sites, uint32_t value,
+                        uint32_t site, uint64_t ns)
 {
   assert(value && value < thread->values_count);
-  uint32_t wait = wait_at(thread, places, place);
+  uint32_t wait = wait_at(thread, sites, site);
   if (!ns)
     return;
   struct range_share *share = find_share(thread, value, wait);
@@ -371,7 +371,7 @@ static uint32_t node_of(struct range_thread *thread, uint32_t number, const stru
 
 static const struct format_wait *stored_of(const struct range_thread *thread, const struct format_wait *wait)
 {
-  struct wait_place at = wait_place_of(wait);
+  struct wait_site at = wait_site_of(wait);
   uint32_t found = range_stored_find(&thread->stored, &at);
   return found == MODEL_NONE ? NULL : &thread->stored.waits[found];
 }
@@ -390,8 +390,8 @@ static void take_times_off(struct format_wait *sum, const struct format_wait *wa
   sum->idle -= wait->idle;
 }
 
-/* The tool's own time in waits is not in the trace: that at a place of the file is distributed like the runtime's work
- * there, or like the waiting where there is none; that at places which the part does not have, over its other places of
+/* The tool's own time in waits is not in the trace: that at a site of the file is distributed like the runtime's work
+ * there, or like the waiting where there is none; that at sites which the part does not have, over its other sites of
  * that kind. */
 static void add_tool_time(struct range_thread *thread)
 {
@@ -502,13 +502,13 @@ struct task_sums {
 
 /* Adds a record to the sums of the tasks that it creates, or in whose execution it is.  tasks[record]: these, plus 1.
  */
-static void add_to_tasks(const struct range_thread *thread, const struct index *rows, uint32_t record, uint32_t *tasks,
-                         struct task_sums *sums)
+static void add_to_tasks(const struct range_thread *thread, const struct hash_map *rows, uint32_t record,
+                         uint32_t *tasks, struct task_sums *sums)
 {
   assert(record && record < thread->constructs_count);
   const struct format_construct *construct = &thread->constructs[record];
   const struct range_code *codes = thread->codes + (size_t)record * CONSTRUCT_TIMES;
-  uint32_t own = index_find(rows, (uint64_t)construct->directive + 1);
+  uint32_t own = hash_map_find(rows, (uint64_t)construct->directive + 1);
   uint64_t begun = 0;
   for (uint32_t time = 0; time < CONSTRUCT_TIMES; time++)
     begun += codes[time].begun;
@@ -540,18 +540,18 @@ static void cut_tasks(struct format_tasks *tasks, const struct task_sums *sums)
 
 static void make_tasks(struct range_thread *thread, struct read_part *part)
 {
-  struct index rows = {0};
+  struct hash_map rows = {0};
   struct task_sums *sums = xcalloc(thread->tasks_count, sizeof *sums);
   uint32_t *tasks = xcalloc(thread->constructs_count, sizeof *tasks);
   for (uint32_t i = 0; i < thread->tasks_count; i++)
-    index_add(&rows, (uint64_t)thread->tasks[i].directive + 1, i + 1);
+    hash_map_add(&rows, (uint64_t)thread->tasks[i].directive + 1, i + 1);
   for (uint32_t i = 1; i < thread->constructs_count && thread->tasks_count; i++)
     add_to_tasks(thread, &rows, i, tasks, sums);
   for (uint32_t i = 0; i < thread->tasks_count; i++)
     cut_tasks(&thread->tasks[i], &sums[i]);
   free(sums);
   free(tasks);
-  index_release(&rows);
+  hash_map_release(&rows);
   give(part, FORMAT_TASKS, thread->tasks, thread->tasks_count);
   thread->tasks = NULL;
 }

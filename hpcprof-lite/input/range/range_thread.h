@@ -13,7 +13,7 @@
 #define HPCPROF_LITE_INPUT_RANGE_RANGE_THREAD_H
 
 #include "hpcprof-lite/input/exact_waits.h"
-#include "hpcprof-lite/input/range/range_places.h"
+#include "hpcprof-lite/input/range/range_wait_sites.h"
 #include "hpcprof-lite/input/thread_trace.h"
 
 /* An amount inside the part, and in the whole trace. */
@@ -64,12 +64,12 @@ struct range_thread {
   struct range_amount *counted; /* [record of values][counter] events of -c that are charged to a context */
   unsigned counters;
   bool counts_cut;           /* the part begins or ends between two readings */
-  struct format_wait *waits; /* the places of the part; [0] is that of parked threads */
+  struct format_wait *waits; /* the sites of the part; [0] is that of parked threads */
   struct range_share *shares;
   struct read_node *more_nodes; /* to be appended to the thread's tree */
   uint32_t waits_count, shares_count, more_count;
   size_t waits_room, shares_room, more_room;
-  struct index wait_index, share_index;
+  struct hash_map wait_map, share_map;
   struct range_amount weight, tool_ns, delay_ns;
   uint64_t blocked_ticks, region_ticks, gap_ticks;
   uint64_t samples_all, states, unknown; /* in the whole trace; unknown: samples in contexts that do not exist */
@@ -78,23 +78,23 @@ struct range_thread {
 /* Reads the tables of a thread.  The caller has set record, from, to, tick_ns, period, timed and with_constructs, and
  * all else to zero.  range_thread_release() afterwards. */
 void range_thread_open(struct range_thread *thread, struct read_file *file, const struct profile_process *process,
-                       struct range_places *places, struct problems *problems);
+                       struct range_wait_sites *sites, struct problems *problems);
 void range_thread_release(struct range_thread *thread);
 
 /* The meaning of a code; one that does not exist means that the thread does not wait. */
 struct range_code *range_thread_code(const struct range_thread *thread, uint64_t code);
 
 /* Adds a state or gap. */
-void range_thread_state(struct range_thread *thread, const struct range_places *places,
+void range_thread_state(struct range_thread *thread, const struct range_wait_sites *sites,
                         const struct trace_event *event);
 
 /* Adds a sample, or what was charged to the release of a lock.  Returns the record of values of its context if it lies
  * in the part and has one; else 0. */
 uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event);
 
-/* Adds to the share of a record of values in the waiting at a place. */
-void range_thread_share(struct range_thread *thread, const struct range_places *places, uint32_t value, uint32_t place,
-                        uint64_t ns);
+/* Adds to the share of a record of values in the waiting at a site. */
+void range_thread_share(struct range_thread *thread, const struct range_wait_sites *sites, uint32_t value,
+                        uint32_t site, uint64_t ns);
 
 /* Makes the table of waits of the part, with the nodes that it needs.  all: the threads of the process, before any of
  * them is finished. */

@@ -2,7 +2,7 @@
  *
  * Context: BATCH.  States are delivered when they begin, samples and charges at their time, so that at each of them the
  * caller knows the states of all threads.  Each thread's stream is decoded twice at the same time, for its states and
- * for its samples, since a state is written when it ends: memory is two chunks for each thread, however long the trace
+ * for its samples, since a state is written when it ends: memory is two extents for each thread, however long the trace
  * is.
  */
 #ifndef HPCPROF_LITE_INPUT_RANGE_TRACE_SWEEP_H

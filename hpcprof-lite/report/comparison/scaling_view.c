@@ -143,19 +143,19 @@ static void context_text(const struct report *report, const struct terminal *ter
     strcat(path, runtime);
 }
 
-/* One line: what the program or a context loses on the most threads, and its extrapolated losses. */
-static void print_loss(const struct report *report, const struct terminal *terminal, uint32_t row)
+/* One line: what the program or a context loses on the most threads, and its extrapolated lost time. */
+static void print_lost(const struct report *report, const struct terminal *terminal, uint32_t row)
 {
   assert(row < report->scaling->rows);
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
-  const struct scaling_loss *loss = scaling_loss_of(scaling, row, last);
+  const struct scaling_lost *lost = scaling_lost_of(scaling, row, last);
   double whole_s = scaling->points[last].whole_s;
   char path[CALL_PATH_TEXT_MAX] = "(the program)";
-  print_share(report, loss->loss_s / whole_s);
-  putc(compare_is_significant(&loss->figure) ? '!' : ' ', report->stream);
+  print_share(report, lost->lost_s / whole_s);
+  putc(compare_is_significant(&lost->figure) ? '!' : ' ', report->stream);
   for (int part = 0; part < SCALING_PARTS; part++)
-    print_share(report, scaling->timed ? loss->part_s[part] / whole_s : NAN);
+    print_share(report, scaling->timed ? lost->part_s[part] / whole_s : NAN);
   for (int i = 0; i < SCALING_LATER && scaling->forecast; i++)
     print_share(report, scaling_share(scaling, row, i));
   if (row)
@@ -169,7 +169,7 @@ static void print_other(const struct report *report)
   const struct scaling *scaling = report->scaling;
   uint32_t last = scaling->points_count - 1;
   fprintf(report->stream, "The program's loss also has %.1f %% that is none of Infl, Over, Lock and Idle.\n",
-          100 * scaling_loss_of(scaling, 0, last)->other_s / scaling->points[last].whole_s);
+          100 * scaling_lost_of(scaling, 0, last)->other_s / scaling->points[last].whole_s);
 }
 
 static void print_contexts(const struct report *report, const struct terminal *terminal)
@@ -186,9 +186,9 @@ static void print_contexts(const struct report *report, const struct terminal *t
     fprintf(report->stream, "%5s", threads);
   }
   fputs("  Context\n", report->stream);
-  print_loss(report, terminal, 0);
+  print_lost(report, terminal, 0);
   for (uint32_t i = 0; i < report->limits.rows; i++)
-    print_loss(report, terminal, scaling->order[i]);
+    print_lost(report, terminal, scaling->order[i]);
   if (!scaling->timed) {
     fputs("Contexts are not known: not all runs were sampled by time.\n", report->stream);
     return;
@@ -263,8 +263,8 @@ struct scaling_row {
   const char *kind;
   uint32_t context; /* 0: the program */
   struct scaling_point point;
-  struct scaling_loss loss;
-  double loss_pct;
+  struct scaling_lost lost;
+  double lost_pct;
 };
 
 /* What fills the rows: the report, and room for the call path of a context. */
@@ -316,11 +316,11 @@ static struct scaling_row row_without_figures(const char *kind, uint32_t context
                                       .forecast_base = NAN,
                                       .forecast = NAN,
                                       .work_scaling = NAN},
-                            .loss = {.other_s = NAN, .whole_s = NAN, .figure.probability = NAN}};
+                            .lost = {.other_s = NAN, .whole_s = NAN, .figure.probability = NAN}};
   for (int factor = 0; factor < SCALING_FACTORS; factor++)
     row.point.factors[factor] = NAN;
   for (int part = 0; part < SCALING_PARTS; part++)
-    row.loss.part_s[part] = NAN;
+    row.lost.part_s[part] = NAN;
   return row;
 }
 
@@ -332,10 +332,10 @@ static struct scaling_row measured_row(const struct scaling *scaling, uint32_t c
   struct scaling_row row = row_without_figures(context ? "context" : "run", context, point->threads);
   if (!context)
     row.point = *point;
-  row.loss = *scaling_loss_of(scaling, context, number);
-  row.loss_pct = 100 * row.loss.loss_s / point->whole_s;
+  row.lost = *scaling_lost_of(scaling, context, number);
+  row.lost_pct = 100 * row.lost.lost_s / point->whole_s;
   for (int part = 0; part < SCALING_PARTS && !scaling->timed; part++)
-    row.loss.part_s[part] = NAN;
+    row.lost.part_s[part] = NAN;
   return row;
 }
 
@@ -348,10 +348,10 @@ static struct scaling_row estimated_row(const struct scaling *scaling, uint32_t 
     row.point.elapsed_s = later->whole_s / (scaling->weak ? 1 : later->threads);
     row.point.speedup = later->speedup;
     row.point.efficiency = later->speedup * scaling->points[0].threads / later->threads;
-    row.loss.whole_s = later->whole_s;
+    row.lost.whole_s = later->whole_s;
   }
-  row.loss.loss_s = scaling->later_s[(size_t)context * SCALING_LATER + (size_t)number];
-  row.loss_pct = 100 * scaling_share(scaling, context, number);
+  row.lost.lost_s = scaling->later_s[(size_t)context * SCALING_LATER + (size_t)number];
+  row.lost_pct = 100 * scaling_share(scaling, context, number);
   return row;
 }
 

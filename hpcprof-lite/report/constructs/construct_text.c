@@ -72,16 +72,16 @@ void construct_text_add(const struct report *report, struct table *table, const 
   table_add(table, &(struct schema){column, 1, fill_construct}, filling);
 }
 
-const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses)
+const char *construct_text_lost(uint32_t kind, const struct construct_lost *lost)
 {
-  uint64_t most = MAX(losses->synchronisation, losses->imbalance);
-  most = MAX(losses->limited_parallelism, most);
-  most = MAX(losses->management, most);
-  if (losses->imbalance == most)
+  uint64_t most = MAX(lost->synchronisation, lost->imbalance);
+  most = MAX(lost->limited_parallelism, most);
+  most = MAX(lost->management, most);
+  if (lost->imbalance == most)
     return "waiting for the last thread";
-  if (losses->limited_parallelism == most)
+  if (lost->limited_parallelism == most)
     return "work for too few threads";
-  if (losses->management == most)
+  if (lost->management == most)
     return kind == DIRECTIVE_TASK ? "creation of tasks" : "the runtime's own work";
   if (kind == DIRECTIVE_BARRIER)
     return "waiting at the barrier";

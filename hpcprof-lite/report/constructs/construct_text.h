@@ -47,8 +47,8 @@ struct cell construct_text_cell(const struct construct_filling *filling, const s
 void construct_text_add(const struct report *report, struct table *table, const struct schema *schema,
                         const char *heading, table_fill *fill_construct);
 
-/* Writes the largest loss of a construct in words: "waiting for the last thread", for example. */
-const char *construct_text_loss(uint32_t kind, const struct construct_losses *losses);
+/* Writes for what a construct loses most time, in words: "waiting for the last thread", for example. */
+const char *construct_text_lost(uint32_t kind, const struct construct_lost *lost);
 
 /* The number of decimals with which times up to that one take 6 columns. */
 unsigned construct_text_decimals(uint64_t largest_ns);

@@ -14,7 +14,7 @@ static void fill(const void *context, const void *of, struct cell *cell)
 {
   const struct construct_filling *filling = context;
   const struct overheads_row *row = of;
-  const struct construct_losses *losses = &row->losses;
+  const struct construct_lost *lost = &row->lost;
   const struct construct_place place = construct_place_of(row->entry);
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/constructs/overheads.def"

@@ -32,7 +32,7 @@ enum column {
   MARKER_DATA
 };
 
-enum phase { PHASE_INTERVAL = 1, PHASE_BEGIN, PHASE_END };
+enum marker_phase { PHASE_INTERVAL = 1, PHASE_BEGIN, PHASE_END };
 
 /* ---- threads ---- */
 
@@ -45,7 +45,7 @@ static void sample_cell(void *context, const struct timeline_interval *interval)
     firefox_time(writer, writer->column == SAMPLE_TIME ? interval->start_ns : interval->end_ns - interval->start_ns);
 }
 
-static void construct_data(struct firefox_writer *writer, uint32_t number, enum phase phase)
+static void construct_data(struct firefox_writer *writer, uint32_t number, enum marker_phase phase)
 {
   assert(number < writer->lanes.entries);
   const struct construct_entry *entry = &writer->report->constructs->entries[number];
@@ -70,11 +70,11 @@ static uint32_t mark_name(struct firefox_writer *writer, const char *name)
   return number < writer->strings_written ? number : 0;
 }
 
-/* A mark, phase or counter's value of the program in the present column. */
+/* A mark, user phase or counter's value of the program in the present column. */
 static void mark_cell(struct firefox_writer *writer, const struct lane_mark *mark)
 {
-  static const char *const types[] = {[LANE_MARK] = "mark", [LANE_PHASE] = "phase", [LANE_COUNT] = "counter"};
-  bool phase = mark->kind == LANE_PHASE;
+  static const char *const types[] = {[LANE_MARK] = "mark", [LANE_USER_PHASE] = "phase", [LANE_COUNT] = "counter"};
+  bool phase = mark->kind == LANE_USER_PHASE;
   switch (writer->column) {
   case MARKER_NAME:
     firefox_number(writer, mark_name(writer, mark->name));
@@ -108,7 +108,7 @@ static void mark_cells(struct firefox_writer *writer, uint64_t until_ns)
 }
 
 /* The start or end of a construct in the present column. */
-static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum phase phase)
+static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum marker_phase phase)
 {
   assert(number < writer->lanes.entries);
   mark_cells(writer, time_ns);

@@ -51,16 +51,16 @@ static void number_function(struct firefox_writer *writer, uint32_t number)
   assert(number < writer->report->tree->count);
   const struct tree_row *rows = writer->report->tree->rows, *row = &rows[number];
   uint32_t name = string_table_add(&writer->strings, row->name), file = string_table_add(&writer->strings, row->file);
-  uint64_t key = index_hash(1, row->function);
+  uint64_t key = hash_map_key(1, row->function);
   if (row->function == MODEL_NONE)
-    key = index_hash(index_hash(index_hash(row->kind + 2, name), file), row->line);
-  uint32_t found = INDEX_FIND(&writer->function_index, key, i, same_function(&rows[writer->functions[i - 1]], row));
+    key = hash_map_key(hash_map_key(hash_map_key(row->kind + 2, name), file), row->line);
+  uint32_t found = HASH_MAP_FIND(&writer->function_map, key, i, same_function(&rows[writer->functions[i - 1]], row));
   if (!found) {
     found = ++writer->functions_count;
     writer->functions[found - 1] = number;
     writer->files[found - 1] = file;
     writer->sources[found - 1] = *row->file ? writer->sources_count++ : MODEL_NONE;
-    index_add(&writer->function_index, key, found);
+    hash_map_add(&writer->function_map, key, found);
   }
   writer->function_of[number] = found - 1;
 }
@@ -79,7 +79,7 @@ static void name_construct(struct firefox_writer *writer, uint32_t number)
   strings->file = string_table_add(&writer->strings, entry->file);
 }
 
-/* The names of marks, phases and counters. */
+/* The names of marks, user phases and counters. */
 static void number_names(struct firefox_writer *writer)
 {
   const struct report *report = writer->report;
@@ -147,7 +147,7 @@ void firefox_release(struct firefox_writer *writer)
   free(writer->sources);
   free(writer->used);
   free(writer->first_stack);
-  index_release(&writer->function_index);
+  hash_map_release(&writer->function_map);
   string_table_release(&writer->strings);
   timeline_lanes_release(&writer->lanes);
 }

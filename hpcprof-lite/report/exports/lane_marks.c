@@ -38,7 +38,7 @@ void lane_marks_read(const struct report *report, uint32_t lane, struct lane_mar
       add(marks, &(struct lane_mark){.start_ns = mark->start_ns,
                                      .end_ns = mark->end_ns,
                                      .name = mark->name,
-                                     .kind = mark->phase ? LANE_PHASE : LANE_MARK});
+                                     .kind = mark->user_phase ? LANE_USER_PHASE : LANE_MARK});
   }
   if (report->time.timeline->counts)
     report->time.timeline->counts(report->time.timeline->source, lane, add_count, marks);

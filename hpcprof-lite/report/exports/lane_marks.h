@@ -7,7 +7,7 @@
 
 #include "hpcprof-lite/report/report.h"
 
-enum lane_mark_kind { LANE_MARK, LANE_PHASE, LANE_COUNT };
+enum lane_mark_kind { LANE_MARK, LANE_USER_PHASE, LANE_COUNT };
 
 struct lane_mark {
   uint64_t start_ns, end_ns; /* of a mark or count, both are the same */

@@ -202,7 +202,7 @@ static void define_counters(struct writer *writer)
     writer->otf2->counter(i, define_string(writer, writer->counters.texts[i]));
 }
 
-/* The marks and phases of all lanes. */
+/* The marks and user phases of all lanes. */
 static void write_marks(struct writer *writer)
 {
   struct report bare = *writer->report;

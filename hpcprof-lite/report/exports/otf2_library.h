@@ -37,7 +37,7 @@ struct otf2_library {
   void (*node)(uint32_t number, uint32_t name, uint32_t class_name);
   void (*process)(uint32_t number, uint32_t name, uint32_t node);
   void (*location)(uint64_t number, uint32_t name, uint64_t events, uint32_t process);
-  /* After all definitions: marks, and phases (length > 0), of one location after another; or NULL names only. */
+  /* After all definitions: marks, and user phases (length > 0), of one location after another; or NULL names only. */
   void (*mark)(uint64_t time, uint64_t length, uint64_t location, const char *text);
   /* Closes the archive.  NULL, or what has failed since start(). */
   const char *(*finish)(void);

@@ -53,10 +53,10 @@ static void number_field(FILE *stream, const char *name, uint64_t value, unsigne
   row_writer_number(stream, value, decimals);
 }
 
-/* Opens an event of that phase. */
-static void open_event(struct writer *writer, char phase)
+/* Opens an event of that type. */
+static void open_event(struct writer *writer, char type)
 {
-  fprintf(writer->stream, "%s\n{\"ph\":\"%c\"", writer->begun ? "," : "", phase);
+  fprintf(writer->stream, "%s\n{\"ph\":\"%c\"", writer->begun ? "," : "", type);
   number_field(writer->stream, "pid", writer->pid, 0);
   number_field(writer->stream, "tid", writer->tid, 0);
   writer->begun = true;
@@ -183,7 +183,7 @@ static void write_marks(struct writer *writer, uint32_t lane)
   lane_marks_release(&marks);
 }
 
-/* The phases of processes that have lanes, each on a track of its process. */
+/* The user phases of processes that have lanes, each on a track of its process. */
 static void write_phases(struct writer *writer)
 {
   enum { TRACK = INT32_MAX - 1 };
@@ -194,7 +194,7 @@ static void write_phases(struct writer *writer)
     const uint32_t *marks = run_marks_of(report->time.marks, process, &count);
     for (uint32_t k = 0; timeline_first_of_process(&writer->lanes, i) && k < count; k++) {
       const struct run_mark *phase = &report->time.marks->marks[marks[k]];
-      if (!phase->phase || phase->end_ns == phase->start_ns)
+      if (!phase->user_phase || phase->end_ns == phase->start_ns)
         continue;
       writer->pid = writer->lanes.pids[process];
       writer->tid = TRACK;

@@ -3,13 +3,13 @@
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_STRING_TABLE_H
 #define HPCPROF_LITE_REPORT_EXPORTS_STRING_TABLE_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 struct string_table {
   const char **texts;
   uint32_t count;
   size_t room;
-  struct index index; /* numbers + 1 by hash */
+  struct hash_map map; /* numbers + 1 by hash */
 };
 
 /* Returns the number of a string, which is added if it is new. */

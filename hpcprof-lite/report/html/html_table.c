@@ -122,15 +122,15 @@ static bool is_string(const struct html_column *column, uint32_t number, const c
 /* Returns the position of a string + 1, after adding it if it is new. */
 static uint32_t string_number(struct html_column *column, const char *text, size_t size)
 {
-  uint64_t key = index_hash_bytes(1, text, size);
-  uint32_t found = INDEX_FIND(&column->index, key, i, is_string(column, i - 1, text, size));
+  uint64_t key = hash_map_key_bytes(1, text, size);
+  uint32_t found = HASH_MAP_FIND(&column->map, key, i, is_string(column, i - 1, text, size));
   if (found)
     return found;
   if (column->strings_size + size + 1 > UINT32_MAX)
     xalloc_die();
   xarray_reserve(&column->strings, &column->strings_room, column->strings_size + size + 1, 1);
   *XAPPEND(column->starts, column->strings_count, column->starts_room) = (uint32_t)column->strings_size;
-  index_add(&column->index, key, column->strings_count);
+  hash_map_add(&column->map, key, column->strings_count);
   memcpy(column->strings + column->strings_size, text, size);
   column->strings[column->strings_size + size] = '\n';
   column->strings_size += size + 1;
@@ -459,7 +459,7 @@ void html_table_release(struct html_table *table)
     free(column->cells);
     free(column->strings);
     free(column->starts);
-    index_release(&column->index);
+    hash_map_release(&column->map);
   }
   free(table->columns);
   *table = (struct html_table){0};

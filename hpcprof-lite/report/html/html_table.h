@@ -17,7 +17,7 @@
 #ifndef HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
 #define HPCPROF_LITE_REPORT_HTML_HTML_TABLE_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/table.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ struct html_column {
   uint32_t *starts; /* [string] position in `strings` */
   size_t starts_room;
   uint32_t strings_count;
-  struct index index; /* of strings, by their hash */
+  struct hash_map map; /* of strings, by their hash */
 };
 
 struct html_table {

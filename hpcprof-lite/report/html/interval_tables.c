@@ -3,7 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/report/html/counter_tables.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
@@ -26,7 +26,7 @@ struct tables {
   struct state *states;
   size_t states_room;
   uint32_t states_count;
-  struct index index;      /* of the states, by their hash */
+  struct hash_map map;     /* of the states, by their hash */
   uint32_t *counts;        /* [lane]: intervals that were added */
   uint64_t from_ns, to_ns; /* the life of all lanes */
   uint64_t until_ns;       /* intervals that begin there or later are left out */
@@ -65,12 +65,12 @@ static void find_end(struct tables *tables)
 /* Returns the number of a state + 1, after adding it if it is new. */
 static uint32_t state_number(struct tables *tables, const struct state *state)
 {
-  uint64_t key = index_hash_bytes(1, state, sizeof *state);
-  uint32_t found = INDEX_FIND(&tables->index, key, i, !memcmp(&tables->states[i - 1], state, sizeof *state));
+  uint64_t key = hash_map_key_bytes(1, state, sizeof *state);
+  uint32_t found = HASH_MAP_FIND(&tables->map, key, i, !memcmp(&tables->states[i - 1], state, sizeof *state));
   if (found)
     return found;
   *XAPPEND(tables->states, tables->states_count, tables->states_room) = *state;
-  index_add(&tables->index, key, tables->states_count);
+  hash_map_add(&tables->map, key, tables->states_count);
   return tables->states_count;
 }
 
@@ -223,7 +223,7 @@ void interval_tables_write(const struct report *report, FILE *output)
   write_explanations(&tables, output);
   counter_tables_write(report, tables.from_ns, tables.to_ns, output);
   html_table_release(&tables.intervals);
-  index_release(&tables.index);
+  hash_map_release(&tables.map);
   free(tables.states);
   free(tables.counts);
   free(tables.begun);

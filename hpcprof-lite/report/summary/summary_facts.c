@@ -146,11 +146,11 @@ static void add_constructs(struct facts *facts)
   enum { CONSTRUCTS_MAX = 5 };
   for (uint32_t i = 1; i < report->constructs->count && i <= CONSTRUCTS_MAX; i++) {
     const struct construct_entry *entry = &report->constructs->entries[i];
-    struct construct_losses losses = construct_losses(entry->kind, &entry->sum);
+    struct construct_lost lost = construct_lost(entry->kind, &entry->sum);
     char place[CONSTRUCT_TEXT_MAX];
     construct_text_place(profile_directive_name(entry->kind), entry->name, entry->file, entry->line, place);
     if (entry->gain_ns)
-      fact_ns(facts, "constructs", place, entry->gain_ns, construct_text_loss(entry->kind, &losses));
+      fact_ns(facts, "constructs", place, entry->gain_ns, construct_text_lost(entry->kind, &lost));
   }
 }
 

@@ -215,7 +215,7 @@ static void share_text(const struct report *report, char out[PART])
 }
 
 /* The largest loss of the efficiencies. */
-static enum efficiency_metric largest_loss(const struct efficiency *efficiency)
+static enum efficiency_metric largest_lost(const struct efficiency *efficiency)
 {
   enum efficiency_metric most = EFFICIENCY_BALANCE;
   for (enum efficiency_metric i = EFFICIENCY_BALANCE; i < EFFICIENCY_COUNT; i++)
@@ -234,7 +234,7 @@ static void limit_text(const struct report *report, const struct terminal *termi
   const struct advice_finding *first = verdict_first(report);
   const struct totals *run = report->totals;
   const struct efficiency *efficiency = &report->efficiency;
-  enum efficiency_metric most = largest_loss(efficiency);
+  enum efficiency_metric most = largest_lost(efficiency);
   *out = 0;
   if (first) {
     char title[ADVICE_TITLE_MAX], fitted[TERMINAL_TEXT_MAX];

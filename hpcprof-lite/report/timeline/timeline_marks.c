@@ -22,10 +22,10 @@ static uint32_t column_of(const struct timeline_rows *rows, uint64_t at_ns)
 static uint32_t next_column(const struct run_marks *marks, const struct timeline_rows *rows, uint32_t i,
                             uint32_t column)
 {
-  bool phase = marks->marks[i].phase;
+  bool phase = marks->marks[i].user_phase;
   for (i++; i < marks->count; i++) {
     uint32_t other = column_of(rows, marks->marks[i].start_ns);
-    if (marks->marks[i].phase == phase && other > column)
+    if (marks->marks[i].user_phase == phase && other > column)
       return other;
   }
   return rows->columns;
@@ -40,7 +40,7 @@ static void print_line(const struct report *report, const struct terminal *termi
     const struct run_mark *mark = &marks->marks[i];
     uint32_t column = column_of(rows, mark->start_ns);
     char name[TERMINAL_TEXT_MAX] = "";
-    if (mark->phase != phases || column == last)
+    if (mark->user_phase != phases || column == last)
       continue;
     uint32_t room = next_column(marks, rows, i, column) - column;
     unsigned width = room > 2 ? terminal_cut(terminal, mark->name, room - 2, name) : 0;

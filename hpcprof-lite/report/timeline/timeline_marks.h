@@ -8,7 +8,7 @@
 #include "hpcprof-lite/report/terminal.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
-/* A line of the phases that begin, and one of the marks; no line where there are none. */
+/* A line of the user phases that begin, and one of the marks; no line where there are none. */
 void timeline_marks_print(const struct report *report, const struct terminal *terminal,
                           const struct timeline_rows *rows);
 

@@ -43,7 +43,7 @@ struct taker {
   uint32_t marks;
 };
 
-/* Gives the marks and phases that begin until that time. */
+/* Gives the marks and user phases that begin until that time. */
 static int give_marks(struct taker *taker, uint64_t until_ns)
 {
   const struct run_marks *marks = taker->report->time.marks;
@@ -54,7 +54,7 @@ static int give_marks(struct taker *taker, uint64_t until_ns)
                           .thread = mark->thread,
                           .start_ns = mark->start_ns,
                           .end_ns = mark->end_ns,
-                          .kind = mark->phase ? "phase" : "mark",
+                          .kind = mark->user_phase ? "phase" : "mark",
                           .name = mark->name,
                           .context = MODEL_NONE,
                           .wait_for = MODEL_NONE};

@@ -21,7 +21,7 @@ int user_phases_each(const struct report *report, table_take *take, void *to)
   int status = 0;
   for (uint32_t i = 0; i < report->time.marks->count && !status; i++) {
     const struct run_mark *phase = &report->time.marks->marks[i];
-    if (!phase->phase)
+    if (!phase->user_phase)
       continue;
     uint64_t time_ns = phase->end_ns - phase->start_ns;
     double whole = (double)time_ns * threads_of(report, phase);
@@ -42,7 +42,7 @@ int user_phases_each(const struct report *report, table_take *take, void *to)
   return status;
 }
 
-/* The executions of all phases of one name. */
+/* The executions of all user phases of one name. */
 struct named {
   const char *name;
   uint64_t start_ns, total_ns, whole_ns, count;
@@ -81,7 +81,7 @@ void user_phases_text(const struct report *report, const struct terminal *termin
   for (uint32_t i = 0; report->time.marks && i < report->time.marks->count; i++) {
     const struct run_mark *phase = &report->time.marks->marks[i];
     uint32_t at = 0;
-    if (!phase->phase)
+    if (!phase->user_phase)
       continue;
     while (at < count && strcmp(named[at].name, phase->name) != 0)
       at++;

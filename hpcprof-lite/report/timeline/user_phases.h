@@ -1,4 +1,4 @@
-/* Phases that the program has named, in the phases view.
+/* User phases in the phases view.
  *
  * Context: BATCH.
  */

@@ -52,7 +52,7 @@ static void find_symbol(const struct names *names, struct source_code *code)
 {
   const struct symbols *symbols = code->module == MODEL_NONE ? NULL : names->modules[code->module].symbols;
   unsigned flags = symbols ? symbols_flags(symbols) : 0;
-  struct symbols_place place;
+  struct symbols_location place;
   if (!(flags & SYMBOLS_HAS_TABLE) || flags & SYMBOLS_SEPARATE)
     return;
   if (symbols_lookup(symbols, code->stop - INSTRUCTION_MOST, &place, 1) == 1)

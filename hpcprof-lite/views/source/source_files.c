@@ -131,12 +131,12 @@ static void read_found(struct source_files *files, struct source_file *file, con
 
 static uint64_t path_key(const char *path)
 {
-  return index_hash_bytes(1, path, strlen(path));
+  return hash_map_key_bytes(1, path, strlen(path));
 }
 
 const struct source_file *source_files_known(const struct source_files *files, const char *path)
 {
-  uint32_t found = INDEX_FIND(&files->index, path_key(path), i, !strcmp(files->files[i - 1].path, path));
+  uint32_t found = HASH_MAP_FIND(&files->map, path_key(path), i, !strcmp(files->files[i - 1].path, path));
   return found ? &files->files[found - 1] : NULL;
 }
 
@@ -168,7 +168,7 @@ void source_files_find(struct source_files *files, const char *path, uint32_t li
   } else {
     *number = files->count;
     *XAPPEND(files->files, files->count, files->room) = (struct source_file){.path = path};
-    index_add(&files->index, path_key(path), files->count);
+    hash_map_add(&files->map, path_key(path), files->count);
     find_file(files, &files->files[*number]);
   }
   struct source_file *file = &files->files[*number];
@@ -226,7 +226,7 @@ void source_files_release(struct source_files *files)
   }
   for (uint32_t i = 0; i < files->directories_count; i++)
     free(files->directories[i]);
-  index_release(&files->index);
+  hash_map_release(&files->map);
   free(files->directories);
   free(files->files);
   *files = (struct source_files){0};

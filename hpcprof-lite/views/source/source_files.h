@@ -8,7 +8,7 @@
 #ifndef HPCPROF_LITE_VIEWS_SOURCE_SOURCE_FILES_H
 #define HPCPROF_LITE_VIEWS_SOURCE_SOURCE_FILES_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <stddef.h>
@@ -50,8 +50,8 @@ struct source_files {
   struct source_file *files;
   uint32_t count;
   size_t room;
-  struct index index; /* hash of a path to its number + 1 */
-  size_t bytes;       /* of all files */
+  struct hash_map map; /* hash of a path to its number + 1 */
+  size_t bytes;        /* of all files */
 };
 
 /* Adds a directory of --source-path.  Returns 0, or ERR_INPUT if it is not a directory. */

@@ -17,7 +17,7 @@
 
 /* A process's tables move from .live to .part when a thread ends, and from both to .hpcrun at the end of the process.
  * Files are copied in the order of these moves, so that nothing is missed, and what was copied twice is the same
- * thread, which the reader takes once.  A chunk's header is copied before its payload, and counts of records only
+ * thread, which the reader takes once.  An extent's header is copied before its payload, and counts of records only
  * grow: so every counted record is there. */
 static const char *const passes[] = {FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_FLUSH_SUFFIX,
                                      FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,  FORMAT_SUFFIX};

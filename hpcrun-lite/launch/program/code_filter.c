@@ -92,7 +92,7 @@ static void add_name(struct names *names, const char *name)
 
 /* What a pattern may match: the readable name with or without scopes and parameters, the linkage name, or the name of
  * the function of which the compiler has made this part a function of its own. */
-static void find_names(struct names *names, const struct symbols_place *place)
+static void find_names(struct names *names, const struct symbols_location *place)
 {
   const char *raw = place->raw ? place->raw : place->function;
   names->count = names->rooms = 0;
@@ -110,7 +110,7 @@ static bool matches_function(struct filter_part pattern, const struct names *nam
   return false;
 }
 
-static bool matches_line(const struct item *item, const struct symbols_place *place)
+static bool matches_line(const struct item *item, const struct symbols_location *place)
 {
   size_t length = place->file ? strlen(place->file) : 0;
   if (length < item->file.length || place->line != item->line)
@@ -131,7 +131,7 @@ static void end_interval(struct resolver *resolver, unsigned sort)
 }
 
 /* Adds code of which the same is known to the intervals that it belongs to. */
-static void visit(void *context, uint64_t from, uint64_t to, const struct symbols_place *places, int count)
+static void visit(void *context, uint64_t from, uint64_t to, const struct symbols_location *places, int count)
 {
   struct resolver *resolver = context;
   bool found[SORTS] = {false};

@@ -10,7 +10,7 @@
 
 #include "common/hash.h"
 #include "common/owned_file.h"
-#include "hpcrun-lite/launch/safety/safe_place.h"
+#include "hpcrun-lite/launch/safety/safe_directory.h"
 
 #define NAME "installation"
 enum { NAMES = 9 }; /* of directories that are tried: others may have taken the first */
@@ -55,9 +55,9 @@ static int try_directory(const char *path, const char *target)
 
 bool installation_link(const char *target, char *path, size_t size, char *message, size_t message_size)
 {
-  char place[PATH_MAX], reason[PATH_MAX + 64], number[16] = "";
+  char directory[PATH_MAX], reason[PATH_MAX + 64], number[16] = "";
   uint64_t hash = hash_bytes(HASH_START, target, strlen(target));
-  if (!safe_place_temporary(true, place, sizeof place, reason, sizeof reason)) {
+  if (!safe_directory_temporary(true, directory, sizeof directory, reason, sizeof reason)) {
     snprintf(
         message, message_size,
         "LD_PRELOAD cannot contain the path of the installation, %.300s (spaces, ':', ';' or '$'), and there is no "
@@ -67,7 +67,7 @@ bool installation_link(const char *target, char *path, size_t size, char *messag
   }
   int error = EPERM;
   for (int i = 1; i <= NAMES && error == EPERM; i++) {
-    snprintf(path, size, "%.3800s/hpcrun-lite-%u-%016" PRIx64 "%s", place, (unsigned)geteuid(), hash, number);
+    snprintf(path, size, "%.3800s/hpcrun-lite-%u-%016" PRIx64 "%s", directory, (unsigned)geteuid(), hash, number);
     error = try_directory(path, target);
     snprintf(number, sizeof number, "-%d", i + 1);
   }

@@ -1,6 +1,6 @@
 /* A symbolic link to the installation, for LD_PRELOAD, which cannot name every path.
  *
- * The link lies in a directory that only this user can change, hpcrun-lite-UID-HASH in a safe place: never in a
+ * The link lies in a directory that only this user can change, hpcrun-lite-UID-HASH in a safe directory: never in a
  * measurement directory, which may be another user's.  HASH is that of the installation's path, so that all launches
  * use the same link; it stays, because children of the program may need it at any time.
  *

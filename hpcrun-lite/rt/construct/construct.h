@@ -28,7 +28,7 @@ void construct_release(struct thread_state *t);
 /* ---- regions ---- */
 
 /* Where a region stands: a record of its creator's. */
-struct construct_place {
+struct construct_record_id {
   uint32_t owner, record; /* thread; 0: not known */
   bool around;            /* the record is that of what is around the region, which a filter leaves out */
 };
@@ -44,10 +44,10 @@ uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive
 
 /* The place of the region that the thread has created last.  Record 0: a filter leaves it out, and nothing is around
  * it. */
-struct construct_place construct_region_place(const struct thread_state *t);
+struct construct_record_id construct_region_record(const struct thread_state *t);
 
 /* Another thread takes part in it; the region has begun at that moment. */
-void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_place place,
+void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_record_id at_record,
                     const void *task, uint64_t begun, uint64_t now);
 
 /* The thread's task in the region ends.  Where the runtime announces that late to a thread that is not the creator,

@@ -16,11 +16,11 @@ uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive
   return at ? at->kind : 0;
 }
 
-struct construct_place construct_region_place(const struct thread_state *t)
+struct construct_record_id construct_region_record(const struct thread_state *t)
 {
   if (!construct_of(t)->ticks)
-    return (struct construct_place){0};
-  return (struct construct_place){.owner = t->index, .record = construct_of(t)->top->record};
+    return (struct construct_record_id){0};
+  return (struct construct_record_id){.owner = t->index, .record = construct_of(t)->top->record};
 }
 
 static bool is_region(const struct construct_open *open)
@@ -87,7 +87,7 @@ static void set_up(struct thread_state *t, uint64_t until)
   trace_own(t, parked > since ? parked - since : 0);
 }
 
-void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_place place,
+void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_record_id at_record,
                     const void *task, uint64_t begun, uint64_t now)
 {
   uint32_t record;
@@ -99,16 +99,16 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
   set_up(t, begun);
   construct_pass(t, begun);
   struct format_construct *at = NULL;
-  bool filtered = place.owner && !place.record; /* it has no record, and none is around it */
+  bool filtered = at_record.owner && !at_record.record; /* it has no record, and none is around it */
   if (filtered)
     at = construct_record(t, record = 0);
-  else if (place.owner)
-    at = construct_find_link(t, kind, directive, place.owner, place.record, &record);
+  else if (at_record.owner)
+    at = construct_find_link(t, kind, directive, at_record.owner, at_record.record, &record);
   if (!at) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return;
   }
-  at->count += !filtered && !place.around;
+  at->count += !filtered && !at_record.around;
   trace_begun(t);
   bool region = kind == FORMAT_DIRECTIVE_PARALLEL || kind == FORMAT_DIRECTIVE_TEAMS; /* else what is around it */
   if (!construct_push(t, at, record, region ? kind : FORMAT_DIRECTIVE_PARALLEL, FORMAT_TIME_ENTER))

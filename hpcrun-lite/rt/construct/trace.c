@@ -346,10 +346,10 @@ void trace_leave_window(struct thread_state *t)
 bool trace_take_back(struct thread_state *t, const struct trace_stream *before)
 {
   struct trace_stream *trace = trace_of(t);
-  if (trace->stream.chunk != before->stream.chunk)
+  if (trace->stream.extent != before->stream.extent)
     return false;
   *trace = *before;
-  if (trace->stream.chunk)
+  if (trace->stream.extent)
     stream_publish(&trace->stream, trace->stream.at);
   return true;
 }

@@ -16,7 +16,7 @@
 /* What is written to the trace. */
 enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
 
-/* What the trace of the process is.  CTL writes and reads it, under the control lock; the thread that carries out a
+/* What the trace of the process is.  CTL writes and reads it, under the CTL lock; the thread that carries out a
  * command reports it.  Threads read their own trace_stream. */
 extern struct trace_process {
   enum rt_trace what;

@@ -6,7 +6,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/control/answer.h"
 #include "hpcrun-lite/rt/control/reconfiguration.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/core/pinned.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
@@ -20,7 +20,9 @@ static const char command_request = 0;
 
 struct control_process control_process;
 
-enum { STEPS_MAX = 40 }; /* of asking all threads: then it goes on without those that do not receive the signal */
+enum {
+  INLINE_FRAMES_MAX = 40
+}; /* of asking all threads: then it goes on without those that do not receive the signal */
 
 /* Whether a thread counts (rt.pauses) and is sampled (sampling_process.unsampled). */
 struct mode {
@@ -220,7 +222,7 @@ static unsigned ask_others(const struct thread_state *self)
 /* The filter's skip-first or only pauses measuring now. */
 static bool time_is_filtered(void)
 {
-  return atomic_load(&rt.paused_by) & RT_PAUSED_WINDOW;
+  return atomic_load(&rt.paused_by) & RT_PAUSED_TIME_FILTER;
 }
 
 /* follow_anyway: all threads follow in any case. */
@@ -239,7 +241,7 @@ static enum control_state change_mode(struct thread_state *t, struct mode mode, 
   }
   if (control_of(t)->cuts != atomic_load(&state.cuts))
     follow(t);
-  if (ask_others(t) && state.steps < STEPS_MAX && !state.command.deferred)
+  if (ask_others(t) && state.steps < INLINE_FRAMES_MAX && !state.command.deferred)
     return CONTROL_AGAIN;
   rt_pause(mode.paused);
   put_number("threads=", ask_others(t));

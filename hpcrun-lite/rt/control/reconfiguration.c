@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/control/answer.h"
 #include "hpcrun-lite/rt/control/control_process.h"
 #include "hpcrun-lite/rt/core/budget.h"
-#include "hpcrun-lite/rt/core/control_calls.h"
+#include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
@@ -187,7 +187,7 @@ bool reconfiguration_is_structure(const struct filter *filter)
 void reconfiguration_publish(struct filter *filter)
 {
   if (filter->paths)
-    atomic_store(&sampling_process.known_places, true);
+    atomic_store(&sampling_process.known_contexts, true);
   filter_publish(filter, times_elapsed_ns());
 }
 

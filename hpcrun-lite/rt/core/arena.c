@@ -9,7 +9,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/core/touch.h"
 
-/* A handle names a chunk in 32 bits: block << 16 | offset in units of FORMAT_UNIT bytes.  Handle 0 means "none". */
+/* A handle names an extent in 32 bits: block << 16 | offset in units of FORMAT_UNIT bytes.  Handle 0 means "none". */
 enum {
   UNIT = FORMAT_UNIT,
   BLOCK_SIZE = 1 << 20,
@@ -39,9 +39,9 @@ static struct mapped_file file;
 static _Atomic enum { KEEP_NOTHING, KEEP_WAITING, KEEP_IN_FILE } keeping;
 static atomic_uint table_size; /* size of the next block for tables */
 
-/* Free chunks by class and step: tag << 32 | handle of the first one.  Each push and pop changes the tag, which solves
- * the ABA problem: a pop that has read reserved[0] of a chunk that another thread has taken meanwhile fails.  Pushed
- * with release and popped with acquire, so the new owner sees everything that was done to the chunk. */
+/* Free extents by class and step: tag << 32 | handle of the first one.  Each push and pop changes the tag, which solves
+ * the ABA problem: a pop that has read reserved[0] of an extent that another thread has taken meanwhile fails.  Pushed
+ * with release and popped with acquire, so the new owner sees everything that was done to the extent. */
 static _Atomic uint64_t free_lists[ARENA_CLASSES][TABLE_STEPS];
 
 static uint8_t *handle_address(uint32_t handle)
@@ -148,7 +148,7 @@ static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
   return memory;
 }
 
-static struct format_chunk *pop(enum arena_class class, unsigned step)
+static struct format_extent *pop(enum arena_class class, unsigned step)
 {
   _Atomic uint64_t *list = &free_lists[class][step];
   uint64_t head = atomic_load_explicit(list, memory_order_acquire);
@@ -156,49 +156,49 @@ static struct format_chunk *pop(enum arena_class class, unsigned step)
     uint32_t handle = (uint32_t)head;
     if (!handle)
       return NULL;
-    struct format_chunk *chunk = (struct format_chunk *)handle_address(handle);
-    uint64_t next = __atomic_load_n(&chunk->reserved[0], __ATOMIC_RELAXED);
+    struct format_extent *extent = (struct format_extent *)handle_address(handle);
+    uint64_t next = __atomic_load_n(&extent->reserved[0], __ATOMIC_RELAXED);
     if (atomic_compare_exchange_weak(list, &head, ((head >> 32) + 1) << 32 | next))
-      return chunk;
+      return extent;
   }
 }
 
-void arena_free(enum arena_class class, unsigned step, struct format_chunk *chunk)
+void arena_free(enum arena_class class, unsigned step, struct format_extent *extent)
 {
   _Atomic uint64_t *list = &free_lists[class][step];
-  chunk->table = FORMAT_FREE;
+  extent->table = FORMAT_FREE;
   uint64_t head = atomic_load(list), fresh;
   do {
-    __atomic_store_n(&chunk->reserved[0], (uint32_t)head, __ATOMIC_RELAXED);
-    fresh = ((head >> 32) + 1) << 32 | chunk->reserved[1];
+    __atomic_store_n(&extent->reserved[0], (uint32_t)head, __ATOMIC_RELAXED);
+    fresh = ((head >> 32) + 1) << 32 | extent->reserved[1];
   } while (!atomic_compare_exchange_weak_explicit(list, &head, fresh, memory_order_release, memory_order_relaxed));
 }
 
-struct format_chunk *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
-                               uint32_t record_size, uint32_t capacity)
+struct format_extent *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
+                                uint32_t record_size, uint32_t capacity)
 {
-  size_t size = (sizeof(struct format_chunk) + (size_t)record_size * capacity + UNIT - 1) / UNIT * UNIT;
-  struct format_chunk *chunk = pop(class, step);
-  if (chunk) {
-    __builtin_memset(arena_data(chunk), 0, size - sizeof *chunk);
+  size_t size = (sizeof(struct format_extent) + (size_t)record_size * capacity + UNIT - 1) / UNIT * UNIT;
+  struct format_extent *extent = pop(class, step);
+  if (extent) {
+    __builtin_memset(arena_data(extent), 0, size - sizeof *extent);
   } else {
     uint32_t handle;
-    chunk = (struct format_chunk *)cut(size, table != FORMAT_FREE, &handle);
-    if (!chunk)
+    extent = (struct format_extent *)cut(size, table != FORMAT_FREE, &handle);
+    if (!extent)
       return NULL;
-    chunk->reserved[1] = handle;
+    extent->reserved[1] = handle;
   }
-  chunk->version = FORMAT_VERSION;
-  chunk->flags = FORMAT_LIVE;
-  chunk->owner = owner;
-  chunk->first = chunk->count = 0;
-  chunk->record_size = record_size;
-  chunk->stored_size = size - sizeof *chunk;
-  __atomic_store_n(&chunk->reserved[0], 0,
+  extent->version = FORMAT_VERSION;
+  extent->flags = FORMAT_LIVE;
+  extent->owner = owner;
+  extent->first = extent->count = 0;
+  extent->record_size = record_size;
+  extent->stored_size = size - sizeof *extent;
+  __atomic_store_n(&extent->reserved[0], 0,
                    __ATOMIC_RELAXED); /* a thread that is about to fail in pop() may still read it */
-  __atomic_store_n(&chunk->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
-  __atomic_store_n(&chunk->table, (uint16_t)table, __ATOMIC_RELEASE);
-  return chunk;
+  __atomic_store_n(&extent->magic, FORMAT_MAGIC, __ATOMIC_RELEASE);
+  __atomic_store_n(&extent->table, (uint16_t)table, __ATOMIC_RELEASE);
+  return extent;
 }
 
 void arena_reset(void)
@@ -286,14 +286,14 @@ void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
     uint32_t capacity = 1u << (table->first_shift + step);
     if (step >= TABLE_STEPS)
       return NULL;
-    if (!table->chunks[step]) {
-      struct format_chunk *chunk =
+    if (!table->extents[step]) {
+      struct format_extent *extent =
           arena_new(table->class, step, table->table, table->owner, table->record_size, capacity);
-      if (!chunk)
+      if (!extent)
         return NULL;
-      chunk->first = first;
-      table->origins[step] = (uintptr_t)arena_data(chunk) - (uintptr_t)first * table->record_size;
-      __atomic_store_n(&table->chunks[step], chunk, __ATOMIC_RELEASE);
+      extent->first = first;
+      table->origins[step] = (uintptr_t)arena_data(extent) - (uintptr_t)first * table->record_size;
+      __atomic_store_n(&table->extents[step], extent, __ATOMIC_RELEASE);
     }
     if (table->count - first + records <= capacity) {
       *index = table->count;
@@ -305,8 +305,8 @@ void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
 
 void table_publish_many(struct table *table, uint32_t records)
 {
-  struct format_chunk *chunk = table->chunks[table_step(table, table->count)];
-  __atomic_store_n(&chunk->count, chunk->count + records, __ATOMIC_RELEASE);
+  struct format_extent *extent = table->extents[table_step(table, table->count)];
+  __atomic_store_n(&extent->count, extent->count + records, __ATOMIC_RELEASE);
   __atomic_store_n(&table->count, table->count + records, __ATOMIC_RELEASE);
 }
 
@@ -345,7 +345,7 @@ bool table_reach(struct table *table, atomic_flag *lock, uint32_t index)
 void table_release(struct table *table)
 {
   for (unsigned step = 0; step < TABLE_STEPS; step++)
-    if (table->chunks[step])
-      arena_free(table->class, step, table->chunks[step]);
+    if (table->extents[step])
+      arena_free(table->class, step, table->extents[step]);
   table_init(table, table->table, table->class, table->owner, table->record_size, 1u << table->first_shift);
 }

@@ -1,14 +1,14 @@
-/* Memory of RT: chunks of the measurement format, and tables that grow by chunks.
+/* Memory of RT: extents of the measurement format, and tables that grow by extents.
  *
- * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Chunks are cut from large
- * blocks of mapped memory.  Every chunk has the header of common/format.h, so a block can be walked from its start to
+ * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Extents are cut from large
+ * blocks of mapped memory.  Every extent has the header of common/format.h, so a block can be walked from its start to
  * its end, and a block in the process's live file is a valid measurement file at every moment.
  *
  * Tables are cut from blocks that are mapped from the live file, so they survive a killed program.  Where the file is
- * missing or cannot grow, they are cut from anonymous memory, and the loss is counted.  Chunks with table FORMAT_FREE
+ * missing or cannot grow, they are cut from anonymous memory, and the loss is counted.  Extents with table FORMAT_FREE
  * are not tables, and are always anonymous: a reader has no use for them.
  *
- * The arena owns all memory.  A freed chunk is kept in a list of its class and step and handed out again; nothing is
+ * The arena owns all memory.  A freed extent is kept in a list of its class and step and handed out again; nothing is
  * returned to the system before arena_reset().  On failure a function returns NULL or false, and the caller counts the
  * loss. */
 #ifndef HPCRUN_LITE_RT_CORE_ARENA_H
@@ -20,7 +20,7 @@
 
 #include "common/format.h"
 
-/* What a chunk is used for.  All chunks of one class and step have the same size. */
+/* What an extent is used for.  All extents of one class and step have the same size. */
 enum arena_class {
   ARENA_NODES,
   ARENA_LINKS,
@@ -48,12 +48,12 @@ enum arena_class {
 enum { TABLE_STEPS = 20 };
 
 /* A growing table of records with 32-bit indices.  Step k holds 1 << (first_shift + k) records, so one bit scan maps an
- * index to its chunk, and records never move.  One writer at a time: the owning thread, or the holder of the table's
- * lock.  `count` is stored with release after the record and the address of its chunk; other threads load it with
+ * index to its extent, and records never move.  One writer at a time: the owning thread, or the holder of the table's
+ * lock.  `count` is stored with release after the record and the address of its extent; other threads load it with
  * acquire and may read all records below it. */
 struct table {
-  struct format_chunk *chunks[TABLE_STEPS];
-  uintptr_t origins[TABLE_STEPS]; /* where record 0 would lie if the chunk's records began with it */
+  struct format_extent *extents[TABLE_STEPS];
+  uintptr_t origins[TABLE_STEPS]; /* where record 0 would lie if the extent's records began with it */
   enum format_table table;
   enum arena_class class;
   uint32_t owner;
@@ -62,13 +62,13 @@ struct table {
   uint32_t count;       /* published records */
 };
 
-/* Returns a zeroed chunk for `capacity` records with its header filled in, or NULL without memory.  The payload is
+/* Returns a zeroed extent for `capacity` records with its header filled in, or NULL without memory.  The payload is
  * visible to readers of the mapping as soon as its count is raised. */
-struct format_chunk *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
-                               uint32_t record_size, uint32_t capacity);
+struct format_extent *arena_new(enum arena_class class, unsigned step, enum format_table table, uint32_t owner,
+                                uint32_t record_size, uint32_t capacity);
 
-/* Puts a chunk back into the list of its class and step.  The caller must not use it afterwards. */
-void arena_free(enum arena_class class, unsigned step, struct format_chunk *chunk);
+/* Puts an extent back into the list of its class and step.  The caller must not use it afterwards. */
+void arena_free(enum arena_class class, unsigned step, struct format_extent *extent);
 
 /* Returns all memory to the system and starts anew.  Only for a forked child, where no other thread exists. */
 void arena_reset(void);
@@ -90,10 +90,10 @@ void arena_remove(void);
 void arena_restore(void);
 bool arena_kept(void); /* whether there is a live file */
 
-/* The payload of a chunk. */
-static inline void *arena_data(struct format_chunk *chunk)
+/* The payload of an extent. */
+static inline void *arena_data(struct format_extent *extent)
 {
-  return chunk + 1;
+  return extent + 1;
 }
 
 /* Makes the table empty.  Allocates nothing. */
@@ -110,12 +110,12 @@ bool table_reach(struct table *table, atomic_flag *lock, uint32_t index);
 /* Publishes the record that table_next() returned. */
 void table_publish(struct table *table);
 
-/* Like table_next() and table_publish() for `records` consecutive records within one chunk.  If the current chunk is
+/* Like table_next() and table_publish() for `records` consecutive records within one extent.  If the current extent is
  * too small for them, its remaining records are published as zeros. */
 void *table_next_many(struct table *table, uint32_t records, uint32_t *index);
 void table_publish_many(struct table *table, uint32_t records);
 
-/* Frees all chunks and makes the table empty. */
+/* Frees all extents and makes the table empty. */
 void table_release(struct table *table);
 
 /* The step that holds a record, the index of a step's first record, and the address of a record.  The record must

@@ -19,11 +19,11 @@ bool mapped_start(struct mapped_file *file, const char *path)
 /* Marks a part of the file as unused, so that a reader skips it. */
 static bool disown(const struct sys_own *opened, uint64_t offset, size_t size)
 {
-  const struct format_chunk head = {.magic = FORMAT_MAGIC,
-                                    .version = FORMAT_VERSION,
-                                    .table = FORMAT_FREE,
-                                    .flags = FORMAT_LIVE,
-                                    .stored_size = size - sizeof head};
+  const struct format_extent head = {.magic = FORMAT_MAGIC,
+                                     .version = FORMAT_VERSION,
+                                     .table = FORMAT_FREE,
+                                     .flags = FORMAT_LIVE,
+                                     .stored_size = size - sizeof head};
   int error;
   return sys_write_at(opened, offset, &head, sizeof head, &error) == sizeof head;
 }
@@ -109,7 +109,7 @@ void *mapped_part(struct mapped_file *file, size_t size_bytes)
   return take_part(file, NULL, size_bytes);
 }
 
-void *mapped_place(struct mapped_file *file, uint64_t offset, size_t size_bytes)
+void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes)
 {
   struct sys_own opened;
   bool written;

@@ -7,8 +7,8 @@
  *
  * No descriptor stays open: each function opens the file in its directory (rt/core/pinned.h), at a descriptor number
  * that programs do not use, and closes it again, because a program may close descriptors that it does not know.  The
- * first thread that needs the file makes it, and at once writes the header of an unused chunk: a file without magic was
- * left by a process that was killed in between.  If another file has taken its name, that is left alone. */
+ * first thread that needs the file makes it, and at once writes the header of an unused extent: a file without magic
+ * was left by a process that was killed in between.  If another file has taken its name, that is left alone. */
 #ifndef HPCRUN_LITE_RT_CORE_MAPPED_H
 #define HPCRUN_LITE_RT_CORE_MAPPED_H
 
@@ -38,13 +38,13 @@ void mapped_remove(struct mapped_file *file);
 /* CTL: allows the file to be made again, after mapped_remove(). */
 void mapped_renew(struct mapped_file *file);
 
-/* Returns a new part of that size (whole pages), zeroed, but for the header of an unused chunk at the file's start;
+/* Returns a new part of that size (whole pages), zeroed, but for the header of an unused extent at the file's start;
  * NULL on failure. */
 void *mapped_part(struct mapped_file *file, size_t size_bytes);
 
 /* Returns the part of that size at that offset, for files whose parts the caller chooses itself: new, or one that it
  * has unmapped, with any contents.  NULL on failure. */
-void *mapped_place(struct mapped_file *file, uint64_t offset, size_t size_bytes);
+void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes);
 
 /* Moves the memory's contents into a new part, which replaces the memory in place.  No thread may write to the memory
  * meanwhile.  Returns false on failure; the memory is then unchanged. */

@@ -8,7 +8,7 @@
  * (rt_process.h, sampling/sampling_process.h) and libunwind's (sampling/unwind.h).
  *
  * Layers, from the bottom: core, counts, filter, span, construct, sampling, marks, control, and rt/ itself.  No file
- * includes or calls a higher layer (tests/gates).  The calls from RT up to CTL are those of control_calls.h.
+ * includes or calls a higher layer (tests/gates).  The calls from RT up to CTL are those of ctl_calls.h.
  *
  * State of a thread.  One block of memory, struct measured_thread (rt/measured_thread.h), holds the state that each
  * layer keeps of a thread.  The layers' structures are nested: each begins with that of the layer below it, and this
@@ -73,8 +73,8 @@ struct rt_gomp_task {
 
 extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));
 
-/* The latest caller of libomp's function that begins an undeferred task, until the task's creation takes it; NULL: none.
- * The entry point in gomp/jumps.S writes it. */
+/* The latest caller of libomp's function that begins an undeferred task, until the task's creation takes it; NULL:
+ * none. The entry point in gomp/jumps.S writes it. */
 extern __thread const void *rt_undeferred_caller __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
@@ -90,7 +90,7 @@ struct activity {
 struct thread_state {
   /* What a callback needs first, on one cache line.  Other threads read `activity` relaxed, and `inside` with acquire.
    * A callback that changes `activity` need not be inside: if a sample repairs the state at that moment
-   * (blame_check()), one interval may count twice, or at another place. */
+   * (blame_check()), one interval may count twice, or at another wait site. */
   int inside; /* RT or CTL code is running in this thread */
   struct activity activity;
   uint64_t wait_id;                /* the lock that the thread waits for */
@@ -107,8 +107,8 @@ struct thread_state {
   uint64_t stack_low, stack_high; /* 0: not known */
   uint64_t top_sp;                /* an unwind that reaches this stack pointer is complete */
   struct module_cache modules[16];
-  struct format_chunk *record_chunk, *self_chunk;
-  struct thread_state *next, **link; /* list of live threads: CTL, under the control lock */
+  struct format_extent *record_extent, *self_extent;
+  struct thread_state *next, **link; /* list of live threads: CTL, under the CTL lock */
 };
 
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));

@@ -16,7 +16,7 @@
 enum { RT_PAUSES = 1024 };
 
 /* Why measuring is paused: any of these. */
-enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_WINDOW = 2, RT_PAUSED_RANK = 4 };
+enum rt_pause_reason { RT_PAUSED_PROGRAM = 1, RT_PAUSED_TIME_FILTER = 2, RT_PAUSED_RANK = 4 };
 
 /* ENDED: the process ends, waits are no longer counted, and agree with its files.  PAUSED: measuring was ever paused.
  */

@@ -2,7 +2,7 @@
  * mapped.  The graph log (span/graph_log.h) and the trace (construct/trace.h) are such files.
  *
  * Context: RT, inside rt_enter() or with `inside` raised; functions marked CTL are called by CTL only.  The writer of a
- * stream is its thread, or CTL once the threads have stopped.  A window is a chunk in the live form of
+ * stream is its thread, or CTL once the threads have stopped.  A window is an extent in the live form of
  * common/format.h: what is published in it is in the file at once, also if the program is killed.  The space of a
  * window is reserved before it is mapped, so a full disk makes the mapping fail; without that, a later store would
  * raise a signal.  Memory: one window for each thread.  Without a further window the stream ends.
@@ -27,17 +27,17 @@ struct stream_file {
   struct mapped_file file;
   uint16_t table;          /* enum format_table */
   bool keep_last;          /* beyond the limit */
-  uint32_t places;         /* windows up to the limit; 0: no limit */
-  _Atomic uint8_t *in_use; /* [place]: a thread has it mapped */
+  uint32_t slots;          /* windows up to the limit; 0: no limit */
+  _Atomic uint8_t *in_use; /* [slot]: a thread has it mapped */
   _Atomic uint64_t given;  /* windows given out, some of them again */
 };
 
 struct stream {
-  uint8_t *at, *end;          /* free room in the window */
-  struct format_chunk *chunk; /* the window; NULL: none */
-  uint32_t chunks;            /* windows until now */
-  uint32_t place;
-  uint64_t again; /* ticks: there was no place, so a window is sought again then; 0: there was one */
+  uint8_t *at, *end;            /* free room in the window */
+  struct format_extent *extent; /* the window; NULL: none */
+  uint32_t extents;             /* windows until now */
+  uint32_t slot;
+  uint64_t again; /* ticks: there was no slot, so a window is sought again then; 0: there was one */
   bool ended;     /* a window is missing, so nothing further is written */
 };
 
@@ -50,7 +50,7 @@ uint64_t stream_length(const struct stream_file *file);
 
 /* Continues a stream of that owner in a new window, whose first bytes the caller writes to stream->at before it calls
  * stream_begin(); now: ticks.  Returns false if there is none.  Sets *lost where there is none from now on, or an older
- * window was dropped for this one: to be counted.  A chunk number is left out where there was none for some time. */
+ * window was dropped for this one: to be counted.  An extent number is left out where there was none for some time. */
 bool stream_next(struct stream_file *file, struct stream *stream, uint32_t owner, uint64_t now, bool *lost);
 void stream_begin(struct stream *stream, uint8_t *at);
 
@@ -65,7 +65,7 @@ static inline void stream_publish(struct stream *stream, uint8_t *at)
 {
   RT_ASSERT(at >= stream->at && at <= stream->end);
   stream->at = at;
-  __atomic_store_n(&stream->chunk->count, (uint32_t)(at - (uint8_t *)(stream->chunk + 1)), __ATOMIC_RELEASE);
+  __atomic_store_n(&stream->extent->count, (uint32_t)(at - (uint8_t *)(stream->extent + 1)), __ATOMIC_RELEASE);
 }
 
 /* Is there room for so many bytes? */

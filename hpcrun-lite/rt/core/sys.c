@@ -227,7 +227,7 @@ int sys_perf_event_join(struct sys_own *own, struct perf_event_attr *attr, int t
   return error;
 }
 
-static bool control_fd(const struct sys_own *own, int command, long argument)
+static bool fcntl_own(const struct sys_own *own, int command, long argument)
 {
   return sys_is_own(own) && call3(SYS_fcntl, own->fd, command, argument) == 0;
 }
@@ -235,8 +235,8 @@ static bool control_fd(const struct sys_own *own, int command, long argument)
 bool sys_perf_deliver(const struct sys_own *own, int tid, int signal_number)
 {
   struct f_owner_ex owner = {F_OWNER_TID, tid};
-  return control_fd(own, F_SETSIG, signal_number) && control_fd(own, F_SETOWN_EX, (long)&owner) &&
-         control_fd(own, F_SETFL, O_ASYNC);
+  return fcntl_own(own, F_SETSIG, signal_number) && fcntl_own(own, F_SETOWN_EX, (long)&owner) &&
+         fcntl_own(own, F_SETFL, O_ASYNC);
 }
 
 /* Maps our file, and checks afterwards that the number was still ours: otherwise a file of the program was mapped.  Not

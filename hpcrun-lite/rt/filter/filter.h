@@ -1,5 +1,5 @@
 /* What is left out of a measurement: paths by their code and user regions, records of constructs, threads' samples.
- * (Ranks: process/config.c; time: rt/filter/window.h.)
+ * (Ranks: process/config.c; time: rt/filter/time_filter.h.)
  *
  * Context: RT.  Readers take filter_now().  A new filter is published as a whole by CTL at the start, and by
  * `hpcrun-lite --control` while the program runs; the one before is never freed, because any thread may still use it.

@@ -1,4 +1,4 @@
-/* Names that the program gives to marks, phases and counters: each is stored once in the strings of the process.
+/* Names that the program gives to marks, user phases and counters: each is stored once in the strings of the process.
  *
  * Context: RT, by any thread inside rt_enter().  Lookups are lock-free; a new name is added under a lock that is tried a
  * bounded number of times.  All memory is the arena's. */

@@ -45,7 +45,7 @@ const struct table *marks_table(void)
   return &marks;
 }
 
-/* ---- marks and phases ---- */
+/* ---- marks and user phases ---- */
 
 /* The time is taken by the holder of the lock, so that records are in the order of time. */
 static bool append(struct thread_state *t, enum format_mark_kind kind, uint32_t name)

@@ -1,6 +1,6 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -10,11 +10,11 @@ enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2, COUNTED_MAX = 512 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 static atomic_bool entries_used; /* a thread has waited for a lock; any thread, relaxed */
-/* struct thread_state *, NULL: free.  Writer: CTL, under the control lock, with release; readers: samples of all
+/* struct thread_state *, NULL: free.  Writer: CTL, under the CTL lock, with release; readers: samples of all
  * threads, with acquire.  The memory of a thread's state is only reused for another thread's state, so a stale pointer
  * makes one sample's count wrong by one at most. */
 static struct table live;
-static uint32_t live_free; /* no slot below it is free; under the control lock */
+static uint32_t live_free; /* no slot below it is free; under the CTL lock */
 
 void blame_start(void)
 {
@@ -124,23 +124,23 @@ static void unblocked(struct thread_state *t, bool inside)
 
 void blame_unblocked(struct thread_state *t)
 {
-  window_check(); /* its signal was held back meanwhile */
+  time_filter_check(); /* its signal was held back meanwhile */
   unblocked(t, false);
 }
 
-/* The place at which a thread is idle.  A worker whose region has ended waits for the next one. */
-static uint64_t idle_place(const struct thread_state *t)
+/* The site at which a thread is idle.  A worker whose region has ended waits for the next one. */
+static uint64_t idle_site(const struct thread_state *t)
 {
   bool in_region = __atomic_load_n(&span_of(t)->open_region, __ATOMIC_RELAXED) ||
                    region_open(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
   return in_region ? __atomic_load_n(&sampling_of(t)->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
 }
 
-/* Adds to a place of the list; the last one takes what does not fit. */
+/* Adds to a site of the list; the last one takes what does not fit. */
 static void add_wait(struct blame *blame, uint64_t key, uint64_t ns)
 {
   unsigned i = 0;
-  while (i < BLAME_PLACES - 1 && blame->waits[i].ns && blame->waits[i].key != key)
+  while (i < BLAME_SITES - 1 && blame->waits[i].ns && blame->waits[i].key != key)
     i++;
   if (!blame->waits[i].ns)
     blame->waits[i].key = key;
@@ -171,12 +171,12 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     if (is.blocked && !sampling_process.wall && t != self)
       continue;
     if (is.idle && !is.lockwait)
-      add_wait(&share, idle_place(t), step);
+      add_wait(&share, idle_site(t), step);
     else
       busy += step;
   }
   busy += busy == 0;
-  for (unsigned i = 0; i < BLAME_PLACES; i++)
+  for (unsigned i = 0; i < BLAME_SITES; i++)
     share.waits[i].ns = part(time_ns, share.waits[i].ns, busy);
   share.per_busy_ns = part(time_ns, 1, busy);
   share.in_use_ns = part(time_ns, present > busy ? present : busy, busy);
@@ -255,7 +255,7 @@ bool blame_wait(uint64_t wait_id, uint64_t key, const struct blame *blame)
     entry->blame.in_use_ns += blame->in_use_ns;
     entry->blame.samples += blame->samples;
     add_wait(&entry->blame, key, blame->time_ns);
-    for (unsigned i = 0; i < BLAME_PLACES && blame->waits[i].ns; i++)
+    for (unsigned i = 0; i < BLAME_SITES && blame->waits[i].ns; i++)
       add_wait(&entry->blame, blame->waits[i].key, blame->waits[i].ns);
     __atomic_store_n(&entry->id, wait_id, __ATOMIC_RELEASE);
   }

@@ -1,7 +1,7 @@
 /* Blame: which threads are busy at a sample and where the others wait, and samples of lock waiting, which are charged
  * to the lock's holder (ICS'13, section 3.1).  How much time threads wait is known exactly: see sampling/waiting.h.
  *
- * Context: RT; blame_start(), blame_add_thread() and blame_remove_thread() CTL, under the control lock.  A thread's
+ * Context: RT; blame_start(), blame_add_thread() and blame_remove_thread() CTL, under the CTL lock.  A thread's
  * state is in its thread_state (rt.h) and written by that thread only; samples of all threads read it.  The table of
  * threads is allocated from the arena, the table of locks is static.  Blame that cannot be kept is dropped and counted.
  *
@@ -13,7 +13,7 @@
  * of the 64-bit id.  The thread that releases the lock takes the entry's content and frees the entry.  The wait for an
  * entry is bounded.  A waiter that finds the blame of another lock in its entry loses its own, and the loss is counted.
  *
- * A sample, and an entry, has room for BLAME_PLACES waiting places.  What further places would get goes to the last
+ * A sample, and an entry, has room for BLAME_SITES wait sites.  What further sites would get goes to the last
  * one: that changes in which proportions their exact waiting is distributed, not its amount, so it is not a loss.
  */
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
@@ -22,13 +22,13 @@
 #include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
 /* Sums of what samples stand for. */
-enum { BLAME_PLACES = 5 };
+enum { BLAME_SITES = 5 };
 struct blame {
   uint64_t time_ns, per_busy_ns, in_use_ns;
   uint64_t samples;
   struct {
-    uint64_t key, ns; /* waiting place, and the time that other threads waited there; ns 0: free */
-  } waits[BLAME_PLACES];
+    uint64_t key, ns; /* wait site, and the time that other threads waited there; ns 0: free */
+  } waits[BLAME_SITES];
 };
 
 /* `lock` is exchanged with acquire and stored with release; its holder writes the other fields.
@@ -76,11 +76,11 @@ struct blame blame_share(struct thread_state *t, uint64_t time_ns);
  * them at two consecutive samples without a callback in between is wrong: it is corrected and counted as a loss. */
 void blame_check(struct thread_state *t, uint64_t pc);
 
-/* Adds blame to the entry of a lock for which the thread waits, at the waiting place of that key.  Returns false if it
+/* Adds blame to the entry of a lock for which the thread waits, at the wait site of that key.  Returns false if it
  * was lost. */
 bool blame_wait(uint64_t wait_id, uint64_t key, const struct blame *blame);
 
-/* Takes the blame out of a lock's entry; its list has the places at which threads waited for the lock, too. */
+/* Takes the blame out of a lock's entry; its list has the sites at which threads waited for the lock, too. */
 struct blame blame_take(uint64_t wait_id);
 
 /* Samples whose blame is still in entries: those locks were not released afterwards. */

@@ -30,7 +30,7 @@ uint32_t cct_child(struct thread_state *t, uint32_t parent, struct cct_key key);
 /* Adds to a metric of a node.  Returns false without memory. */
 bool cct_add(struct thread_state *t, uint32_t node, unsigned metric, uint64_t amount);
 
-/* Adds to the node's share in the waiting at a place of the thread.  Returns false without memory. */
+/* Adds to the node's share in the waiting at a site of the thread.  Returns false without memory. */
 bool cct_add_share(struct thread_state *t, uint32_t node, uint32_t wait, uint64_t ns);
 
 /* Gives a node another key.  If its parent already has a child with that key, the node's subtree is merged into that

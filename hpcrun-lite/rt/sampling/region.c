@@ -16,7 +16,7 @@ static _Atomic uint64_t shared_free;
 static struct table regions;
 static struct table teams; /* struct region_team, by region */
 /* By thread index: struct thread_state *.  An entry is valid while its thread lives, and a master lives as long as its
- * region.  Writer: CTL, under the control lock, with release; readers: samples, with acquire. */
+ * region.  Writer: CTL, under the CTL lock, with release; readers: samples, with acquire. */
 static struct table threads;
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
 
@@ -468,7 +468,7 @@ uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered)
   return sampling->base_region ? region_base(t, sampling->base_region, filtered) : CCT_NONE;
 }
 
-/* Links of the thread's own regions, and its waiting places, follow a node that was merged into another one. */
+/* Links of the thread's own regions, and its wait sites, follow a node that was merged into another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -494,15 +494,15 @@ static void promote(struct thread_state *t)
   for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     if (state_of(at(index)) == FORMAT_REGION_PROVISIONAL && !unresolved(t, at(index)->link_node))
       __atomic_store_n(&at(index)->state, FORMAT_REGION_FINAL, __ATOMIC_RELEASE);
-  uint32_t *place = &sampling_of(t)->known_regions;
-  while (*place) {
-    uint32_t index = *place;
+  uint32_t *link = &sampling_of(t)->known_regions;
+  while (*link) {
+    uint32_t index = *link;
     if (unresolved(t, at(index)->link_node)) {
-      place = &at(index)->next;
+      link = &at(index)->next;
       continue;
     }
     __atomic_store_n(&at(index)->state, FORMAT_REGION_FINAL, __ATOMIC_RELEASE);
-    *place = at(index)->next;
+    *link = at(index)->next;
     drop_user(index);
   }
 }

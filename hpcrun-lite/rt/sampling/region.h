@@ -1,6 +1,6 @@
 /* Parallel regions and their creation contexts (ICS'13, section 3.2).
  *
- * Context: RT; functions marked CTL are called by CTL under the control lock.  With -p online (the default) and with
+ * Context: RT; functions marked CTL are called by CTL under the CTL lock.  With -p online (the default) and with
  * --task-context creation, a region publishes its creation context when it begins (sampling/task_creation.h).  With
  * -p off, it does so when the master itself is sampled inside the region, when another thread requests it, or at the
  * region's end.  Departure from the paper: a worker's subtree is not copied below the creation context, but hangs below

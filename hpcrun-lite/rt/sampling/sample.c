@@ -6,7 +6,7 @@
 
 #include "hpcrun-lite/rt/construct/trace_counts.h"
 #include "hpcrun-lite/rt/core/modules.h"
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -65,7 +65,7 @@ static void charge_idleness(struct thread_state *t, uint32_t node, const struct 
   cct_add(t, node, METRIC_IN_USE, blame->in_use_ns);
   t->record->per_busy_ns += blame->per_busy_ns;
   t->record->in_use_ns += blame->in_use_ns;
-  for (unsigned i = 0; i < BLAME_PLACES && blame->waits[i].ns; i++)
+  for (unsigned i = 0; i < BLAME_SITES && blame->waits[i].ns; i++)
     waiting_share(t, node, blame->waits[i].key, blame->waits[i].ns);
 }
 
@@ -219,7 +219,7 @@ static bool pass_window(struct thread_state *t)
   if (entered && span_process.online && span_of(t)->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
     span_window(t);
   else
-    window_pass();
+    time_filter_pass();
   if (entered)
     rt_leave(t);
   errno = saved_errno;
@@ -235,8 +235,8 @@ static uint64_t measured_weight(const struct source *source, uint64_t weight)
   enum { SCALE = 1 << 20 };
   if (sampling_process.events[source->event].clock != EVENT_WALL_TIME)
     return rt_paused() ? 0 : weight;
-  if (atomic_load_explicit(&rt.paused_by, memory_order_relaxed) & RT_PAUSED_WINDOW)
-    window_pass();
+  if (atomic_load_explicit(&rt.paused_by, memory_order_relaxed) & RT_PAUSED_TIME_FILTER)
+    time_filter_pass();
   uint64_t now = rt_ticks(), ticks = rt_scale(weight, SCALE, times_ticks_to_ns(SCALE));
   return ticks < now ? rt_scale(weight, rt_measured(now - ticks, now), ticks) : weight;
 }
@@ -265,7 +265,7 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
 bool sample_signal(const siginfo_t *info, void *context)
 {
   struct thread_state *t = rt_thread();
-  if (__builtin_expect(window_signal(info), 0))
+  if (__builtin_expect(time_filter_signal(info), 0))
     return pass_window(t);
   if (!t)
     return false;

@@ -5,8 +5,8 @@
  * before it has threads.  The atomic fields:
  *
  * - in_use, running_timers: sums to which any thread adds; no other data depends on their order;
- * - unsampled, sampled, unsampled_ticks, known_places, and the rates of events: written by the thread that carries out
- *   a command (rt/control/command.h). */
+ * - unsampled, sampled, unsampled_ticks, known_contexts, and the rates of events: written by the thread that carries
+ * out a command (rt/control/command.h). */
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_PROCESS_H
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLING_PROCESS_H
 
@@ -31,7 +31,7 @@ extern struct sampling_process {
   bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
   bool forked; /* child of fork(): the runtime does not know the regions that were open in the parent */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
-  atomic_bool known_places;             /* regions publish their creation context when they begin */
+  atomic_bool known_contexts;           /* regions publish their creation context when they begin */
   atomic_bool unsampled;                /* level summary: no thread is sampled */
   atomic_bool sampled;                  /* it was not always so */
   _Atomic uint64_t unsampled_ticks;     /* measured ticks at level summary; less those before, if it is that now */

@@ -43,7 +43,7 @@ struct source {
   uint64_t throttled_until; /* by the event's clock: samples before it are not charged; 0: none */
 };
 
-enum { RT_CALLS_LOG = 6 }; /* a cache has 2 to the power of this places */
+enum { RT_CALLS_LOG = 6 }; /* a cache has 2 to the power of this slots */
 
 /* In sampling_thread.calls: a call instruction and the function that it calls; target 0: not known, or not in the
  * program.  In sampling_thread.functions: an address and the start of its function; target 0: not known. */
@@ -51,7 +51,7 @@ struct call_cache {
   uint64_t ip, target;
 };
 
-/* The only place for an address in a cache. */
+/* The only slot for an address in a cache. */
 static inline struct call_cache *call_cache_at(struct call_cache cache[1 << RT_CALLS_LOG], uint64_t ip)
 {
   return &cache[ip * 0x9e3779b97f4a7c15ULL >> (64 - RT_CALLS_LOG)];
@@ -99,7 +99,7 @@ struct sampling_thread {
 
   /* regions and waits, the fields of the callbacks first */
   _Alignas(64) uint64_t base_region; /* worker: handle of the region at the base of its stack */
-  uint64_t waiting_key;              /* the place at which the thread is idle */
+  uint64_t waiting_key;              /* the wait site at which the thread is idle */
   struct format_wait *waiting;       /* its record; NULL without memory */
   struct format_wait *waiting_lock;  /* that of the lock that the thread acquires */
   struct region_team *team;          /* of the region with the index `team_region` */
@@ -145,7 +145,7 @@ struct sampling_thread {
   uint32_t code_generation; /* rt.module_generation for which both are valid */
   struct frame *frames;     /* RT_FRAMES_MAX frames */
   void *walk;               /* see sampling/unwind.c */
-  struct format_chunk *frames_chunk, *walk_chunk, *stacks_chunk;
+  struct format_extent *frames_extent, *walk_extent, *stacks_extent;
   struct sample_trace sample_trace;
   struct trace_end ended;
 };

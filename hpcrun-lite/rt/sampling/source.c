@@ -18,7 +18,7 @@ enum { PAGE = 4096, PHASE_MIN_NS = 20000 };
 
 /* Where in its period a thread starts: a number up to the period, from the thread's id and the time, and not much below
  * what the kernel's timers can do. */
-static uint64_t random_phase(const struct thread_state *t, uint64_t period)
+static uint64_t random_offset(const struct thread_state *t, uint64_t period)
 {
   uint64_t x = rt_ticks() ^ (uint64_t)t->tid << 32 ^ (uint64_t)t->index * 0x9e3779b97f4a7c15ULL;
   x ^= x >> 33;
@@ -141,7 +141,7 @@ static void adapt_period(struct source *source)
 static bool timer_start(struct thread_state *t, struct source *source, int clock)
 {
   source->timer =
-      sys_timer_start(clock, t->tid, SAMPLE_SIGNAL, source, random_phase(t, source->period), source->period);
+      sys_timer_start(clock, t->tid, SAMPLE_SIGNAL, source, random_offset(t, source->period), source->period);
   source->how = source->timer < 0 ? SOURCE_OFF : SOURCE_TIMER;
   return source->timer >= 0;
 }
@@ -153,7 +153,7 @@ static uint64_t own_period(const struct thread_state *t, const struct event *eve
   uint64_t period = __atomic_load_n(&event->period, __ATOMIC_RELAXED);
   if (!__atomic_load_n(&event->frequency, __ATOMIC_RELAXED) || event->clock == EVENT_COUNT)
     return period;
-  return period - period / 1000 * (10 + random_phase(t, period) % 31);
+  return period - period / 1000 * (10 + random_offset(t, period) % 31);
 }
 
 /* The handler accepts the event's signals from now on, since all other fields are set. */
@@ -178,7 +178,8 @@ static bool start_one(struct thread_state *t, struct source *source)
       atomic_fetch_sub(&sampling_process.running_timers, 1);
     return !source->suspended;
   case EVENT_CPU_TIME:
-    source->initial_period = !sampling_process.timers_for_cpu && perf_start(t, source, random_phase(t, source->period));
+    source->initial_period =
+        !sampling_process.timers_for_cpu && perf_start(t, source, random_offset(t, source->period));
     /* Opening an event takes long while other threads fork or map memory; that is not the program's time. */
     source->last = sys_thread_cpu_ns();
     if ((int)source->event == sampling_process.time_event)

@@ -27,10 +27,10 @@ struct stack {
 static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint64_t code)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  if (!sampling->stacks_chunk)
-    sampling->stacks_chunk = arena_new(ARENA_STACKS, 0, FORMAT_FREE, t->index, sizeof(struct stack), STACKS);
+  if (!sampling->stacks_extent)
+    sampling->stacks_extent = arena_new(ARENA_STACKS, 0, FORMAT_FREE, t->index, sizeof(struct stack), STACKS);
   uint64_t hash = (enter_frame ^ code << 20) * 0x9e3779b97f4a7c15ULL;
-  return sampling->stacks_chunk ? (struct stack *)arena_data(sampling->stacks_chunk) + (hash >> 32) % STACKS : NULL;
+  return sampling->stacks_extent ? (struct stack *)arena_data(sampling->stacks_extent) + (hash >> 32) % STACKS : NULL;
 }
 
 /* Is the present stack the one that was kept? */
@@ -116,7 +116,7 @@ const void *task_creation_caller(struct thread_state *t, uint32_t creator, const
 
 void task_creation_forget(struct thread_state *t)
 {
-  struct stack *stacks = sampling_of(t)->stacks_chunk ? arena_data(sampling_of(t)->stacks_chunk) : NULL;
+  struct stack *stacks = sampling_of(t)->stacks_extent ? arena_data(sampling_of(t)->stacks_extent) : NULL;
   for (unsigned i = 0; stacks && i < STACKS; i++)
     stacks[i].known = false;
 }

@@ -8,14 +8,14 @@
 
 enum {
   WAITS_FIRST = 8,
-  PLACES_MAX = 4096,     /* further ones count as parked */
+  SITES_MAX = 4096,      /* further ones count as parked */
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
   LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
   KIND_BITS = 3          /* of a key; the code address is above */
 };
 
-_Static_assert(PLACES_MAX <= UINT16_MAX, "format_wait.place has 16 bits");
+_Static_assert(SITES_MAX <= UINT16_MAX, "format_wait.site has 16 bits");
 
 void waiting_init(struct thread_state *t)
 {
@@ -30,9 +30,9 @@ void waiting_release(struct thread_state *t)
   table_release(&sampling_of(t)->waits);
 }
 
-static struct format_wait *wait_at(const struct thread_state *t, uint32_t place)
+static struct format_wait *wait_at(const struct thread_state *t, uint32_t site)
 {
-  return table_at(&sampling_of(t)->waits, place);
+  return table_at(&sampling_of(t)->waits, site);
 }
 
 static uint64_t key_of(enum format_wait_kind kind, const void *code)
@@ -41,12 +41,12 @@ static uint64_t key_of(enum format_wait_kind kind, const void *code)
 }
 
 /* Returns the new record's index, or that of parked threads; NULL in a thread without memory for any. */
-static struct format_wait *place_add(struct thread_state *t, uint64_t key)
+static struct format_wait *site_add(struct thread_state *t, uint64_t key)
 {
   struct sampling_thread *sampling = sampling_of(t);
   uint32_t index, module = 0;
   uint64_t code = key >> KIND_BITS;
-  if (sampling->waits.count >= PLACES_MAX)
+  if (sampling->waits.count >= SITES_MAX)
     return wait_at(t, 0);
   const struct format_module *in = code ? modules_find(t, code - 1, &module) : NULL;
   struct format_wait *wait = table_next(&sampling->waits, &index);
@@ -56,23 +56,23 @@ static struct format_wait *place_add(struct thread_state *t, uint64_t key)
                                .module = in ? module : 0,
                                .offset = in ? code - 1 - in->base : code,
                                .key = key,
-                               .place = (uint16_t)index};
+                               .site = (uint16_t)index};
   table_publish(&sampling->waits);
   return wait;
 }
 
-/* Finds or adds a place.  The caller is inside.  The first record is always that of parked threads. */
-static struct format_wait *place_find(struct thread_state *t, uint64_t key)
+/* Finds or adds a site.  The caller is inside.  The first record is always that of parked threads. */
+static struct format_wait *site_find(struct thread_state *t, uint64_t key)
 {
   if (!sampling_of(t)->waits.count && key != WAITING_PARKED)
-    place_add(t, WAITING_PARKED);
+    site_add(t, WAITING_PARKED);
   for (uint32_t i = 0; i < sampling_of(t)->waits.count; i++)
     if (wait_at(t, i)->key == key)
       return wait_at(t, i);
-  return place_add(t, key);
+  return site_add(t, key);
 }
 
-/* The first time that the thread waits at a place: keeps the context of the wait.  Time of the runtime's is charged to
+/* The first time that the thread waits at a site: keeps the context of the wait.  Time of the runtime's is charged to
  * it, and waiting that no sample has seen. */
 static void keep_context(struct thread_state *t, struct format_wait *wait)
 {
@@ -85,12 +85,12 @@ static void keep_context(struct thread_state *t, struct format_wait *wait)
   wait->node = node == CCT_NONE ? 0 : node;
 }
 
-/* Returns the record of a place at which the thread itself waits. */
-static struct format_wait *place_seek(struct thread_state *t, uint64_t key) __attribute__((noinline));
-static struct format_wait *place_seek(struct thread_state *t, uint64_t key)
+/* Returns the record of a site at which the thread itself waits. */
+static struct format_wait *site_seek(struct thread_state *t, uint64_t key) __attribute__((noinline));
+static struct format_wait *site_seek(struct thread_state *t, uint64_t key)
 {
   rt_inside_inc(t);
-  struct format_wait *wait = place_find(t, key);
+  struct format_wait *wait = site_find(t, key);
   if (wait && !wait->node)
     keep_context(t, wait);
   rt_inside_dec(t);
@@ -98,13 +98,13 @@ static struct format_wait *place_seek(struct thread_state *t, uint64_t key)
 }
 
 /* The same; most threads wait where they have waited shortly before. */
-static inline struct format_wait *place_of(struct thread_state *t, uint64_t key)
+static inline struct format_wait *site_of(struct thread_state *t, uint64_t key)
 {
   struct wait_cache *cache =
       &sampling_of(t)
            ->wait_cache[(key ^ key >> 7) % (sizeof sampling_of(t)->wait_cache / sizeof *sampling_of(t)->wait_cache)];
   if (__builtin_expect(!cache->wait || cache->key != key, 0)) {
-    struct format_wait *wait = place_seek(t, key);
+    struct format_wait *wait = site_seek(t, key);
     if (!wait)
       return NULL;
     *cache = (struct wait_cache){key, wait};
@@ -121,14 +121,14 @@ static void put_trace(struct thread_state *t, uint64_t now, const struct format_
   rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
     trace_own(t, own);
-    trace_state(t, now, wait ? wait->place + 1 : 0);
+    trace_state(t, now, wait ? wait->site + 1 : 0);
     if (!wait && t->activity.lockwait)
       trace_lock_wait(t, t->wait_id);
   }
   rt_inside_dec(t);
 }
 
-/* Until now, the thread waited at that place (NULL: it did not); own: of these ticks, the runtime's own work. */
+/* Until now, the thread waited at that site (NULL: it did not); own: of these ticks, the runtime's own work. */
 static inline void trace_wait(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
 {
   if (__builtin_expect(trace_of(t)->states, false) && !span_process.online)
@@ -164,7 +164,7 @@ static uint64_t turn_idle(struct thread_state *t)
   if (t->activity.idle)
     return 0;
   const struct wait_open *open = innermost(t);
-  set_waiting(t, open ? open->wait : place_of(t, WAITING_PARKED));
+  set_waiting(t, open ? open->wait : site_of(t, WAITING_PARKED));
   uint64_t now = rt_set_idle(t, true);
   trace_wait(t, now, NULL, 0);
   if (sampling_of(t)->waiting)
@@ -196,7 +196,7 @@ static uint64_t idle_at_region_end(const struct region_end *end, uint64_t since)
   return arriving + ending < end->end - since ? arriving + ending : end->end - since;
 }
 
-/* Adds an interval to a place. */
+/* Adds an interval to a site. */
 static void add_interval(struct thread_state *t, struct format_wait *wait, uint64_t idle, uint64_t runtime)
 {
   wait->idle += idle;
@@ -207,7 +207,7 @@ static void add_interval(struct thread_state *t, struct format_wait *wait, uint6
   t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
 }
 
-/* Takes the pauses of measuring out of an interval that was added to a place (NULL: only to the thread). */
+/* Takes the pauses of measuring out of an interval that was added to a site (NULL: only to the thread). */
 static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t idle,
                              uint64_t end) __attribute__((noinline, cold));
 static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t idle,
@@ -331,7 +331,7 @@ static void end_trace_in_wait(struct thread_state *t, uint64_t now, const uint64
   trace_state(t, now, codes[2]);
 }
 
-enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_PLACE = 1, OUTSIDE_CONSTRUCT = FORMAT_TIME_EXIT };
+enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_SITE = 1, OUTSIDE_CONSTRUCT = FORMAT_TIME_EXIT };
 
 /* Writes the time of a thread that is in no wait, or parked.  The runtime works before a worker is parked for the first
  * time and once it is no longer, and once it has left the last barrier of a region that goes on. */
@@ -359,7 +359,7 @@ static void end_trace_before(struct thread_state *t, const struct format_wait *w
     trace_state(t, t->activity.lockwait ? t->lock_since : t->idle_since, 0);
   } else if (sampling->waiting) {
     trace_own(t, construct_of(t)->waited_runtime);
-    trace_state(t, sampling->barrier_left, sampling->waiting->place + 1);
+    trace_state(t, sampling->barrier_left, sampling->waiting->site + 1);
   }
 }
 
@@ -379,10 +379,10 @@ static void end_trace(struct thread_state *t, uint64_t now)
   const struct format_wait *wait = t->activity.idle ? sampling_of(t)->waiting : NULL;
   if (t->activity.lockwait)
     wait = sampling_of(t)->waiting_lock;
-  code = wait ? wait->place + 1 : 0;
+  code = wait ? wait->site + 1 : 0;
   end_trace_before(t, wait);
   if (t->activity.idle && !t->activity.lockwait && wait)
-    end_trace_in_wait(t, now, (const uint64_t[]){code, code, PARKED_PLACE});
+    end_trace_in_wait(t, now, (const uint64_t[]){code, code, PARKED_SITE});
   else
     trace_state(t, now, code);
 }
@@ -453,7 +453,7 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
     code = (const void *)team->code;
     kind = FORMAT_WAIT_REGION_END;
   }
-  struct format_wait *wait = place_of(t, key_of(kind, code));
+  struct format_wait *wait = site_of(t, key_of(kind, code));
   sampling_of(t)->wait_depth++;
   if (!wait)
     return turn_idle(t);
@@ -514,7 +514,7 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
   if (t->activity.lockwait || ended())
     return 0;
   if (!sampling->waiting_lock || sampling->waiting_lock->key != key)
-    sampling->waiting_lock = place_of(t, key);
+    sampling->waiting_lock = site_of(t, key);
   uint64_t now = rt_set_lockwait(t, true);
   trace_wait(t, now, NULL, 0);
   if (sampling->waiting_lock)
@@ -586,10 +586,10 @@ void waiting_in_tool(struct thread_state *t, uint64_t ns)
 
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns)
 {
-  struct format_wait *wait = place_find(t, key);
+  struct format_wait *wait = site_find(t, key);
   if (!wait)
     return false;
-  if (!cct_add_share(t, node, wait->place, ns))
+  if (!cct_add_share(t, node, wait->site, ns))
     return false;
   __atomic_store_n(&wait->shared_ns, wait->shared_ns + ns, __ATOMIC_RELAXED);
   return true;

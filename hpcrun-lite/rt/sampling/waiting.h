@@ -1,17 +1,17 @@
-/* Waiting places: how long each thread waits at each construct, exactly, and which contexts ran meanwhile.
+/* Wait sites: how long each thread waits at each construct, exactly, and which contexts ran meanwhile.
  *
  * Samples cannot show how much time threads wait: the threads of a team go on while the kernel delivers the signal,
  * reach the next barrier, and are found waiting because of the sample.  So callbacks measure the amounts, and a sample
- * only adds to the proportions in which hpcprof-lite distributes them.  A place is a kind of wait and a code address.
+ * only adds to the proportions in which hpcprof-lite distributes them.  A site is a kind of wait and a code address.
  *
- * Context: RT; functions marked CTL are called by CTL.  The table of places (t->waits) is the thread's own; only
+ * Context: RT; functions marked CTL are called by CTL.  The table of sites (t->waits) is the thread's own; only
  * `waiting_key` and `activity` are read by samples of other threads.  The arena owns the memory; without memory a wait
- * counts at the place of parked threads.
+ * counts at the site of parked threads.
  *
  * An interval of waiting is split, so that a wait contains only time in which other threads keep this one from going
  * on:
  *
- *   place                 waiting                                          the runtime's own work
+ *   site                 waiting                                          the runtime's own work
  *   barrier, region end   until the last thread of the team has arrived    until the thread is released
  *   taskwait, taskgroup   after the first microsecond without a task       the first microsecond: the search for a task
  *   lock                  beyond the thread's fastest acquisition          an acquisition without waiting, at most two
@@ -78,7 +78,7 @@ void waiting_end_trace(struct thread_state *t, uint64_t now, bool ends);
  * is a gap, which is counted. */
 void waiting_go_on(struct thread_state *t);
 
-/* Adds to the share of a context in the waiting at a place.  Returns false without memory. */
+/* Adds to the share of a context in the waiting at a site.  Returns false without memory. */
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
 
 /* The kind of a wait, from that of OMPT. */

@@ -103,9 +103,9 @@ void critical_path_stop_thread(struct thread_state *t)
     i += span->critical_path_credits[i].refs == 0; /* a tail may have taken this place */
   }
   pool_flush(&segments, &span->free_segments);
-  if (span->compaction_chunk)
-    arena_free(ARENA_COMPACTION, 0, span->compaction_chunk);
-  span->compaction_chunk = NULL;
+  if (span->compaction_extent)
+    arena_free(ARENA_COMPACTION, 0, span->compaction_extent);
+  span->compaction_extent = NULL;
 }
 
 /* ---- items ---- */
@@ -204,11 +204,11 @@ void critical_path_make_room(struct thread_state *t, struct critical_path *path)
 static void critical_path_compact(struct thread_state *t, struct critical_path *path)
 {
   struct span_thread *span = span_of(t);
-  if (!span->compaction_chunk)
-    span->compaction_chunk = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
-  if (!span->compaction_chunk)
+  if (!span->compaction_extent)
+    span->compaction_extent = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
+  if (!span->compaction_extent)
     return;
-  struct compaction *sums = arena_data(span->compaction_chunk);
+  struct compaction *sums = arena_data(span->compaction_extent);
   struct critical_path_cursor place = {.path = path};
   struct critical_path compacted = {0};
   const struct critical_path_item *item;

@@ -179,11 +179,11 @@ void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, u
   total->span += span;
 }
 
-/* Sets *place to the maximum of itself and the value. */
-static void atomic_raise(uint64_t *place, uint64_t value)
+/* Sets *position to the maximum of itself and the value. */
+static void atomic_raise(uint64_t *position, uint64_t value)
 {
-  uint64_t now = __atomic_load_n(place, __ATOMIC_RELAXED);
-  while (value > now && !__atomic_compare_exchange_n(place, &now, value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+  uint64_t now = __atomic_load_n(position, __ATOMIC_RELAXED);
+  while (value > now && !__atomic_compare_exchange_n(position, &now, value, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     ;
 }
 

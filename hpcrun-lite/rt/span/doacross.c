@@ -38,12 +38,12 @@ void doacross_stop_thread(struct thread_state *t)
 }
 
 /* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
-static inline uint64_t key_of(const ompt_dependence_t *vector, int count, uint32_t *place)
+static inline uint64_t key_of(const ompt_dependence_t *vector, int count, uint32_t *position)
 {
   uint64_t key = 0, last = vector[count - 1].variable.value;
   for (int i = 0; i < count - 1; i++)
     key = (key ^ vector[i].variable.value) * 0x9e3779b97f4a7c15ULL + 1;
-  *place = last % RUN;
+  *position = last % RUN;
   return key ^ last >> RUN_BITS;
 }
 
@@ -116,8 +116,8 @@ static inline bool goes_on(const struct doacross_cursor *own, const struct clock
 void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
                      const struct clock *clock, uint64_t within, uint64_t name)
 {
-  uint32_t place;
-  uint64_t key = key_of(vector, count, &place);
+  uint32_t position;
+  uint64_t key = key_of(vector, count, &position);
   if (!own->source || own->source->item.key != key)
     own->source = run_of(t, own->loop, key);
   if (!own->source || (!goes_on(own, clock, within) && !clock_begin(t, own, clock, within, name))) {
@@ -127,13 +127,13 @@ void doacross_source(struct thread_state *t, struct doacross_cursor *own, const 
   uint32_t slot = own->used - 1;
   uint64_t at = (uint64_t)own->block->index << SLOT_BITS | slot;
   uint64_t moved = clock->base - own->block->clocks[slot].latest.base;
-  __atomic_store_n(&own->source->sources[place], at << MOVED_BITS | moved, __ATOMIC_RELEASE);
+  __atomic_store_n(&own->source->sources[position], at << MOVED_BITS | moved, __ATOMIC_RELEASE);
 }
 
 struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count)
 {
-  uint32_t place;
-  uint64_t key = key_of(vector, count, &place);
+  uint32_t position;
+  uint64_t key = key_of(vector, count, &position);
   struct run *run = own->sink && own->sink->item.key == key ? own->sink : own->source;
   if (!run || run->item.key != key) {
     uint32_t index = key_map_find(&runs, &own->loop->runs, key);
@@ -141,7 +141,7 @@ struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_depe
       return (struct doacross_clock){0};
     run = own->sink = pool_at(&runs, index);
   }
-  uint64_t source = __atomic_load_n(&run->sources[place], __ATOMIC_ACQUIRE);
+  uint64_t source = __atomic_load_n(&run->sources[position], __ATOMIC_ACQUIRE);
   if (!source)
     return (struct doacross_clock){0};
   const struct block *block = pool_at(&blocks, (uint32_t)(source >> (MOVED_BITS + SLOT_BITS)));

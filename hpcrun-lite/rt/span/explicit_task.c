@@ -10,7 +10,7 @@ enum { BATCH_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 struct task_batch {
   struct pool_item pool;
   uint32_t refs; /* of children that are not reported, and of the parent while it is open */
-  uint32_t parent, group, phase, flags, row, chunk;
+  uint32_t parent, group, interval, flags, row, chunk;
   uint32_t thread;                           /* of the parent, when it created them */
   uint32_t outer_instance, creation_context; /* in which they are created; the batch holds it */
   uint32_t scope_row, scope_instance, depth;
@@ -27,7 +27,7 @@ enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_
 struct end_slot {
   uint32_t lock;
   bool collected; /* a waiting thread has collected it: it is not offered again */
-  uint32_t parent, group, phase, chunk;
+  uint32_t parent, group, interval, chunk;
   uint64_t region;
   struct clock latest;
   uint64_t unused[5];
@@ -152,7 +152,7 @@ static bool fits(const struct task_batch *batch, const struct task *parent, uint
                  uint32_t creation_context, uint32_t thread)
 {
   return batch->code == (uint64_t)code && batch->flags == flags && batch->creation_context == creation_context &&
-         batch->group == parent->group && batch->phase == parent->phase && batch->chunk == parent->chunk &&
+         batch->group == parent->group && batch->interval == parent->interval && batch->chunk == parent->chunk &&
          batch->depth == parent->scopes_open && batch->scope_row == parent->scope.row &&
          batch->scope_instance == parent->scope.instance && batch->thread == thread &&
          clock_moved_on(&batch->at, &parent->now) && parent->now.base - batch->at.base < 1ull << MOVED_BITS;
@@ -182,7 +182,7 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
   batch->refs = BATCH_REFS; /* one by one: a cleared structure costs as much as the rest */
   batch->parent = parent_index;
   batch->group = parent->group;
-  batch->phase = parent->phase;
+  batch->interval = parent->interval;
   batch->flags = flags;
   batch->row = row;
   batch->thread = t->index;
@@ -226,7 +226,7 @@ static inline uint32_t task_from_batch(struct thread_state *t, uint32_t index, u
   task->batch = index;
   task->parent = batch->parent;
   task->group = batch->group;
-  task->phase = batch->phase;
+  task->interval = batch->interval;
   task->region = batch->region;
   task->creator_thread = batch->thread;
   task->outer_instance = batch->outer_instance;
@@ -282,7 +282,7 @@ static uint64_t create_for_parent(struct thread_state *t, int flags, uint32_t *r
 uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int flags, bool serial, const void *code,
                               uint32_t creation_context, uint32_t *row)
 {
-  uint64_t moment = work_clock_moment(t), word = rt_task_word(0);
+  uint64_t moment = work_clock_value(t), word = rt_task_word(0);
   *row = 0;
   graph_fragment_end_inline(t, moment);
   struct task *parent = span_of(t)->running;
@@ -467,14 +467,14 @@ static uint64_t bit_of(const struct thread_state *t)
   return 1ull << (t->live_slot < LAST_BIT ? t->live_slot : LAST_BIT);
 }
 
-/* The lazy join, besides the parent's, that waits for a child's end: its taskgroup's, or its phase's.  NULL if the
+/* The lazy join, besides the parent's, that waits for a child's end: its taskgroup's, or its interval's.  NULL if the
  * region has ended. */
-static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t phase)
+static struct lazy_join *pending_join(uint32_t group, uint64_t region, uint32_t interval)
 {
   if (group)
     return &graph_group(group)->ends;
   struct team *team = graph_open_team(region);
-  return team ? &team->phases[phase & 1].ends : NULL;
+  return team ? &team->intervals[interval & 1].ends : NULL;
 }
 
 static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_t chunk, const struct clock *latest)
@@ -517,11 +517,11 @@ static void slot_begin(struct end_slot *slot, const struct task_batch *batch)
   slot->parent = batch ? batch->parent : 0;
   slot->group = batch ? batch->group : 0;
   slot->region = batch ? batch->region : 0;
-  slot->phase = batch ? batch->phase : 0;
+  slot->interval = batch ? batch->interval : 0;
   slot->chunk = batch ? batch->chunk : 0;
 }
 
-/* Moves the thread's bit from the join of a group or phase to the one that waits for the thread's next ends; mostly
+/* Moves the thread's bit from the join of a group or interval to the one that waits for the thread's next ends; mostly
  * they are the same.  In the join of a parent it stays: few threads run children of one task, and the parent finds
  * nothing of its own in their slots. */
 static void move_bit(struct thread_state *t, struct lazy_join *from, struct lazy_join *to)
@@ -539,9 +539,9 @@ static struct unreported_ends report_locked(struct thread_state *t, struct end_s
 {
   struct unreported_ends unreported = span_of(t)->unreported;
   const struct task_batch *batch = unreported.batch ? at(unreported.batch) : NULL, *to = next ? at(next) : NULL;
-  struct lazy_join *ends = NULL, *next_ends = to ? pending_join(to->group, to->region, to->phase) : NULL;
+  struct lazy_join *ends = NULL, *next_ends = to ? pending_join(to->group, to->region, to->interval) : NULL;
   if (batch) {
-    ends = slot->collected ? NULL : pending_join(batch->group, batch->region, batch->phase);
+    ends = slot->collected ? NULL : pending_join(batch->group, batch->region, batch->interval);
     slot_offer(t, slot, batch, ends);
   }
   *latest = slot->latest;
@@ -697,10 +697,10 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
 
 /* ---- waiting ---- */
 
-/* Which slots a waiting thread collects: by parent task, by taskgroup, or by phase of a region.  Phases of one parity
- * are not distinguished: all threads have joined the older ones. */
+/* Which slots a waiting thread collects: by parent task, by taskgroup, or by interval of a region.  Intervals of one
+ * parity are not distinguished: all threads have joined the older ones. */
 struct slot_filter {
-  uint32_t task, group, phase, chunk;
+  uint32_t task, group, interval, chunk;
   bool all_chunks;
   uint64_t region;
 };
@@ -711,7 +711,7 @@ static bool slot_matches(const struct end_slot *slot, const struct slot_filter *
     return slot->parent == filter->task && (slot->chunk == filter->chunk || filter->all_chunks);
   if (filter->group)
     return slot->group == filter->group && !slot->collected;
-  return slot->region == filter->region && (slot->phase & 1) == (filter->phase & 1) && !slot->group;
+  return slot->region == filter->region && (slot->interval & 1) == (filter->interval & 1) && !slot->group;
 }
 
 static void collect_slot(struct thread_state *t, struct clock *clock, uint32_t index, const struct slot_filter *filter)
@@ -756,8 +756,8 @@ void explicit_task_join_group(struct thread_state *t, struct clock *clock, uint3
   collect(t, clock, &graph_group(group)->ends, &(struct slot_filter){.group = group});
 }
 
-void explicit_task_join_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase)
+void explicit_task_join_interval(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t interval)
 {
-  collect(t, clock, &graph_team(region)->phases[phase & 1].ends,
-          &(struct slot_filter){.region = region, .phase = phase});
+  collect(t, clock, &graph_team(region)->intervals[interval & 1].ends,
+          &(struct slot_filter){.region = region, .interval = interval});
 }

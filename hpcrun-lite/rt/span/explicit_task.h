@@ -4,15 +4,15 @@
  * has no place in the graph, and the loss is counted.  Two devices make small tasks cheap:
  *
  * - A new task gets no struct task.  A batch (struct task_batch) holds what consecutive children of one task from the
- * same code have in common: parent, taskgroup, phase, flags, and the parent's clock.  The data word of the task names
- * the batch and says how far the parent's clock has moved since.  The thread that runs the task makes its struct task,
- * from its own free items.
+ * same code have in common: parent, taskgroup, interval, flags, and the parent's clock.  The data word of the task
+ * names the batch and says how far the parent's clock has moved since.  The thread that runs the task makes its struct
+ * task, from its own free items.
  *
- * - The end of a task must reach its parent's join, and the join of its taskgroup or of the region's phase.  The thread
- *   keeps the latest end of the tasks of one batch in its own end slot and sets its bit in these lazy joins (struct
- *   lazy_join).  A thread that waits collects the slots of all threads whose bit is set.  The owner of a slot reports
- *   it only when it ends a task of another batch, or waits at a barrier.  So threads that run tasks of one parent do
- *   not write to the same memory. */
+ * - The end of a task must reach its parent's join, and the join of its taskgroup or of the region's barrier interval.
+ * The thread keeps the latest end of the tasks of one batch in its own end slot and sets its bit in these lazy joins
+ * (struct lazy_join).  A thread that waits collects the slots of all threads whose bit is set.  The owner of a slot
+ * reports it only when it ends a task of another batch, or waits at a barrier.  So threads that run tasks of one parent
+ * do not write to the same memory. */
 #ifndef HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 #define HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 
@@ -89,10 +89,11 @@ void explicit_task_drop(struct thread_state *t, uint32_t index);
 /* Reports the unreported ends to the joins that wait for them. */
 void explicit_task_report(struct thread_state *t);
 
-/* Raise the clock to the ends of: the children of a task, the members of a taskgroup, the tasks of a region's phase. */
+/* Raise the clock to the ends of: the children of a task, the members of a taskgroup, the tasks of a region's barrier
+ * interval. */
 void explicit_task_join_children(struct thread_state *t, struct clock *clock, uint32_t task);
 void explicit_task_join_group(struct thread_state *t, struct clock *clock, uint32_t group);
-void explicit_task_join_phase(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t phase);
+void explicit_task_join_interval(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t interval);
 
 /* A new struct task, all zero except for the pool's part, with one reference (0 without memory); and the release of a
  * reference. */

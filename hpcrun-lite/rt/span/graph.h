@@ -52,7 +52,7 @@ struct task {
   struct pool_item pool;
   uint32_t refs; /* one until the task ends, and one for each batch of its children */
   uint32_t flags;
-  uint32_t batch, parent, group, phase;
+  uint32_t batch, parent, group, interval;
   uint32_t creator_thread;
   uint64_t ran;                              /* ticks, when a thread has left it to another one */
   uint64_t region;                           /* handle; its lower half is the team's index */
@@ -96,13 +96,13 @@ struct shared_construct {
 } __attribute__((aligned(64)));
 
 /* The time between two barriers of a region. */
-struct phase {
+struct barrier_interval {
   uint64_t work; /* of implicit tasks, under the lock of ends.join */
   struct lazy_join ends;
 } __attribute__((aligned(64)));
 
 /* A region's team.  The region's creator writes it before its threads begin and after they have ended, except:
- * `instance`, under the lock; `size` and `loops_met`, which all threads write with the same value, relaxed; `phases`
+ * `instance`, under the lock; `size` and `loops_met`, which all threads write with the same value, relaxed; `intervals`
  * and `loops` (see there).  The creator stores `handle` with release when the rest is written; a thread that asks
  * whether the region is open loads it with acquire. */
 struct team {
@@ -118,7 +118,7 @@ struct team {
   uint64_t name;  /* in the graph log */
   uint64_t begun; /* ticks at its start, and its place: see construct/construct.h */
   uint32_t construct_owner, construct_record, construct_kind, construct_row; /* row 0: not set */
-  struct phase phases[2]; /* by parity, since threads may be one phase apart */
+  struct barrier_interval intervals[2]; /* by parity, since threads may be one interval apart */
   struct shared_construct loops[SHARED_LOOPS];
 };
 
@@ -231,26 +231,26 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
 
 static inline void graph_fragment_end(struct thread_state *t)
 {
-  graph_fragment_end_at(t, work_clock_moment(t));
+  graph_fragment_end_at(t, work_clock_value(t));
 }
 
 /* Begins the next fragment a little after a moment, so that a short callback does not read the counter again. */
 static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
   enum { CALLBACK_TICKS = 60 };
-  work_clock_begin(t, work_clock_is_time() ? moment + CALLBACK_TICKS : work_clock_moment(t));
+  work_clock_begin(t, work_clock_is_time() ? moment + CALLBACK_TICKS : work_clock_value(t));
 }
 
 static inline void graph_fragment_begin(struct thread_state *t)
 {
   if (span_of(t)->task) /* otherwise its work belongs to the task that it gets */
-    work_clock_begin(t, work_clock_moment(t));
+    work_clock_begin(t, work_clock_value(t));
 }
 
 /* The moment of a callback; read: the time-stamp counter if it was read already, else 0. */
 static inline uint64_t graph_moment(struct thread_state *t, uint64_t read)
 {
-  return read && work_clock_is_time() ? read : work_clock_moment(t);
+  return read && work_clock_is_time() ? read : work_clock_value(t);
 }
 
 /* The innermost instance around what the task does now; made if it is missing. */

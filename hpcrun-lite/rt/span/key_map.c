@@ -53,7 +53,7 @@ uint32_t key_map_find(const struct pool *items, const uint32_t *map, uint64_t ke
 }
 
 /* Puts a node in the place of an entry, with the entry and an item of another key below it. */
-static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, uint64_t other, uint32_t item,
+static bool add_node(struct thread_state *t, uint32_t *position, uint32_t entry, uint64_t other, uint32_t item,
                      uint64_t key, bool *added)
 {
   void *made;
@@ -66,7 +66,7 @@ static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, ui
   __builtin_memset(node->slots, 0, sizeof node->slots);
   *slot_of(node, other) = entry;
   *slot_of(node, key) = item;
-  *added = __atomic_compare_exchange_n(place, &entry, index | IS_NODE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  *added = __atomic_compare_exchange_n(position, &entry, index | IS_NODE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
   if (!*added) /* another thread was faster */
     pool_return(&nodes, &span_of(t)->free_key_nodes, index, node);
   return true;
@@ -76,22 +76,22 @@ static bool add_node(struct thread_state *t, uint32_t *place, uint32_t entry, ui
 uint32_t key_map_add(struct thread_state *t, const struct pool *items, uint32_t *map, uint32_t item)
 {
   uint64_t key = item_of(items, item)->key;
-  uint32_t *place = map;
+  uint32_t *position = map;
   for (bool added = false;;) {
-    uint32_t entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    uint32_t entry = __atomic_load_n(position, __ATOMIC_ACQUIRE);
     if (!entry) {
-      if (__atomic_compare_exchange_n(place, &entry, item, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      if (__atomic_compare_exchange_n(position, &entry, item, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return item;
       continue;
     }
     if (entry & IS_NODE && is_below(node_of(entry), key)) {
-      place = slot_of(node_of(entry), key);
+      position = slot_of(node_of(entry), key);
       continue;
     }
     uint64_t other = entry & IS_NODE ? node_of(entry)->key : item_of(items, entry)->key;
     if (other == key) /* an item: a key is below the nodes of that key */
       return entry;
-    if (!add_node(t, place, entry, other, item, key, &added))
+    if (!add_node(t, position, entry, other, item, key, &added))
       return 0;
     if (added)
       return item;

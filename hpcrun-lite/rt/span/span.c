@@ -1,6 +1,6 @@
 #include "hpcrun-lite/rt/span/span.h"
 
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -50,15 +50,15 @@ static void implicit_release(struct thread_state *t, uint32_t index)
 }
 
 /* Offers the clock of an implicit task, and its work, to all threads that leave the barrier. */
-static void phase_offer(struct thread_state *t, struct task *task, struct team *team)
+static void interval_offer(struct thread_state *t, struct task *task, struct team *team)
 {
-  struct phase *phase = &team->phases[task->phase & 1];
+  struct barrier_interval *interval = &team->intervals[task->interval & 1];
   struct scope *own = task->scopes_open ? &task->around[0] : &task->scope;
-  clock_lock(&phase->ends.join.lock);
-  phase->work += own->pending;
+  clock_lock(&interval->ends.join.lock);
+  interval->work += own->pending;
   own->pending = 0;
-  clock_raise(t, &phase->ends.join.latest, &task->now);
-  clock_unlock(&phase->ends.join.lock);
+  clock_raise(t, &interval->ends.join.latest, &task->now);
+  clock_unlock(&interval->ends.join.lock);
 }
 
 /* ---- threads of the program ---- */
@@ -184,7 +184,7 @@ static bool last_fragment_end(struct thread_state *t, const struct task *task)
     span->fragment_sample_count = 0;
     return nothing;
   }
-  uint64_t moment = work_clock_moment(t);
+  uint64_t moment = work_clock_value(t);
   if (nothing)
     work_clock_begin(t, moment);
   graph_fragment_end_at(t, moment);
@@ -204,7 +204,7 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
     worksharing_close(t, task);
     close_scopes(t, task);
     if (!nothing || task->scope.pending) /* otherwise offered at the barrier */
-      phase_offer(t, task, team);
+      interval_offer(t, task, team);
   }
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
@@ -230,8 +230,8 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   }
   struct team *team = graph_team(region);
   for (int i = 0; i < 2; i++) { /* a late worker of the previous region may have reported */
-    team->phases[i].work = team->phases[i].ends.holders = 0;
-    join_clear(t, &team->phases[i].ends.join);
+    team->intervals[i].work = team->intervals[i].ends.holders = 0;
+    join_clear(t, &team->intervals[i].ends.join);
   }
   uint32_t row =
       directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
@@ -314,12 +314,12 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
   }
   struct task *creator = team->creator ? graph_task(team->creator) : NULL;
   for (uint32_t i = 0; i < 2; i++) {
-    struct phase *phase = &team->phases[i];
+    struct barrier_interval *interval = &team->intervals[i];
     if (creator)
-      explicit_task_join_phase(t, &creator->now, region, i);
-    work += phase->work;
-    phase->work = phase->ends.holders = 0;
-    join_clear(t, &phase->ends.join);
+      explicit_task_join_interval(t, &creator->now, region, i);
+    work += interval->work;
+    interval->work = interval->ends.holders = 0;
+    join_clear(t, &interval->ends.join);
   }
   for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
     if (team->loops[i].number && creator)
@@ -413,10 +413,10 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
     worksharing_close(t, task);
   graph_flush_work(t, task);
   if (is_barrier(kind)) {
-    explicit_task_close(t, task); /* what it creates next belongs to another phase */
+    explicit_task_close(t, task); /* what it creates next belongs to another interval */
     explicit_task_report(t);
     if (team)
-      phase_offer(t, task, team);
+      interval_offer(t, task, team);
   }
   uint32_t row = 0;
   if (kind == ompt_sync_region_taskwait)
@@ -448,8 +448,8 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   else if (kind == ompt_sync_region_taskgroup && task->group)
     explicit_task_join_group(t, &task->now, task->group);
   else if (is_barrier(kind) && team) {
-    explicit_task_join_phase(t, &task->now, task->region, task->phase);
-    task->phase++;
+    explicit_task_join_interval(t, &task->now, task->region, task->interval);
+    task->interval++;
   }
   if ((kind == ompt_sync_region_taskwait && !(task->flags & TASK_IN_LOOP)) || (is_barrier(kind) && team))
     depend_settled(t, &task->depend);
@@ -511,7 +511,7 @@ void span_window(struct thread_state *t)
 {
   if (!rt_paused())
     graph_fragment_end(t);
-  window_pass();
+  time_filter_pass();
   graph_fragment_begin(t);
 }
 
@@ -634,8 +634,8 @@ void span_offer_open_tasks(struct thread_state *self, struct thread_state *t)
     const struct task *task = graph_task(index);
     struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
     reach_offered(self, task);
-    for (int phase = 0; team && phase < 2; phase++)
-      join_offer(self, &graph_program, &team->phases[phase].ends.join.latest);
+    for (int interval = 0; team && interval < 2; interval++)
+      join_offer(self, &graph_program, &team->intervals[interval].ends.join.latest);
     index = team ? team->creator : task->parent;
   }
 }

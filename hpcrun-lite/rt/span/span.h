@@ -72,7 +72,7 @@ void span_taskgroup_end(struct thread_state *t, uint32_t task);
  * followed.  Other threads notice it at their next event. */
 void span_pause(struct thread_state *t, bool pause);
 
-/* Handler: does what is due at the limits of the part of the run that is measured (rt/filter/window.h). */
+/* Handler: does what is due at the limits of the part of the run that is measured (rt/filter/time_filter.h). */
 void span_window(struct thread_state *t);
 
 /* Handler: adds a sample to the running fragment. */

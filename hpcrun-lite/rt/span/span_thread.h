@@ -111,7 +111,7 @@ struct span_thread {
   struct unreported_ends unreported;
   struct pool_cache free_tasks, free_groups, free_batches, free_segments, free_instances, free_ends, free_links,
       free_addresses, free_key_nodes, free_runs, free_source_blocks;
-  struct format_chunk *compaction_chunk;
+  struct format_extent *compaction_extent;
 };
 
 static inline struct span_thread *span_of(const struct thread_state *t)

@@ -244,7 +244,7 @@ void work_clock_start(struct thread_state *t)
     query_kernel(work);
   else if (span_process.work_unit != WORK_USER)
     start_counter(t);
-  work->since = work_clock_moment(t);
+  work->since = work_clock_value(t);
 }
 
 void work_clock_stop(struct thread_state *t)

@@ -40,7 +40,7 @@ static inline bool work_clock_is_time(void)
 }
 
 /* The current moment. */
-static inline uint64_t work_clock_moment(struct thread_state *t)
+static inline uint64_t work_clock_value(struct thread_state *t)
 {
   if (work_clock_is_time())
     return rt_ticks();
@@ -80,7 +80,7 @@ static inline void work_clock_begin(struct thread_state *t, uint64_t moment)
 static inline void work_clock_wait(struct thread_state *t, uint64_t ticks)
 {
   struct span_thread *span = span_of(t);
-  uint64_t moment = work_clock_is_time() ? ticks : work_clock_moment(t);
+  uint64_t moment = work_clock_is_time() ? ticks : work_clock_value(t);
   span->work.done = work_clock_until(t, moment);
   span->work.since = span->work.wait_since = moment;
 }

@@ -174,7 +174,7 @@ void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_
     graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
   if (!index || !(graph_task(index)->flags & TASK_IN_LOOP) || kind == ompt_dispatch_taskloop_chunk)
     return;
-  uint64_t moment = work_clock_moment(t);
+  uint64_t moment = work_clock_value(t);
   graph_fragment_end_at(t, moment);
   struct task *task = graph_task(index);
   graph_flush_work(t, task);
@@ -422,7 +422,7 @@ static void doacross_take(struct thread_state *t, struct task *task, struct doac
     __attribute__((noinline));
 static void doacross_take(struct thread_state *t, struct task *task, struct doacross_clock source)
 {
-  uint64_t moment = work_clock_moment(t);
+  uint64_t moment = work_clock_value(t);
   graph_fragment_end_at(t, moment);
   graph_take_final(t, task, source.join, source.moved);
   graph_fragment_begin_after(t, moment);
@@ -442,7 +442,7 @@ static void doacross_announce(struct thread_state *t, struct task *task, const o
     __attribute__((noinline));
 static void doacross_announce(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
 {
-  uint64_t moment = work_clock_moment(t);
+  uint64_t moment = work_clock_value(t);
   graph_fragment_end_inline(t, moment);
   doacross_source(t, &task->doacross, vector, count, &task->now, task->now.base - task->loop_begin + 1, task->name);
   graph_fragment_begin_after(t, moment);
@@ -456,7 +456,7 @@ static void depend_names(struct thread_state *t, struct task *task, const ompt_d
   if (!task->parent)
     return;
   struct task *parent = task->parent == span_of(t)->task ? span_of(t)->running : graph_task(task->parent);
-  uint64_t moment = work_clock_moment(t);
+  uint64_t moment = work_clock_value(t);
   graph_fragment_end_at(t, moment);
   depend_add(t, &parent->depend, &task->depend, &task->now, dependences, count);
   task->scope.begin = task->now.base;

@@ -54,9 +54,9 @@ static void charge(uint32_t row, uint32_t number, enum scaling_part part, double
   tree_value(&tree, row, number * SCALING_COLUMNS + SCALING_SAMPLES, model_rounded(seconds * 1000));
 }
 
-static const struct scaling_loss *loss(uint32_t row, uint32_t point)
+static const struct scaling_lost *loss(uint32_t row, uint32_t point)
 {
-  return &scaling.losses[row * scaling.points_count + point];
+  return &scaling.lost[row * scaling.points_count + point];
 }
 
 /* 2 s of serial and 8 s of parallel code: Amdahl's law, measured without error. */
@@ -88,9 +88,9 @@ static void amdahl_is_exact(void **state)
     near(point->work_scaling, 1);
     if (i)
       near(point->serial_fraction, 0.2);
-    near(loss(serial, i)->loss_s, 2 * (threads[i] - 1.0));
-    near(loss(parallel, i)->loss_s, 0);
-    near(loss(0, i)->loss_s, threads[i] * point->elapsed_s - 10);
+    near(loss(serial, i)->lost_s, 2 * (threads[i] - 1.0));
+    near(loss(parallel, i)->lost_s, 0);
+    near(loss(0, i)->lost_s, threads[i] * point->elapsed_s - 10);
     near(loss(0, i)->other_s, 0);
   }
   assert_true(isnan(scaling.points[0].serial_fraction));
@@ -138,7 +138,7 @@ static void another_base_than_one_thread(void **state)
   near(scaling.points[1].speedup, 6.0 / 4);
   near(scaling.points[1].efficiency, 0.75);
   near(scaling.points[1].serial_fraction, (4.0 / 6 - 0.5) / 0.5);
-  near(loss(0, 1)->loss_s, 4 * 4.0 - 2 * 6.0);
+  near(loss(0, 1)->lost_s, 4 * 4.0 - 2 * 6.0);
 }
 
 /* Every part is a loss of its own; what no context is charged with is `other`; losses of contexts add up. */
@@ -162,17 +162,17 @@ static void losses_add_up(void **state)
   near(loss(first, 1)->part_s[SCALING_INFLATION], 1);
   near(loss(first, 1)->part_s[SCALING_OVERHEAD], 0.5);
   near(loss(first, 1)->part_s[SCALING_IDLENESS], 2);
-  near(loss(first, 1)->loss_s, 3.5);
+  near(loss(first, 1)->lost_s, 3.5);
   near(loss(second, 1)->part_s[SCALING_INFLATION], -0.5);
   near(loss(second, 1)->part_s[SCALING_LOCKWAIT], 3);
-  near(loss(second, 1)->loss_s, 3.5);
-  near(loss(0, 1)->loss_s, 10);
+  near(loss(second, 1)->lost_s, 3.5);
+  near(loss(0, 1)->lost_s, 10);
   near(loss(0, 1)->other_s, 3);
   double sum = loss(0, 1)->other_s;
   for (int part = 0; part < SCALING_PARTS; part++)
     sum += loss(0, 1)->part_s[part];
-  near(sum, loss(0, 1)->loss_s);
-  near(loss(first, 1)->loss_s + loss(second, 1)->loss_s + loss(0, 1)->other_s, loss(0, 1)->loss_s);
+  near(sum, loss(0, 1)->lost_s);
+  near(loss(first, 1)->lost_s + loss(second, 1)->lost_s + loss(0, 1)->other_s, loss(0, 1)->lost_s);
   for (int i = 0; i < SCALING_LATER; i++) {
     double whole = scaling.later_s[first * SCALING_LATER + i] + scaling.later_s[second * SCALING_LATER + i];
     near(whole, 7 * (4.0 * scaling_later_factors[i] - 1) / 3);
@@ -199,7 +199,7 @@ static void weak_scaling(void **state)
   assert_true(isnan(scaling.points[1].serial_fraction));
   near(loss(row, 1)->part_s[SCALING_INFLATION], 1);
   near(loss(row, 1)->part_s[SCALING_IDLENESS], 1);
-  near(loss(0, 1)->loss_s, 2);
+  near(loss(0, 1)->lost_s, 2);
   near(loss(0, 1)->other_s, 0);
   near(scaling.later[0].whole_s, 10 + 2 * 7.0 / 3);
   near(scaling.later[0].speedup, 8 * 10 / (10 + 2 * 7.0 / 3));
@@ -226,7 +226,7 @@ static void repeated_runs(void **state)
   near(scaling.points[1].least_s, 6);
   near(scaling.points[1].most_s, 6.4);
   near(scaling.points[1].speedup, 10 / 6.1);
-  near(loss(noisy, 1)->loss_s, 3);
+  near(loss(noisy, 1)->lost_s, 3);
   assert_true(compare_is_significant(&loss(noisy, 1)->figure));
   assert_false(compare_is_significant(&loss(same, 1)->figure));
   assert_true(isnan(loss(noisy, 0)->figure.probability));
@@ -242,7 +242,7 @@ static void runs_without_contexts(void **state)
   scaling_compute(runs, 2, false, false, &tree, &scaling);
   near(scaling.points[1].speedup, 2);
   near(scaling.points[1].serial_fraction, 0);
-  near(loss(0, 1)->loss_s, 0);
+  near(loss(0, 1)->lost_s, 0);
   assert_int_equal(scaling.contexts, 0);
 }
 

@@ -49,12 +49,12 @@ static void directive(uint32_t kind, uint32_t number, uint32_t line)
   static struct names_directive places[8] = {{.file = "", .name = ""}};
   static uint32_t at[8] = {MODEL_NONE};
   static struct names_address addresses[8];
-  static struct names_step steps[8];
+  static struct names_frame steps[8];
   uint32_t here = profile.workspan.directives_count;
   directives[here] = (struct profile_directive){.kind = kind};
   places[here] = (struct names_directive){.name = names.functions[number].name, .file = file, .line = line};
   addresses[here] = (struct names_address){.first = here, .count = 1};
-  steps[here] = (struct names_step){.function = number, .file = file, .line = line};
+  steps[here] = (struct names_frame){.function = number, .file = file, .line = line};
   at[here] = here;
   profile.workspan.directives = directives;
   profile.workspan.directives_count = here + 1;
@@ -62,7 +62,7 @@ static void directive(uint32_t kind, uint32_t number, uint32_t line)
   names.directive_at = at;
   names.addresses = addresses;
   names.addresses_count = here + 1;
-  names.steps = steps;
+  names.frames = steps;
 }
 
 static int begin(void **state)
@@ -113,7 +113,7 @@ static int end(void **state)
   names.directives = NULL; /* and the other static arrays */
   names.directive_at = NULL;
   names.addresses = NULL;
-  names.steps = NULL;
+  names.frames = NULL;
   names_release(&names);
   return 0;
 }

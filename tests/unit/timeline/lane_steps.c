@@ -32,11 +32,11 @@ void begin(bool constructs)
   compose.thread.end_ns = compose.thread.wall_ns = compose.process.wall_ns;
   for (uint32_t i = 0; i < RECORDS && constructs; i++)
     compose.constructs[compose_construct(&compose, 0, kinds[i], 0, 1)].flags = i == LINK ? FORMAT_CONSTRUCT_LINK : 0;
-  for (uint32_t i = 0; i < PLACES && !constructs; i++)
+  for (uint32_t i = 0; i < SITES && !constructs; i++)
     compose_wait(&compose,
-                 i == PLACE_LOCK ? FORMAT_WAIT_LOCK
-                 : i             ? FORMAT_WAIT_BARRIER
-                                 : FORMAT_WAIT_PARKED,
+                 i == SITE_LOCK ? FORMAT_WAIT_LOCK
+                 : i            ? FORMAT_WAIT_BARRIER
+                                : FORMAT_WAIT_PARKED,
                  i, 0, 0, 0);
   traced_begin(&trace, START_TICKS);
   sampled = 0;

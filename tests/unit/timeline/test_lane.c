@@ -90,7 +90,7 @@ static void test_behind_the_last_barrier(void **state)
   expect("idle/4 4, core_wait/4 20, work:7 24, work 40");
 }
 
-/* How much of a wait was in the tool, the wait's place tells; not when. */
+/* How much of a wait was in the tool, the wait's site tells; not when. */
 static void test_the_tool_in_waits(void **state)
 {
   (void)state;
@@ -276,17 +276,17 @@ static void test_codes_of_constructs(void **state)
   expect(expected);
 }
 
-static void test_codes_of_places(void **state)
+static void test_codes_of_sites(void **state)
 {
   (void)state;
   begin(false);
   traced_state(&trace, 1, TRACELOG_STATE, PARKED + 1, 4 * STATE_UNITS, 0);
   put_own(BARRIER + 1, 4, 1);
   put_number(TRACELOG_HOLDER, 3);
-  traced_state(&trace, 1, TRACELOG_STATE, PLACE_LOCK + 1, 2 * STATE_UNITS, 0);
+  traced_state(&trace, 1, TRACELOG_STATE, SITE_LOCK + 1, 2 * STATE_UNITS, 0);
   sample(TRACELOG_WORKS, 12, 1, 0);
   traced_state(&trace, 1, TRACELOG_STATE, 0, 2 * STATE_UNITS, 0);
-  traced_state(&trace, 1, TRACELOG_STATE, PLACES + 1, 8 * STATE_UNITS, 0);
+  traced_state(&trace, 1, TRACELOG_STATE, SITES + 1, 8 * STATE_UNITS, 0);
   traced_state(&trace, 1, TRACELOG_STATE, 0, (LIFE - 20) * STATE_UNITS, 0);
   expect("idle/1 4, idle/2 7, overhead/2 8, lock_wait/3@3 10, work:1 12, gap 20, work 40");
 }
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
       lane_test(test_the_runtime_and_processor_time),
       lane_test(test_pauses_and_sleep),
       lane_test(test_codes_of_constructs),
-      lane_test(test_codes_of_places),
+      lane_test(test_codes_of_sites),
       lane_test(test_equal_neighbours_are_one_interval),
   };
   return UNIT_RUN(argc, argv, "lane", tests, make_directory, remove_directory);

@@ -36,7 +36,7 @@ static void test_larger_holes_are_gaps(void **state)
 }
 
 /* Also the first one, however short. */
-static void test_chunks_that_were_dropped_are_gaps(void **state)
+static void test_extents_that_were_dropped_are_gaps(void **state)
 {
   (void)state;
   trace.streams[0].number = 1;
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
       lane_test(test_samples_without_states),
       lane_test(test_small_holes_at_both_ends_belong_to_their_neighbours),
       lane_test(test_larger_holes_are_gaps),
-      lane_test(test_chunks_that_were_dropped_are_gaps),
+      lane_test(test_extents_that_were_dropped_are_gaps),
       lane_test(test_a_thread_without_a_trace_is_a_gap),
       lane_test(test_a_trace_beyond_the_life),
       lane_test(test_the_state_of_a_killed_process),

@@ -14,7 +14,7 @@ static char directory[] = "/tmp/test-stream-XXXXXX", path[64];
 static struct stream_file file;
 
 /* What a reader finds in the file. */
-static struct format_chunk found[WINDOWS];
+static struct format_extent found[WINDOWS];
 static uint32_t bytes_of[WINDOWS]; /* the first four bytes of each */
 static size_t found_count;
 
@@ -40,7 +40,7 @@ static bool next(struct stream *stream, uint32_t owner, uint32_t value, unsigned
 static void look(uint32_t owner)
 {
   FILE *stream = fopen(path, "rb");
-  struct format_chunk head;
+  struct format_extent head;
   found_count = 0;
   assert_non_null(stream);
   while (fread(&head, sizeof head, 1, stream) == 1 && found_count < WINDOWS) {
@@ -53,13 +53,13 @@ static void look(uint32_t owner)
       assert_int_equal(fseek(stream, (long)head.stored_size, SEEK_CUR), 0);
       continue;
     }
-    size_t place = found_count++;
-    for (; place && found[place - 1].first > head.first; place--) {
-      found[place] = found[place - 1];
-      bytes_of[place] = bytes_of[place - 1];
+    size_t position = found_count++;
+    for (; position && found[position - 1].first > head.first; position--) {
+      found[position] = found[position - 1];
+      bytes_of[position] = bytes_of[position - 1];
     }
-    found[place] = head;
-    assert_int_equal(fread(&bytes_of[place], 4, 1, stream), 1);
+    found[position] = head;
+    assert_int_equal(fread(&bytes_of[position], 4, 1, stream), 1);
     assert_int_equal(fseek(stream, (long)head.stored_size - 4, SEEK_CUR), 0);
   }
   fclose(stream);
@@ -207,7 +207,7 @@ static void set_limit(rlim_t bytes)
 }
 
 /* Nor a file, in a forked child, whose parent had one. */
-static void test_without_memory_there_are_no_places(void **state)
+static void test_without_memory_there_are_no_slots(void **state)
 {
   struct stream stream = {0};
   unsigned losses = 0;
@@ -219,7 +219,7 @@ static void test_without_memory_there_are_no_places(void **state)
   bool started = stream_start(&file, path, FORMAT_TRACE, 1ull << 40, true);
   set_limit_of(RLIMIT_AS, RLIM_INFINITY);
   assert_false(started);
-  assert_int_equal(file.places, 0);
+  assert_int_equal(file.slots, 0);
   assert_int_equal(stream_length(&file), 0);
 }
 
@@ -279,18 +279,18 @@ static void *append(void *argument)
     sched_yield();
     for (const uint8_t *at = stream.at; at < stream.end; at += 512)
       atomic_fetch_add(&mixed, *at != owner);
-    atomic_fetch_add(&mixed, stream.chunk->owner != owner);
+    atomic_fetch_add(&mixed, stream.extent->owner != owner);
   }
   atomic_fetch_add(&all_losses, losses);
   stream_close(&file, &stream);
   return NULL;
 }
 
-static void race(uint32_t places, bool keep_last)
+static void race(uint32_t slots, bool keep_last)
 {
   pthread_t threads[THREADS];
   uint32_t owners[THREADS];
-  begin((uint64_t)places * WINDOW, keep_last);
+  begin((uint64_t)slots * WINDOW, keep_last);
   atomic_store(&all_windows, 0);
   atomic_store(&all_losses, 0);
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -307,12 +307,12 @@ static void test_threads_have_windows_of_their_own(void **state)
   (void)state;
   assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
   for (int i = 0; i < ROUNDS; i++) {
-    uint32_t places = 1 + (uint32_t)i % 6;
-    race(places, true);
-    assert_true(found_count == places && all_windows == THREADS * TURNS &&
-                stream_length(&file) == (uint64_t)places * WINDOW);
-    race(places, false);
-    assert_true(found_count == places && all_windows == places);
+    uint32_t slots = 1 + (uint32_t)i % 6;
+    race(slots, true);
+    assert_true(found_count == slots && all_windows == THREADS * TURNS &&
+                stream_length(&file) == (uint64_t)slots * WINDOW);
+    race(slots, false);
+    assert_true(found_count == slots && all_windows == slots);
     assert_int_equal(all_losses, THREADS);
   }
   assert_int_equal(mixed, 0);
@@ -344,7 +344,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_a_small_limit_is_one_window),
       cmocka_unit_test(test_the_oldest_windows_are_used_again),
       cmocka_unit_test(test_a_mapped_window_is_not_used_again),
-      cmocka_unit_test(test_without_memory_there_are_no_places),
+      cmocka_unit_test(test_without_memory_there_are_no_slots),
       cmocka_unit_test(test_a_full_disk_ends_streams),
       cmocka_unit_test(test_threads_have_windows_of_their_own),
   };

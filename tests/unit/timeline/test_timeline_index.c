@@ -265,15 +265,15 @@ static void damage_is_found(void **state)
   close(fd);
 }
 
-/* Replaces the head by one that says other things, and keeps the other chunks. */
+/* Replaces the head by one that says other things, and keeps the other extents. */
 static struct timeline_index *open_with_head(uint32_t shift, uint32_t levels)
 {
   struct format_index head = {.digest = key.digest, .shift = shift, .levels = levels};
   head.cell_size = sizeof(struct timeline_index_cell);
-  struct format_chunk chunk = {.table = FORMAT_INDEX, .count = sizeof head, .record_size = 1};
+  struct format_extent extent = {.table = FORMAT_INDEX, .count = sizeof head, .record_size = 1};
   uint8_t packed[1024];
   ZSTD_CCtx *zstd = ZSTD_createCCtx();
-  size_t size = format_pack(&chunk, &head, zstd, packed, sizeof packed);
+  size_t size = format_pack(&extent, &head, zstd, packed, sizeof packed);
   ZSTD_freeCCtx(zstd);
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   assert_true(size && fd >= 0 && write(fd, packed, size) == (ssize_t)size);

@@ -1,4 +1,4 @@
-/* Reading the trace: its events, chunks that are missing, damaged or there twice, and bytes that are damaged anywhere.
+/* Reading the trace: its events, extents that are missing, damaged or there twice, and bytes that are damaged anywhere.
  */
 #include "hpcprof-lite/input/trace_reader.h"
 #include "tests/support/compose_trace.h"
@@ -61,10 +61,10 @@ static size_t read_thread(uint32_t thread)
 }
 
 /* An event and its time, in units of states since the start. */
-static const struct trace_event *expect(size_t place, enum trace_event_kind kind, uint64_t begin, uint64_t end)
+static const struct trace_event *expect(size_t position, enum trace_event_kind kind, uint64_t begin, uint64_t end)
 {
-  assert_true(place < found_count);
-  const struct trace_event *event = &found[place];
+  assert_true(position < found_count);
+  const struct trace_event *event = &found[position];
   assert_int_equal(event->kind, kind);
   assert_int_equal(event->begin_ticks, BEGIN + begin * STATE);
   assert_int_equal(event->end_ticks, BEGIN + end * STATE);
@@ -122,7 +122,7 @@ static void test_all_events(void **state)
   }
 }
 
-static void test_chunks_of_threads_in_any_order(void **state)
+static void test_extents_of_threads_in_any_order(void **state)
 {
   (void)state;
   for (uint32_t i = 0; i < 10; i++) {
@@ -144,13 +144,13 @@ static void test_chunks_of_threads_in_any_order(void **state)
   assert_int_equal(trace_reader_content(&reader, 4), TRACE_READER_NOTHING);
   assert_true(trace_reader_has_states(measurement, 1) && trace_reader_has_states(measurement, 3));
   assert_false(trace_reader_has_states(measurement, 4));
-  struct stream_chunks first; /* the five of thread 1, and one */
-  assert_int_equal(stream_chunks_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, 2, &problems, &first), 0);
+  struct stream_extents first; /* the five of thread 1, and one */
+  assert_int_equal(stream_extents_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, 2, &problems, &first), 0);
   assert_int_equal(first.count, 6);
-  stream_chunks_release(&first);
+  stream_extents_release(&first);
 }
 
-static void test_missing_chunks_are_gaps(void **state)
+static void test_missing_extents_are_gaps(void **state)
 {
   (void)state;
   plain(1, 1, 5);
@@ -169,8 +169,8 @@ static void test_missing_chunks_are_gaps(void **state)
   assert_int_equal(problems.count, 0); /* they were dropped, and counted where the trace was written */
 }
 
-/* The offset of the n-th chunk. */
-static size_t chunk_at(unsigned number)
+/* The offset of the n-th extent. */
+static size_t extent_at(unsigned number)
 {
   for (size_t i = 0; i + 8 <= compose.size; i++)
     if (!memcmp(compose.bytes + i, "hpcrlite", 8) && !number--)
@@ -179,7 +179,7 @@ static size_t chunk_at(unsigned number)
   return 0;
 }
 
-static void test_damaged_chunks_are_gaps(void **state)
+static void test_damaged_extents_are_gaps(void **state)
 {
   (void)state;
   for (uint64_t i = 0; i < 3; i++) {
@@ -188,20 +188,20 @@ static void test_damaged_chunks_are_gaps(void **state)
   }
   plain(1, 3, 5);
   save(COMPOSE_PACKED);
-  compose.bytes[chunk_at(1) + 66] ^= 1;
-  compose.bytes[chunk_at(2)] ^= 1; /* its header: it is missing */
+  compose.bytes[extent_at(1) + 66] ^= 1;
+  compose.bytes[extent_at(2)] ^= 1; /* its header: it is missing */
   write_file();
   assert_int_equal(read_thread(1), 3);
   expect(0, TRACE_EVENT_STATE, 0, 5);
   expect(1, TRACE_EVENT_GAP, 5, 15);
   assert_int_equal(expect(2, TRACE_EVENT_STATE, 15, 20)->code, 3);
   assert_int_equal(problems.count, 2);
-  assert_non_null(strstr(problems.lines[0], "no chunk begins here"));
-  assert_non_null(strstr(problems.lines[1], "thread 1, chunk 1 at offset 72: checksum"));
+  assert_non_null(strstr(problems.lines[0], "no extent begins here"));
+  assert_non_null(strstr(problems.lines[1], "thread 1, extent 1 at offset 72: checksum"));
   assert_int_equal(read_thread(2), 0);
 }
 
-static void test_operations_that_are_invalid_end_a_chunk(void **state)
+static void test_operations_that_are_invalid_end_an_extent(void **state)
 {
   (void)state;
   plain(1, 1, 5);
@@ -215,12 +215,12 @@ static void test_operations_that_are_invalid_end_a_chunk(void **state)
   expect(1, TRACE_EVENT_GAP, 5, 10);
   expect(2, TRACE_EVENT_STATE, 10, 15);
   assert_int_equal(problems.count, 1);
-  assert_non_null(strstr(problems.lines[0], "chunk 0 at offset 0: invalid operation"));
+  assert_non_null(strstr(problems.lines[0], "extent 0 at offset 0: invalid operation"));
 }
 
-static void add_chunk(uint32_t thread, uint32_t number, const char *bytes, uint32_t size)
+static void add_extent(uint32_t thread, uint32_t number, const char *bytes, uint32_t size)
 {
-  compose_chunk(&compose, FORMAT_TRACE, thread, number, size, 1, bytes);
+  compose_extent(&compose, FORMAT_TRACE, thread, number, size, 1, bytes);
 }
 
 static void test_the_first_of_two_copies_counts(void **state)
@@ -230,9 +230,9 @@ static void test_the_first_of_two_copies_counts(void **state)
   traced_cut(&trace, 1, 0, 0, 0);
   plain(1, 2, 5);
   traced_compose(&trace, COMPOSE_PACKED, &compose);
-  add_chunk(1, 0, "\x83\x00\x00\x04\x20", 5);
-  add_chunk(1, UINT32_MAX, "\x83\x00\x00\x08\x03", 5);
-  add_chunk(1, UINT32_MAX, "\x83\x00\x00\x08\x03\x03\x01\x07", 8);
+  add_extent(1, 0, "\x83\x00\x00\x04\x20", 5);
+  add_extent(1, UINT32_MAX, "\x83\x00\x00\x08\x03", 5);
+  add_extent(1, UINT32_MAX, "\x83\x00\x00\x08\x03\x03\x01\x07", 8);
   write_file();
   assert_int_equal(read_thread(1), 5);
   expect(1, TRACE_EVENT_STATE, 5, 10);
@@ -241,22 +241,22 @@ static void test_the_first_of_two_copies_counts(void **state)
   assert_int_equal(found[4].end_ticks, BEGIN + SAMPLE);
 }
 
-static void test_chunks_without_a_time(void **state)
+static void test_extents_without_a_time(void **state)
 {
   (void)state;
   plain(1, 1, 5);
   traced_compose(&trace, COMPOSE_PACKED, &compose);
-  add_chunk(1, 1, "\x04\x05", 2);
-  add_chunk(1, 2, "", 0);
-  add_chunk(1, 3, "\x83\x05", 2);
+  add_extent(1, 1, "\x04\x05", 2);
+  add_extent(1, 2, "", 0);
+  add_extent(1, 3, "\x83\x05", 2);
   write_file();
   assert_int_equal(read_thread(1), 1);
   assert_int_equal(problems.count, 2);
-  assert_non_null(strstr(problems.lines[0], "chunk 1 at offset 72: it does not begin with a time"));
-  assert_non_null(strstr(problems.lines[1], "chunk 3"));
+  assert_non_null(strstr(problems.lines[0], "extent 1 at offset 72: it does not begin with a time"));
+  assert_non_null(strstr(problems.lines[1], "extent 3"));
 }
 
-/* Operations that describe the next state do not reach beyond a gap, or into the next chunk. */
+/* Operations that describe the next state do not reach beyond a gap, or into the next extent. */
 static void test_a_gap_ends_what_was_to_begin(void **state)
 {
   static const uint64_t one[] = {1};
@@ -280,57 +280,57 @@ static void test_a_gap_ends_what_was_to_begin(void **state)
 /* What is left out lies before the time, and what is read is as without that. */
 static void test_parts(void **state)
 {
-  enum { CHUNKS = 9, DURATION = 5 };
+  enum { EXTENTS = 9, DURATION = 5 };
   (void)state;
   for (int samples_only = 0; samples_only < 2; samples_only++) {
     traced_begin(&trace, BEGIN);
     if (samples_only)
       traced_samples_only(&trace);
-    for (uint32_t i = 0; i < CHUNKS; i++) {
+    for (uint32_t i = 0; i < EXTENTS; i++) {
       if (samples_only)
         traced_sample(&trace, 1, TRACELOG_WORKS, DURATION, i, 0, 0, 0);
       else
         plain(1, i, DURATION);
-      if (i + 1 < CHUNKS)
+      if (i + 1 < EXTENTS)
         traced_cut(&trace, 1, 0, 0, 0);
     }
     save(COMPOSE_PACKED);
     uint64_t unit = samples_only ? SAMPLE : STATE;
-    for (uint64_t at = 1; at < (CHUNKS + 2) * DURATION; at++) {
-      size_t count = read_from(1, BEGIN + at * unit), last = at / DURATION < CHUNKS ? at / DURATION : CHUNKS - 1;
-      size_t skipped = last > 1 ? last - 1 : 0; /* the chunk before it is read, too */
-      assert_int_equal(count, CHUNKS - skipped);
+    for (uint64_t at = 1; at < (EXTENTS + 2) * DURATION; at++) {
+      size_t count = read_from(1, BEGIN + at * unit), last = at / DURATION < EXTENTS ? at / DURATION : EXTENTS - 1;
+      size_t skipped = last > 1 ? last - 1 : 0; /* the extent before it is read, too */
+      assert_int_equal(count, EXTENTS - skipped);
       for (size_t i = 0; i < count; i++)
         assert_int_equal(found[i].end_ticks, BEGIN + (i + skipped + 1) * DURATION * unit);
     }
     assert_int_equal(read_from(2, BEGIN), 0);
-    compose.bytes[chunk_at(4) + 66] ^= 1; /* what is damaged is not passed over */
+    compose.bytes[extent_at(4) + 66] ^= 1; /* what is damaged is not passed over */
     write_file();
-    assert_int_equal(read_from(1, BEGIN + 7 * DURATION * unit), samples_only ? CHUNKS - 1 : CHUNKS);
+    assert_int_equal(read_from(1, BEGIN + 7 * DURATION * unit), samples_only ? EXTENTS - 1 : EXTENTS);
     assert_int_equal(problems.count, 1);
   }
 }
 
-/* Its chunks begin with the same clock of states. */
+/* Its extents begin with the same clock of states. */
 static void test_a_part_of_a_long_state_has_its_samples(void **state)
 {
-  enum { CHUNKS = 9, PERIOD = 5 };
+  enum { EXTENTS = 9, PERIOD = 5 };
   (void)state;
   plain(1, 1, 1);
-  for (uint32_t i = 0; i < CHUNKS; i++) {
+  for (uint32_t i = 0; i < EXTENTS; i++) {
     traced_sample(&trace, 1, TRACELOG_WORKS, PERIOD, i, 0, 0, 0);
-    if (i + 1 < CHUNKS)
+    if (i + 1 < EXTENTS)
       traced_cut(&trace, 1, 0, 0, 0);
   }
-  plain(1, 2, CHUNKS * PERIOD * (SAMPLE / STATE));
+  plain(1, 2, EXTENTS * PERIOD * (SAMPLE / STATE));
   save(COMPOSE_PACKED);
-  for (uint64_t at = PERIOD; at < CHUNKS * PERIOD; at += PERIOD) {
+  for (uint64_t at = PERIOD; at < EXTENTS * PERIOD; at += PERIOD) {
     uint64_t first = BEGIN + at * SAMPLE;
-    size_t count = read_from(1, first), place = 0;
-    while (place < count && (found[place].kind != TRACE_EVENT_SAMPLE || found[place].end_ticks < first))
-      place++;
-    assert_true(place < count && found[place].end_ticks == first);
-    assert_true(count <= CHUNKS + 3 - at / PERIOD);
+    size_t count = read_from(1, first), position = 0;
+    while (position < count && (found[position].kind != TRACE_EVENT_SAMPLE || found[position].end_ticks < first))
+      position++;
+    assert_true(position < count && found[position].end_ticks == first);
+    assert_true(count <= EXTENTS + 3 - at / PERIOD);
     assert_int_equal(found[count - 1].code, 2);
   }
 }
@@ -415,12 +415,12 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_all_events, setup),
-      cmocka_unit_test_setup(test_chunks_of_threads_in_any_order, setup),
-      cmocka_unit_test_setup(test_missing_chunks_are_gaps, setup),
-      cmocka_unit_test_setup(test_damaged_chunks_are_gaps, setup),
-      cmocka_unit_test_setup(test_operations_that_are_invalid_end_a_chunk, setup),
+      cmocka_unit_test_setup(test_extents_of_threads_in_any_order, setup),
+      cmocka_unit_test_setup(test_missing_extents_are_gaps, setup),
+      cmocka_unit_test_setup(test_damaged_extents_are_gaps, setup),
+      cmocka_unit_test_setup(test_operations_that_are_invalid_end_an_extent, setup),
       cmocka_unit_test_setup(test_the_first_of_two_copies_counts, setup),
-      cmocka_unit_test_setup(test_chunks_without_a_time, setup),
+      cmocka_unit_test_setup(test_extents_without_a_time, setup),
       cmocka_unit_test_setup(test_a_gap_ends_what_was_to_begin, setup),
       cmocka_unit_test_setup(test_parts, setup),
       cmocka_unit_test_setup(test_a_part_of_a_long_state_has_its_samples, setup),

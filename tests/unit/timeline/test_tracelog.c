@@ -13,7 +13,7 @@ static struct measured_thread measured;
 static struct thread_state *const t = (struct thread_state *)&measured;
 static struct format_thread record;
 static struct tracelog_record found[RECORDS];
-static size_t found_count, chunks;
+static size_t found_count, extents;
 static uint8_t bytes[BYTES];
 
 /* Starts a trace, and the thread's stream at that time. */
@@ -38,18 +38,18 @@ static int end(void **state)
   return 0;
 }
 
-/* Decodes all chunks of the file, which must have no fault, and begin with the clocks. */
+/* Decodes all extents of the file, which must have no fault, and begin with the clocks. */
 static void decode(void)
 {
   FILE *stream = fopen(path, "rb");
   size_t size = stream ? fread(bytes, 1, sizeof bytes, stream) : 0;
-  found_count = chunks = 0;
+  found_count = extents = 0;
   assert_true(stream && size < sizeof bytes);
   fclose(stream);
   for (size_t at = 0; at < size;) {
-    struct format_chunk head;
+    struct format_extent head;
     memcpy(&head, bytes + at, sizeof head);
-    assert_true(head.magic == FORMAT_MAGIC && head.table == FORMAT_TRACE && head.owner == 5 && head.first == chunks++);
+    assert_true(head.magic == FORMAT_MAGIC && head.table == FORMAT_TRACE && head.owner == 5 && head.first == extents++);
     size_t offset = 0;
     bool damaged = false;
     struct tracelog_record *first = &found[found_count];
@@ -64,20 +64,20 @@ static void decode(void)
 }
 
 /* That record must be there. */
-static void expect(size_t place, enum tracelog_form form, unsigned op, unsigned count, const uint64_t *operands)
+static void expect(size_t position, enum tracelog_form form, unsigned op, unsigned count, const uint64_t *operands)
 {
-  assert_true(place < found_count);
-  assert_int_equal(found[place].form, form);
+  assert_true(position < found_count);
+  assert_int_equal(found[position].form, form);
   if (form == TRACELOG_OTHER)
-    assert_int_equal(found[place].op, op);
+    assert_int_equal(found[position].op, op);
   for (unsigned i = 0; i < count; i++)
-    assert_int_equal(found[place].operand[i], operands[i]);
+    assert_int_equal(found[position].operand[i], operands[i]);
 }
 
-#define expect_op(place, op, ...)                                                                                      \
-  expect(place, TRACELOG_OTHER, op, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (const uint64_t[]){__VA_ARGS__})
-#define expect_state(place, form, ...)                                                                                 \
-  expect(place, form, 0, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (const uint64_t[]){__VA_ARGS__})
+#define expect_op(position, op, ...)                                                                                   \
+  expect(position, TRACELOG_OTHER, op, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (const uint64_t[]){__VA_ARGS__})
+#define expect_state(position, form, ...)                                                                              \
+  expect(position, form, 0, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (const uint64_t[]){__VA_ARGS__})
 
 static const uint64_t numbers[] = {0, 1, 62, 63, 64, 127, 128, 16383, 16384, 1ull << 32, 1ull << 63, UINT64_MAX};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
@@ -125,7 +125,7 @@ static void test_short_states_add_up(void **state)
   for (size_t i = 0; i < found_count; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];
   assert_int_equal(sum, (now >> TRACELOG_STATE_SHIFT) - (77 >> TRACELOG_STATE_SHIFT));
-  assert_true(found_count < 40000 && chunks > 1); /* those without a unit are not written */
+  assert_true(found_count < 40000 && extents > 1); /* those without a unit are not written */
 }
 
 static void test_what_begins_with_a_state(void **state)
@@ -213,7 +213,7 @@ static void test_a_trace_that_stops(void **state)
   trace_stop(t);
   trace_state(t, 100 * UNIT_TICKS, 1);
   sample_trace_put(t, TRACELOG_WORKS, 1, 1, 1);
-  assert_null(trace_of(t)->stream.chunk);
+  assert_null(trace_of(t)->stream.extent);
 }
 
 static void test_sleep(void **state)
@@ -390,7 +390,7 @@ static void test_weights_of_samples(void **state)
     tool += one->operand[3] << TRACELOG_NS_SHIFT;
     last -= one->operand[0];
   }
-  assert_int_equal(found_count - chunks, COUNT);
+  assert_int_equal(found_count - extents, COUNT);
   assert_true(llabs(sum - kept) <= PERIOD / 2 && plain > 10);
   assert_true(tool <= record.tool_ns && tool + PERIOD / 16 + 2000 >= record.tool_ns);
   assert_int_equal(last, 0);
@@ -450,7 +450,8 @@ static void test_own_work_of_many_waits(void **state)
   assert_in_range(sum, expected - 2 * UNIT_TICKS, expected);
 }
 
-/* No operation crosses chunks, and each chunk continues the clocks; at the limit the stream ends, which is counted. */
+/* No operation crosses extents, and each extent continues the clocks; at the limit the stream ends, which is counted.
+ */
 static void test_the_limit(void **state)
 {
   enum { STATES = 60000, LIMIT = 3 * STREAM_WINDOW_LIMITED };
@@ -465,7 +466,7 @@ static void test_the_limit(void **state)
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   assert_int_equal(stream_length(trace_file()), LIMIT);
   decode();
-  assert_int_equal(chunks, 3);
+  assert_int_equal(extents, 3);
   for (size_t i = 0; i < found_count; i++) {
     if (found[i].form == TRACELOG_OTHER) {
       assert_true(found[i].op == TRACELOG_BEGIN || found[i].op == TRACELOG_START);
@@ -504,11 +505,11 @@ static void test_a_thread_that_finds_no_window(void **state)
     continue;
   trace_state(t, 450 * UNIT_TICKS, 5);
   trace_state(t, 470 * UNIT_TICKS, 6);
-  assert_int_equal(trace_of(t)->stream.chunks, 2); /* one was left out */
+  assert_int_equal(trace_of(t)->stream.extents, 2); /* one was left out */
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1); /* of the other thread's window */
   FILE *stream = fopen(path, "rb");
-  struct format_chunk head;
+  struct format_extent head;
   assert_true(stream && fread(&head, sizeof head, 1, stream) == 1 && fread(bytes, head.count, 1, stream) == 1);
   fclose(stream);
   assert_true(head.owner == 5 && head.first == 1);
@@ -526,7 +527,7 @@ static void test_a_thread_that_finds_no_window(void **state)
  * known what the thread did, a gap. */
 static void test_an_end_that_did_not_come(void **state)
 {
-  struct format_wait wait = {.place = 4};
+  struct format_wait wait = {.site = 4};
   (void)state;
   span_process.online = false;
   begin(true, 0, 0);
@@ -587,7 +588,7 @@ static void test_a_gap_without_room(void **state)
   (void)state;
   span_process.online = false;
   begin(true, 0, 0);
-  while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 250))
+  while (!trace_of(t)->stream.extent || stream_has_room(&trace_of(t)->stream, 250))
     trace_state(t, now += UNIT_TICKS, 1);
   while (stream_has_room(&trace_of(t)->stream, TRACELOG_RECORD_MAX))
     trace_put_op(t, TRACELOG_CHUNK, 0, NULL);
@@ -597,7 +598,7 @@ static void test_a_gap_without_room(void **state)
   uint64_t later = trace_of(t)->state_clock;
   trace_state(t, (later + 7) << TRACELOG_STATE_SHIFT, 2);
   decode();
-  assert_int_equal(chunks, 2);
+  assert_int_equal(extents, 2);
   for (size_t i = 0; i < found_count - 2; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];
   assert_int_equal(sum * UNIT_TICKS, now);
@@ -608,7 +609,7 @@ static void test_a_gap_without_room(void **state)
 /* What a thread begins or ends once CTL reads the streams, the end of the trace has instead. */
 static void test_changes_at_the_end(void **state)
 {
-  struct format_wait wait = {.place = 4};
+  struct format_wait wait = {.site = 4};
   (void)state;
   span_process.online = false;
   begin(true, 0, 0);
@@ -653,11 +654,11 @@ static void test_windows_at_the_end(void **state)
   (void)state;
   span_process.online = false;
   begin(true, 0, 0);
-  while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 300))
+  while (!trace_of(t)->stream.extent || stream_has_room(&trace_of(t)->stream, 300))
     trace_state(t, now += UNIT_TICKS, 1);
-  struct format_chunk *before = trace_of(t)->stream.chunk;
+  struct format_extent *before = trace_of(t)->stream.extent;
   waiting_end_trace(t, now + UNIT_TICKS, false);
-  assert_true(trace_of(t)->stream.chunk != before && before->magic == FORMAT_MAGIC); /* it can be read */
+  assert_true(trace_of(t)->stream.extent != before && before->magic == FORMAT_MAGIC); /* it can be read */
   munmap(before, STREAM_WINDOW_FIRST);
   decode();
   for (size_t i = 0; i < found_count; i++)
@@ -672,11 +673,11 @@ static void the_last_window_at_the_end(bool keep_last)
   span_process.online = false;
   begin(true, 0, 0);
   trace_start(path, RT_TRACE_STATES, STREAM_WINDOW_LIMITED, keep_last);
-  while (!trace_of(t)->stream.chunk || stream_has_room(&trace_of(t)->stream, 300))
+  while (!trace_of(t)->stream.extent || stream_has_room(&trace_of(t)->stream, 300))
     trace_state(t, now += UNIT_TICKS, 1);
-  struct format_chunk *before = trace_of(t)->stream.chunk;
+  struct format_extent *before = trace_of(t)->stream.extent;
   waiting_end_trace(t, now + 5 * UNIT_TICKS, false);
-  assert_true(trace_of(t)->stream.chunk == before);
+  assert_true(trace_of(t)->stream.extent == before);
   decode();
   for (size_t i = 0; i < found_count; i++)
     sum += found[i].form == TRACELOG_OTHER ? 0 : found[i].operand[1];

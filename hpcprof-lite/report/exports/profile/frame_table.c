@@ -17,9 +17,9 @@ static bool same_frame(const struct tree_row *a, const struct tree_row *b)
 static uint64_t hash_of(const struct tree_row *row)
 {
   if (row->function != MODEL_NONE)
-    return index_hash(1, row->function);
-  uint64_t hash = index_hash(index_hash(2, row->kind), row->line);
-  return index_hash_bytes(hash, row->name, strlen(row->name));
+    return hash_map_key(1, row->function);
+  uint64_t hash = hash_map_key(hash_map_key(2, row->kind), row->line);
+  return hash_map_key_bytes(hash, row->name, strlen(row->name));
 }
 
 /* Finds or adds the frame of a row. */
@@ -27,11 +27,11 @@ static void number_row(const struct tree *tree, uint32_t row, struct frame_table
 {
   assert(row < tree->count);
   uint64_t hash = hash_of(&tree->rows[row]);
-  uint32_t found = INDEX_FIND(&table->index, hash, i, same_frame(table->rows[i - 1], &tree->rows[row]));
+  uint32_t found = HASH_MAP_FIND(&table->map, hash, i, same_frame(table->rows[i - 1], &tree->rows[row]));
   if (!found) {
     table->rows[table->count] = &tree->rows[row];
     found = ++table->count;
-    index_add(&table->index, hash, found);
+    hash_map_add(&table->map, hash, found);
   }
   table->frame_of[row] = found - 1;
 }
@@ -53,5 +53,5 @@ void frame_table_release(struct frame_table *table)
 {
   free(table->frame_of);
   free(table->rows);
-  index_release(&table->index);
+  hash_map_release(&table->map);
 }

@@ -6,14 +6,14 @@
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_PROFILE_FRAME_TABLE_H
 #define HPCPROF_LITE_REPORT_EXPORTS_PROFILE_FRAME_TABLE_H
 
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/report/exports/profile/tree_walk.h"
 
 struct frame_table {
   uint32_t *frame_of;           /* [row] frame; [number of rows] that of omitted rows */
   const struct tree_row **rows; /* [frame] one of its rows, which tells where it is declared; tree_walk_omitted */
   uint32_t count;
-  struct index index; /* frames + 1 */
+  struct hash_map map; /* frames + 1 */
 };
 
 void frame_table_init(const struct report *report, struct frame_table *table);

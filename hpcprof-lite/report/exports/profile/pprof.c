@@ -54,8 +54,8 @@ struct pprof {
   struct protobuf_message message, inner;
   struct string_table strings;
   struct location *locations;
-  struct index location_index; /* locations + 1 */
-  struct level *levels;        /* [depth] */
+  struct hash_map location_map; /* locations + 1 */
+  struct level *levels;         /* [depth] */
   size_t locations_room, levels_room;
   uint32_t locations_count;
 };
@@ -65,13 +65,13 @@ struct pprof {
 /* Finds or adds a location.  Returns its number + 1. */
 static uint32_t location_number(struct pprof *pprof, const struct location *wanted)
 {
-  uint64_t hash = index_hash(index_hash(index_hash(3, wanted->frame), wanted->line), wanted->outer);
+  uint64_t hash = hash_map_key(hash_map_key(hash_map_key(3, wanted->frame), wanted->line), wanted->outer);
   uint32_t found =
-      INDEX_FIND(&pprof->location_index, hash, i, !memcmp(&pprof->locations[i - 1], wanted, sizeof *wanted));
+      HASH_MAP_FIND(&pprof->location_map, hash, i, !memcmp(&pprof->locations[i - 1], wanted, sizeof *wanted));
   if (found)
     return found;
   *XAPPEND(pprof->locations, pprof->locations_count, pprof->locations_room) = *wanted;
-  index_add(&pprof->location_index, hash, pprof->locations_count);
+  hash_map_add(&pprof->location_map, hash, pprof->locations_count);
   return pprof->locations_count;
 }
 
@@ -260,7 +260,7 @@ int pprof_write(const struct report *report)
   protobuf_release(&pprof.message);
   protobuf_release(&pprof.inner);
   string_table_release(&pprof.strings);
-  index_release(&pprof.location_index);
+  hash_map_release(&pprof.location_map);
   free(pprof.locations);
   free(pprof.levels);
   return status;

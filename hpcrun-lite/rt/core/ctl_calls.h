@@ -1,14 +1,14 @@
 /* The calls from RT up to CTL, all of them: tests/gates checks that there are no others.
  *
  * Context: RT calls, CTL defines.  The calling thread is not inside, except where the filter is read and recorded. */
-#ifndef HPCRUN_LITE_RT_CORE_CONTROL_CALLS_H
-#define HPCRUN_LITE_RT_CORE_CONTROL_CALLS_H
+#ifndef HPCRUN_LITE_RT_CORE_CTL_CALLS_H
+#define HPCRUN_LITE_RT_CORE_CTL_CALLS_H
 
 #include <stdint.h>
 
 struct filter;
 
-/* tool.c: the calling thread begins to be measured, which needs memory and the control lock.  For a thread that the
+/* tool.c: the calling thread begins to be measured, which needs memory and the CTL lock.  For a thread that the
  * runtime has created without calling the interposed pthread_create(): only its first callback shows it. */
 void threads_adopt(void);
 

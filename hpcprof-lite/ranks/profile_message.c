@@ -1,4 +1,4 @@
-#include "hpcprof-lite/ranks/serialisation.h"
+#include "hpcprof-lite/ranks/profile_message.h"
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/merge/span_merge.h"
@@ -75,7 +75,7 @@ static const uint32_t own_layout[] = {4,
                                       SIZE(profile_user_count),
                                       SIZE(context_node),
                                       SIZE(context_share),
-                                      SIZE(context_mark),
+                                      SIZE(context_construct),
                                       SIZE(catalog_module),
                                       SIZE(catalog_column),
                                       SIZE(construct_node),
@@ -83,13 +83,13 @@ static const uint32_t own_layout[] = {4,
                                       SIZE(construct_counts),
                                       SIZE(construct_tasks)};
 
-void serialisation_release(struct serialisation *message)
+void profile_message_release(struct profile_message *message)
 {
   free(message->bytes);
-  *message = (struct serialisation){0};
+  *message = (struct profile_message){0};
 }
 
-bool serialisation_check(struct serialisation *message, bool valid)
+bool profile_message_check(struct profile_message *message, bool valid)
 {
   if (!valid && !message->status)
     message->status = ERR_INPUT;
@@ -101,7 +101,7 @@ static size_t padded(size_t size)
   return (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
 }
 
-void serialisation_put(struct serialisation *message, const void *block, size_t size)
+void profile_message_put(struct profile_message *message, const void *block, size_t size)
 {
   assert(!message->at && (block || !size));
   if (message->status)
@@ -114,74 +114,74 @@ void serialisation_put(struct serialisation *message, const void *block, size_t 
   message->size = needed;
 }
 
-const void *serialisation_get(struct serialisation *message, size_t size)
+const void *profile_message_get(struct profile_message *message, size_t size)
 {
   assert(message->at <= message->size);
   size_t left = message->size - message->at;
-  if (!serialisation_check(message, size <= left && padded(size) <= left))
+  if (!profile_message_check(message, size <= left && padded(size) <= left))
     return NULL;
   const void *block = message->bytes + message->at;
   message->at += padded(size);
   return block;
 }
 
-void serialisation_put_number(struct serialisation *message, uint64_t number)
+void profile_message_put_number(struct profile_message *message, uint64_t number)
 {
-  serialisation_put(message, &number, sizeof number);
+  profile_message_put(message, &number, sizeof number);
 }
 
-uint64_t serialisation_get_number(struct serialisation *message)
+uint64_t profile_message_get_number(struct profile_message *message)
 {
-  const uint64_t *number = serialisation_get(message, sizeof *number);
+  const uint64_t *number = profile_message_get(message, sizeof *number);
   return number ? *number : 0;
 }
 
-void serialisation_put_array(struct serialisation *message, const void *records, uint64_t count, size_t record_size)
+void profile_message_put_array(struct profile_message *message, const void *records, uint64_t count, size_t record_size)
 {
   assert(record_size);
-  serialisation_put_number(message, count);
-  serialisation_put(message, records, count * record_size);
+  profile_message_put_number(message, count);
+  profile_message_put(message, records, count * record_size);
 }
 
-const void *serialisation_get_array(struct serialisation *message, uint32_t *count, size_t record_size)
+const void *profile_message_get_array(struct profile_message *message, uint32_t *count, size_t record_size)
 {
   assert(count && record_size);
-  uint64_t number = serialisation_get_number(message);
-  bool valid = serialisation_check(message, number <= UINT32_MAX);
-  const void *records = valid ? serialisation_get(message, number * record_size) : NULL;
+  uint64_t number = profile_message_get_number(message);
+  bool valid = profile_message_check(message, number <= UINT32_MAX);
+  const void *records = valid ? profile_message_get(message, number * record_size) : NULL;
   *count = records ? (uint32_t)number : 0;
   return records;
 }
 
-static void put_string(struct serialisation *message, const char *text)
+static void put_string(struct profile_message *message, const char *text)
 {
-  serialisation_put_array(message, text, text ? strlen(text) + 1 : 0, 1);
+  profile_message_put_array(message, text, text ? strlen(text) + 1 : 0, 1);
 }
 
 /* The next string, which belongs to the message; NULL if the sender had none, or on failure. */
-static const char *get_string(struct serialisation *message)
+static const char *get_string(struct profile_message *message)
 {
   uint32_t length;
-  const char *text = serialisation_get_array(message, &length, 1);
-  return serialisation_check(message, !length || !text[length - 1]) && length ? text : NULL;
+  const char *text = profile_message_get_array(message, &length, 1);
+  return profile_message_check(message, !length || !text[length - 1]) && length ? text : NULL;
 }
 
-void *serialisation_own_array(struct serialisation *message, uint32_t *count, size_t record_size)
+void *profile_message_own_array(struct profile_message *message, uint32_t *count, size_t record_size)
 {
-  const void *records = serialisation_get_array(message, count, record_size);
+  const void *records = profile_message_get_array(message, count, record_size);
   return records ? memcpy(xcalloc((size_t)*count + 1, record_size), records, *count * record_size) : NULL;
 }
 
-void serialisation_put_problems(struct serialisation *message, const struct problems *problems)
+void profile_message_put_problems(struct profile_message *message, const struct problems *problems)
 {
-  serialisation_put_number(message, problems->count);
+  profile_message_put_number(message, problems->count);
   for (size_t i = 0; i < PROBLEMS_MAX && i < problems->count; i++)
     put_string(message, problems->lines[i]);
 }
 
-void serialisation_get_problems(struct serialisation *message, struct problems *problems)
+void profile_message_get_problems(struct profile_message *message, struct problems *problems)
 {
-  uint64_t count = serialisation_get_number(message);
+  uint64_t count = profile_message_get_number(message);
   for (size_t i = 0; i < count && !message->status; i++) {
     const char *line = i < PROBLEMS_MAX ? get_string(message) : NULL;
     if (line)
@@ -194,33 +194,33 @@ void serialisation_get_problems(struct serialisation *message, struct problems *
   }
 }
 
-void serialisation_put_column(struct serialisation *message, const void *records, uint64_t count, size_t record_size,
-                              size_t at)
+void profile_message_put_column(struct profile_message *message, const void *records, uint64_t count,
+                                size_t record_size, size_t at)
 {
   assert(record_size >= at + sizeof(uint32_t));
-  serialisation_put_number(message, count);
+  profile_message_put_number(message, count);
   for (uint64_t i = 0; i < count; i++)
-    serialisation_put(message, (const uint8_t *)records + i * record_size + at, sizeof(uint32_t));
+    profile_message_put(message, (const uint8_t *)records + i * record_size + at, sizeof(uint32_t));
 }
 
-uint32_t serialisation_get_count(struct serialisation *message)
+uint32_t profile_message_get_count(struct profile_message *message)
 {
-  uint64_t count = serialisation_get_number(message);
-  return serialisation_check(message, count <= message->size && count < UINT32_MAX) ? (uint32_t)count : 0;
+  uint64_t count = profile_message_get_number(message);
+  return profile_message_check(message, count <= message->size && count < UINT32_MAX) ? (uint32_t)count : 0;
 }
 
-uint32_t serialisation_get_cell(struct serialisation *message, uint32_t limit, bool allow_none)
+uint32_t profile_message_get_cell(struct profile_message *message, uint32_t limit, bool allow_none)
 {
   assert(limit);
-  const uint32_t *cell = serialisation_get(message, sizeof *cell);
+  const uint32_t *cell = profile_message_get(message, sizeof *cell);
   bool valid = cell && (*cell < limit || (allow_none && *cell == MODEL_NONE));
-  return serialisation_check(message, valid) ? *cell : 0;
+  return profile_message_check(message, valid) ? *cell : 0;
 }
 
-bool serialisation_get_numbers(struct serialisation *message, uint32_t count, uint32_t limit, uint32_t **numbers)
+bool profile_message_get_numbers(struct profile_message *message, uint32_t count, uint32_t limit, uint32_t **numbers)
 {
   uint32_t found;
-  *numbers = serialisation_own_array(message, &found, sizeof **numbers);
+  *numbers = profile_message_own_array(message, &found, sizeof **numbers);
   bool valid = found == count;
   for (uint32_t i = 0; i < found && valid; i++)
     valid = (*numbers)[i] < limit || (*numbers)[i] == MODEL_NONE;
@@ -228,21 +228,21 @@ bool serialisation_get_numbers(struct serialisation *message, uint32_t count, ui
     free(*numbers);
     *numbers = NULL;
   }
-  return serialisation_check(message, valid);
+  return profile_message_check(message, valid);
 }
 
-void serialisation_put_tree(struct serialisation *message, const struct tree *tree)
+void profile_message_put_tree(struct profile_message *message, const struct tree *tree)
 {
-  serialisation_put_column(message, tree->rows, tree->count, sizeof *tree->rows, offsetof(struct tree_row, parent));
+  profile_message_put_column(message, tree->rows, tree->count, sizeof *tree->rows, offsetof(struct tree_row, parent));
 }
 
-void serialisation_get_tree(struct serialisation *message, struct tree *tree)
+void profile_message_get_tree(struct profile_message *message, struct tree *tree)
 {
   assert(!tree->rows);
-  uint32_t count = serialisation_get_count(message);
+  uint32_t count = profile_message_get_count(message);
   tree->rows = xcalloc((size_t)count + 1, sizeof *tree->rows);
   for (uint32_t row = 0; row < count && !message->status; row++) {
-    uint32_t above = serialisation_get_cell(message, row ? row : UINT32_MAX, !row);
+    uint32_t above = profile_message_get_cell(message, row ? row : UINT32_MAX, !row);
     tree->rows[row].parent = row ? above : MODEL_NONE;
     tree->rows[row].depth = row ? tree->rows[above].depth + 1 : 0;
     tree->count = row + 1;
@@ -264,7 +264,7 @@ static uint32_t *count_at(void *record, const struct part *part)
   return (uint32_t *)(void *)((uint8_t *)record + part->count);
 }
 
-static void put_parts(struct serialisation *message, const void *record, const struct part *part)
+static void put_parts(struct profile_message *message, const void *record, const struct part *part)
 {
   for (; part->kind; part++) {
     const uint8_t *array = part->kind == FLAGS ? NULL : pointer_at(record, part->at);
@@ -275,16 +275,16 @@ static void put_parts(struct serialisation *message, const void *record, const s
       continue;
     if (array)
       memcpy(&count, (const uint8_t *)record + part->count, sizeof count);
-    serialisation_put_array(message, array, count, part->size);
+    profile_message_put_array(message, array, count, part->size);
     for (uint32_t i = 0; i < count && part->parts; i++)
       put_parts(message, array + i * part->size, part->parts);
   }
 }
 
-static void put_records(struct serialisation *message, const void *records, uint32_t count, size_t size,
+static void put_records(struct profile_message *message, const void *records, uint32_t count, size_t size,
                         const struct part *parts)
 {
-  serialisation_put_array(message, records, count, size);
+  profile_message_put_array(message, records, count, size);
   for (uint32_t i = 0; i < count; i++)
     put_parts(message, (const uint8_t *)records + i * size, parts);
 }
@@ -305,7 +305,7 @@ static void clear_parts(void *record, const struct part *part)
 }
 
 /* Reads what a record, whose parts are clear, refers to. */
-static void get_parts(struct serialisation *message, void *record, const struct part *part)
+static void get_parts(struct profile_message *message, void *record, const struct part *part)
 {
   for (; part->kind && !message->status; part++) {
     void *found = NULL;
@@ -313,7 +313,7 @@ static void get_parts(struct serialisation *message, void *record, const struct 
     if (part->kind == FLAGS)
       continue;
     if (part->kind == LIST) {
-      found = serialisation_own_array(message, &count, part->size);
+      found = profile_message_own_array(message, &count, part->size);
     } else {
       const char *text = get_string(message);
       found = text ? xstrdup(text) : NULL;
@@ -331,15 +331,15 @@ static void get_parts(struct serialisation *message, void *record, const struct 
 /* ---- processes ---- */
 
 /* What was counted in the rows of a process, and the names of what was. */
-static void put_counts(struct serialisation *message, const struct construct_times *times)
+static void put_counts(struct profile_message *message, const struct construct_times *times)
 {
-  serialisation_put_number(message, times->counts ? times->rows_count : 0);
+  profile_message_put_number(message, times->counts ? times->rows_count : 0);
   for (uint32_t i = 0; i < times->rows_count && times->counts; i++)
-    serialisation_put(message, times->rows[i].figures.counts, sizeof *times->counts);
-  serialisation_put_array(message, times->counters.names, times->counters.count, sizeof *times->counters.names);
+    profile_message_put(message, times->rows[i].figures.counts, sizeof *times->counts);
+  profile_message_put_array(message, times->counters.names, times->counters.count, sizeof *times->counters.names);
 }
 
-static void put_process(struct serialisation *message, const struct profile_process *process, bool bare)
+static void put_process(struct profile_message *message, const struct profile_process *process, bool bare)
 {
   struct profile_process sent = *process;
   if (bare) {
@@ -348,7 +348,7 @@ static void put_process(struct serialisation *message, const struct profile_proc
     sent.constructs = (struct construct_times){0};
     sent.marks = (struct profile_marks){0};
   }
-  serialisation_put(message, &sent, sizeof sent);
+  profile_message_put(message, &sent, sizeof sent);
   put_parts(message, &sent, process_parts);
   put_counts(message, &sent.constructs);
 }
@@ -359,7 +359,7 @@ struct number_map {
   uint32_t columns[CATALOG_COLUMNS_MAX], columns_count;
 };
 
-static void get_directives(struct serialisation *message, const struct number_map *numbers,
+static void get_directives(struct profile_message *message, const struct number_map *numbers,
                            struct profile_workspan *workspan)
 {
   assert(numbers->modules || !numbers->modules_count);
@@ -368,7 +368,7 @@ static void get_directives(struct serialisation *message, const struct number_ma
     bool placed = directive->module != MODEL_NONE;
     bool valid =
         directive->name && directive->kind < DIRECTIVE_KINDS && (!placed || directive->module < numbers->modules_count);
-    if (serialisation_check(message, valid) && placed)
+    if (profile_message_check(message, valid) && placed)
       directive->module = numbers->modules[directive->module];
   }
   if (workspan->known && !workspan->unit)
@@ -393,28 +393,28 @@ static bool valid_constructs(const struct construct_times *times, const struct p
 }
 
 /* Reads the names of the events that a process has counted. */
-static void get_counters(struct serialisation *message, struct counter_names *counters)
+static void get_counters(struct profile_message *message, struct counter_names *counters)
 {
   uint32_t count;
-  char(*names)[COUNTER_NAME_MAX] = serialisation_own_array(message, &count, sizeof *names);
-  bool valid = serialisation_check(message, count <= COUNTERS_MAX);
+  char(*names)[COUNTER_NAME_MAX] = profile_message_own_array(message, &count, sizeof *names);
+  bool valid = profile_message_check(message, count <= COUNTERS_MAX);
   for (uint32_t i = 0; i < count && valid; i++) {
     names[i][COUNTER_NAME_MAX - 1] = '\0';
-    valid = serialisation_check(message, counter_names_add(counters, names[i]) == i);
+    valid = profile_message_check(message, counter_names_add(counters, names[i]) == i);
   }
   free(names);
 }
 
 /* Reads what was counted in the rows of a process, if anything was. */
-static void get_counts(struct serialisation *message, struct construct_times *times)
+static void get_counts(struct profile_message *message, struct construct_times *times)
 {
   uint32_t count;
-  times->counts = serialisation_own_array(message, &count, sizeof *times->counts);
+  times->counts = profile_message_own_array(message, &count, sizeof *times->counts);
   if (count != times->rows_count) {
     free(times->counts);
     times->counts = NULL;
   }
-  serialisation_check(message, !count || count == times->rows_count);
+  profile_message_check(message, !count || count == times->rows_count);
   construct_times_set_counts(times);
 }
 
@@ -424,17 +424,17 @@ static bool valid_marks(const struct profile_marks *marks)
   uint32_t size = marks->text_size;
   bool valid = size ? !marks->text[0] && !marks->text[size - 1] : !marks->marks_count && !marks->counts_count;
   for (uint32_t i = 0; i < marks->marks_count && valid; i++)
-    valid = marks->marks[i].name < marks->text_size && marks->marks[i].phase <= 1 &&
+    valid = marks->marks[i].name < marks->text_size && marks->marks[i].user_phase <= 1 &&
             (!i || marks->marks[i].at_ns >= marks->marks[i - 1].at_ns);
   for (uint32_t i = 0; i < marks->counts_count && valid; i++)
     valid = marks->counts[i].name < marks->text_size;
   return valid;
 }
 
-static void get_process(struct serialisation *message, const struct number_map *numbers,
+static void get_process(struct profile_message *message, const struct number_map *numbers,
                         struct profile_process *process)
 {
-  const struct profile_process *record = serialisation_get(message, sizeof *record);
+  const struct profile_process *record = profile_message_get(message, sizeof *record);
   if (!record)
     return;
   memcpy(process, record, sizeof *process);
@@ -448,87 +448,87 @@ static void get_process(struct serialisation *message, const struct number_map *
   get_counts(message, &process->constructs);
   get_counters(message, &process->constructs.counters);
   if (message->status ||
-      !serialisation_check(message, valid_constructs(&process->constructs, process) && valid_marks(&process->marks)))
+      !profile_message_check(message, valid_constructs(&process->constructs, process) && valid_marks(&process->marks)))
     return;
   for (uint32_t i = 0; i < process->marks.marks_count; i++)
-    process->marks.phases += process->marks.marks[i].phase;
+    process->marks.user_phases += process->marks.marks[i].user_phase;
 }
 
 /* Puts the processes that this rank has read, with their places among those of the run. */
-static void put_processes(struct serialisation *message, const struct profile *profile, bool bare)
+static void put_processes(struct profile_message *message, const struct profile *profile, bool bare)
 {
   uint32_t present = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     present += profile->processes[i].path != NULL;
-  serialisation_put_number(message, profile->processes_count);
-  serialisation_put_number(message, present);
+  profile_message_put_number(message, profile->processes_count);
+  profile_message_put_number(message, present);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     if (!profile->processes[i].path)
       continue;
-    serialisation_put_number(message, i);
+    profile_message_put_number(message, i);
     put_process(message, &profile->processes[i], bare);
-    serialisation_put_problems(message, bare ? &(struct problems){0} : &profile->problems[i]);
+    profile_message_put_problems(message, bare ? &(struct problems){0} : &profile->problems[i]);
   }
 }
 
 /* Allocates the processes of the run, unless the profile has them. */
-static void reserve_processes(struct serialisation *message, struct profile *profile, uint64_t count)
+static void reserve_processes(struct profile_message *message, struct profile *profile, uint64_t count)
 {
   assert(!profile->processes == !profile->problems);
   bool fits = count < UINT32_MAX && (!profile->processes || profile->processes_count == count);
-  if (!serialisation_check(message, fits) || profile->processes)
+  if (!profile_message_check(message, fits) || profile->processes)
     return;
   profile->processes = xcalloc(count + 1, sizeof *profile->processes);
   profile->problems = xcalloc(count + 1, sizeof *profile->problems);
   profile->processes_count = (uint32_t)count;
 }
 
-static void get_processes(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
+static void get_processes(struct profile_message *message, const struct number_map *numbers, struct profile *profile)
 {
-  uint64_t count = serialisation_get_number(message), present = serialisation_get_number(message);
+  uint64_t count = profile_message_get_number(message), present = profile_message_get_number(message);
   reserve_processes(message, profile, count);
   for (uint64_t i = 0; i < present && !message->status; i++) {
-    uint64_t place = serialisation_get_number(message);
-    if (!serialisation_check(message, place < profile->processes_count && !profile->processes[place].path))
+    uint64_t place = profile_message_get_number(message);
+    if (!profile_message_check(message, place < profile->processes_count && !profile->processes[place].path))
       return;
     struct profile_process *process = &profile->processes[place];
     get_process(message, numbers, process);
     bool named = process->host && process->command && process->runtime && process->notes;
-    serialisation_check(message,
-                        process->path && process->number < profile->processes_count && (named || !process->usable));
-    serialisation_get_problems(message, &profile->problems[place]);
+    profile_message_check(message,
+                          process->path && process->number < profile->processes_count && (named || !process->usable));
+    profile_message_get_problems(message, &profile->problems[place]);
   }
 }
 
 /* ---- modules and columns ---- */
 
-static void put_catalog(struct serialisation *message, const struct catalog *catalog)
+static void put_catalog(struct profile_message *message, const struct catalog *catalog)
 {
   put_records(message, catalog->modules, catalog->modules_count, sizeof *catalog->modules, module_parts);
   put_records(message, catalog->columns, catalog->columns_count, sizeof *catalog->columns, column_parts);
 }
 
-static void get_modules(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
+static void get_modules(struct profile_message *message, struct catalog *catalog, struct number_map *numbers)
 {
-  const struct catalog_module *modules = serialisation_get_array(message, &numbers->modules_count, sizeof *modules);
+  const struct catalog_module *modules = profile_message_get_array(message, &numbers->modules_count, sizeof *modules);
   numbers->modules = xcalloc(numbers->modules_count, sizeof *numbers->modules);
   for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
     const char *path = get_string(message);
-    if (serialisation_check(message, path && modules[i].build_id_size <= sizeof modules[i].build_id))
+    if (profile_message_check(message, path && modules[i].build_id_size <= sizeof modules[i].build_id))
       numbers->modules[i] =
           catalog_add_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
   }
 }
 
 /* A column that exceeds the catalog's limit is left out, as it is when files are read. */
-static void get_columns(struct serialisation *message, struct catalog *catalog, struct number_map *numbers)
+static void get_columns(struct profile_message *message, struct catalog *catalog, struct number_map *numbers)
 {
-  const struct catalog_column *columns = serialisation_get_array(message, &numbers->columns_count, sizeof *columns);
-  serialisation_check(message, numbers->columns_count <= CATALOG_COLUMNS_MAX);
+  const struct catalog_column *columns = profile_message_get_array(message, &numbers->columns_count, sizeof *columns);
+  profile_message_check(message, numbers->columns_count <= CATALOG_COLUMNS_MAX);
   for (uint32_t i = 0; i < numbers->columns_count && !message->status; i++) {
     const char *name = get_string(message), *unit = get_string(message);
     bool valid = name && unit && (columns[i].role & ~(uint32_t)COLUMN_OF_WHOLE) < COLUMN_ROLES;
-    if (!serialisation_check(message, valid))
+    if (!profile_message_check(message, valid))
       return;
     struct catalog_column column = columns[i];
     column.name = (char *)name;
@@ -540,7 +540,7 @@ static void get_columns(struct serialisation *message, struct catalog *catalog, 
 /* ---- contexts ---- */
 
 /* Puts the contexts, and the shares of processes that may have the run's span. */
-static void put_contexts(struct serialisation *message, const struct profile *profile, bool bare)
+static void put_contexts(struct profile_message *message, const struct profile *profile, bool bare)
 {
   assert(profile->contexts.count);
   const struct contexts *contexts = &profile->contexts;
@@ -550,15 +550,16 @@ static void put_contexts(struct serialisation *message, const struct profile *pr
     span_leaders(profile, leads);
   for (uint32_t i = 0; i < contexts->shares_count; i++)
     kept += leads[contexts->shares[i].owner];
-  serialisation_put_array(message, contexts->nodes, contexts->count, sizeof *contexts->nodes);
-  serialisation_put_number(message, contexts->stride);
-  serialisation_put_array(message, contexts->values, bare ? 0 : (uint64_t)contexts->values_count * contexts->stride,
-                          sizeof *contexts->values);
-  serialisation_put_number(message, kept);
+  profile_message_put_array(message, contexts->nodes, contexts->count, sizeof *contexts->nodes);
+  profile_message_put_number(message, contexts->stride);
+  profile_message_put_array(message, contexts->values, bare ? 0 : (uint64_t)contexts->values_count * contexts->stride,
+                            sizeof *contexts->values);
+  profile_message_put_number(message, kept);
   for (uint32_t i = 0; i < contexts->shares_count; i++)
     if (leads[contexts->shares[i].owner])
-      serialisation_put(message, &contexts->shares[i], sizeof contexts->shares[i]);
-  serialisation_put_array(message, contexts->marks, bare ? 0 : contexts->marks_count, sizeof *contexts->marks);
+      profile_message_put(message, &contexts->shares[i], sizeof contexts->shares[i]);
+  profile_message_put_array(message, contexts->constructs, bare ? 0 : contexts->constructs_count,
+                            sizeof *contexts->constructs);
   free(leads);
 }
 
@@ -570,26 +571,26 @@ static bool valid_node(const struct context_node *nodes, uint32_t i, const struc
 }
 
 /* Adds the nodes; map[] receives the number of each in `contexts`. */
-static void get_nodes(struct serialisation *message, const struct context_node *nodes, uint32_t count,
+static void get_nodes(struct profile_message *message, const struct context_node *nodes, uint32_t count,
                       const struct number_map *numbers, struct contexts *contexts, uint32_t *map)
 {
   assert(contexts->count && map);
-  for (uint32_t i = 1; i < count && serialisation_check(message, valid_node(nodes, i, numbers)); i++) {
+  for (uint32_t i = 1; i < count && profile_message_check(message, valid_node(nodes, i, numbers)); i++) {
     uint32_t module = contexts_has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
     map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
   }
 }
 
-static void get_values(struct serialisation *message, const struct context_node *nodes, uint32_t count,
+static void get_values(struct profile_message *message, const struct context_node *nodes, uint32_t count,
                        const struct number_map *numbers, struct contexts *contexts, const uint32_t *map)
 {
-  uint64_t stride = serialisation_get_number(message);
+  uint64_t stride = profile_message_get_number(message);
   uint32_t cells;
-  const uint64_t *values = serialisation_get_array(message, &cells, sizeof *values);
+  const uint64_t *values = profile_message_get_array(message, &cells, sizeof *values);
   for (uint32_t i = 0; i < count && cells && !message->status; i++) {
     if (!nodes[i].value)
       continue;
-    if (!serialisation_check(message, stride && nodes[i].value < cells / stride))
+    if (!profile_message_check(message, stride && nodes[i].value < cells / stride))
       return;
     for (uint32_t column = 0; column < numbers->columns_count && column < stride; column++)
       if (numbers->columns[column] != MODEL_NONE)
@@ -597,20 +598,20 @@ static void get_values(struct serialisation *message, const struct context_node 
   }
 }
 
-static void get_shares(struct serialisation *message, const struct profile *profile, uint32_t count,
+static void get_shares(struct profile_message *message, const struct profile *profile, uint32_t count,
                        struct contexts *contexts, const uint32_t *map)
 {
   assert(map);
-  uint64_t shares = serialisation_get_number(message);
+  uint64_t shares = profile_message_get_number(message);
   for (uint64_t i = 0; i < shares && !message->status; i++) {
-    const struct context_share *record = serialisation_get(message, sizeof *record);
+    const struct context_share *record = profile_message_get(message, sizeof *record);
     if (!record)
       return;
     struct context_share share = *record;
     bool valid = share.owner < profile->processes_count &&
                  share.directive < profile->processes[share.owner].workspan.directives_count &&
                  (share.context == MODEL_NONE || share.context < count);
-    if (!serialisation_check(message, valid))
+    if (!profile_message_check(message, valid))
       return;
     if (share.context != MODEL_NONE)
       share.context = map[share.context];
@@ -618,28 +619,28 @@ static void get_shares(struct serialisation *message, const struct profile *prof
   }
 }
 
-static void get_marks(struct serialisation *message, const struct profile *profile, uint32_t count,
+static void get_marks(struct profile_message *message, const struct profile *profile, uint32_t count,
                       struct contexts *contexts, const uint32_t *map)
 {
   uint32_t marks;
-  const struct context_mark *records = serialisation_get_array(message, &marks, sizeof *records);
+  const struct context_construct *records = profile_message_get_array(message, &marks, sizeof *records);
   for (uint32_t i = 0; i < marks && !message->status; i++) {
-    struct context_mark mark = records[i];
+    struct context_construct mark = records[i];
     bool valid = mark.owner < profile->processes_count && mark.context < count &&
                  mark.construct < profile->processes[mark.owner].constructs.nodes_count;
-    if (!serialisation_check(message, valid))
+    if (!profile_message_check(message, valid))
       return;
     mark.context = map[mark.context];
-    contexts_add_mark(contexts, &mark);
+    contexts_add_construct(contexts, &mark);
   }
 }
 
-static void get_contexts(struct serialisation *message, const struct number_map *numbers, struct profile *profile)
+static void get_contexts(struct profile_message *message, const struct number_map *numbers, struct profile *profile)
 {
   assert(!numbers->modules_count || numbers->modules);
   struct contexts *contexts = &profile->contexts;
   uint32_t count;
-  const struct context_node *nodes = serialisation_get_array(message, &count, sizeof *nodes);
+  const struct context_node *nodes = profile_message_get_array(message, &count, sizeof *nodes);
   if (message->status)
     return;
   if (!contexts->nodes)
@@ -654,14 +655,14 @@ static void get_contexts(struct serialisation *message, const struct number_map 
 
 /* ---- profiles and messages ---- */
 
-void serialisation_put_profile(struct serialisation *message, const struct profile *profile, bool bare)
+void profile_message_put_profile(struct profile_message *message, const struct profile *profile, bool bare)
 {
   put_catalog(message, &profile->catalog);
   put_processes(message, profile, bare);
   put_contexts(message, profile, bare);
 }
 
-void serialisation_get_profile(struct serialisation *message, struct profile *profile)
+void profile_message_get_profile(struct profile_message *message, struct profile *profile)
 {
   struct number_map numbers = {0};
   get_modules(message, &profile->catalog, &numbers);
@@ -677,7 +678,7 @@ struct head {
   uint64_t size; /* bytes of all blocks */
 };
 
-void *serialisation_pack(const struct serialisation *message, size_t *size)
+void *profile_message_pack(const struct profile_message *message, size_t *size)
 {
   assert(message->bytes || !message->size);
   struct head head = {.size = message->size};
@@ -694,20 +695,20 @@ void *serialisation_pack(const struct serialisation *message, size_t *size)
   return packed;
 }
 
-void serialisation_unpack(struct serialisation *message, const void *bytes, size_t size)
+void profile_message_unpack(struct profile_message *message, const void *bytes, size_t size)
 {
   struct head head = {0};
-  *message = (struct serialisation){0};
+  *message = (struct profile_message){0};
   if (size >= sizeof head)
     memcpy(&head, bytes, sizeof head);
-  if (!serialisation_check(message, !memcmp(head.layout, own_layout, sizeof own_layout)))
+  if (!profile_message_check(message, !memcmp(head.layout, own_layout, sizeof own_layout)))
     return;
   const uint8_t *packed = (const uint8_t *)bytes + sizeof head;
   size_t packed_size = size - sizeof head;
   bool valid = head.size < ZSTD_CONTENTSIZE_ERROR && ZSTD_getFrameContentSize(packed, packed_size) == head.size;
-  if (!serialisation_check(message, valid))
+  if (!profile_message_check(message, valid))
     return;
   message->size = message->room = head.size;
   message->bytes = xmalloc(head.size);
-  serialisation_check(message, ZSTD_decompress(message->bytes, head.size, packed, packed_size) == head.size);
+  profile_message_check(message, ZSTD_decompress(message->bytes, head.size, packed, packed_size) == head.size);
 }

@@ -1,16 +1,16 @@
 /* The DWARF of a module as flat tables: maps an address to its source line and to the functions inlined there.
  *
- * Context: BATCH, one thread at a time.  A child process fills a draft and writes it; the parent makes an index of the
+ * Context: BATCH, one thread at a time.  A child process fills a draft and writes it; the parent makes a summary of the
  * bytes.  It checks every number before use, because damaged debug data may have made the child write anything.  Texts
  * are offsets into one block that ends in NUL, 0 = unknown.  All other references are numbers, SYMBOLS_NONE = unknown.
  *
- * The draft's memory is freed by the end of the child.  The index owns its bytes.
+ * The draft's memory is freed by the end of the child.  The summary owns its bytes.
  */
-#ifndef COMMON_SYMBOLS_SYMBOLS_INDEX_H
-#define COMMON_SYMBOLS_SYMBOLS_INDEX_H
+#ifndef COMMON_SYMBOLS_SYMBOLS_SUMMARY_H
+#define COMMON_SYMBOLS_SYMBOLS_SUMMARY_H
 
 #include "common/symbols/symbols_names.h"
-#include "common/symbols/symbols_place.h"
+#include "common/symbols/symbols_location.h"
 #include "common/symbols/symbols_ranges.h"
 
 /* The source line of the code from low to the low of the next row.  Line 0: code without a line; file unknown, too: a
@@ -21,7 +21,7 @@ struct symbols_row {
 };
 
 /* An instance of a function. */
-struct symbols_scope {
+struct symbols_routine {
   uint64_t low;                  /* start of the out-of-line function                                    */
   uint32_t function;             /* SYMBOLS_NONE: unknown                                                */
   uint32_t parent;               /* where it is inlined, a smaller number; SYMBOLS_NONE: it is not       */
@@ -34,10 +34,10 @@ struct symbols_function {
   uint32_t decl_file, decl_line;
 };
 
-enum symbols_index_flag {
-  SYMBOLS_INDEX_LINES = 1,     /* some unit has a line table          */
-  SYMBOLS_INDEX_FUNCTIONS = 2, /* some unit has entries: they are not in .dwo files */
-  SYMBOLS_INDEX_DAMAGED = 4    /* parts could not be read             */
+enum symbols_summary_flag {
+  SYMBOLS_SUMMARY_LINES = 1,     /* some unit has a line table          */
+  SYMBOLS_SUMMARY_FUNCTIONS = 2, /* some unit has entries: they are not in .dwo files */
+  SYMBOLS_SUMMARY_DAMAGED = 4    /* parts could not be read             */
 };
 
 /* The rows of one sequence of a line table: code from start to end. */
@@ -52,9 +52,9 @@ struct symbols_draft {
   size_t row_count, row_room;
   struct symbols_sequence *sequences;
   size_t sequence_count, sequence_room;
-  struct symbols_scope *scopes;
-  size_t scope_count, scope_room;
-  struct symbols_ranges ranges; /* value: scope */
+  struct symbols_routine *routines;
+  size_t routine_count, routine_room;
+  struct symbols_ranges ranges; /* value: routine */
   struct symbols_function *functions;
   size_t function_count, function_room;
   uint32_t *files; /* texts */
@@ -74,7 +74,7 @@ uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, cons
 
 /* Add one and return its number. */
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function);
-uint32_t symbols_draft_scope(struct symbols_draft *draft, struct symbols_scope scope);
+uint32_t symbols_draft_routine(struct symbols_draft *draft, struct symbols_routine routine);
 
 /* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the first and the last
  * are kept: a function's first row has its own line, the last one that of the code. */
@@ -86,25 +86,25 @@ void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t 
 /* In the child: writes the draft by symbols_child_write(). */
 void symbols_draft_write(struct symbols_draft *draft, int out);
 
-struct symbols_index;
+struct symbols_summary;
 
-/* Returns an index of the bytes that a draft wrote, for symbols_index_free(); NULL if they are inconsistent.  Takes
+/* Returns a summary of the bytes that a draft wrote, for symbols_summary_free(); NULL if they are inconsistent.  Takes
  * over bytes, which it frees on failure. */
-struct symbols_index *symbols_index_new(uint8_t *bytes, size_t size);
-void symbols_index_free(struct symbols_index *index); /* NULL is allowed */
+struct symbols_summary *symbols_summary_new(uint8_t *bytes, size_t size);
+void symbols_summary_free(struct symbols_summary *summary); /* NULL is allowed */
 
-/* Returns bits of enum symbols_index_flag. */
-uint32_t symbols_index_flags(const struct symbols_index *index);
+/* Returns bits of enum symbols_summary_flag. */
+uint32_t symbols_summary_flags(const struct symbols_summary *summary);
 
 /* The source position of the first row at an address, where a function begins: *line is 0 if there is none. */
-void symbols_index_first(const struct symbols_index *index, uint64_t address, const char **file, uint32_t *line);
+void symbols_summary_first(const struct symbols_summary *summary, uint64_t address, const char **file, uint32_t *line);
 
-/* Adds the addresses at which another line or function begins: see symbols_ranges_starts().  index may be NULL. */
-void symbols_index_starts(const struct symbols_index *index, uint64_t **starts, size_t *count, size_t *room);
+/* Adds the addresses at which another line or function begins: see symbols_ranges_starts().  summary may be NULL. */
+void symbols_summary_starts(const struct symbols_summary *summary, uint64_t **starts, size_t *count, size_t *room);
 
-/* Writes the places of an address, outermost first (see symbols_lookup()), and returns their number.  Readable names
+/* Writes the locations of an address, outermost first (see symbols_lookup()), and returns their number.  Readable names
  * are stored in pool.  *file and *line receive the source position of the address, even if no function is known. */
-int symbols_index_find(struct symbols_index *index, struct symbols_pool *pool, uint64_t address,
-                       struct symbols_place *places, int max, const char **file, uint32_t *line);
+int symbols_summary_find(struct symbols_summary *summary, struct symbols_pool *pool, uint64_t address,
+                         struct symbols_location *locations, int max, const char **file, uint32_t *line);
 
 #endif

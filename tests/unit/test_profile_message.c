@@ -116,7 +116,7 @@ static void dump_processes(const struct profile *profile, struct lines *lines)
     const struct profile_marks *marks = &process->marks;
     for (uint32_t j = 0; j < marks->marks_count; j++) {
       snprintf(line, LINE, "mark %u %u %llu %u %u %s", i, j, (unsigned long long)marks->marks[j].at_ns,
-               marks->marks[j].thread, marks->marks[j].phase, marks->text + marks->marks[j].name);
+               marks->marks[j].thread, marks->marks[j].user_phase, marks->text + marks->marks[j].name);
       add_line(lines, line);
     }
     for (uint32_t j = 0; j < marks->counts_count; j++) {
@@ -212,28 +212,28 @@ static void merge_one_part(uint32_t part, uint32_t parts, struct profile *profil
   assert_int_equal(merge_slice(&request, profile), 0);
 }
 
-static void travel(const struct profile *from, bool bare, struct serialisation *arrived)
+static void travel(const struct profile *from, bool bare, struct profile_message *arrived)
 {
-  struct serialisation message = {0};
+  struct profile_message message = {0};
   size_t size;
-  serialisation_put_profile(&message, from, bare);
-  void *bytes = serialisation_pack(&message, &size);
+  profile_message_put_profile(&message, from, bare);
+  void *bytes = profile_message_pack(&message, &size);
   assert_non_null(bytes);
-  serialisation_unpack(arrived, bytes, size);
+  profile_message_unpack(arrived, bytes, size);
   assert_int_equal(arrived->status, 0);
   assert_true(arrived->size == message.size && !memcmp(arrived->bytes, message.bytes, message.size));
   free(bytes);
-  serialisation_release(&message);
+  profile_message_release(&message);
 }
 
 static void send(const struct profile *from, bool bare, struct profile *into)
 {
-  struct serialisation message;
+  struct profile_message message;
   travel(from, bare, &message);
-  serialisation_get_profile(&message, into);
+  profile_message_get_profile(&message, into);
   assert_int_equal(message.status, 0);
   assert_int_equal(message.at, message.size);
-  serialisation_release(&message);
+  profile_message_release(&message);
 }
 
 static void test_parts_come_together(void **state)
@@ -290,14 +290,14 @@ static void test_damage_is_survived(void **state)
 {
   (void)state;
   struct profile part;
-  struct serialisation sound;
+  struct profile_message sound;
   uint32_t refused = 0;
   merge_one_part(1, 2, &part);
   travel(&part, false, &sound);
   srandom(1);
   for (int round = 0; round < DAMAGED; round++) {
     struct profile into;
-    struct serialisation message = {.size = sound.size};
+    struct profile_message message = {.size = sound.size};
     if (round % 4 == 0)
       message.size = (size_t)random() % sound.size / 8 * 8;
     message.bytes = malloc(message.size + 1);
@@ -308,15 +308,15 @@ static void test_damage_is_survived(void **state)
       memcpy(message.bytes + at, &word, bytes < message.size - at ? bytes : message.size - at);
     }
     merge_one_part(0, files, &into);
-    serialisation_get_profile(&message, &into);
+    profile_message_get_profile(&message, &into);
     refused += message.status != 0;
     if (!message.status)
       merge_finish(&into);
     profile_release(&into);
-    serialisation_release(&message);
+    profile_message_release(&message);
   }
   assert_true(refused > DAMAGED / 4); /* all truncated inputs, and more */
-  serialisation_release(&sound);
+  profile_message_release(&sound);
   profile_release(&part);
 }
 
@@ -352,7 +352,7 @@ static void timeline_init(struct timeline *timeline)
   }
 }
 
-static void timeline_receive(struct serialisation *message, struct timeline *timeline)
+static void timeline_receive(struct profile_message *message, struct timeline *timeline)
 {
   *timeline = (struct timeline){0};
   timeline->request = (struct timeline_request){
@@ -395,7 +395,7 @@ static void test_what_a_timeline_needs_arrives(void **state)
 {
   (void)state;
   struct timeline sent, got;
-  struct serialisation message = {0};
+  struct profile_message message = {0};
   timeline_init(&sent);
   timeline_request_put(&message, &sent.request);
   assert_int_equal(message.status, 0);
@@ -406,8 +406,8 @@ static void test_what_a_timeline_needs_arrives(void **state)
   timeline_release(&got);
   srandom(2);
   for (int round = 0; round < DAMAGED / 10; round++) {
-    struct serialisation damaged = {.bytes = malloc(size + 1),
-                                    .size = round % 3 ? size : (size_t)random() % size / 8 * 8};
+    struct profile_message damaged = {.bytes = malloc(size + 1),
+                                      .size = round % 3 ? size : (size_t)random() % size / 8 * 8};
     memcpy(damaged.bytes, message.bytes, size);
     for (int i = 0; i < 3; i++) { /* mostly in what follows the profile */
       uint64_t word = random() % 2 ? (uint64_t)random() % 64 : (uint64_t)random() << 33 | (uint64_t)random();
@@ -417,31 +417,31 @@ static void test_what_a_timeline_needs_arrives(void **state)
     timeline_receive(&damaged, &got);
     timeline_release(&got);
     assert_true(round % 3 || damaged.status);
-    serialisation_release(&damaged);
+    profile_message_release(&damaged);
   }
   timeline_release(&sent);
-  serialisation_release(&message);
+  profile_message_release(&message);
 }
 
 static void test_other_builds_are_refused(void **state)
 {
   (void)state;
-  struct serialisation message = {0}, arrived;
+  struct profile_message message = {0}, arrived;
   size_t size;
-  serialisation_put_number(&message, 7);
-  uint8_t *bytes = serialisation_pack(&message, &size);
+  profile_message_put_number(&message, 7);
+  uint8_t *bytes = profile_message_pack(&message, &size);
   assert_non_null(bytes);
   for (size_t cut = 0; cut < size; cut++) {
-    serialisation_unpack(&arrived, bytes, cut);
+    profile_message_unpack(&arrived, bytes, cut);
     assert_int_equal(arrived.status, ERR_INPUT);
-    serialisation_release(&arrived);
+    profile_message_release(&arrived);
   }
   bytes[4]++; /* the size of a record */
-  serialisation_unpack(&arrived, bytes, size);
+  profile_message_unpack(&arrived, bytes, size);
   assert_int_equal(arrived.status, ERR_INPUT);
-  serialisation_release(&arrived);
+  profile_message_release(&arrived);
   free(bytes);
-  serialisation_release(&message);
+  profile_message_release(&message);
 }
 
 int main(int argc, char **argv)
@@ -450,5 +450,5 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_parts_come_together), cmocka_unit_test(test_a_bare_profile_keeps_its_numbers),
       cmocka_unit_test(test_damage_is_survived), cmocka_unit_test(test_what_a_timeline_needs_arrives),
       cmocka_unit_test(test_other_builds_are_refused)};
-  return UNIT_RUN(argc, argv, "serialisation", tests, find_files, forget_files);
+  return UNIT_RUN(argc, argv, "profile_message", tests, find_files, forget_files);
 }

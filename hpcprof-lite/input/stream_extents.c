@@ -1,10 +1,10 @@
-#include "hpcprof-lite/input/stream_chunks.h"
+#include "hpcprof-lite/input/stream_extents.h"
 
 #include "common/format.h"
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
-#include "hpcprof-lite/model/index.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* KEPT_OPEN: a file with a larger descriptor is opened for each chunk, so that any number can be in use. */
+/* KEPT_OPEN: a file with a larger descriptor is opened for each extent, so that any number can be in use. */
 enum { FIRST_WINDOW_BYTES = 128, WINDOW_BYTES = 64 << 10, KEPT_OPEN = 32 };
 
 static int open_file(const char *path)
@@ -23,7 +23,7 @@ static int open_file(const char *path)
 }
 
 /* Opens the file again.  Returns -1 if it is another one by now. */
-static int open_again(const struct stream_chunks *file)
+static int open_again(const struct stream_extents *file)
 {
   struct stat stat;
   int fd = open_file(file->path);
@@ -50,9 +50,9 @@ static bool read_at(int fd, void *into, size_t size, size_t offset)
   return true;
 }
 
-/* The next offset at which a chunk may begin.  It is mostly near: the first window is small, so that a file with many
+/* The next offset at which an extent may begin.  It is mostly near: the first window is small, so that a file with many
  * such places is not read over and over. */
-static size_t next_magic(const struct stream_chunks *file, size_t from)
+static size_t next_magic(const struct stream_extents *file, size_t from)
 {
   assert(file->fd >= 0);
   static const uint64_t magic = FORMAT_MAGIC;
@@ -69,88 +69,90 @@ static size_t next_magic(const struct stream_chunks *file, size_t from)
   return file->size;
 }
 
-static const char *header_fault(const struct format_chunk *head, size_t rest)
+static const char *header_fault(const struct format_extent *head, size_t rest)
 {
   if (head->magic != FORMAT_MAGIC)
-    return "no chunk begins here";
+    return "no extent begins here";
   if (head->version != FORMAT_VERSION)
     return "written by another version of hpcrun-lite";
   if (head->stored_size > rest)
-    return "cut off: the file ends before the chunk does";
+    return "cut off: the file ends before the extent does";
   if (head->table >= FORMAT_TABLES)
-    return "unknown kind of chunk";
+    return "unknown kind of extent";
   return NULL;
 }
 
-ORDER(by_owner, struct stream_chunk,
+ORDER(by_owner, struct stream_extent,
       COMPARE(x->owner, y->owner) ?: COMPARE(x->first, y->first) ?: COMPARE(x->offset, y->offset))
 
-/* Lists the chunks by their headers, sorted by thread and number.  last: NULL, or the owner after whose first chunk it
- * stops. */
-static void find_chunks(struct stream_chunks *file, unsigned table, const uint32_t *last, struct problems *problems)
+/* Lists the extents by their headers, sorted by thread and number.  last: NULL, or the owner after whose first extent
+ * it stops. */
+static void find_extents(struct stream_extents *file, unsigned table, const uint32_t *last, struct problems *problems)
 {
-  assert(file->fd >= 0 && !file->chunks);
+  assert(file->fd >= 0 && !file->extents);
   size_t offset = 0;
   bool enough = false;
   while (offset < file->size && !enough) {
-    struct format_chunk head = {0};
+    struct format_extent head = {0};
     size_t rest = file->size - offset;
     bool whole = rest >= sizeof head && read_at(file->fd, &head, sizeof head, offset);
-    const char *fault = "the file ends within a chunk's header";
+    const char *fault = "the file ends within an extent's header";
     if (whole)
       fault = header_fault(&head, rest - sizeof head);
-    if (whole && !head.magic) { /* space for a chunk that was never begun */
+    if (whole && !head.magic) { /* space for an extent that was never begun */
       offset = next_magic(file, offset + 1);
       continue;
     }
     if (fault) {
-      problems_add(problems, "%s: cannot read the chunk at offset %zu: %s: left out", file->path, offset, fault);
+      problems_add(problems, "%s: cannot read the extent at offset %zu: %s: left out", file->path, offset, fault);
       offset = next_magic(file, offset + 1);
       continue;
     }
-    file->digest = index_hash_bytes(file->digest, &head, sizeof head);
+    file->digest = hash_map_key_bytes(file->digest, &head, sizeof head);
     if (head.table == table) {
-      *XAPPEND(file->chunks, file->count, file->room) =
-          (struct stream_chunk){.owner = head.owner, .first = head.first, .bytes = head.count, .offset = offset};
+      *XAPPEND(file->extents, file->count, file->room) =
+          (struct stream_extent){.owner = head.owner, .first = head.first, .bytes = head.count, .offset = offset};
     }
     enough = last && head.table == table && head.owner == *last;
     offset += sizeof head + head.stored_size;
   }
   if (file->count)
-    qsort(file->chunks, file->count, sizeof *file->chunks, by_owner);
+    qsort(file->extents, file->count, sizeof *file->extents, by_owner);
 }
 
-/* Reads a chunk into *packed, which the caller frees.  Returns NULL, or the fault. */
-static const char *read_chunk(int fd, const struct stream_chunk *chunk, size_t most, uint8_t **packed, size_t *stored)
+/* Reads an extent into *packed, which the caller frees.  Returns NULL, or the fault. */
+static const char *read_extent(int fd, const struct stream_extent *extent, size_t most, uint8_t **packed,
+                               size_t *stored)
 {
-  struct format_chunk head;
-  if (!read_at(fd, &head, sizeof head, chunk->offset) || head.stored_size > STREAM_CHUNKS_MAX * 2 ||
-      head.count > STREAM_CHUNKS_MAX || head.record_size != 1)
+  struct format_extent head;
+  if (!read_at(fd, &head, sizeof head, extent->offset) || head.stored_size > STREAM_EXTENTS_MAX * 2 ||
+      head.count > STREAM_EXTENTS_MAX || head.record_size != 1)
     return "too large, or no longer readable";
   if (head.count > most)
     return "the logs of all threads need too much memory at once";
   *stored = sizeof head + head.stored_size;
   *packed = xmalloc(*stored);
-  return read_at(fd, *packed, *stored, chunk->offset) ? NULL : "no longer readable";
+  return read_at(fd, *packed, *stored, extent->offset) ? NULL : "no longer readable";
 }
 
-size_t stream_chunks_find(const struct stream_chunks *file, uint64_t owner, uint32_t first)
+size_t stream_extents_find(const struct stream_extents *file, uint64_t owner, uint32_t first)
 {
-  const struct stream_chunk *chunks = file->chunks;
-  return FIRST_WHERE(i, file->count, chunks[i].owner > owner || (chunks[i].owner == owner && chunks[i].first >= first));
+  const struct stream_extent *extents = file->extents;
+  return FIRST_WHERE(i, file->count,
+                     extents[i].owner > owner || (extents[i].owner == owner && extents[i].first >= first));
 }
 
-const char *stream_chunks_decode(const struct stream_chunks *file, const struct stream_chunk *chunk, size_t most,
-                                 uint8_t **bytes, size_t *size, char message[256])
+const char *stream_extents_decode(const struct stream_extents *file, const struct stream_extent *extent, size_t most,
+                                  uint8_t **bytes, size_t *size, char message[256])
 {
-  assert(chunk >= file->chunks && chunk < file->chunks + file->count);
+  assert(extent >= file->extents && extent < file->extents + file->count);
   struct format_view view;
   size_t next = 0, stored = 0;
   uint8_t *packed = NULL;
   int fd = file->fd >= 0 ? file->fd : open_again(file);
   *bytes = NULL;
   *size = 0;
-  const char *fault = read_chunk(fd, chunk, most, &packed, &stored);
+  const char *fault = read_extent(fd, extent, most, &packed, &stored);
   if (fd >= 0 && fd != file->fd)
     close(fd);
   if (fault) {
@@ -171,10 +173,10 @@ const char *stream_chunks_decode(const struct stream_chunks *file, const struct 
 }
 
 static int open_until(const char *measurement, const char *suffix, unsigned table, const uint32_t *last,
-                      struct problems *problems, struct stream_chunks *file)
+                      struct problems *problems, struct stream_extents *file)
 {
   struct stat stat;
-  *file = (struct stream_chunks){.fd = -1};
+  *file = (struct stream_extents){.fd = -1};
   file->path = xasprintf("%.*s%s", (int)read_stem(measurement), measurement, suffix);
   file->fd = open_file(file->path);
   if (file->fd < 0 && errno == ENOENT) {
@@ -193,7 +195,7 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
   file->size = (size_t)stat.st_size;
   file->device = stat.st_dev;
   file->inode = stat.st_ino;
-  find_chunks(file, table, last, problems);
+  find_extents(file, table, last, problems);
   if (file->fd >= KEPT_OPEN) {
     close(file->fd);
     file->fd = -1;
@@ -201,23 +203,23 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
   return 0;
 }
 
-int stream_chunks_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
-                       struct stream_chunks *file)
+int stream_extents_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
+                        struct stream_extents *file)
 {
   return open_until(measurement, suffix, table, NULL, problems, file);
 }
 
-int stream_chunks_open_first(const char *measurement, const char *suffix, unsigned table, uint32_t owner,
-                             struct problems *problems, struct stream_chunks *file)
+int stream_extents_open_first(const char *measurement, const char *suffix, unsigned table, uint32_t owner,
+                              struct problems *problems, struct stream_extents *file)
 {
   return open_until(measurement, suffix, table, &owner, problems, file);
 }
 
-void stream_chunks_release(struct stream_chunks *file)
+void stream_extents_release(struct stream_extents *file)
 {
   if (file->fd >= 0)
     close(file->fd);
   free(file->path);
-  free(file->chunks);
-  *file = (struct stream_chunks){.fd = -1};
+  free(file->extents);
+  *file = (struct stream_extents){.fd = -1};
 }

@@ -1,20 +1,20 @@
 /* What is known of an address.  Context: BATCH.  The strings belong to the module's symbols (symbols.h). */
-#ifndef COMMON_SYMBOLS_SYMBOLS_PLACE_H
-#define COMMON_SYMBOLS_SYMBOLS_PLACE_H
+#ifndef COMMON_SYMBOLS_SYMBOLS_LOCATION_H
+#define COMMON_SYMBOLS_SYMBOLS_LOCATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* One instance of a function that covers an address, possibly inlined.  Unknown strings are NULL, unknown lines 0. */
-struct symbols_place {
+struct symbols_location {
   const char *function;  /* readable name: demangled, without the compiler's clone suffixes                  */
   const char *raw;       /* linkage name as in the file; NULL if it is the same                              */
-  const char *file;      /* source position in this function: for the innermost place that of the address,   */
+  const char *file;      /* source position in this function: for the innermost location that of the address,   */
   uint32_t line;         /*   for the others that of the call that was inlined                               */
   const char *decl_file; /* where the function is declared; for a function that the compiler made (such as   */
   uint32_t decl_line;    /*   gcc's outlined ones) its first line of code, which is that of the construct    */
-  uint64_t low;          /* start of the out-of-line function that contains the code; equal for all places   */
-  bool inlined;          /* inlined into the place before it                                                 */
+  uint64_t low;          /* start of the out-of-line function that contains the code; equal for all locations   */
+  bool inlined;          /* inlined into the location before it                                                 */
   bool near;             /* the address itself has no line: the line is that of near code of this function   */
 };
 

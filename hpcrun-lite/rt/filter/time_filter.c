@@ -1,4 +1,4 @@
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 
 #include <time.h>
 
@@ -11,7 +11,7 @@ static struct {
   int timer;
 } window;
 
-atomic_bool window_open;
+atomic_bool time_filter_open;
 static atomic_flag passing = ATOMIC_FLAG_INIT; /* held by the thread that does what is due */
 
 static bool failed; /* there was no timer */
@@ -20,7 +20,7 @@ static bool failed; /* there was no timer */
 static bool arm(void)
 {
   uint64_t next = window.open_ns ? window.open_ns : window.close_ns, now = sys_monotonic_ns();
-  atomic_store(&window_open, next != 0);
+  atomic_store(&time_filter_open, next != 0);
   if (!next)
     return true;
   uint64_t wait_ns = next > now ? next - now : 1;
@@ -36,11 +36,11 @@ static bool arm(void)
 static bool give_up(void)
 {
   failed = true;
-  window_stop();
+  time_filter_stop();
   return false;
 }
 
-bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_t start_ticks)
+bool time_filter_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_t start_ticks)
 {
   window.start_ns = start_ns;
   window.start_ticks = start_ticks;
@@ -50,40 +50,40 @@ bool window_start(uint64_t skip_ns, uint64_t only_ns, uint64_t start_ns, uint64_
   if (!arm())
     return give_up();
   if (skip_ns)
-    rt_pause_at(RT_PAUSED_WINDOW, true, 0); /* also before the start: a first sample stands for a whole period */
+    rt_pause_at(RT_PAUSED_TIME_FILTER, true, 0); /* also before the start: a first sample stands for a whole period */
   return true;
 }
 
-bool window_continue(void)
+bool time_filter_continue(void)
 {
   atomic_flag_clear(&passing);
   window.timer = -1;
   if (arm())
     return true;
   if (window.open_ns) /* it would never begin */
-    rt_pause_at(RT_PAUSED_WINDOW, false, rt_ticks());
+    rt_pause_at(RT_PAUSED_TIME_FILTER, false, rt_ticks());
   return give_up();
 }
 
-bool window_failed(void)
+bool time_filter_failed(void)
 {
   return failed;
 }
 
-void window_stop(void)
+void time_filter_stop(void)
 {
   enum { TRIES = 1000 };
   for (int i = 0; i < TRIES && atomic_flag_test_and_set(&passing); i++)
     sys_yield(); /* for a handler that may arm the timer */
   window.open_ns = window.close_ns = 0;
-  atomic_store(&window_open, false);
+  atomic_store(&time_filter_open, false);
   if (window.timer >= 0)
     sys_timer_stop(window.timer);
   window.timer = -1;
   atomic_flag_clear(&passing);
 }
 
-bool window_signal(const siginfo_t *info)
+bool time_filter_signal(const siginfo_t *info)
 {
   return info->si_code == SI_TIMER && info->si_value.sival_ptr == &window;
 }
@@ -95,17 +95,17 @@ static uint64_t ticks_at(uint64_t moment_ns, struct sys_moment now)
          rt_scale(now.ticks - window.start_ticks, moment_ns - window.start_ns, now.ns - window.start_ns);
 }
 
-void window_pass(void)
+void time_filter_pass(void)
 {
-  if (!atomic_load(&window_open) || atomic_flag_test_and_set(&passing))
+  if (!atomic_load(&time_filter_open) || atomic_flag_test_and_set(&passing))
     return; /* the other thread arms the timer for what is due after it has looked */
   struct sys_moment now = sys_moment();
   if (window.open_ns && window.open_ns <= now.ns) {
-    rt_pause_at(RT_PAUSED_WINDOW, false, ticks_at(window.open_ns, now));
+    rt_pause_at(RT_PAUSED_TIME_FILTER, false, ticks_at(window.open_ns, now));
     window.open_ns = 0;
   }
   if (!window.open_ns && window.close_ns && window.close_ns <= now.ns) {
-    rt_pause_at(RT_PAUSED_WINDOW, true, ticks_at(window.close_ns, now));
+    rt_pause_at(RT_PAUSED_TIME_FILTER, true, ticks_at(window.close_ns, now));
     window.close_ns = 0;
   }
   arm();

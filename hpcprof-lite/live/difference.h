@@ -5,29 +5,29 @@
  * threads ever in use, which the next reading may know better.
  *
  * Context: BATCH.  Pure apart from the profiles that are given. */
-#ifndef HPCPROF_LITE_LIVE_INTERVAL_H
-#define HPCPROF_LITE_LIVE_INTERVAL_H
+#ifndef HPCPROF_LITE_LIVE_DIFFERENCE_H
+#define HPCPROF_LITE_LIVE_DIFFERENCE_H
 
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/model/tree.h"
 
 /* Returns how many processes of the earlier reading the later one lacks, or has fewer samples of: they could not be
  * read, or not completely.  *example: the path of one of them, which belongs to `before`. */
-uint32_t interval_lacking(const struct profile *before, const struct profile *now, const char **example);
+uint32_t difference_lacking(const struct profile *before, const struct profile *now, const char **example);
 
 /* Returns whether anything was sampled between the two readings. */
-bool interval_any(const struct profile *before, const struct profile *now);
+bool difference_any(const struct profile *before, const struct profile *now);
 
 /* Makes *part, which shares all with `now` but processes and their threads: these have the differences.  Without
  * `before` all are 0. */
-void interval_processes(const struct profile *before, const struct profile *now, struct profile *part);
-void interval_release(struct profile *part);
+void difference_processes(const struct profile *before, const struct profile *now, struct profile *part);
+void difference_release(struct profile *part);
 
 /* Gives each context of `now` twice as many columns, of which the second half has the differences; adds nothing but
  * modules to `before`, which may be NULL. */
-void interval_contexts(struct profile *before, struct profile *now);
+void difference_contexts(struct profile *before, struct profile *now);
 
 /* Doubles the columns, which tree_columns_init() has made, and sets *part to those that have the differences. */
-void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part);
+void difference_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part);
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "hpcrun-lite/control.h"
+#include "hpcrun-lite/lifecycle.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/core/touch.h"
 #include "hpcrun-lite/rt/filter/filter.h"
-#include "hpcrun-lite/rt/filter/window.h"
+#include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
@@ -50,7 +50,7 @@ static void configure_sampling(void)
   memcpy(to->events, config.events, sizeof to->events);
   to->event_count = config.event_count;
   to->task_creation = config.task_creation;
-  to->known_places = to->task_creation || config.online || filter_now()->paths; /* a path in a region needs what is
+  to->known_contexts = to->task_creation || config.online || filter_now()->paths; /* a path in a region needs what is
                                                                                    around it */
   atomic_store(&to->unsampled, config.unsampled);
   to->time_event = -1;
@@ -102,7 +102,7 @@ static bool install(void)
   if (!thread_watch_ends() || !handler_install())
     return false;
   fork_start();
-  at_quick_exit(control_finish);
+  at_quick_exit(lifecycle_finish);
   return true;
 }
 
@@ -111,13 +111,13 @@ static void start_window(void)
 {
   struct filter_window window = filter_settings_window(config.filter);
   bool limited = window.skip_ns || window.only_ns;
-  if (!limited || window_start(window.skip_ns, window.only_ns, process.start_ns, process.start_ticks))
+  if (!limited || time_filter_start(window.skip_ns, window.only_ns, process.start_ns, process.start_ticks))
     return;
   message_print("filter: the system gives no timer (limit of pending signals, ulimit -i): all of the run is measured");
   writer_notes();
 }
 
-bool control_start(void)
+bool lifecycle_start(void)
 {
   static bool tried;
   if (tried)
@@ -146,7 +146,7 @@ bool control_start(void)
   return true;
 }
 
-void control_finish(void)
+void lifecycle_finish(void)
 {
   if (!process.active || rt.pid != sys_pid()) /* a vfork child lives in its parent's memory */
     return;
@@ -159,15 +159,15 @@ void control_finish(void)
   lock_drop();
 }
 
-void control_end_early(const char *why)
+void lifecycle_end_early(const char *why)
 {
   if (!process.active || rt.pid != sys_pid())
     return;
-  control_finish();
+  lifecycle_finish();
   lock_take();
   if (config.verbosity)
     message_print("%s: measuring ended at that point", why);
-  window_stop();
+  time_filter_stop();
   for (struct thread_state *t = process.threads; t; t = t->next) {
     source_stop(t);
     counts_stop(t);
@@ -180,10 +180,10 @@ void control_end_early(const char *why)
 
 static __attribute__((constructor)) void on_load(void)
 {
-  control_start();
+  lifecycle_start();
 }
 
 static __attribute__((destructor)) void on_unload(void)
 {
-  control_finish();
+  lifecycle_finish();
 }

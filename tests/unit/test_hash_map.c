@@ -1,4 +1,4 @@
-/* The index: what is added is found, removed keys are not; identities of few bits have different hashes. */
+/* The map: what is added is found, removed keys are not; identities of few bits have different hashes. */
 #include "hpcprof-lite/model/contexts.h"
 #include "tests/support/unit.h"
 
@@ -7,53 +7,53 @@ enum { KEYS = 3000 };
 static void added_keys_are_found_until_they_are_removed(void **state)
 {
   (void)state;
-  struct index index = {0};
-  assert_int_equal(index_find(&index, 7), 0);
+  struct hash_map map = {0};
+  assert_int_equal(hash_map_find(&map, 7), 0);
   for (uint32_t i = 1; i <= KEYS; i++)
-    index_add(&index, (uint64_t)i << 32, i);
+    hash_map_add(&map, (uint64_t)i << 32, i);
   for (uint32_t i = 1; i <= KEYS; i += 2)
-    index_remove(&index, (uint64_t)i << 32);
-  index_remove(&index, 7);
-  assert_int_equal(index.count, KEYS / 2);
+    hash_map_remove(&map, (uint64_t)i << 32);
+  hash_map_remove(&map, 7);
+  assert_int_equal(map.count, KEYS / 2);
   for (uint32_t i = 1; i <= KEYS; i++)
-    assert_int_equal(index_find(&index, (uint64_t)i << 32), i % 2 ? 0 : i);
-  index_release(&index);
+    assert_int_equal(hash_map_find(&map, (uint64_t)i << 32), i % 2 ? 0 : i);
+  hash_map_release(&map);
 }
 
 static void a_cleared_index_is_empty_and_usable(void **state)
 {
   (void)state;
-  struct index index = {0};
-  index_clear(&index);
+  struct hash_map map = {0};
+  hash_map_clear(&map);
   for (uint32_t turn = 1; turn <= 2; turn++) {
     for (uint32_t i = 1; i <= KEYS; i++) {
-      assert_int_equal(index_find(&index, i), 0);
-      index_add(&index, i, turn * i);
-      assert_int_equal(index_find(&index, i), turn * i);
+      assert_int_equal(hash_map_find(&map, i), 0);
+      hash_map_add(&map, i, turn * i);
+      assert_int_equal(hash_map_find(&map, i), turn * i);
     }
-    index_clear(&index);
-    assert_int_equal(index.count, 0);
-    assert_int_equal(index_find(&index, KEYS), 0);
+    hash_map_clear(&map);
+    assert_int_equal(map.count, 0);
+    assert_int_equal(hash_map_find(&map, KEYS), 0);
   }
-  index_release(&index);
+  hash_map_release(&map);
 }
 
 static void elements_of_one_key_come_one_after_the_other(void **state)
 {
   (void)state;
-  struct index index = {0};
+  struct hash_map map = {0};
   uint32_t slot, sum = 0, count = 0;
   for (uint32_t i = 1; i <= 100; i++) {
-    index_add(&index, 5, i);
-    index_add(&index, 1000 + i, i);
+    hash_map_add(&map, 5, i);
+    hash_map_add(&map, 1000 + i, i);
   }
-  for (uint32_t found = index_first(&index, 5, &slot); found; found = index_next(&index, 5, &slot)) {
+  for (uint32_t found = hash_map_first(&map, 5, &slot); found; found = hash_map_next(&map, 5, &slot)) {
     sum += found;
     count++;
   }
   assert_int_equal(count, 100);
   assert_int_equal(sum, 5050);
-  index_release(&index);
+  hash_map_release(&map);
 }
 
 /* A hostile file chooses modules and offsets of the children of one context: hashes that mixed the two by exclusive or
@@ -65,11 +65,11 @@ static void contexts_have_different_keys(void **state)
   contexts_init(&contexts);
   for (uint32_t i = 0; i < KEYS; i++)
     assert_true(contexts_add(&contexts, 0, CONTEXT_FRAME, i, i) == i + 1);
-  for (uint32_t i = 0; i < contexts.index.slots; i++) {
+  for (uint32_t i = 0; i < contexts.map.slots; i++) {
     uint32_t slot, found = 0;
-    uint64_t key = contexts.index.keys[i];
-    for (uint32_t number = key ? index_first(&contexts.index, key, &slot) : 0; number;
-         number = index_next(&contexts.index, key, &slot))
+    uint64_t key = contexts.map.keys[i];
+    for (uint32_t number = key ? hash_map_first(&contexts.map, key, &slot) : 0; number;
+         number = hash_map_next(&contexts.map, key, &slot))
       found++;
     assert_in_range(found, key != 0, 1);
   }
@@ -84,5 +84,5 @@ int main(int argc, char **argv)
       cmocka_unit_test(elements_of_one_key_come_one_after_the_other),
       cmocka_unit_test(contexts_have_different_keys),
   };
-  return UNIT_RUN(argc, argv, "index", tests, NULL, NULL);
+  return UNIT_RUN(argc, argv, "map", tests, NULL, NULL);
 }

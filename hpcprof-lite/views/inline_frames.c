@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "hpcprof-lite/views/steps.h"
+#include "hpcprof-lite/views/inline_frames.h"
 
 #include "common/order.h"
 #include "common/xalloc.h"
@@ -13,25 +13,25 @@
 #include <string.h>
 
 /* Uses the line at which the code of an outlined function begins as its declaration: compilers do not give it one. */
-static void declare_outlined(const struct symbols *symbols, struct symbols_place *place)
+static void declare_outlined(const struct symbols *symbols, struct symbols_location *place)
 {
   const char *raw = place->raw ? place->raw : place->function;
   if (!raw || place->inlined || place->decl_line || symbols_outlined(raw, NULL, 0) == SYMBOLS_ORDINARY)
     return;
-  struct symbols_place entry[STEPS_MAX];
-  if (symbols_lookup(symbols, place->low, entry, STEPS_MAX) < 1 || !entry[0].file)
+  struct symbols_location entry[INLINE_FRAMES_MAX];
+  if (symbols_lookup(symbols, place->low, entry, INLINE_FRAMES_MAX) < 1 || !entry[0].file)
     return;
   place->decl_file = entry[0].file;
   place->decl_line = entry[0].line;
 }
 
-int steps_look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
-                  struct symbols_place places[STEPS_MAX])
+int inline_frames_look_up(struct names_module *found, const struct bounds *bounds, uint64_t offset,
+                          struct symbols_location places[INLINE_FRAMES_MAX])
 {
   assert(found->symbols || !found->kept);
-  int count = symbols_lookup(found->symbols, offset, places, STEPS_MAX);
+  int count = symbols_lookup(found->symbols, offset, places, INLINE_FRAMES_MAX);
   if (count < 1) {
-    places[0] = (struct symbols_place){0};
+    places[0] = (struct symbols_location){0};
     count = 1;
   }
   if (!places[0].function && !places[0].low)
@@ -58,7 +58,7 @@ static enum names_outline outline_of(const char *raw)
 
 /* Returns the number of a place's function, which is named module+0xaddress if it has no name. */
 static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
-                               const struct symbols_place *place, uint64_t offset)
+                               const struct symbols_location *place, uint64_t offset)
 {
   assert(number < names->modules_count);
   struct names_function function = {.module = number, .file = "", .name = place->function};
@@ -75,20 +75,21 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
   return names_function(names, &function);
 }
 
-void steps_add(struct names *names, const struct catalog_module *module, uint32_t number,
-               const struct symbols_place *places, uint32_t count, uint64_t offset, struct names_address *address)
+void inline_frames_add(struct names *names, const struct catalog_module *module, uint32_t number,
+                       const struct symbols_location *places, uint32_t count, uint64_t offset,
+                       struct names_address *address)
 {
-  assert(count <= STEPS_MAX && (places || !count));
-  static const struct symbols_place no_symbol;
-  address->first = names->steps_count;
+  assert(count <= INLINE_FRAMES_MAX && (places || !count));
+  static const struct symbols_location no_symbol;
+  address->first = names->frames_count;
   address->offset = offset;
   address->low = count ? places->low : 0;
   address->count = MAX(count, 1);
   for (uint32_t i = 0; i < address->count; i++) {
-    const struct symbols_place *here = count ? &places[i] : &no_symbol;
-    struct names_step step = {.inlined = here->inlined && i, .line = here->line, .near = here->near};
-    step.function = place_function(names, module, number, here, offset);
-    step.file = names_file(names, here->file);
-    *XAPPEND(names->steps, names->steps_count, names->steps_room) = step;
+    const struct symbols_location *here = count ? &places[i] : &no_symbol;
+    struct names_frame frame = {.inlined = here->inlined && i, .line = here->line, .near = here->near};
+    frame.function = place_function(names, module, number, here, offset);
+    frame.file = names_file(names, here->file);
+    *XAPPEND(names->frames, names->frames_count, names->frames_room) = frame;
   }
 }

@@ -13,14 +13,14 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Running, build, control, control_id, controlled, write
-from measurement_file import STRINGS, chunk
+from measurement_file import STRINGS, extent
 from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_root, other_users_launcher, run,
                  start, wait_until)
 
 OTHER = 65534
 HOST = socket.gethostname()
 TEXT = b"Chapter 1\nIt was a dark and stormy night.\n"
-OURS = chunk(STRINGS, 1, b"\0text\0")
+OURS = extent(STRINGS, 1, b"\0text\0")
 CONTROL = b"hpcctl02" + bytes(8184)
 INDEX = ("-q", "--view", "timeline", "--index")
 # Names of the form HOST-PID-START of all kinds, and names that only end alike.

@@ -1,4 +1,4 @@
-#include "hpcprof-lite/live/interval.h"
+#include "hpcprof-lite/live/difference.h"
 
 #include "common/order.h"
 #include "common/xalloc.h"
@@ -34,7 +34,7 @@ static uint64_t samples_of(const struct profile_process *process)
   return samples;
 }
 
-uint32_t interval_lacking(const struct profile *before, const struct profile *now, const char **example)
+uint32_t difference_lacking(const struct profile *before, const struct profile *now, const char **example)
 {
   uint32_t count = 0;
   for (uint32_t i = 0; i < before->processes_count; i++) {
@@ -48,7 +48,7 @@ uint32_t interval_lacking(const struct profile *before, const struct profile *no
   return count;
 }
 
-bool interval_any(const struct profile *before, const struct profile *now)
+bool difference_any(const struct profile *before, const struct profile *now)
 {
   for (uint32_t i = 0; i < now->processes_count; i++) {
     const struct profile_process *process = &now->processes[i];
@@ -107,7 +107,7 @@ static void subtract_process(struct profile_process *process, const struct profi
     subtract(&process->lost[i], before->lost[i]);
 }
 
-void interval_processes(const struct profile *before, const struct profile *now, struct profile *part)
+void difference_processes(const struct profile *before, const struct profile *now, struct profile *part)
 {
   assert(before != now && part != now);
   *part = *now;
@@ -124,7 +124,7 @@ void interval_processes(const struct profile *before, const struct profile *now,
   }
 }
 
-void interval_release(struct profile *part)
+void difference_release(struct profile *part)
 {
   for (uint32_t i = 0; part->processes && i < part->processes_count; i++)
     free(part->processes[i].threads);
@@ -175,7 +175,7 @@ static void subtract_node(const struct profile *before, const struct numbers *nu
   }
 }
 
-void interval_contexts(struct profile *before, struct profile *now)
+void difference_contexts(struct profile *before, struct profile *now)
 {
   assert(before != now);
   struct contexts *contexts = &now->contexts;
@@ -202,7 +202,7 @@ void interval_contexts(struct profile *before, struct profile *now)
   contexts->stride = stride;
 }
 
-void interval_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part)
+void difference_columns(uint32_t catalog_columns, struct tree_columns *columns, struct tree_columns *part)
 {
   assert(!columns->count || columns->count <= CATALOG_COLUMNS_MAX);
   uint32_t kept = MIN(columns->count, (uint32_t)CATALOG_COLUMNS_MAX / 2), events = 0;

@@ -1,4 +1,4 @@
-#include "hpcrun-lite/launch/safety/safe_place.h"
+#include "hpcrun-lite/launch/safety/safe_directory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -27,10 +27,10 @@ static bool check_one(const char *path, bool exclusive, char *reason, size_t siz
   return false;
 }
 
-bool safe_place_check(const char *place, bool exclusive, char *reason, size_t size)
+bool safe_directory_check(const char *directory, bool exclusive, char *reason, size_t size)
 {
   char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s", place);
+  snprintf(path, sizeof path, "%s", directory);
   errno = 0;
   for (char *slash; (slash = strrchr(path, '/')) != NULL && slash > path; *slash = '\0')
     if (!check_one(path, exclusive, reason, size))
@@ -38,28 +38,28 @@ bool safe_place_check(const char *place, bool exclusive, char *reason, size_t si
   return check_one("/", exclusive, reason, size);
 }
 
-bool safe_place_nameable(const char *path)
+bool safe_directory_nameable(const char *path)
 {
   return !strpbrk(path, " :$;\t\n");
 }
 
-static bool take(const char *place, bool nameable, char *path, size_t size, char *reason, size_t reason_size)
+static bool take(const char *directory, bool nameable, char *path, size_t size, char *reason, size_t reason_size)
 {
   char real[PATH_MAX];
-  if (!realpath(place, real)) {
-    snprintf(reason, reason_size, "'%.300s': %s", place, strerror(errno));
+  if (!realpath(directory, real)) {
+    snprintf(reason, reason_size, "'%.300s': %s", directory, strerror(errno));
     return false;
   }
-  if (nameable && !safe_place_nameable(real)) {
+  if (nameable && !safe_directory_nameable(real)) {
     snprintf(reason, reason_size, "LD_PRELOAD cannot contain '%.300s'", real);
     return false;
   }
-  return safe_place_check(real, true, reason, reason_size) && snprintf(path, size, "%s", real) < (int)size;
+  return safe_directory_check(real, true, reason, reason_size) && snprintf(path, size, "%s", real) < (int)size;
 }
 
-bool safe_place_temporary(bool nameable, char *path, size_t size, char *reason, size_t reason_size)
+bool safe_directory_temporary(bool nameable, char *path, size_t size, char *reason, size_t reason_size)
 {
-  const char *place = getenv("TMPDIR");
-  bool taken = place && place[0] == '/' && take(place, nameable, path, size, reason, reason_size);
+  const char *directory = getenv("TMPDIR");
+  bool taken = directory && directory[0] == '/' && take(directory, nameable, path, size, reason, reason_size);
   return taken || take("/tmp", nameable, path, size, reason, reason_size);
 }
