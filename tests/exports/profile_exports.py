@@ -18,7 +18,7 @@ sys.path[1:1] = (os.path.join(sys.path[0], "..", folder) for folder in ("support
 import profile_formats as formats
 from browser import Browser, need_browser
 from measured import build
-from report import contents, escaped, original, rows, unescaped
+from report import contents, escaped, original, rows, table, unescaped
 from tap import (BIN, BUILD, DEPS, GOLDEN, LAUNCHER, LIBRARY, REPORT, SOURCE, Skip, case, main, must, need_program, run,
                  shared_directory, small_disk, start)
 
@@ -491,6 +491,25 @@ def grains_and_intervals_are_in_the_database_where_they_are_asked_for(directory)
 def documented_queries():
     with open(os.path.join(SOURCE, "doc", "exports.md"), encoding="utf-8") as file:
         return re.findall(r"^```sql\n(.*?)^```", file.read(), re.M | re.S)
+
+
+@case
+def views_on_the_axis_of_time_are_cut_once_in_a_database_of_a_part(directory):
+    """Other tables come from processes that are cut to the part."""
+    path = os.path.join(directory, "part")
+    for golden, name in (("charted", "phases"), ("traced", "phases")):
+        source = os.path.join(GOLDEN, golden)
+        assert run(REPORT, "-q", "-f", "sqlite", "--from", "0.5", "-o", path, source).returncode < 2  # 1: not all is traced
+        base = sqlite3.connect(path)
+        base.row_factory = sqlite3.Row
+        wanted = table(run(REPORT, "-q", "--view", name, "-f", "csv", "--from", "0.5", source).stdout)
+        found = base.execute(f"select * from {name}").fetchall()
+        assert len(found) == len(wanted) > 0, (golden, name, len(found), len(wanted))
+        for row, expected in zip(found, wanted):
+            for column in row.keys():
+                assert isinstance(row[column], str) or row[column] == cell(expected[column]), (golden, name, column)
+        base.close()
+        os.remove(path)
 
 
 @case
