@@ -217,7 +217,7 @@ struct key {
   uint32_t row;
 };
 
-ORDER(by_loss, struct key, COMPARE(y->lost_s, x->lost_s) ?: COMPARE(x->row, y->row))
+ORDER(by_lost_time, struct key, COMPARE(y->lost_s, x->lost_s) ?: COMPARE(x->row, y->row))
 
 /* Whether a context is charged with anything in any run. */
 static bool is_charged(const struct scaling *scaling, uint32_t row)
@@ -244,7 +244,7 @@ static void sort_rows(struct scaling *scaling)
   for (uint32_t row = 1; row < scaling->rows; row++)
     if (is_charged(scaling, row))
       keys[scaling->contexts++] = (struct key){sort_key(scaling, row), row};
-  qsort(keys, scaling->contexts, sizeof *keys, by_loss);
+  qsort(keys, scaling->contexts, sizeof *keys, by_lost_time);
   for (uint32_t i = 0; i < scaling->contexts; i++)
     scaling->order[i] = keys[i].row;
   free(keys);

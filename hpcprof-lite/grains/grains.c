@@ -149,7 +149,7 @@ static void sync_unref(struct grains *grains, uint32_t index)
 /* Makes it the next one of its grain, region or taskgroup. */
 static void sync_replace(struct grains *grains, uint32_t *next, uint32_t index)
 {
-  assert(next != &grains->past.grains[0].sync);
+  assert(!grains->past.grains || next != &grains->past.grains[0].sync);
   sync_unref(grains, *next);
   *next = index;
 }

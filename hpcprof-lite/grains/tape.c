@@ -114,13 +114,13 @@ static bool unpack_block(struct tape *tape, const struct tape_block *block)
 /* Reads the block before the one in memory.  Returns false if there is none. */
 static bool read_block(struct tape *tape)
 {
-  assert(!tape->left && tape->next_block <= tape->blocks_count);
+  assert(tape->at == tape->end && tape->next_block <= tape->blocks_count);
   if (!tape->next_block || tape->failed)
     return false;
   const struct tape_block *block = &tape->blocks[--tape->next_block];
   tape->failed = !unpack_block(tape, block);
   tape->at = 0;
-  tape->end = block->size;
+  tape->end = tape->failed ? 0 : block->size;
   return !tape->failed;
 }
 

@@ -117,7 +117,7 @@ const struct construct_counts *construct_counts_of(const struct construct_figure
 uint64_t construct_exec(const struct construct_figures *figures);
 uint64_t construct_exclusive(uint32_t kind, const struct construct_figures *figures);
 
-/* Divides the exclusive time of a construct of that kind into lost; the rest of it is its own body. */
+/* Divides the exclusive time of a construct of that kind into lost time; the rest of it is its own body. */
 struct construct_lost construct_lost(uint32_t kind, const struct construct_figures *figures);
 void construct_lost_add(struct construct_lost *sum, const struct construct_lost *lost);
 uint64_t construct_lost_sum(const struct construct_lost *lost);

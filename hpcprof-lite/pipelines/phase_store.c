@@ -338,7 +338,6 @@ static bool read_block(const struct timeline_source *source, const struct phases
 static bool find_block(const struct timeline_source *source, const struct phases *phases, uint64_t at_ns,
                        uint32_t blocks, uint32_t *block)
 {
-  assert(blocks);
   uint32_t end = blocks;
   bool whole = true;
   *block = 0;

@@ -299,7 +299,8 @@ void recorded_graph_schedule(struct recorded_graph *recorded, const struct recor
  * sums, so that they add up to the span.  What was not kept is attributed to the program. */
 static void fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  assert(recorded->shares && !recorded->scenario_shares && result->contributions);
+  assert(!recorded->scenario_shares);
+  assert((recorded->shares && result->contributions) || !recorded->attribution.count);
   double sum = 0;
   uint64_t before = 0, all = model_rounded(result->outcomes[0].span * recorded->scale);
   uint32_t count = 0;

@@ -75,9 +75,11 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
                         bool dependent, const void *codeptr)
 {
   struct thread_state *t = rt_openmp_thread();
+  if (flags & ompt_task_undeferred)
+    codeptr = code_of_undeferred(codeptr); /* also for a thread that is not known: the address must not stay */
   if (!t)
     return;
-  codeptr = code_of_task(t, task_data, flags & ompt_task_undeferred ? code_of_undeferred(codeptr) : codeptr);
+  codeptr = code_of_task(t, task_data, codeptr);
   uint64_t word = 0;
   if (sampling_process.task_creation || span_process.online)
     word = new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr);

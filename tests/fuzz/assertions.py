@@ -14,7 +14,7 @@ LIBRARY, ARCHIVE = "hpcrun-lite/libhpcrun-lite.so", "hpcrun-lite/librt.a"
 LAUNCHER = "hpcrun-lite/launch/hpcrun-lite"
 REPORT = "hpcprof-lite/hpcprof-lite"
 UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock", "checks",
-         "construct_rows", "grain_graph", "grains", "merge", "phases", "ranks", "read", "replay", "serialisation",
+         "construct_rows", "grain_graph", "grains", "merge", "phases", "ranks", "read", "replay", "profile_message",
          "table", "timeline_lanes", "trace_reader")
 # Script: words of its cases.
 SCRIPTS = {

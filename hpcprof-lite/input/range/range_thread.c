@@ -130,9 +130,11 @@ static bool is_inside(const struct range_thread *thread, uint64_t at)
   return at >= thread->from && at < thread->to;
 }
 
+/* A damaged trace can have the code of a lock's wait there, which is no construct's. */
 static bool begins_region(const struct range_thread *thread, uint64_t code)
 {
-  assert(code / CONSTRUCT_TIMES < thread->constructs_count);
+  if (code / CONSTRUCT_TIMES >= thread->constructs_count)
+    return false;
   const struct format_construct *construct = &thread->constructs[code / CONSTRUCT_TIMES];
   return construct_is_region(construct->kind) && !read_is_link(construct);
 }

@@ -17,7 +17,7 @@
 
 struct source_lines {
   struct tree tree;     /* finished: in the order of files and lines; rows without a line have `line` 0 */
-  uint32_t *directives; /* [row] a bit for each enum directive_kind that begins in the line */
+  uint32_t *directives; /* [row] a bit for each kind of directive that begins in the line */
   uint32_t *function;   /* [row below the root] number of its function, MODEL_NONE: only the name is known */
   const char **name;    /* [row below the root] of its function */
   uint32_t *same;       /* [function] the function that stands for it and all other instances of a template */

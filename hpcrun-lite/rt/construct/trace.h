@@ -19,7 +19,7 @@ enum rt_trace { RT_TRACE_OFF, RT_TRACE_SAMPLES, RT_TRACE_STATES };
 /* What the trace of the process is.  CTL writes and reads it, under the CTL lock; the thread that carries out a
  * command reports it.  Threads read their own trace_stream. */
 extern struct trace_process {
-  enum rt_trace what;
+  _Alignas(64) enum rt_trace what;
   uint64_t limit; /* bytes */
   bool keep_last;
 } trace_process __attribute__((visibility("hidden")));

@@ -34,7 +34,7 @@ enum rt_waits { RT_WAITS_ENDED = 1, RT_WAITS_PAUSED = 2 };
  * - flushing: written by CTL, together with graph_suspended;
  * - pauses, paused_by, paused_at, paused_until: see rt_pause(); record: written by CTL. */
 struct rt_process {
-  int pid;
+  _Alignas(64) int pid;
   bool ompt;                           /* the OpenMP runtime reports its events */
   uint32_t ompt_module;                /* of the runtime that calls us; 0: none, or the executable */
   uint64_t runtime_start, runtime_end; /* its addresses */

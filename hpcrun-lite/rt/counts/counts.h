@@ -57,7 +57,7 @@ struct counts_state {
 
 /* What this layer keeps of the process.  CTL writes the plain fields before the first sample; all threads read them. */
 extern struct counts_process {
-  struct counter counters[COUNTERS_MAX];
+  _Alignas(64) struct counter counters[COUNTERS_MAX];
   unsigned count;
   bool by_usage;      /* some come from getrusage() */
   atomic_bool scaled; /* the processor could not count all the time; any thread sets it, relaxed */

@@ -12,8 +12,8 @@
 enum work_unit { WORK_CPU_TIME, WORK_USER, WORK_INSTRUCTIONS, WORK_CYCLES };
 
 extern struct span_process {
-  bool online;     /* work and span are computed */
-  atomic_bool log; /* the operations that compute them are also logged to a file */
+  _Alignas(64) bool online; /* work and span are computed */
+  atomic_bool log;          /* the operations that compute them are also logged to a file */
   enum work_unit work_unit;
 } span_process __attribute__((visibility("hidden")));
 
