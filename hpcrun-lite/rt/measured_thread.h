@@ -7,6 +7,7 @@
 #define HPCRUN_LITE_RT_MEASURED_THREAD_H
 
 #include "hpcrun-lite/rt/control/command.h"
+#include "hpcrun-lite/rt/core/omp-tools.h"
 
 /* A call by which the program enters a loop: see ompt_loop_call() in rt/ompt.h.  caller NULL: none. */
 enum loop_bounds { LOOP_BOUNDS_4, LOOP_BOUNDS_4U, LOOP_BOUNDS_8, LOOP_BOUNDS_8U };
@@ -23,8 +24,17 @@ extern struct measured_process {
   bool no_chunks;  /* the runtime does not announce chunks; hpcrun-lite/gomp reports those of the calls that it sees */
 } measured_process __attribute__((visibility("hidden")));
 
+/* The data word of a worker's implicit task that waits at a barrier: libomp has 0 in its place until the thread runs
+ * another task there.  At the barrier that ends a region libomp first copies the word to the thread; where a task that
+ * the thread runs meanwhile waits for dependences, it asserts that the copy is 0, and ends the program otherwise. */
+struct barrier_data {
+  ompt_data_t word;
+  const ompt_data_t *place; /* where libomp has the word; NULL: the thread is not in such a barrier */
+};
+
 struct measured_thread {
   struct control_thread below;
+  struct barrier_data barrier;
   bool forking; /* begins a region; its implicit task in it has not begun */
   struct loop_call loop_call;
   struct format_extent *handler_stack; /* see hpcrun-lite/handler.c */

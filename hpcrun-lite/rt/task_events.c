@@ -161,6 +161,8 @@ void task_events_switch(struct thread_state *t, ompt_data_t *prior, int status, 
 void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
 {
   uint64_t moment;
+  if (prior && prior == measured_of(t)->barrier.place)
+    *prior = measured_of(t)->barrier.word;
   if (status == ompt_taskwait_complete) {
     if ((next = graph_current_data(NULL)))
       next->value &= ~(uint64_t)RT_TASK_WAITING;

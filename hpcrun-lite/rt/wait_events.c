@@ -21,6 +21,30 @@ static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, i
   rt_inside_dec(t);
 }
 
+/* Takes the data word of a worker's task that waits at a barrier; see struct barrier_data.  Threads of libgomp have no
+ * such copy. */
+static void keep_word(struct thread_state *t, int kind, ompt_data_t *task_data)
+{
+  struct barrier_data *barrier = &measured_of(t)->barrier;
+  bool at_barrier = kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
+  if (!at_barrier || !t->worker || rt_gomp_task || sampling_of(t)->region_depth || barrier->place)
+    return;
+  barrier->place = task_data;
+  barrier->word = *task_data;
+  task_data->value = 0;
+}
+
+/* Gives the word back, also where libomp passes a copy.  Inside a region that the thread has begun in a task meanwhile,
+ * the barrier is another one. */
+static void give_word_back(struct thread_state *t, ompt_data_t *task_data)
+{
+  struct barrier_data *barrier = &measured_of(t)->barrier;
+  if (!barrier->place || sampling_of(t)->region_depth)
+    return;
+  barrier->place = NULL;
+  *task_data = barrier->word;
+}
+
 void wait_events_begin(struct thread_state *t, int kind, const void *codeptr, ompt_data_t *task_data)
 {
   codeptr = code_past_wrapper(t, codeptr);
@@ -37,6 +61,8 @@ void wait_events_begin(struct thread_state *t, int kind, const void *codeptr, om
   uint64_t moment = waiting_begin(t, waiting_kind(kind), codeptr);
   if (span_process.online)
     graph_wait_begin(t, kind, codeptr, task_data, moment);
+  if (task_data)
+    keep_word(t, kind, task_data);
 }
 
 static __attribute__((noinline)) void graph_wait_end(struct thread_state *t, int kind, const ompt_data_t *parallel_data,
@@ -54,6 +80,8 @@ void wait_events_end(struct thread_state *t, int kind, const ompt_data_t *parall
 {
   if (kind == ompt_sync_region_taskgroup)
     task_data = graph_current_data(task_data);
+  else if (task_data && kind != ompt_sync_region_taskwait)
+    give_word_back(t, task_data);
   if (task_data)
     task_data->value &= ~(uint64_t)RT_TASK_WAITING;
   uint64_t moment = waiting_end(t);

@@ -84,6 +84,18 @@ def undeferred_tasks_of_gcc(directory):
 
 
 @tap.case
+def a_worker_waits_for_dependences_within_the_last_barrier(directory):
+    """libomp keeps a copy of the worker's data word there, and ends the program if it is not 0."""
+    for compiler in ("clang", "gcc"):
+        for options in (("-p", "off"), ("-p", "online"), ("-p", "log"), ("-t",), ("--task-context", "creation")):
+            run = Measurement(directory, build("undeferred_tasks.c", compiler), "in_barrier",
+                              options=("--work", "user", *options))
+            assert run.done.returncode == 0, (compiler, options, run.done)
+            if "off" not in options:
+                assert float(run.view("parallelism")[0]["span"]) == 33, (compiler, options)
+
+
+@tap.case
 def places_of_undeferred_tasks(directory):
     source = "undeferred_tasks.c"
     places = {form: [line_of(source, f"// @ {name}") for name in names]

@@ -2,6 +2,7 @@
  * 22 units in slow() and 11 in fast(), one after the other, in each of two threads. */
 #include <omp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "burn.h"
 #include "hpcrun-lite.h"
@@ -81,6 +82,23 @@ static void deep(void)
   descend(DEEP);
 }
 
+/* A worker at the barrier that ends the region runs a task that waits for dependences. */
+static void in_barrier(void)
+{
+  static volatile int deferred;
+  char at[1];
+  (void)at;
+  if (omp_get_thread_num() == 0) {
+#pragma omp task
+    {
+#pragma omp task if (deferred) depend(out : at[0])
+      slow(22);
+      fast(11);
+    }
+    usleep(20000);
+  }
+}
+
 /* For samples of time. */
 static void busy(void)
 {
@@ -95,7 +113,7 @@ int main(int count, char **words)
     void (*run)(void);
   } forms[] = {
       {"alone", alone}, {"in_deferred", in_deferred}, {"with_group", with_group}, {"nested", nested}, {"deep", deep},
-      {"busy", busy}};
+      {"busy", busy},   {"in_barrier", in_barrier}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count > 1 && !strcmp(words[1], forms[i].name)) {
 #pragma omp parallel num_threads(2)
