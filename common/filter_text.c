@@ -47,7 +47,7 @@ uint64_t filter_text_hash(const char *text)
   struct filter_line line;
   uint64_t hash = 0;
   while (filter_text_next(&text, &line))
-    if (line.key < FILTER_KEY_CODE)
+    if (filter_key_is_users(line.key))
       hash = hash_bytes(hash_bytes(hash, line.whole.text, line.whole.length), "\n", 1);
   return hash;
 }
@@ -201,7 +201,7 @@ static bool check_line(const struct filter_line *line, char *message, size_t siz
   } else if (line->key == FILTER_KEY_SKIP_FIRST || line->key == FILTER_KEY_ONLY) {
     reason = "takes a time above 0 in ns";
     fine = filter_text_ns(line->value, &ns) && ns;
-  } else if (fine && line->key < FILTER_KEY_CODE) {
+  } else if (fine && filter_key_is_users(line->key)) {
     return filter_text_check_list(line->key, line->value, message, size);
   }
   snprintf(message, size, "%s", fine ? "" : reason);

@@ -47,6 +47,12 @@ enum filter_key {
   FILTER_KEYS /* another word */
 };
 
+/* Whether the user sets lines with this key; the launcher adds the others. */
+static inline bool filter_key_is_users(enum filter_key key)
+{
+  return key < FILTER_KEY_CODE;
+}
+
 struct filter_line {
   enum filter_key key;
   struct filter_part whole, value;

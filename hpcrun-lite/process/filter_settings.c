@@ -16,20 +16,22 @@
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
 
-/* A line of code, and the list that it belongs to. */
-struct place {
+/* A code line of a text, and the list that it belongs to. */
+struct code_range {
   struct filter_part module;
   enum filter_list list;
   uint64_t start, end;
 };
 
-/* What is allocated: all lines of code, then what RT uses of them. */
+/* What is allocated: all code lines, then what RT uses of them. */
 struct lists {
-  struct place *places;
+  struct code_range *ranges;
   struct filter_code *code;
   struct filter_module *modules;
   size_t count;
 };
+
+static const char no_memory[] = "there is not enough memory for the filter";
 
 static void *allocate(size_t count, size_t size)
 {
@@ -38,8 +40,8 @@ static void *allocate(size_t count, size_t size)
 
 /* ---- addresses ---- */
 
-/* Counts or takes the lines of code of a text. */
-static size_t take_places(const char *text, struct place *places)
+/* Counts or takes the code lines of a text. */
+static size_t take_ranges(const char *text, struct code_range *ranges)
 {
   struct filter_line line;
   struct filter_code_line code;
@@ -49,8 +51,8 @@ static size_t take_places(const char *text, struct place *places)
       continue;
     static const enum filter_list lists[2][2] = {{FILTER_INCLUDED, FILTER_EXCLUDED},
                                                  {FILTER_INCLUDED_CONSTRUCTS, FILTER_EXCLUDED_CONSTRUCTS}};
-    if (places)
-      places[count] = (struct place){code.module, lists[code.construct][code.excludes], code.start, code.end};
+    if (ranges)
+      ranges[count] = (struct code_range){code.module, lists[code.construct][code.excludes], code.start, code.end};
     count++;
   }
   return count;
@@ -62,9 +64,9 @@ static int compare_parts(struct filter_part a, struct filter_part b)
   return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_ranges(const void *left, const void *right)
 {
-  const struct place *a = left, *b = right;
+  const struct code_range *a = left, *b = right;
   int order = compare_parts(a->module, b->module);
   if (!order)
     order = (a->list > b->list) - (a->list < b->list);
@@ -72,28 +74,28 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* A sort that needs no memory: the C library's may call malloc(). */
-static void sift(struct place *places, size_t at, size_t count)
+static void sift(struct code_range *ranges, size_t at, size_t count)
 {
   for (size_t child; (child = 2 * at + 1) < count; at = child) {
-    if (child + 1 < count && compare_places(&places[child], &places[child + 1]) < 0)
+    if (child + 1 < count && compare_ranges(&ranges[child], &ranges[child + 1]) < 0)
       child++;
-    if (compare_places(&places[at], &places[child]) >= 0)
+    if (compare_ranges(&ranges[at], &ranges[child]) >= 0)
       return;
-    struct place kept = places[at];
-    places[at] = places[child];
-    places[child] = kept;
+    struct code_range kept = ranges[at];
+    ranges[at] = ranges[child];
+    ranges[child] = kept;
   }
 }
 
-static void sort_places(struct place *places, size_t count)
+static void sort_ranges(struct code_range *ranges, size_t count)
 {
   for (size_t i = count / 2; i > 0; i--)
-    sift(places, i - 1, count);
+    sift(ranges, i - 1, count);
   for (size_t i = count; i > 1; i--) {
-    struct place largest = places[0];
-    places[0] = places[i - 1];
-    places[i - 1] = largest;
-    sift(places, 0, i - 1);
+    struct code_range largest = ranges[0];
+    ranges[0] = ranges[i - 1];
+    ranges[i - 1] = largest;
+    sift(ranges, 0, i - 1);
   }
 }
 
@@ -102,28 +104,29 @@ static void make_lists(struct filter *filter, const struct lists *lists)
 {
   uint32_t codes = 0;
   for (size_t i = 0; i < lists->count; i++) {
-    const struct place *place = &lists->places[i];
-    bool same = i && !compare_parts(place->module, lists->places[i - 1].module);
+    const struct code_range *range = &lists->ranges[i];
+    bool same = i && !compare_parts(range->module, lists->ranges[i - 1].module);
     if (!same)
-      lists->modules[filter->known_count++].name = place->module;
+      lists->modules[filter->known_count++].name = range->module;
     struct filter_module *module = &lists->modules[filter->known_count - 1];
-    uint32_t *first = &module->lists[place->list].first, *count = &module->lists[place->list].count;
+    uint32_t *first = &module->lists[range->list].first, *count = &module->lists[range->list].count;
     struct filter_code *last = *count ? &lists->code[codes - 1] : NULL;
-    if (last && place->start <= last->end) {
-      last->end = place->end > last->end ? place->end : last->end;
+    if (last && range->start <= last->end) {
+      last->end = range->end > last->end ? range->end : last->end;
       continue;
     }
     if (!*count)
       *first = codes;
-    lists->code[codes++] = (struct filter_code){place->start, place->end};
+    lists->code[codes++] = (struct filter_code){range->start, range->end};
     ++*count;
   }
   filter->code = lists->code;
   filter->known = lists->modules;
 }
 
-/* Maps the file that has further lines, as a text.  NULL: none, it is not ours, or it cannot be read. */
-static const char *map_file(struct filter_part path)
+/* Reads the file that has further lines, as a text, into memory that stays.  NULL: it is not ours, or cannot be read as
+ * a whole. */
+static const char *read_further(struct filter_part path)
 {
   char name[4096];
   struct stat status;
@@ -137,32 +140,36 @@ static const char *map_file(struct filter_part path)
     for (ssize_t got; at < (size_t)status.st_size; at += (size_t)got)
       if ((got = pread(fd, text + at, (size_t)status.st_size - at, (off_t)at)) <= 0)
         break;
-    text[at] = '\0';
+    if (at < (size_t)status.st_size) {
+      sys_unmap(text, (size_t)status.st_size + 1);
+      text = NULL;
+    }
   }
   if (fd >= 0)
     close(fd);
   return text;
 }
 
-static bool take_code(struct filter *filter, const char *text, const char *further)
+/* As make(). */
+static const char *take_code(struct filter *filter, const char *text, const char *further)
 {
   enum { MODULES_MAX = UINT16_MAX - 1 };
-  size_t inside = take_places(text, NULL);
-  struct lists lists = {.count = inside + (further ? take_places(further, NULL) : 0)};
+  size_t own_count = take_ranges(text, NULL);
+  struct lists lists = {.count = own_count + (further ? take_ranges(further, NULL) : 0)};
   if (!lists.count)
-    return true;
-  lists.places = allocate(lists.count, sizeof *lists.places);
+    return NULL;
+  lists.ranges = allocate(lists.count, sizeof *lists.ranges);
   lists.code = allocate(lists.count, sizeof *lists.code);
   lists.modules = allocate(lists.count, sizeof *lists.modules);
-  if (!lists.places || !lists.code || !lists.modules || lists.count > UINT32_MAX)
-    return false;
-  take_places(text, lists.places);
+  if (!lists.ranges || !lists.code || !lists.modules || lists.count > UINT32_MAX)
+    return no_memory;
+  take_ranges(text, lists.ranges);
   if (further)
-    take_places(further, lists.places + inside);
-  sort_places(lists.places, lists.count);
+    take_ranges(further, lists.ranges + own_count);
+  sort_ranges(lists.ranges, lists.count);
   make_lists(filter, &lists);
-  sys_unmap(lists.places, (lists.count + 1) * sizeof *lists.places);
-  return filter->known_count <= MODULES_MAX;
+  sys_unmap(lists.ranges, (lists.count + 1) * sizeof *lists.ranges);
+  return filter->known_count <= MODULES_MAX ? NULL : "the filter names code in too many modules";
 }
 
 /* ---- settings ---- */
@@ -190,11 +197,11 @@ static void take_constructs(struct filter *filter, struct filter_part list)
       filter->kinds_excluded |= bits;
     else
       filter->kinds_included |= bits;
-    filter->places_included |= !item.excludes && kind < 0;
+    filter->lines_included |= !item.excludes && kind < 0;
   }
 }
 
-/* Takes a line other than those of code. */
+/* Takes a line other than a code line. */
 static void take_line(struct filter *filter, const struct filter_line *line)
 {
   switch (line->key) {
@@ -227,8 +234,8 @@ static void take_line(struct filter *filter, const struct filter_line *line)
   }
 }
 
-/* Makes a filter from a text, which stays.  Returns false without memory. */
-static bool make(struct filter *filter, const char *text, const char *further)
+/* Makes a filter from a text, which stays.  Returns NULL, or why the filter cannot be used. */
+static const char *make(struct filter *filter, const char *text, const char *further)
 {
   struct filter_line line;
   *filter = (struct filter){.text = text, .hash = filter_text_hash(text)};
@@ -246,17 +253,17 @@ bool filter_settings_apply(const char *text, char *message, size_t message_size)
   for (const char *at = text; filter_text_next(&at, &line);) {
     if (line.key != FILTER_KEY_CODE_FILE)
       continue;
-    further = map_file(line.value);
+    further = read_further(line.value);
     if (further)
       continue;
     snprintf(message, message_size, "filter: cannot read '%.*s'", (int)line.value.length, line.value.text);
     return false;
   }
-  bool fine = make(&made, text, further);
+  const char *reason = make(&made, text, further);
   atomic_store(&filter_current, &made);
-  if (!fine)
-    snprintf(message, message_size, "filter: not enough memory");
-  return fine;
+  if (reason)
+    snprintf(message, message_size, "%s", reason);
+  return !reason;
 }
 
 /* ---- while the program runs ---- */
@@ -298,12 +305,11 @@ static char *read_text(const char *path, uint64_t size, const char **reason)
 struct filter *filter_settings_read(const char *path, uint64_t size, const char **reason)
 {
   char *text = read_text(path, size, reason);
-  struct filter *made = text ? allocate(1, sizeof *made) : NULL;
-  if (text && !(made && make(made, text, NULL))) {
-    *reason = "there is not enough memory for its filter";
+  if (!text)
     return NULL;
-  }
-  return made;
+  struct filter *made = allocate(1, sizeof *made);
+  *reason = made ? make(made, text, NULL) : no_memory;
+  return *reason ? NULL : made;
 }
 
 struct filter_window filter_settings_window(const char *text)
@@ -385,7 +391,7 @@ static bool put_settings(struct note *note, const char *text)
   while (text && filter_text_next(&text, &line)) {
     uint64_t ns;
     bool time = line.key == FILTER_KEY_SKIP_FIRST || line.key == FILTER_KEY_ONLY;
-    if (line.key >= FILTER_KEY_CODE || (time && time_filter_failed()))
+    if (!filter_key_is_users(line.key) || (time && time_filter_failed()))
       continue;
     put_text(note, note->at ? "; " : "Filtered: ");
     any = true;
@@ -449,23 +455,25 @@ static void put_all_missing(struct note *note, const struct filter *filter, bool
       put_missing(note, item.part, count++);
 }
 
+/* The filter that followed, of those up to `last`; NULL: none.  before NULL: the first.  Each knows only the one before
+ * it. */
+static const struct filter *filter_after(const struct filter *last, const struct filter *before)
+{
+  const struct filter *after = last == before ? NULL : last;
+  while (after && after->before != before)
+    after = after->before;
+  return after;
+}
+
 void filter_settings_note(char *text, size_t size, bool ended)
 {
   struct note note = {.text = text, .size = size};
-  const struct filter *until = NULL, *last = filter_now();
   *text = '\0';
-  for (;;) { /* from the first to the last; each knows the one before it */
-    const struct filter *filter = last;
-    while (filter->before != until)
-      filter = filter->before;
-    const struct filter *next = last;
-    while (next != filter && next->before != filter)
-      next = next->before;
+  const struct filter *next, *last = filter_now();
+  for (const struct filter *filter = filter_after(last, NULL); filter; filter = next) {
+    next = filter_after(last, filter);
     if (put_settings(&note, filter->text))
-      put_period(&note, filter, next == filter ? NULL : next);
-    if (filter == last)
-      break;
-    until = filter;
+      put_period(&note, filter, next);
   }
   if (note.at)
     put_all_missing(&note, last, ended);

@@ -46,7 +46,7 @@ static size_t copy_settings(const char *text, char *to, size_t size)
   struct filter_line line;
   size_t at = 0;
   while (filter_text_next(&text, &line))
-    if (line.key < FILTER_KEY_CODE && at < size)
+    if (filter_key_is_users(line.key) && at < size)
       at += (size_t)snprintf(to + at, size - at, "%.*s\n", (int)line.whole.length, line.whole.text);
   return at;
 }

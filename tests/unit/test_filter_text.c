@@ -6,6 +6,19 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "tests/support/unit.h"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The C library's pread() in this program.  Reads beyond short_reads fail. */
+static off_t short_reads = INT64_MAX;
+
+ssize_t pread(int fd, void *buffer, size_t size, off_t at)
+{
+  size_t left = at < short_reads ? (size_t)(short_reads - at) : 0;
+  return syscall(SYS_pread64, fd, buffer, size < left ? size : left, at);
+}
+
 static struct filter_part part(const char *text)
 {
   return (struct filter_part){text, strlen(text)};
@@ -149,6 +162,41 @@ static void settings_become_what_paths_need(void **state)
   assert_true(!filter->paths && !filter->constructs && !filter->needs && filter_thread(1));
 }
 
+/* A file of further lines that can be read only in part is refused: the rest of the filter would be missing. */
+static void a_file_is_read_as_a_whole_or_refused(void **state)
+{
+  (void)state;
+  static const char lines[] = "code m 0x1 0x5 exclude function\ncode n 0x1 0x5 exclude function\n";
+  char message[512], path[] = "test_filter_text.XXXXXX", text[64];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0 && write(fd, lines, sizeof lines - 1) == sizeof lines - 1);
+  snprintf(text, sizeof text, "functions !a\ncode-file %s", path);
+  assert_true(filter_settings_apply(text, message, sizeof message));
+  assert_int_equal(filter_now()->known_count, 2);
+  short_reads = sizeof lines / 2;
+  bool fine = filter_settings_apply(text, message, sizeof message);
+  short_reads = INT64_MAX;
+  close(fd);
+  unlink(path);
+  assert_false(fine);
+  assert_non_null(strstr(message, "cannot read"));
+}
+
+static void too_many_modules_are_refused(void **state)
+{
+  (void)state;
+  enum { LIMIT = UINT16_MAX - 1, LINE = 48 };
+  char message[512], *text = calloc(LIMIT + 1, LINE), *at = text;
+  for (unsigned i = 0; i < LIMIT; i++)
+    at += snprintf(at, LINE, "code m%u 0x1 0x5 exclude function\n", i);
+  assert_true(filter_settings_apply(text, message, sizeof message));
+  snprintf(at, LINE, "code n 0x1 0x5 exclude function\n");
+  assert_false(filter_settings_apply(text, message, sizeof message));
+  assert_string_equal(message, "the filter names code in too many modules");
+  assert_true(filter_settings_apply("", message, sizeof message));
+  free(text);
+}
+
 /* Filters of a running process, one after the other; the notes name each with its time. */
 static void notes_name_all_filters_and_their_times(void **state)
 {
@@ -179,11 +227,11 @@ static void reports_name_a_filter_of_several_processes_once(void **state)
 {
   (void)state;
   static char *const notes[] = {"Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s on)",
-                                      "Filtered: ranks 0 (from 1.098 s to 2.1 s); functions !a (from 5.9 s on)",
-                                      "Filtered: ranks 0 (from 1.125 s to 3.0 s); functions !a (from 5.0 s on)",
-                                      "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !b (from 5.0 s on)",
-                                      "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s",
-                                      "x"};
+                                "Filtered: ranks 0 (from 1.098 s to 2.1 s); functions !a (from 5.9 s on)",
+                                "Filtered: ranks 0 (from 1.125 s to 3.0 s); functions !a (from 5.0 s on)",
+                                "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !b (from 5.0 s on)",
+                                "Filtered: ranks 0 (from 1.125 s to 1.222 s); functions !a (from 5.0 s",
+                                "x"};
   char text[512], expected[1024];
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
     struct profile_process processes[] = {{.usable = true, .notes = notes[0]}, {.usable = true, .notes = notes[i]}};
@@ -229,6 +277,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(any_text_is_safe),
       cmocka_unit_test(what_cannot_be_used_is_refused),
       cmocka_unit_test(settings_become_what_paths_need),
+      cmocka_unit_test(a_file_is_read_as_a_whole_or_refused),
+      cmocka_unit_test(too_many_modules_are_refused),
       cmocka_unit_test(notes_name_all_filters_and_their_times),
       cmocka_unit_test(reports_name_a_filter_of_several_processes_once),
       cmocka_unit_test(overlapping_addresses_are_joined),

@@ -196,7 +196,7 @@ static void put_settings(FILE *out, const char *filter)
 {
   struct filter_line line;
   while (filter_text_next(&filter, &line))
-    if (line.key < FILTER_KEY_CODE) /* the others are of a launch around this one */
+    if (filter_key_is_users(line.key)) /* the others are of a launch around this one */
       fprintf(out, "%.*s\n", (int)line.whole.length, line.whole.text);
 }
 

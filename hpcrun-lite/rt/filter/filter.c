@@ -104,6 +104,6 @@ bool filter_construct(uint32_t parent, uint32_t kind, uint32_t module, uint64_t 
     module_of(filter, module, &known);
   if (filter->kinds_excluded >> kind & 1 || listed(filter, known, FILTER_EXCLUDED_CONSTRUCTS, offset))
     return true;
-  bool limited = filter->kinds_included || filter->places_included;
+  bool limited = filter->kinds_included || filter->lines_included;
   return limited && !(filter->kinds_included >> kind & 1) && !listed(filter, known, FILTER_INCLUDED_CONSTRUCTS, offset);
 }

@@ -38,7 +38,7 @@ struct filter {
   uint32_t needs;  /* bits that a path must have, or it is left out */
   /* What construct records need.  kinds: bits by kind. */
   uint32_t kinds_included, kinds_excluded;
-  bool places_included; /* also by address */
+  bool lines_included; /* also by address */
   struct filter_part modules, threads, regions;
   struct filter_part skip_first, only; /* as the text has them */
   uint64_t hash;                       /* of what the user has set, see filter_text_hash() */
@@ -63,7 +63,7 @@ static inline struct filter *filter_now(void)
 /* Publishes a filter; the present one is then before it. */
 void filter_publish(struct filter *made, uint64_t since_ns);
 
-/* Bits of a frame at that place in the program: enum format_filtered. */
+/* Bits of a frame at that address: enum format_filtered. */
 uint32_t filter_frame(struct filter *filter, uint32_t module, uint64_t offset);
 
 /* Whether samples of a thread are taken. */
@@ -72,8 +72,8 @@ bool filter_thread(uint32_t index);
 /* Whether samples are limited to user regions, and this is one of them. */
 bool filter_user_region(const char *name);
 
-/* Whether no record is made of a construct below a record; place: module and offset of its directive.  wanted: the
- * construct is one of the user regions to which records are limited. */
+/* Whether no record is made of a construct below a record; module and offset: the address of its directive.  wanted:
+ * the construct is one of the user regions to which records are limited. */
 bool filter_construct(uint32_t parent, uint32_t kind, uint32_t module, uint64_t offset, bool wanted);
 
 #endif
