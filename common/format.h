@@ -155,7 +155,7 @@ enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
   F(uint64_t, cpu_ns)      /* CPU time of the whole process, user + system */                                          \
   F(uint32_t, cpus)        /* CPUs that the process may run on */                                                      \
   M(uint32_t, threads)     /* threads ever registered */                                                               \
-  F(uint32_t, threads_max) /* most OpenMP threads at once that were not blocked; 1 without OpenMP */                   \
+  F(uint32_t, threads_max) /* most OpenMP threads in use at once; 1 without OpenMP */                                  \
   M(uint32_t, host)        /* string: its name */                                                                      \
   M(uint32_t, command)     /* string: command line */                                                                  \
   M(uint32_t, runtime)     /* string: the OpenMP runtime's description; "": none is attached */                        \
@@ -216,8 +216,7 @@ struct format_module {
   FORMAT_MODULE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is reused when users =
- * 0. The context that created the region is node `link_node` of thread `owner`. */
+/* What is known of a region's creation context. */
 enum format_region_state {
   FORMAT_REGION_UNKNOWN = 0,     /* creation context not known */
   FORMAT_REGION_PROVISIONAL = 1, /* link valid, but its node lies below a placeholder and may still be moved */
@@ -225,6 +224,8 @@ enum format_region_state {
   FORMAT_REGION_REQUESTED = 3    /* not known; its master was requested to publish it */
 };
 
+/* An instance of a parallel region.  word = generation << 32 | running << 31 | users; the record is reused when users =
+ * 0.  The context that created the region is node `link_node` of thread `owner`. */
 #define FORMAT_REGION_FIELDS(F, A)                                                                                     \
   F(uint64_t, word)                                                                                                    \
   F(uint64_t, enter_frame) /* stack address at which the owner entered the runtime */                                  \
@@ -320,7 +321,7 @@ enum format_wait_kind {
   FORMAT_WAIT_KINDS
 };
 
-/* A site at which a thread waits: a construct at a code address.  Times are exact and in ticks of the time-stamp
+/* A wait site: a kind of wait at a code address.  Times are exact and in ticks of the time-stamp
  * counter; see doc/metrics.md for what counts as waiting, and what as work of the runtime. */
 #define FORMAT_WAIT_FIELDS(F, A)                                                                                       \
   F(uint32_t, kind)           /* enum format_wait_kind */                                                              \
@@ -429,11 +430,12 @@ enum format_construct_flag {
   F(uint64_t, count)          /* executions by this thread */                                                          \
   F(uint64_t, chosen)         /* of single and, with libgomp, sections: blocks that this thread executed */            \
   A(uint64_t, ticks, FORMAT_TIMES)                                                                                     \
-  F(uint64_t, wait_own)   /* of `wait`: after the last thread had arrived, the runtime's own time */                   \
-  F(uint64_t, wait_spare) /* of `wait`: at the end of sections of which the thread executed none */                    \
-  F(uint64_t, unended)    /* executions whose end the thread did not see: their `wait` and `exit` are incomplete */    \
-  F(uint32_t, next)       /* while the program runs: of the same hash, 0: none */                                      \
-  F(uint32_t, tasks)      /* while the program runs: record of FORMAT_TASKS + 1 */
+  F(uint64_t, wait_own)   /* of ticks[FORMAT_TIME_WAIT]: after the last thread had arrived, the runtime's own time */  \
+  F(uint64_t, wait_spare) /* likewise: at the end of sections of which the thread executed none */                     \
+  F(uint64_t, unended) /* executions whose end the thread did not see: their ticks of FORMAT_TIME_WAIT and _EXIT are   \
+                          incomplete */                                                                                \
+  F(uint32_t, next)    /* while the program runs: of the same hash, 0: none */                                         \
+  F(uint32_t, tasks)   /* while the program runs: record of FORMAT_TASKS + 1 */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

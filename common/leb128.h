@@ -1,4 +1,4 @@
-/* Unsigned LEB128 numbers of 64 bits: the operands of the graph log and of the trace.
+/* Unsigned LEB128 numbers of 64 bits: operands of the graph log, the trace and the tape.
  *
  * Context: RT (put), BATCH (get).  Nothing here keeps state. */
 #ifndef COMMON_LEB128_H

@@ -45,7 +45,7 @@ const struct kept_module *kept_symbols_find(const struct kept_symbols *kept, con
   return known;
 }
 
-/* Appends the module.  Returns its position. */
+/* Appends the module without symbols, and returns it. */
 static struct kept_module *append(struct kept_symbols *kept, const struct symbols_request *request)
 {
   assert(position_of(kept, request) == kept->modules_count);

@@ -1,5 +1,7 @@
 /* libdwarf of any version.  Since 0.3 the functions and fields by which a program gives it sections have other names;
  * those are used here, and stand for the older ones where these are installed.  Its headers are in different folders.
+ *
+ * Context: BATCH.  Only names; no state.
  */
 #ifndef COMMON_SYMBOLS_LIBDWARF_VERSIONS_H
 #define COMMON_SYMBOLS_LIBDWARF_VERSIONS_H

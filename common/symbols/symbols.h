@@ -5,23 +5,7 @@
  * call symbols_lookup() on the same one at the same time, because a lock guards what is computed on demand.  Every file
  * is hostile: damaged parts are left out and reported in the message.
  *
- * The modules:
- *   symbols_elf         reads ELF files (libelf)
- *   symbols_table       symbol tables: address to function
- *   symbols_dwarf       reads DWARF (libdwarf), in a child process, because libdwarf crashes on some damaged files
- *   symbols_entries     its entries: attributes, ranges of code
- *   symbols_lines       its line tables
- *   symbols_sections.h  its sections
- *   symbols_child       the child process
- *   symbols_summary       what the child returns: address to inlined functions and source line
- *   symbols_names       readable names; functions that compilers make from OpenMP constructs
- *   symbols_location.h     what is known of an address
- *   symbols_ranges      address to innermost range
- *   symbols_cursor.h    checked reads
- *   kept_symbols        symbols of one reading of a measurement, kept for the next one
- *   elf_segments.h      segments of ELF files
- *   callees             functions that code passes to the runtime
- *   bounds              starts of functions in files without symbols
+ * The modules: doc/architecture.md
  */
 #ifndef COMMON_SYMBOLS_SYMBOLS_H
 #define COMMON_SYMBOLS_SYMBOLS_H

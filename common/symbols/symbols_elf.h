@@ -1,8 +1,8 @@
 /* Reads one ELF file (64-bit, little-endian): sections, function symbols, build id.
  *
- * Context: BATCH, one thread at a time.  Only symbols_elf.c calls libelf.  The file is read, not mapped: if it is
- * truncated meanwhile, reads are short, and there is no SIGBUS.  The bytes and names that are returned belong to struct
- * symbols_elf.  All input is hostile: a damaged part counts as missing.
+ * Context: BATCH, one thread at a time.  Reads ELF with libelf, which otherwise only launch/program/elf_facts uses. The
+ * file is read, not mapped: if it is truncated meanwhile, reads are short, and there is no SIGBUS.  The bytes and names
+ * that are returned belong to struct symbols_elf.  All input is hostile: a damaged part counts as missing.
  */
 #ifndef COMMON_SYMBOLS_SYMBOLS_ELF_H
 #define COMMON_SYMBOLS_SYMBOLS_ELF_H

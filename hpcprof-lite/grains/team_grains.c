@@ -1,3 +1,4 @@
+/* Grains of regions, of their loops and of barriers (live_grains.h).  Context: BATCH. */
 #include "hpcprof-lite/grains/live_grains.h"
 
 #include "common/order.h"

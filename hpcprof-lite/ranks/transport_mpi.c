@@ -1,3 +1,4 @@
+/* The transport by MPI.  Context: BATCH (transport.h). */
 #include "hpcprof-lite/ranks/transport.h"
 
 #include <assert.h>

@@ -15,7 +15,7 @@ enum { REPLAY_SCHEDULES = 12 };
 enum schedule_change {
   SCHEDULE_AS_RECORDED,
   SCHEDULE_SPREAD,             /* what runs in them, without inner constructs, can be divided at will */
-  SCHEDULE_SPREAD_SERIAL,      /* so can what runs outside regions; nothing is selected */
+  SCHEDULE_SPREAD_SERIAL,      /* only what runs outside regions can be divided; rows is not used */
   SCHEDULE_WITHOUT_BARRIERS,   /* threads of these regions do not wait at barriers before the end */
   SCHEDULE_WITHOUT_DEPENDENCES /* tasks and iterations in these regions do not wait for others */
 };

@@ -37,8 +37,8 @@ struct gomp_runtime {
   bool silent;    /* its calls cause no events here: it has OMPT, or the adapter is off */
 };
 
-/* The runtime to which a call from that address leads.  Never NULL: without any runtime the program ends, as it would
- * without this library. */
+/* The runtime to which a call from that address leads.  Never NULL: without any runtime, locks, single, barriers and a
+ * parallel region of one thread work; all other functions end the program (no_runtime()). */
 const struct gomp_runtime *gomp_find_runtime(const void *caller);
 
 /* The same for a call of libomp's interface. */

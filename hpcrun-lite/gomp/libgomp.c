@@ -1,3 +1,4 @@
+/* Which runtime a call leads to; binds the entry points.  Context: CTL (gomp.h). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -508,7 +509,8 @@ static void *bind_chunks(unsigned entry, const void *caller)
   return runtime->next[entry];
 }
 
-/* The first call of an entry point.  Returns where this call and all later ones lead. */
+/* The first call of an entry point.  Returns where this call leads; stores it for later ones if they
+ * all lead there. */
 __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void *caller)
 {
   _Static_assert(GOMP_ENTRIES <= 256, "numbers of entry points must fit into a byte");

@@ -1,8 +1,8 @@
 /* The addresses in the program that stand for constructs, from those that runtimes pass to callbacks.
  *
  * Context: RT, in callbacks of the thread itself; functions that take a data word: between rt_inside_inc() and
- * rt_inside_dec().  Code that jumps into the runtime, as compilers end functions, leaves no address of its own, and the
- * runtime passes one inside itself. */
+ * rt_inside_dec(), unless they say otherwise.  Code that jumps into the runtime, as compilers end functions, leaves no
+ * address of its own, and the runtime passes one inside itself. */
 #ifndef HPCRUN_LITE_RT_CODE_ADDRESS_H
 #define HPCRUN_LITE_RT_CODE_ADDRESS_H
 

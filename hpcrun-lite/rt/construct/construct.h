@@ -39,7 +39,7 @@ struct format_construct *construct_region_begin(struct thread_state *t, uint32_t
 void construct_region_body(struct thread_state *t, const void *task, uint64_t now);
 void construct_region_end(struct thread_state *t, uint64_t now);
 
-/* The kind of the record at that place, and its directive: a filter may have put the region into what is around it. */
+/* The kind of that record, and its directive: a filter may have put the region into what is around it. */
 uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive);
 
 /* The place of the region that the thread has created last.  Record 0: a filter leaves it out, and nothing is around

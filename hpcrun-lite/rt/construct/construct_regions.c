@@ -1,3 +1,4 @@
+/* Regions: their creator and the threads that take part.  Context: RT (construct.h). */
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 

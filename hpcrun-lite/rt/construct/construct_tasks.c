@@ -1,3 +1,4 @@
+/* Explicit tasks.  Context: RT (construct.h). */
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 
