@@ -55,7 +55,7 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(DIRECTIVES, "directives", struct format_directive) /* constructs at code addresses; record 0 is the program */     \
   T(CONTRIBUTIONS, "contributions", struct format_contribution) /* contributions to the span */                        \
   T(GRAPH_LOG, "graph log", uint8_t)                   /* bytes: a part of a thread's stream (common/graphlog.h) */    \
-  T(WAITS, "waits", struct format_wait)                /* a thread's wait sites; record 0: between regions */          \
+  T(WAITS, "waits", struct format_wait)                /* a thread's wait sites; record 0: parked */                   \
   T(SHARES, "shares", struct format_share)             /* lists of shares, which values refer to */                    \
   T(CONSTRUCTS, "constructs", struct format_construct) /* a thread's tree of constructs; record 0: outside all */      \
   T(TASKS, "tasks", struct format_tasks)               /* a thread's figures of each task construct */                 \
@@ -96,7 +96,7 @@ struct format_extent {
   FORMAT_EXTENT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* Loss and health counters of a process or thread, by index into `lost`.  Causes and remedies: doc/reliability.md. */
+/* Losses of a process or thread, by position in `lost`.  Causes and remedies: doc/reliability.md. */
 #define FORMAT_LOSS_LIST(L)                                                                                            \
   L(MEMORY)     /* samples dropped: no memory for a node or value */                                                   \
   L(IN_TOOL)    /* samples taken in the tool's own code, or throttled: their time is tool time */                      \
@@ -113,7 +113,7 @@ struct format_extent {
   L(PATHS)      /* fragments whose place on a critical path could not be kept */                                       \
   L(DIRECTIVES) /* constructs counted with the one around them: too many, or no memory */                              \
   L(GRAPH)      /* tasks, joins or regions without a record: work and span are incomplete */                           \
-  L(WORK)       /* intervals that a hardware counter did not count completely: work and span are too small */          \
+  L(WORK)       /* times that a hardware counter did not count completely: work and span are too small */              \
   L(LOG)        /* streams of the graph log that end early */                                                          \
   L(UNKEPT)     /* blocks of tables that were not in the live file while the program ran */                            \
   L(RATE)       /* samples of elapsed time left out because of many threads: the next sample includes their time */    \
@@ -300,7 +300,7 @@ struct format_node {
   F(uint64_t, per_busy_ns)      /* sum over all contexts, see FORMAT_ROLE_PER_BUSY */                                  \
   F(uint64_t, in_use_ns)        /* likewise, see FORMAT_ROLE_IN_USE */                                                 \
   F(uint64_t, run_delay_ns)     /* time that the thread was ready to run and waited for a processor */                 \
-  F(uint64_t, construct_since)  /* time-stamp counter: when the open interval of FORMAT_CONSTRUCTS began; 0: none */   \
+  F(uint64_t, construct_since)  /* time-stamp counter: since when a time of FORMAT_CONSTRUCTS is open; 0: none */      \
   F(uint64_t, construct_open)   /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */           \
   F(uint64_t, blocked_since)    /* likewise: since when the thread sleeps in a call of the program; 0: it does not */  \
   F(uint64_t, paused_ns)        /* of wall_ns: measuring was paused */                                                 \
@@ -331,10 +331,10 @@ enum format_wait_kind {
   F(uint32_t, node)           /* the context in which the thread waited here first; 0: none */                         \
   F(uint16_t, context_sought) /* while the program runs: that context was looked for */                                \
   F(uint16_t, site)           /* likewise: the record's number */                                                      \
-  F(uint64_t, count)          /* intervals of waiting */                                                               \
+  F(uint64_t, count)          /* times in which the thread waited */                                                   \
   F(uint64_t, idle)           /* ticks of waiting, without the runtime's own work */                                   \
   F(uint64_t, runtime)        /* ticks of that work */                                                                 \
-  F(uint64_t, since)          /* the counter when the current interval began; 0: none */                               \
+  F(uint64_t, since)          /* the counter when the present wait began; 0: none */                                   \
   F(uint64_t, shared_ns)      /* sum over all shares that refer to this record */                                      \
   F(uint64_t, tool_ns)        /* of `runtime`: sampled in the tool's own code */
 struct format_wait {
@@ -584,11 +584,11 @@ struct format_index_phase {
   FORMAT_INDEX_PHASE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-enum format_index_step_kind { FORMAT_INDEX_SERIAL, FORMAT_INDEX_REGION, FORMAT_INDEX_JOINED };
+enum format_index_step_kind { FORMAT_INDEX_SERIAL, FORMAT_INDEX_REGION, FORMAT_INDEX_INCLUDED };
 
 #define FORMAT_INDEX_STEP_FIELDS(F, A)                                                                                 \
   F(struct format_index_number, construct) /* record of FORMAT_CONSTRUCTS, of a region */                              \
-  F(uint32_t, kind)                        /* enum format_index_step_kind; JOINED: another step includes it */         \
+  F(uint32_t, kind)                        /* enum format_index_step_kind; INCLUDED: another step includes it */       \
   F(uint32_t, reserved)                                                                                                \
   F(struct format_index_figures, figures)
 struct format_index_step {

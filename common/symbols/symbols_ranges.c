@@ -17,14 +17,14 @@ ORDER(compare_ranges, struct symbols_range,
       COMPARE(x->low, y->low)
           ?: COMPARE(y->high, x->high) ?: COMPARE(x->depth, y->depth) ?: COMPARE(x->value, y->value))
 
-/* Begins a segment, unless the last one has the same value. */
+/* Begins a piece, unless the last one has the same value. */
 static void emit(struct symbols_ranges *r, uint64_t start, uint32_t value)
 {
-  struct symbols_segment *last = r->segment_count ? &r->segments[r->segment_count - 1] : NULL;
+  struct symbols_piece *last = r->piece_count ? &r->pieces[r->piece_count - 1] : NULL;
   if (last && last->start == start) {
     last->value = value;
   } else if (!last || last->value != value) {
-    last = &r->segments[r->segment_count++];
+    last = &r->pieces[r->piece_count++];
     last->start = start;
     last->value = value;
   }
@@ -41,7 +41,7 @@ static size_t close_until(struct symbols_ranges *r, const uint32_t *stack, size_
   return depth;
 }
 
-/* Turns the sorted ranges into segments: each range adds at most two.  A range that begins inside another one and
+/* Turns the sorted ranges into pieces: each range adds at most two.  A range that begins inside another one and
  * ends beyond it is damaged, and is cut at that end. */
 static void sweep(struct symbols_ranges *r, uint32_t *stack)
 {
@@ -64,7 +64,7 @@ static void sweep(struct symbols_ranges *r, uint32_t *stack)
 void symbols_ranges_build(struct symbols_ranges *r)
 {
   uint32_t *stack = xmalloc(r->count * sizeof *stack);
-  r->segments = xcalloc(2 * r->count, sizeof *r->segments); /* zero, because padding is written out, too */
+  r->pieces = xcalloc(2 * r->count, sizeof *r->pieces); /* zero, because padding is written out, too */
   if (r->count)
     qsort(r->ranges, r->count, sizeof *r->ranges, compare_ranges);
   sweep(r, stack);
@@ -76,20 +76,20 @@ void symbols_ranges_build(struct symbols_ranges *r)
 
 uint32_t symbols_ranges_find(const struct symbols_ranges *r, uint64_t address)
 {
-  size_t above = FIRST_WHERE(i, r->segment_count, r->segments[i].start > address);
-  return above ? r->segments[above - 1].value : SYMBOLS_NONE;
+  size_t above = FIRST_WHERE(i, r->piece_count, r->pieces[i].start > address);
+  return above ? r->pieces[above - 1].value : SYMBOLS_NONE;
 }
 
 void symbols_ranges_starts(const struct symbols_ranges *r, uint64_t **starts, size_t *count, size_t *room)
 {
-  xarray_reserve(starts, room, *count + r->segment_count, sizeof **starts);
-  for (size_t i = 0; i < r->segment_count; i++)
-    (*starts)[(*count)++] = r->segments[i].start;
+  xarray_reserve(starts, room, *count + r->piece_count, sizeof **starts);
+  for (size_t i = 0; i < r->piece_count; i++)
+    (*starts)[(*count)++] = r->pieces[i].start;
 }
 
 void symbols_ranges_release(struct symbols_ranges *r)
 {
   free(r->ranges);
-  free(r->segments);
+  free(r->pieces);
   *r = (struct symbols_ranges){0};
 }

@@ -15,7 +15,7 @@ enum { CHAIN_MAX = 200 }; /* functions inlined into one another; of a longer cha
 /* Written first.  The arrays follow in the order of their counts, then the text. */
 struct header {
   uint32_t magic, flags;
-  uint64_t rows, segments, routines, functions, files, text;
+  uint64_t rows, pieces, routines, functions, files, text;
 };
 
 struct file_number {
@@ -126,14 +126,14 @@ void symbols_draft_write(struct symbols_draft *draft, int out)
   const struct header header = {.magic = MAGIC,
                                 .flags = draft->flags,
                                 .rows = row_count,
-                                .segments = draft->ranges.segment_count,
+                                .pieces = draft->ranges.piece_count,
                                 .routines = draft->routine_count,
                                 .functions = draft->function_count,
                                 .files = draft->file_count,
                                 .text = draft->text_size};
   symbols_child_write(out, &header, sizeof header);
   symbols_child_write(out, rows, row_count * sizeof *rows);
-  symbols_child_write(out, draft->ranges.segments, draft->ranges.segment_count * sizeof *draft->ranges.segments);
+  symbols_child_write(out, draft->ranges.pieces, draft->ranges.piece_count * sizeof *draft->ranges.pieces);
   symbols_child_write(out, draft->routines, draft->routine_count * sizeof *draft->routines);
   symbols_child_write(out, draft->functions, draft->function_count * sizeof *draft->functions);
   symbols_child_write(out, draft->files, draft->file_count * sizeof *draft->files);
@@ -149,7 +149,7 @@ struct names {
 struct symbols_summary {
   uint8_t *bytes; /* the memory of all arrays but names */
   const struct symbols_row *rows;
-  struct symbols_ranges ranges; /* only segments */
+  struct symbols_ranges ranges; /* only pieces */
   const struct symbols_routine *routines;
   const struct symbols_function *functions;
   const uint32_t *files;
@@ -176,17 +176,17 @@ static bool find_arrays(struct symbols_summary *summary, size_t size)
   const uint8_t *next = summary->bytes + sizeof summary->header;
   size_t left = size - sizeof summary->header;
   const struct header *h = &summary->header;
-  const void *rows, *segments, *routines, *functions, *files, *text;
+  const void *rows, *pieces, *routines, *functions, *files, *text;
   if (!take_array(&next, &left, h->rows, sizeof *summary->rows, &rows) ||
-      !take_array(&next, &left, h->segments, sizeof *summary->ranges.segments, &segments) ||
+      !take_array(&next, &left, h->pieces, sizeof *summary->ranges.pieces, &pieces) ||
       !take_array(&next, &left, h->routines, sizeof *summary->routines, &routines) ||
       !take_array(&next, &left, h->functions, sizeof *summary->functions, &functions) ||
       !take_array(&next, &left, h->files, sizeof *summary->files, &files) ||
       !take_array(&next, &left, h->text, 1, &text) || left)
     return false;
   summary->rows = rows;
-  summary->ranges.segments = (struct symbols_segment *)(uintptr_t)segments;
-  summary->ranges.segment_count = h->segments;
+  summary->ranges.pieces = (struct symbols_piece *)(uintptr_t)pieces;
+  summary->ranges.piece_count = h->pieces;
   summary->routines = routines;
   summary->functions = functions;
   summary->files = files;
@@ -211,8 +211,8 @@ static bool numbers_fit(const struct symbols_summary *summary)
   bool fit = true;
   for (size_t i = 0; i < summary->header.rows; i++)
     fit = fit && file_fits(summary, summary->rows[i].file);
-  for (size_t i = 0; i < summary->header.segments; i++) {
-    uint32_t routine = summary->ranges.segments[i].value;
+  for (size_t i = 0; i < summary->header.pieces; i++) {
+    uint32_t routine = summary->ranges.pieces[i].value;
     fit = fit && (routine < summary->header.routines || routine == SYMBOLS_NONE);
   }
   for (size_t i = 0; i < summary->header.routines; i++) {

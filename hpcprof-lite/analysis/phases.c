@@ -327,7 +327,7 @@ static void spread_steps(struct phases *phases)
 }
 
 /* Serial times that are short become one step, the first of the phase. */
-static void join_short_steps(struct phases *phases, const struct phases_phase *phase)
+static void include_short_steps(struct phases *phases, const struct phases_phase *phase)
 {
   assert(phase->first_step + phase->steps <= phases->steps_count);
   for (uint32_t i = 1; i < phase->steps; i++) {
@@ -343,7 +343,7 @@ static void spread_all(struct phases *phases)
   for (uint32_t i = 0; i < phases->count; i++) {
     struct phases_phase *phase = &phases->phases[i];
     if (phase->kind == PHASES_PATTERN) {
-      join_short_steps(phases, phase);
+      include_short_steps(phases, phase);
     } else {
       phase->spread = (struct phases_spread){0};
       spread_add(phases, &phase->spread, phase->start_ns, phase->end_ns);
@@ -467,7 +467,7 @@ static void cut_phase(struct phases *phases, uint32_t number, const struct part 
 {
   assert(number < phases->count);
   struct phases_phase *phase = &phases->phases[number];
-  phase->extent = regions ? PHASES_PART : PHASES_LENGTH;
+  phase->coverage = regions ? PHASES_PART : PHASES_LENGTH;
   phase->figures = (struct phases_figures){.context = phase->figures.context};
   if (regions) {
     phase->spread = (struct phases_spread){0};

@@ -78,11 +78,11 @@ struct phases_token {
 
 /* What a phase's figures are about.  LENGTH: its times and categories are those of a part, its repetitions, steps and
  * context those of the whole phase. */
-enum phases_extent { PHASES_WHOLE, PHASES_PART, PHASES_LENGTH };
+enum phases_coverage { PHASES_WHOLE, PHASES_PART, PHASES_LENGTH };
 
 struct phases_phase {
   enum phases_kind kind;
-  enum phases_extent extent;
+  enum phases_coverage coverage;
   uint64_t start_ns, end_ns;
   uint64_t repeated_ns; /* of a pattern: when its last repetition ends */
   uint32_t first_region, regions;

@@ -65,7 +65,7 @@ static int record(struct recording *recording, const struct profile_process *pro
                   bool *whole)
 {
   struct graph_sink sink = {.clocks = {clock_changed, recording}, .begin = begin, .after = keep_fragment, .end = end};
-  struct replay_request request = {.rows = process->workspan.directives_count, .sink = &sink};
+  struct replay_request request = {.directives = process->workspan.directives_count, .sink = &sink};
   struct replay_result result;
   int status = replay_log(&request, log, &result);
   *whole = !status && !result.lost.invalid && !result.lost.tasks && !result.lost.joins && !log_reader_forced(log) &&

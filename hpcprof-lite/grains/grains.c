@@ -77,7 +77,7 @@ static int record_log(struct grains *grains, const struct profile_process *proce
   struct recorder *recorder = &grains->recorder;
   struct graph_sink sink = {
       {recorder_clock_changed, recorder}, recorder_begin, recorder_before, recorder_after, recorder_end};
-  struct replay_request request = {.rows = process->workspan.directives_count, .sink = &sink};
+  struct replay_request request = {.directives = process->workspan.directives_count, .sink = &sink};
   struct replay_result result;
   recorder_init(recorder, process, log_reader_count(log), problems);
   int status = replay_log(&request, log, &result);

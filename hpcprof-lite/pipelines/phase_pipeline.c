@@ -311,7 +311,7 @@ static bool sum_cut_phases(const struct finding *finding, uint32_t first, struct
   uint32_t end = timeline_process_end(finding->timeline, first);
   for (uint32_t i = phases->first; i < phases->end; i++) {
     struct phases_phase *phase = &phases->phases[i];
-    for (uint32_t lane = first; lane < end && phase->extent == PHASES_LENGTH; lane++)
+    for (uint32_t lane = first; lane < end && phase->coverage == PHASES_LENGTH; lane++)
       if (lane_counts(finding, lane) &&
           timeline_source_sum(source, lane, phase->start_ns, phase->end_ns, phase->figures.ns))
         return false;

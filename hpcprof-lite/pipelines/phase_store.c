@@ -106,7 +106,7 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
     struct format_index_step out = {.construct = number_of(numbers->constructs, step->construct),
                                     .kind = step->construct == MODEL_NONE ? FORMAT_INDEX_SERIAL : FORMAT_INDEX_REGION};
     if (step->into != i)
-      out.kind = FORMAT_INDEX_JOINED;
+      out.kind = FORMAT_INDEX_INCLUDED;
     pack_figures(&packing, &step->spread, &step->figures, &out.figures);
     at = put(at, &out, sizeof out);
   }
@@ -216,7 +216,7 @@ static bool read_steps(struct reading *reading, struct phases *phases)
     struct format_index_step from;
     struct phases_step *step = &phases->steps[i];
     take(reading, &from, sizeof from);
-    *step = (struct phases_step){.construct = MODEL_NONE, .into = from.kind == FORMAT_INDEX_JOINED ? MODEL_NONE : i};
+    *step = (struct phases_step){.construct = MODEL_NONE, .into = from.kind == FORMAT_INDEX_INCLUDED ? MODEL_NONE : i};
     if (from.kind == FORMAT_INDEX_REGION) {
       if (from.construct.thread)
         step->construct = timeline_source_construct(reading->source, reading->process, from.construct.thread - 1,

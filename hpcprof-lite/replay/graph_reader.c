@@ -477,7 +477,7 @@ static uint32_t get_lock(struct task_graph *graph, uint64_t id, const struct clo
 static void wait_for_lock(struct task_graph *graph, const struct task_graph_task *task,
                           const struct task_graph_lock *lock)
 {
-  assert(lock->row < graph->instances.rows);
+  assert(lock->row < graph->instances.directives);
   for (uint32_t i = graph->first_schedule; task->now && i < graph->clocks.width; i++) {
     struct vector_clock_element *own = &vector_clock_at(&graph->clocks, task->now)->element[i];
     const struct vector_clock_element *released = &vector_clock_at(&graph->clocks, lock->released)->element[i];

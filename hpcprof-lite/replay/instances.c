@@ -20,9 +20,10 @@ static struct instance *instance_at(const struct instances *instances, uint32_t 
   return object_pool_at(&instances->pool, index);
 }
 
-void instances_init(struct instances *instances, uint32_t rows)
+void instances_init(struct instances *instances, uint32_t directives)
 {
-  *instances = (struct instances){.rows = rows, .totals = xcalloc((size_t)rows + 1, sizeof *instances->totals)};
+  *instances = (struct instances){.directives = directives,
+                                  .totals = xcalloc((size_t)directives + 1, sizeof *instances->totals)};
   object_pool_init(&instances->pool, sizeof(struct instance), INSTANCES_MAX);
 }
 
@@ -82,7 +83,7 @@ bool instances_contain(const struct instances *instances, uint32_t index, uint32
 static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t whole, uint32_t outer,
                              const struct clock_pair *start)
 {
-  assert(row && row < instances->rows);
+  assert(row && row < instances->directives);
   uint32_t index = 0;
   if (!outer || instance_at(instances, outer)->depth < DEPTH_MAX)
     index = object_pool_get(&instances->pool);
@@ -103,7 +104,7 @@ static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t
 
 uint32_t instances_enter(struct instances *instances, uint32_t row, uint32_t outer, const struct clock_pair *start)
 {
-  assert(row < instances->rows);
+  assert(row < instances->directives);
   if (!row || instances_contain(instances, outer, row))
     return instances_share(instances, outer);
   return instance_new(instances, row, 0, outer, start);
@@ -136,7 +137,7 @@ void instances_span(struct instances *instances, uint32_t index, const struct cl
 
 void instances_count(struct instances *instances, uint32_t row)
 {
-  assert(row < instances->rows);
+  assert(row < instances->directives);
   if (row && !instances->outside)
     instances->totals[row].instances++;
 }
@@ -144,7 +145,7 @@ void instances_count(struct instances *instances, uint32_t row)
 void instances_ended(struct instances *instances, uint32_t row, const struct clock_pair *work,
                      const struct clock_pair *span)
 {
-  assert(row < instances->rows);
+  assert(row < instances->directives);
   struct instances_total *total = &instances->totals[row];
   total->instances += !instances->limited || work->at[0] > 0;
   clock_pair_add(&total->work, work);

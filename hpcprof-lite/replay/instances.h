@@ -27,15 +27,15 @@ struct instances_total {
 
 struct instances {
   struct object_pool pool;
-  struct instances_total *totals; /* [row] */
-  uint32_t rows;
+  struct instances_total *totals; /* [directive] */
+  uint32_t directives;
   uint64_t lost; /* instances that were not made */
   bool limited;  /* only instances that do work count */
   bool outside;  /* nor do those that do none, now */
 };
 
-/* Prepares for rows, that is directives, below `rows`. */
-void instances_init(struct instances *instances, uint32_t rows);
+/* Prepares for directives below `directives`. */
+void instances_init(struct instances *instances, uint32_t directives);
 void instances_release(struct instances *instances);
 
 /* Begins an instance of a row, within the instance `outer`.  Returns its number, or `outer` if the row is 0 or has an

@@ -14,7 +14,7 @@
 static struct replay_request new_request(struct recorded_graph *recorded)
 {
   const struct profile_workspan *workspan = &recorded->process->workspan;
-  return (struct replay_request){.rows = workspan->directives_count,
+  return (struct replay_request){.directives = workspan->directives_count,
                                  .attribution = &recorded->attribution,
                                  .exact_samples = !workspan->is_time,
                                  .limited = recorded->process->to_ticks != 0};
@@ -46,7 +46,7 @@ static void compare(struct comparison *comparison, const char *what, const char 
 
 static void compare_all(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  assert(result->rows || recorded->process->workspan.directives_count <= 1);
+  assert(result->directives || recorded->process->workspan.directives_count <= 1);
   const struct profile_process *process = recorded->process;
   struct comparison comparison = {.recorded = recorded};
   if (process->unfinished) /* its work and span are those of its last flush, the log goes on */
@@ -55,7 +55,7 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
   compare(&comparison, "work", "the program", (double)result->work, process->workspan.work, true);
   for (uint32_t row = 1; row < process->workspan.directives_count; row++) {
     const struct profile_directive *directive = &process->workspan.directives[row];
-    const struct instances_total *total = &result->rows[row];
+    const struct instances_total *total = &result->directives[row];
     char of[64];
     snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
     compare(&comparison, "number of instances", of, (double)total->instances, directive->instances, false);
@@ -219,17 +219,17 @@ static void replay_scenarios(struct recorded_graph *recorded, const struct recor
                              struct replay_request *request, struct replay_result *result)
 {
   assert(recorded->log && count <= REPLAY_SCENARIOS && request->scenarios_count + count <= REPLAY_SCENARIOS);
-  size_t width = request->rows;
-  double *rows = xcalloc(width * count, sizeof *rows);
+  size_t width = request->directives;
+  double *factors = xcalloc(width * count, sizeof *factors);
   for (uint32_t i = 0; i < count; i++) {
-    double *by_row = rows + width * i;
+    double *by_row = factors + width * i;
     for (uint32_t row = 0; row < width; row++)
       by_row[row] = row ? scenarios[i].directives[recorded->profile->span_rows[row]] : 1;
     request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, scenarios[i].shares};
   }
   log_reader_rewind(recorded->log);
   replay_log(request, recorded->log, result);
-  free(rows);
+  free(factors);
 }
 
 /* Returns an outcome in the unit of the profile. */
@@ -262,9 +262,9 @@ void recorded_graph_replay(struct recorded_graph *recorded, const struct recorde
   replay_result_release(&result);
 }
 
-/* Computes at most REPLAY_SCHEDULES schedules.  rows: room for count × directives of the log's process. */
+/* Computes at most REPLAY_SCHEDULES schedules.  room: for count × directives of the log's process. */
 static void schedule_some(struct recorded_graph *recorded, const struct recorded_schedule *schedules, uint32_t count,
-                          bool *rows, double *makespans)
+                          bool *room, double *makespans)
 {
   assert(recorded->log && count <= REPLAY_SCHEDULES);
   struct replay_request request = new_request(recorded);
@@ -272,8 +272,8 @@ static void schedule_some(struct recorded_graph *recorded, const struct recorded
   request.only_schedules = true;
   request.cores_count = count;
   for (uint32_t i = 0; i < count; i++) {
-    bool *selected = rows + (size_t)i * request.rows;
-    for (uint32_t row = 0; row < request.rows; row++)
+    bool *selected = room + (size_t)i * request.directives;
+    for (uint32_t row = 0; row < request.directives; row++)
       selected[row] = row && schedules[i].directives && schedules[i].directives[recorded->profile->span_rows[row]];
     request.cores[i] = schedules[i].cores;
     request.assumptions[i] = (struct schedule_assumption){schedules[i].change, selected, schedules[i].own_chunks};
@@ -289,10 +289,10 @@ void recorded_graph_schedule(struct recorded_graph *recorded, const struct recor
                              double *makespans)
 {
   assert(recorded->process);
-  bool *rows = xcalloc((size_t)recorded->process->workspan.directives_count * REPLAY_SCHEDULES, sizeof *rows);
+  bool *selected = xcalloc((size_t)recorded->process->workspan.directives_count * REPLAY_SCHEDULES, sizeof *selected);
   for (uint32_t first = 0; first < count; first += REPLAY_SCHEDULES)
-    schedule_some(recorded, schedules + first, MIN(count - first, REPLAY_SCHEDULES), rows, makespans + first);
-  free(rows);
+    schedule_some(recorded, schedules + first, MIN(count - first, REPLAY_SCHEDULES), selected, makespans + first);
+  free(selected);
 }
 
 /* Fills recorded->scenario_shares with the contributions to the scenario's span.  Amounts are differences of rounded
@@ -331,8 +331,8 @@ static void fill_directives(struct recorded_graph *recorded, const struct replay
     recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
     uint32_t number = recorded->profile->span_rows[row];
-    uint64_t span = model_rounded(result->rows[row].span.at[1] * recorded->scale);
-    uint64_t bound = model_rounded(result->rows[row].lock_bound.at[1] * recorded->scale);
+    uint64_t span = model_rounded(result->directives[row].span.at[1] * recorded->scale);
+    uint64_t bound = model_rounded(result->directives[row].lock_bound.at[1] * recorded->scale);
     uint64_t measured = own->directives[row].span;
     recorded->spans[number] -= MIN(measured, recorded->spans[number]);
     recorded->spans[number] += span;
@@ -379,7 +379,7 @@ static void check_whole(struct recorded_graph *recorded)
 static void replay_part(struct recorded_graph *recorded, struct replay_result *result)
 {
   struct replay_request request = new_request(recorded);
-  size_t count = MAX(request.rows, recorded->attribution.count + 1);
+  size_t count = MAX(request.directives, recorded->attribution.count + 1);
   double *ones = xmalloc(count * sizeof *ones);
   for (size_t i = 0; i < count; i++)
     ones[i] = 1;
@@ -398,7 +398,7 @@ static void enter_part(const struct recorded_graph *recorded, const struct repla
   workspan->burdened = model_rounded(result->burdened * recorded->scale);
   for (uint32_t row = 1; row < workspan->directives_count; row++) {
     struct profile_directive *directive = &workspan->directives[row];
-    const struct instances_total *total = &result->rows[row];
+    const struct instances_total *total = &result->directives[row];
     directive->instances = total->instances;
     directive->iterations = 0; /* they have no times */
     directive->work = model_rounded(total->work.at[0] * recorded->scale);

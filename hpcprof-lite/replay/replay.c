@@ -43,9 +43,9 @@ static void init_graph(struct replay *replay, uint32_t streams)
 {
   struct task_graph *graph = &replay->graph;
   const struct replay_request *request = replay->request;
-  const double *rows[REPLAY_SCENARIOS], *attribution[REPLAY_SCENARIOS];
+  const double *directives[REPLAY_SCENARIOS], *attribution[REPLAY_SCENARIOS];
   for (uint32_t i = 0; i < replay->scenarios; i++) {
-    rows[i] = request->scenarios[i].rows;
+    directives[i] = request->scenarios[i].directives;
     attribution[i] = request->scenarios[i].entries;
   }
   uint32_t elements = graph->first_schedule + request->cores_count;
@@ -53,13 +53,14 @@ static void init_graph(struct replay *replay, uint32_t streams)
   graph->burdened_element = request->burdened ? 1 + replay->scenarios : 0;
   graph->costs = request->costs;
   task_graph_init(graph, streams);
-  instances_init(&graph->instances, request->rows);
+  instances_init(&graph->instances, request->directives);
   graph->instances.limited = request->limited;
   contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
   vector_clock_init(&graph->clocks, elements, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED, &replay->contributions);
   graph->clocks.observer = request->sink ? &request->sink->clocks : NULL;
   joins_init(&graph->joins, &graph->clocks, JOINS_MAX);
-  selection_init(&graph->selection, replay->scenarios, request->rows, rows, attribution, request->attribution);
+  selection_init(&graph->selection, replay->scenarios, request->directives, directives, attribution,
+                 request->attribution);
   graph->program_end = vector_clock_new(&graph->clocks);
 }
 
@@ -93,7 +94,7 @@ static void add_contributions(struct replay *replay, const struct samples *sampl
                               const struct task_graph_scope *scope, struct vector_clock *clock, double work,
                               double remaining)
 {
-  assert(replay->detail && scope->row < replay->request->rows);
+  assert(replay->detail && scope->row < replay->request->directives);
   if (!(samples->weight > 0))
     contributions_add(&replay->contributions, &clock->contributions,
                       attribution_find(replay->request->attribution, scope->row, 0, 0), remaining);
@@ -148,7 +149,7 @@ static double run_scenarios(struct replay *replay, struct samples *samples, uint
 static void attribute_work(struct replay *replay, const struct samples *samples, uint32_t thread, uint32_t row,
                            double work)
 {
-  assert(replay->attributes && row < replay->request->rows);
+  assert(replay->attributes && row < replay->request->directives);
   struct attribution *attribution = replay->request->attribution;
   if (!(samples->weight > 0))
     attribution_add(attribution, row, 0, 0);
@@ -256,7 +257,7 @@ static void finish(struct replay *replay, uint32_t streams)
                                                  .by_sample = replay->removed[i] > 0};
   for (uint32_t i = 0; i < replay->request->cores_count; i++)
     found->makespans[i] = replay->schedules[i].makespan;
-  found->rows = replay->graph.instances.totals;
+  found->directives = replay->graph.instances.totals;
   replay->graph.instances.totals = NULL;
   found->lost = replay->graph.lost;
   found->lost.constructs += replay->graph.instances.lost;
@@ -269,7 +270,7 @@ static void finish(struct replay *replay, uint32_t streams)
 
 int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result)
 {
-  assert(request->rows);
+  assert(request->directives);
   struct replay replay = {.request = request, .result = result};
   const struct graph_sink *sink = request->sink;
   struct log_reader_record next;
@@ -290,7 +291,7 @@ int replay_log(const struct replay_request *request, struct log_reader *log, str
 
 void replay_result_release(struct replay_result *result)
 {
-  free(result->rows);
+  free(result->directives);
   free(result->contributions);
   *result = (struct replay_result){0};
 }

@@ -29,12 +29,12 @@ enum { REPLAY_SCENARIOS = 48 };
 /* Factors by which work is divided, 1 or more: of directives, for everything in their instances, and of entries of the
  * attribution. */
 struct replay_scenario {
-  const double *rows;    /* [directive] */
-  const double *entries; /* [entry], 1 for entry 0 */
+  const double *directives; /* [directive] */
+  const double *entries;    /* [entry], 1 for entry 0 */
 };
 
 struct replay_request {
-  uint32_t rows;                   /* number of directives */
+  uint32_t directives;             /* number of directives */
   struct attribution *attribution; /* of the log: filled if there is no scenario, otherwise read; NULL with a sink */
   const struct graph_sink *sink;   /* NULL: none */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
@@ -64,8 +64,8 @@ struct replay_result {
   double span, burdened;
   struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
-  struct instances_total *rows; /* [directive]; at[1]: in the first scenario, with `detail` */
-  double *contributions;        /* [entry] to the first scenario's span, with `detail`, else NULL */
+  struct instances_total *directives; /* [directive]; at[1]: in the first scenario, with `detail` */
+  double *contributions;              /* [entry] to the first scenario's span, with `detail`, else NULL */
   struct task_graph_losses lost;
   uint64_t lost_contributions;
 };

@@ -7,7 +7,7 @@ bool schedule_change_spreads(const struct task_graph *graph, const struct task_g
 {
   if (assumption->change == SCHEDULE_SPREAD_SERIAL)
     return task->flags & TASK_GRAPH_IMPLICIT && !task->region;
-  return assumption->change == SCHEDULE_SPREAD && assumption->rows[task_graph_scope(graph, task->scope)->row];
+  return assumption->change == SCHEDULE_SPREAD && assumption->directives[task_graph_scope(graph, task->scope)->row];
 }
 
 static bool ignores(const struct task_graph *graph, const struct task_graph_task *task, const struct graph_event *event,
@@ -15,7 +15,7 @@ static bool ignores(const struct task_graph *graph, const struct task_graph_task
 {
   assert(task->now);
   const struct task_graph_region *region = task_graph_region(graph, task->region);
-  bool in_region = task->region && assumption->rows && assumption->rows[region->row];
+  bool in_region = task->region && assumption->directives && assumption->directives[region->row];
   bool iterates = task->flags & TASK_GRAPH_LOOP;
   switch (event->op) {
   case GRAPHLOG_WAIT_END:

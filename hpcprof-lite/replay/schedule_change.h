@@ -15,14 +15,14 @@ enum { REPLAY_SCHEDULES = 12 };
 enum schedule_change {
   SCHEDULE_AS_RECORDED,
   SCHEDULE_SPREAD,             /* what runs in them, without inner constructs, can be divided at will */
-  SCHEDULE_SPREAD_SERIAL,      /* only what runs outside regions can be divided; rows is not used */
+  SCHEDULE_SPREAD_SERIAL,      /* only what runs outside regions can be divided; directives is not used */
   SCHEDULE_WITHOUT_BARRIERS,   /* threads of these regions do not wait at barriers before the end */
   SCHEDULE_WITHOUT_DEPENDENCES /* tasks and iterations in these regions do not wait for others */
 };
 
 struct schedule_assumption {
   enum schedule_change change;
-  const bool *rows; /* [directive] whether it is selected; not NULL for changes that select */
+  const bool *directives; /* [directive] whether it is selected; not NULL for changes that select */
   bool own_chunks; /* each thread runs the chunks that it ran, one after another; else the next free thread takes one */
 };
 

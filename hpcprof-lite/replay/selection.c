@@ -22,27 +22,27 @@ static uint32_t intern(struct selection *selection, const double *remaining)
   return selection->choices++;
 }
 
-/* Computes mean_remaining.  A row without samples in any of its instances takes the factor of its entry without
+/* Computes mean_remaining.  A directive without samples in any of its instances takes the factor of its entry without
  * samples.
  */
 static void average(struct selection *selection, const struct attribution *attribution)
 {
   assert(selection->scenarios);
   uint32_t scenarios = selection->scenarios;
-  double *sums = xcalloc(selection->rows, sizeof *sums);
-  selection->mean_remaining = xcalloc((size_t)selection->rows * scenarios, sizeof *selection->mean_remaining);
+  double *sums = xcalloc(selection->directives, sizeof *sums);
+  selection->mean_remaining = xcalloc((size_t)selection->directives * scenarios, sizeof *selection->mean_remaining);
   for (uint32_t i = 1; i < attribution->count; i++) {
     const struct attribution_entry *entry = &attribution->entries[i];
     sums[entry->row] += entry->amount;
     for (uint32_t j = 0; j < scenarios; j++)
       selection->mean_remaining[(size_t)entry->row * scenarios + j] += entry->amount / selection->entry_factors[j][i];
   }
-  for (uint32_t row = 0; row < selection->rows; row++) {
-    uint32_t without_samples = attribution_find(attribution, row, 0, 0);
+  for (uint32_t directive = 0; directive < selection->directives; directive++) {
+    uint32_t without_samples = attribution_find(attribution, directive, 0, 0);
     for (uint32_t j = 0; j < scenarios; j++) {
-      double *mean = &selection->mean_remaining[(size_t)row * scenarios + j];
-      if (sums[row] > 0)
-        *mean = *mean < sums[row] ? *mean / sums[row] : 1;
+      double *mean = &selection->mean_remaining[(size_t)directive * scenarios + j];
+      if (sums[directive] > 0)
+        *mean = *mean < sums[directive] ? *mean / sums[directive] : 1;
       else
         *mean = 1 / selection->entry_factors[j][without_samples];
     }
@@ -50,14 +50,15 @@ static void average(struct selection *selection, const struct attribution *attri
   free(sums);
 }
 
-void selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                    const double *const *entry_factors, const struct attribution *attribution)
+void selection_init(struct selection *selection, uint32_t scenarios, uint32_t directives,
+                    const double *const *directive_factors, const double *const *entry_factors,
+                    const struct attribution *attribution)
 {
-  assert(scenarios <= SELECTION_MAX && rows);
+  assert(scenarios <= SELECTION_MAX && directives);
   double remaining[SELECTION_MAX];
   *selection = (struct selection){.scenarios = scenarios,
-                                  .rows = rows,
-                                  .choice_of = xcalloc((size_t)rows + 1, sizeof *selection->choice_of),
+                                  .directives = directives,
+                                  .choice_of = xcalloc((size_t)directives + 1, sizeof *selection->choice_of),
                                   .remaining = xcalloc((size_t)CHOICES_MAX * scenarios, sizeof *selection->remaining)};
   for (uint32_t i = 0; i < scenarios; i++) {
     selection->entry_factors[i] = entry_factors[i];
@@ -66,10 +67,10 @@ void selection_init(struct selection *selection, uint32_t scenarios, uint32_t ro
   intern(selection, remaining); /* choice 0 */
   if (!scenarios)
     return;
-  for (uint32_t row = 0; row < rows; row++) {
+  for (uint32_t directive = 0; directive < directives; directive++) {
     for (uint32_t i = 0; i < scenarios; i++)
-      remaining[i] = 1 / row_factors[i][row];
-    selection->choice_of[row] = intern(selection, remaining);
+      remaining[i] = 1 / directive_factors[i][directive];
+    selection->choice_of[directive] = intern(selection, remaining);
   }
   average(selection, attribution);
 }
@@ -83,10 +84,10 @@ void selection_release(struct selection *selection)
   *selection = (struct selection){0};
 }
 
-uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t row)
+uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t directive)
 {
-  assert(row < selection->rows && outer < selection->choices);
-  uint32_t own = selection->choice_of[row];
+  assert(directive < selection->directives && outer < selection->choices);
+  uint32_t own = selection->choice_of[directive];
   if (!own || own == outer || !outer)
     return own ? own : outer;
   uint64_t key = (uint64_t)outer << 32 | own;

@@ -17,23 +17,24 @@
 enum { SELECTION_MAX = 64 }; /* scenarios */
 
 struct selection {
-  uint32_t scenarios, rows;
+  uint32_t scenarios, directives;
   const double *entry_factors[SELECTION_MAX]; /* [scenario][entry of the attribution] */
-  double *mean_remaining; /* [row][scenario] fraction that remains, averaged over the row's samples */
-  uint32_t *choice_of;    /* [row] */
+  double *mean_remaining; /* [directive][scenario] fraction that remains, averaged over the directive's samples */
+  uint32_t *choice_of;    /* [directive] */
   double *remaining;      /* [choice][scenario] fraction that remains because of constructs */
   uint32_t choices;
-  struct hash_map nested; /* (outer choice, row's choice) to number of the combined choice + 1 */
+  struct hash_map nested; /* (outer choice, directive's choice) to number of the combined choice + 1 */
 };
 
-/* Prepares for scenarios with factors of directives, row_factors[scenario][row], and of the attribution's entries,
- * entry_factors[scenario][entry]; factors are 1 or more, those of entry 0 are 1. */
-void selection_init(struct selection *selection, uint32_t scenarios, uint32_t rows, const double *const *row_factors,
-                    const double *const *entry_factors, const struct attribution *attribution);
+/* Prepares for scenarios with factors of directives, directive_factors[scenario][directive], and of the attribution's
+ * entries, entry_factors[scenario][entry]; factors are 1 or more, those of entry 0 are 1. */
+void selection_init(struct selection *selection, uint32_t scenarios, uint32_t directives,
+                    const double *const *directive_factors, const double *const *entry_factors,
+                    const struct attribution *attribution);
 void selection_release(struct selection *selection);
 
-/* Returns the choice of a construct of a row inside a construct with the choice `outer`. */
-uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t row);
+/* Returns the choice of a construct of a directive inside a construct with the choice `outer`. */
+uint32_t selection_within(struct selection *selection, uint32_t outer, uint32_t directive);
 
 /* Returns the fraction of work that remains because of the constructs around it. */
 static inline double selection_by_construct(const struct selection *selection, uint32_t choice, uint32_t scenario)
@@ -53,10 +54,10 @@ static inline double selection_by_sample(const struct selection *selection, uint
 /* Returns the fraction that remains of a fragment without samples: if no construct selects it, the mean of the
  * directive's samples. */
 static inline double selection_without_samples(const struct selection *selection, uint32_t choice, uint32_t scenario,
-                                               uint32_t row)
+                                               uint32_t directive)
 {
   double construct = selection_by_construct(selection, choice, scenario);
-  return construct < 1 ? construct : selection->mean_remaining[(size_t)row * selection->scenarios + scenario];
+  return construct < 1 ? construct : selection->mean_remaining[(size_t)directive * selection->scenarios + scenario];
 }
 
 #endif

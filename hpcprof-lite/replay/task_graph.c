@@ -41,7 +41,7 @@ void task_graph_release(struct task_graph *graph)
   selection_release(&graph->selection);
 }
 
-/* ---- names and rows ---- */
+/* ---- names and directives ---- */
 
 uint64_t task_graph_name(uint64_t thread, uint64_t number)
 {
@@ -57,7 +57,7 @@ uint32_t task_graph_find(const struct task_graph *graph, uint64_t thread, uint64
 
 uint32_t task_graph_row(struct task_graph *graph, uint64_t row)
 {
-  if (row < graph->instances.rows)
+  if (row < graph->instances.directives)
     return (uint32_t)row;
   graph->lost.invalid++;
   return 0;
@@ -149,7 +149,7 @@ static uint32_t outer_instance(const struct task_graph *graph, const struct task
 static bool push_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance,
                        uint32_t outer_choice)
 {
-  assert(row < graph->instances.rows);
+  assert(row < graph->instances.directives);
   uint32_t index = object_pool_get(&graph->scopes);
   if (!index) {
     graph->lost.constructs++;
@@ -223,7 +223,7 @@ static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
 
 bool task_graph_construct_begin(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance)
 {
-  assert(row < graph->instances.rows);
+  assert(row < graph->instances.directives);
   if (task->scope && ++task->scopes_open <= SCOPES_OPEN_MAX) {
     if (push_scope(graph, task, row, instance, task_graph_scope(graph, task->scope)->choice))
       return true;

@@ -1,7 +1,7 @@
 #include "hpcprof-lite/timeline/index_builder.h"
 
 #include "common/format.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/timeline/cell_sum.h"
@@ -327,11 +327,11 @@ static bool may_replace(const struct index_builder *building)
 {
   struct stat directory;
   const char *name = name_of(building->path);
-  int fd = owned_file_open(building->directory, name, O_RDONLY, geteuid());
+  int fd = safe_file_open(building->directory, name, O_RDONLY, geteuid());
   if (fd < 0 && errno == ENOENT)
     return true;
   if (fd < 0 && errno == EPERM && fstat(building->directory, &directory) == 0)
-    fd = owned_file_open(building->directory, name, O_RDONLY, directory.st_uid);
+    fd = safe_file_open(building->directory, name, O_RDONLY, directory.st_uid);
   bool index = fd >= 0 && is_index(fd);
   if (fd >= 0)
     close(fd);
@@ -345,7 +345,7 @@ static void create(struct index_builder *building, struct problems *problems)
 {
   building->directory = open_directory(building);
   if (building->directory >= 0 && may_replace(building))
-    building->fd = owned_file_make(building->directory, building->temporary, strlen(FORMAT_INDEX_SUFFIX));
+    building->fd = safe_file_make(building->directory, building->temporary, strlen(FORMAT_INDEX_SUFFIX));
   if (building->fd < 0) {
     report(building, errno, problems);
     return;

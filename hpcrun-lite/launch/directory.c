@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/format.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "hpcrun-lite/launch/safety/known_file.h"
 #include "hpcrun-lite/launch/safety/safe_directory.h"
 
@@ -154,7 +154,7 @@ static bool read_marker(int directory, char id[KNOWN_FILE_ID_BYTES])
 {
   for (int waited_ms = 0;; waited_ms += 10) {
     struct stat status;
-    int fd = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
+    int fd = safe_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
     if (fd < 0)
       return false;
     bool marked = known_file_read_marker(fd, id);
@@ -177,7 +177,7 @@ static int write_marker(int directory, const char *id)
     return errno;
   int error = write(fd, text, (size_t)length) == length ? 0 : errno;
   if (error)
-    owned_file_remove(directory, KNOWN_FILE_MARKER, fd);
+    safe_file_remove(directory, KNOWN_FILE_MARKER, fd);
   if (close(fd) != 0 && error == 0)
     error = errno;
   return error;
@@ -303,7 +303,7 @@ static enum outcome try_directory(struct attempt *attempt)
   attempt->foreign[0] = '\0';
   if (!created && errno != EEXIST)
     return refuse_entry(attempt, errno);
-  int directory = owned_file_directory(attempt->path);
+  int directory = safe_file_open_directory(attempt->path);
   if (directory < 0)
     return refuse_entry(attempt, errno);
   enum outcome outcome = settle(attempt, directory);
@@ -466,7 +466,7 @@ enum launch_status directory_examine(const struct directory_request *request, ch
   struct attempt attempt = begin(request, id, message, message_size);
   if (!locate(&attempt, request, path))
     return LAUNCH_FAILED;
-  int directory = request->output[0] ? owned_file_directory(path) : -1;
+  int directory = request->output[0] ? safe_file_open_directory(path) : -1;
   if (directory < 0)
     return LAUNCH_OK;
   attempt.path = path;
@@ -479,7 +479,7 @@ void directory_give_back(const char *path, const struct directory_origin *origin
 {
   assert(path[0] == '/');
   char id[KNOWN_FILE_ID_BYTES];
-  int directory = owned_file_directory(path);
+  int directory = safe_file_open_directory(path);
   if (directory < 0)
     return;
   if (read_marker(directory, id) && strncmp(id, LAUNCH_ID, strlen(LAUNCH_ID)) == 0) {

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "common/version.h"
 #include "common/xalloc.h"
 #include "hpcrun-lite/launch/arguments.h"
@@ -177,7 +177,7 @@ static bool may_replace_page(const char *page)
 {
   static const char begin[] = "<!DOCTYPE html>", name[] = "content=\"hpcprof-lite\"";
   char head[4096];
-  int fd = owned_file_open(AT_FDCWD, page, O_RDONLY, geteuid());
+  int fd = safe_file_open(AT_FDCWD, page, O_RDONLY, geteuid());
   if (fd < 0) {
     errno = errno == EPERM ? EEXIST : errno;
     return errno == ENOENT;

@@ -129,7 +129,7 @@ bool replay_file(struct replay_request *request, struct replay_result *result)
 {
   struct log_reader *streams = log_reader_open(measurement, &problems);
   replay_result_release(&last);
-  request->rows = ROWS;
+  request->directives = ROWS;
   request->attribution = &attribution;
   if (!streams)
     return false;
@@ -180,7 +180,7 @@ void expect(uint64_t work, double span)
 void expect_row(enum row row, uint64_t instances, uint64_t work, double span)
 {
   struct replay_result result = measured();
-  const struct instances_total *found = &result.rows[row];
+  const struct instances_total *found = &result.directives[row];
   assert_int_equal(found->instances, instances);
   assert_true(found->work.at[0] == (double)work);
   if (found->span.at[0] != span)

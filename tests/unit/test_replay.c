@@ -14,7 +14,7 @@ static void test_a_loop(void **state)
     expect(156, 36);
     expect_row(LOOP, 1, 136, 16);
     expect_row(PARALLEL, 1, 136, 16);
-    assert_int_equal(measured().rows[LOOP].iterations, 16);
+    assert_int_equal(measured().directives[LOOP].iterations, 16);
   }
 }
 
@@ -285,7 +285,7 @@ static void test_a_critical_section(void **state)
   criticals(2, team);
   expect(100, 10);
   expect_row(CRITICAL, 10, 70, 70);
-  assert_true(measured().rows[CRITICAL].lock_bound.at[0] == 73);
+  assert_true(measured().directives[CRITICAL].lock_bound.at[0] == 73);
 }
 
 static void test_regions_within_a_region(void **state)
@@ -382,9 +382,9 @@ static void test_no_effect_until_the_other_is_faster_too(void **state)
     assert_true(result.outcomes[i].removed == 0 && !result.outcomes[i].by_sample);
   }
   assert_int_equal(result.work, 87);
-  assert_true(result.rows[REGION_A].span.at[0] == 40 && result.rows[REGION_A].span.at[1] == 2.5);
-  assert_true(result.rows[PARALLEL].span.at[0] == 40 && result.rows[PARALLEL].span.at[1] == 32);
-  assert_true(result.rows[PARALLEL].work.at[0] == 72);
+  assert_true(result.directives[REGION_A].span.at[0] == 40 && result.directives[REGION_A].span.at[1] == 2.5);
+  assert_true(result.directives[PARALLEL].span.at[0] == 40 && result.directives[PARALLEL].span.at[1] == 32);
+  assert_true(result.directives[PARALLEL].work.at[0] == 72);
   double sum = 0;
   for (uint32_t i = 0; i < attribution.count; i++) {
     sum += result.contributions[i];
@@ -548,7 +548,7 @@ static void test_a_release_may_be_logged_after_the_next_acquisition(void **state
   expect(7 * THREADS * ROUNDS, 7 * ROUNDS);
   struct replay_result result = ask(on_cores());
   assert_true(result.makespans[0] == 7 * THREADS * ROUNDS && result.makespans[5] == 7 * THREADS * ROUNDS);
-  assert_true(result.rows[CRITICAL].lock_bound.at[0] == 7 * THREADS * ROUNDS);
+  assert_true(result.directives[CRITICAL].lock_bound.at[0] == 7 * THREADS * ROUNDS);
 }
 
 /* A schedule on two cores as recorded, and one with a change. */

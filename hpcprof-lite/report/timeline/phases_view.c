@@ -62,9 +62,9 @@ static const struct schema phases_schema = SCHEMA(columns, fill);
 /* What the figures of a phase, or of its steps, are about. */
 static const char *figures_of(const struct phases_phase *phase, bool step)
 {
-  if (phase->extent == PHASES_LENGTH)
+  if (phase->coverage == PHASES_LENGTH)
     return step ? "whole phase" : "part; repetitions and context: whole phase";
-  return phase->extent == PHASES_PART ? "part" : "whole phase";
+  return phase->coverage == PHASES_PART ? "part" : "whole phase";
 }
 
 /* Sets what rows of phases and of steps have. */
@@ -94,12 +94,12 @@ static int each_step(const struct report *report, const struct phases *phases, u
   uint32_t shown = 0;
   int status = 0;
   for (uint32_t i = 1; i <= phase->steps && !status; i++) { /* serial time that is not a step of its own comes last */
-    uint32_t place = phase->first_step + i % phase->steps;
-    const struct phases_step *step = &phases->steps[place];
+    uint32_t position = phase->first_step + i % phase->steps;
+    const struct phases_step *step = &phases->steps[position];
     char name[PHASE_NAME_MAX];
-    if (!phase_has_step(phases, place))
+    if (!phase_has_step(phases, position))
       continue;
-    phase_step_name(report, phases, phase, place, false, name);
+    phase_step_name(report, phases, phase, position, false, name);
     struct phase_row row = {.phase = number + 1,
                             .step = ++shown,
                             .kind = step_kind(phase, step),
@@ -203,9 +203,9 @@ static void phase_title(const struct phases_phase *phase, const char *name, char
   static const char *const before[] = {[PHASES_WHOLE] = "", [PHASES_PART] = "part: ", [PHASES_LENGTH] = "part of: "};
   uint64_t count = phase->spread.count;
   if (phase->kind != PHASES_PATTERN)
-    snprintf(out, size, "%s%s", before[phase->extent], name);
+    snprintf(out, size, "%s%s", before[phase->coverage], name);
   else if (count)
-    snprintf(out, size, "%s%" PRIu64 " repetition%s", before[phase->extent], count, terminal_plural(count));
+    snprintf(out, size, "%s%" PRIu64 " repetition%s", before[phase->coverage], count, terminal_plural(count));
   else
     snprintf(out, size, "part of a repetition");
 }
@@ -225,11 +225,11 @@ static void print_phase(const struct report *report, const struct terminal *term
   phase_title(phase, name, text, sizeof text);
   terminal_fit(terminal, text, terminal_room(terminal, NAME_AT + 2), fitting);
   fprintf(report->stream, "  %s%s\n", fitting, terminal_plain(terminal));
-  if (phase->extent == PHASES_LENGTH)
+  if (phase->coverage == PHASES_LENGTH)
     fputs("       figures below: of the whole phase\n", report->stream);
   if (phase->kind == PHASES_PATTERN)
     terminal_wrapf(terminal, report->stream, "       ", "         ", "of %s", name);
-  if (phase->kind == PHASES_PATTERN && (phase->spread.whole || phase->extent == PHASES_WHOLE)) {
+  if (phase->kind == PHASES_PATTERN && (phase->spread.whole || phase->coverage == PHASES_WHOLE)) {
     phase_spread(&phase->spread, text);
     terminal_wrap(terminal, report->stream, "       ", "         ", text);
   }
@@ -256,7 +256,7 @@ static void print_step_name(const struct report *report, const struct terminal *
 static uint64_t steps_ns(const struct phases *phases, const struct phases_phase *phase)
 {
   uint64_t ns = 0;
-  if (phase->extent != PHASES_LENGTH)
+  if (phase->coverage != PHASES_LENGTH)
     return phase->end_ns - phase->start_ns;
   for (uint32_t i = 0; i < phase->steps; i++)
     if (phase_has_step(phases, phase->first_step + i))
@@ -277,16 +277,16 @@ static void print_steps(const struct report *report, const struct terminal *term
   for (uint32_t i = 0; i < phase->steps; i++)
     count += is_shown(phases, whole_ns, phase->first_step + i);
   for (uint32_t i = 1; i <= phase->steps && count > 1; i++) {
-    uint32_t place = phase->first_step + i % phase->steps;
-    const struct phases_step *step = &phases->steps[place];
-    if (!is_shown(phases, whole_ns, place))
+    uint32_t position = phase->first_step + i % phase->steps;
+    const struct phases_step *step = &phases->steps[position];
+    if (!is_shown(phases, whole_ns, position))
       continue;
     char times[16], time[16];
     terminal_short_count(step->spread.count, times);
     terminal_short_time(step->spread.total_ns, time);
     fprintf(report->stream, "    %6sx %7s", times, time);
     category_shares(report->stream, step->figures.ns, step->spread.total_ns * phases->threads);
-    print_step_name(report, terminal, phases, phase, place);
+    print_step_name(report, terminal, phases, phase, position);
   }
 }
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 
 enum { POLL_MS = 1, REPEAT_MS = 50, PATIENCE_MS = 2000 };
 
@@ -67,7 +67,7 @@ static int make_file(struct order *order, uid_t user, gid_t group)
     return errno;
   if (user == geteuid() || fchown(order->fd, user, group) == 0)
     return 0;
-  owned_file_remove(order->at, order->name, order->fd);
+  safe_file_remove(order->at, order->name, order->fd);
   return EACCES;
 }
 
@@ -87,7 +87,7 @@ static bool is_new(const struct order *order, uid_t user)
 static int open_file(struct order *order, uid_t user)
 {
   uint64_t magic = 0;
-  order->fd = owned_file_open(order->at, order->name, O_RDWR, user);
+  order->fd = safe_file_open(order->at, order->name, O_RDWR, user);
   int error = order->fd < 0 ? errno : 0;
   if (!error && pread(order->fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == CONTROL_MAGIC)
     return 0;
@@ -106,7 +106,7 @@ static int lock_file(struct order *order, uid_t user, gid_t group, uint64_t dead
       error = open_file(order, user);
     if (error == EPERM && !again) /* another commander may have completed it between two looks at it */
       error = EAGAIN;
-    if (!error && flock(order->fd, LOCK_EX | LOCK_NB) == 0 && owned_file_is(order->at, order->name, order->fd))
+    if (!error && flock(order->fd, LOCK_EX | LOCK_NB) == 0 && safe_file_is_open_as(order->at, order->name, order->fd))
       return 0;
     if (order->fd >= 0)
       close(order->fd);
@@ -148,7 +148,7 @@ static int write_command(const struct order *order, const char *command)
 
 static void remove_file(struct order *order)
 {
-  owned_file_remove(order->at, order->name, order->fd);
+  safe_file_remove(order->at, order->name, order->fd);
   close(order->fd);
   order->fd = -1;
 }

@@ -12,7 +12,7 @@
 
 #include "common/events.h"
 #include "common/filter_text.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "hpcrun-lite/launch/configuration/configuration.h"
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/control/target_code.h"
@@ -294,7 +294,7 @@ static bool write_filter(struct work *work, const char *text)
     return true; /* the process gets no command: commander.c reports why */
   snprintf(change->file, sizeof change->file, CONTROL_PREFIX "%s-%ld-XXXXXX" FILTER_SUFFIX, work->target->host,
            (long)work->target->pid);
-  change->fd = owned_file_make(work->targets->at, change->file, strlen(FILTER_SUFFIX));
+  change->fd = safe_file_make(work->targets->at, change->file, strlen(FILTER_SUFFIX));
   errno = change->fd < 0 ? errno : ENOSPC; /* where less was written */
   bool written = change->fd >= 0 && write(change->fd, text, length) == (ssize_t)length &&
                  (!exists || user == geteuid() || fchown(change->fd, user, group) == 0);
@@ -372,7 +372,7 @@ void reconfigure_release(const struct targets *targets, struct change *changes)
 {
   for (size_t i = 0; changes && i < targets->count; i++)
     if (changes[i].file[0]) {
-      owned_file_remove(targets->at, changes[i].file, changes[i].fd);
+      safe_file_remove(targets->at, changes[i].file, changes[i].fd);
       close(changes[i].fd);
     }
   free(changes);

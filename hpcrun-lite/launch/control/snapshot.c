@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/format.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "hpcrun-lite/launch/safety/known_file.h"
 
 /* A process's tables move from .live to .part when a thread ends, and from both to .hpcrun at the end of the process.
@@ -181,7 +181,7 @@ static int make_copy(const char *path, char *message, size_t message_size)
   struct stat status;
   const char *why = "it is not private: give a directory in another place";
   bool made = mkdir(path, 0700) == 0;
-  int copy = made ? owned_file_directory(path) : -1;
+  int copy = made ? safe_file_open_directory(path) : -1;
   if (copy >= 0 && fstat(copy, &status) == 0 && status.st_uid == geteuid() && !(status.st_mode & 0022))
     return copy;
   if (copy < 0)

@@ -14,7 +14,7 @@
 
 #include "common/array.h"
 #include "common/format.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "hpcrun-lite/launch/safety/known_file.h"
 
 enum { FILE_MAX_BYTES = 4 << 20 }; /* of a file in /proc */
@@ -214,9 +214,9 @@ static int find_marker(int directory, uid_t *owner)
 {
   char id[KNOWN_FILE_ID_BYTES];
   struct stat status;
-  int marker = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
+  int marker = safe_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
   if (marker < 0 && errno == EPERM && fstat(directory, &status) == 0)
-    marker = owned_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid);
+    marker = safe_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid);
   if (marker < 0)
     return errno == EACCES ? EACCES : ENOENT;
   bool marked = known_file_read_marker(marker, id) && fstat(marker, &status) == 0;
@@ -229,7 +229,7 @@ static int find_marker(int directory, uid_t *owner)
 /* Opens the measurement directory. */
 static bool open_directory(struct targets *targets, char *message, size_t message_size)
 {
-  targets->at = owned_file_directory(targets->directory);
+  targets->at = safe_file_open_directory(targets->directory);
   if (targets->at < 0) {
     snprintf(message, message_size, "cannot open the measurement directory '%.400s': %s", targets->directory,
              strerror(errno));

@@ -10,7 +10,7 @@
 
 #include "common/filter_text.h"
 #include "common/hash.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "common/pattern.h"
 #include "common/xalloc.h"
 #include "common/symbols/symbols.h"
@@ -227,9 +227,9 @@ static bool put_file(const char *path, const char *code, size_t size)
     return false;
   *slash = '\0';
   const char *name = slash + 1;
-  int directory = owned_file_directory(*place ? place : "/");
+  int directory = safe_file_open_directory(*place ? place : "/");
   snprintf(part, sizeof part, "%.200s.XXXXXX", name);
-  int fd = directory < 0 ? -1 : owned_file_make(directory, part, 0);
+  int fd = directory < 0 ? -1 : safe_file_make(directory, part, 0);
   bool written = fd >= 0 && write_all(fd, code, size);
   written = fd >= 0 && close(fd) == 0 && written && renameat(directory, part, directory, name) == 0;
   if (!written && fd >= 0)

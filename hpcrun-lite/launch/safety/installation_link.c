@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/hash.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 #include "hpcrun-lite/launch/safety/safe_directory.h"
 
 #define NAME "installation"
@@ -44,7 +44,7 @@ static int try_directory(const char *path, const char *target)
 {
   if (mkdir(path, 0700) != 0 && errno != EEXIST)
     return errno;
-  int directory = owned_file_directory(path);
+  int directory = safe_file_open_directory(path);
   if (directory < 0)
     return EPERM;
   errno = EPERM;

@@ -14,7 +14,7 @@
 #include "common/control_file.h"
 #include "common/filter_text.h"
 #include "common/format.h"
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 
 enum { RANDOM = 6, HASH = 16, PID_DIGITS = 10, START_DIGITS = 16, TEXT_MAX = 64 << 20 };
 
@@ -301,7 +301,7 @@ static bool has_contents(int fd, const char *name)
 
 bool known_file_is(int directory, const char *name)
 {
-  int fd = owned_file_open(directory, name, O_RDONLY, geteuid());
+  int fd = safe_file_open(directory, name, O_RDONLY, geteuid());
   bool known = fd >= 0 && has_contents(fd, name);
   if (fd >= 0)
     close(fd);

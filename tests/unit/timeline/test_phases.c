@@ -47,7 +47,7 @@ static void check_parts(const struct phases_regions *found, const struct phases 
     for (uint32_t i = phases.first; i < phases.end; i++) {
       const struct phases_phase *phase = &phases.phases[i], *uncut = &whole->phases[i];
       bool inside = uncut->start_ns >= from && uncut->end_ns <= to;
-      assert_int_equal(phase->extent, inside ? PHASES_WHOLE : PHASES_PART);
+      assert_int_equal(phase->coverage, inside ? PHASES_WHOLE : PHASES_PART);
       assert_in_range(phase->start_ns, from, phase->end_ns - 1);
       assert_in_range(phase->end_ns, from, to);
       phases_left[i].count += phase->spread.count;

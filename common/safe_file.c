@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "common/owned_file.h"
+#include "common/safe_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,12 @@
 
 enum { RANDOM = 6, TRIES = 100 };
 
-int owned_file_directory(const char *path)
+int safe_file_open_directory(const char *path)
 {
   return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int owned_file_open(int directory, const char *name, int access, uid_t owner)
+int safe_file_open(int directory, const char *name, int access, uid_t owner)
 {
   struct stat status;
   int fd = openat(directory, name, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -45,7 +45,7 @@ static uint64_t random_number(void)
   return (uint64_t)now.tv_nsec * 2654435769u ^ (uint64_t)getpid();
 }
 
-int owned_file_make(int directory, char *name, size_t suffix_length)
+int safe_file_make(int directory, char *name, size_t suffix_length)
 {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   char *at = name + strlen(name) - suffix_length - RANDOM;
@@ -60,15 +60,15 @@ int owned_file_make(int directory, char *name, size_t suffix_length)
   return fd;
 }
 
-bool owned_file_is(int directory, const char *name, int fd)
+bool safe_file_is_open_as(int directory, const char *name, int fd)
 {
   struct stat opened, named;
   return fstat(fd, &opened) == 0 && fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-void owned_file_remove(int directory, const char *name, int fd)
+void safe_file_remove(int directory, const char *name, int fd)
 {
-  if (owned_file_is(directory, name, fd))
+  if (safe_file_is_open_as(directory, name, fd))
     unlinkat(directory, name, 0);
 }
