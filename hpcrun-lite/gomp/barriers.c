@@ -7,7 +7,8 @@
 
 #include "hpcrun-lite/gomp/gomp.h"
 
-static inline int barrier_kind(struct rt_gomp_task *task)
+/* The kind of the barrier that begins; forgets that a single construct came before it. */
+static inline int take_barrier_kind(struct rt_gomp_task *task)
 {
   bool known = task->after_single;
   task->after_single = false;
@@ -17,7 +18,7 @@ static inline int barrier_kind(struct rt_gomp_task *task)
 GOMP_CODE void wrap_GOMP_barrier(void)
 {
   GOMP_ENTER(runtime, task);
-  int kind = task ? barrier_kind(task) : 0;
+  int kind = task ? take_barrier_kind(task) : 0;
   const void *code = GOMP_CALLER;
   if (task)
     gomp_wait_begin(task, kind, code);
@@ -29,7 +30,7 @@ GOMP_CODE void wrap_GOMP_barrier(void)
 GOMP_CODE bool wrap_GOMP_barrier_cancel(void)
 {
   GOMP_ENTER(runtime, task);
-  int kind = task ? barrier_kind(task) : 0;
+  int kind = task ? take_barrier_kind(task) : 0;
   const void *code = GOMP_CALLER;
   if (task)
     gomp_wait_begin(task, kind, code);
@@ -40,7 +41,7 @@ GOMP_CODE bool wrap_GOMP_barrier_cancel(void)
 }
 
 /* The end of a loop, of sections, or of another construct with task reductions. */
-static inline void end_begin(struct rt_gomp_task *task, const void *code)
+static inline void end_wait_begin(struct rt_gomp_task *task, const void *code)
 {
   if (!task)
     return;
@@ -50,7 +51,7 @@ static inline void end_begin(struct rt_gomp_task *task, const void *code)
   gomp_wait_begin(task, ompt_sync_region_barrier_implicit_workshare, code);
 }
 
-static inline void end_end(struct rt_gomp_task *task, const void *code)
+static inline void end_wait_end(struct rt_gomp_task *task, const void *code)
 {
   if (task)
     gomp_wait_end(task, ompt_sync_region_barrier_implicit_workshare, code);
@@ -61,9 +62,9 @@ static inline void end_end(struct rt_gomp_task *task, const void *code)
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     const void *code = GOMP_CALLER;                                                                                    \
-    end_begin(task, code);                                                                                             \
+    end_wait_begin(task, code);                                                                                        \
     GOMP_NEXT(runtime, name)();                                                                                        \
-    end_end(task, code);                                                                                               \
+    end_wait_end(task, code);                                                                                          \
   }
 END(GOMP_loop_end)
 END(GOMP_sections_end)
@@ -73,9 +74,9 @@ END(GOMP_sections_end)
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     const void *code = GOMP_CALLER;                                                                                    \
-    end_begin(task, code);                                                                                             \
+    end_wait_begin(task, code);                                                                                        \
     bool cancelled = GOMP_NEXT(runtime, name)();                                                                       \
-    end_end(task, code);                                                                                               \
+    end_wait_end(task, code);                                                                                          \
     return cancelled;                                                                                                  \
   }
 END_CANCEL(GOMP_loop_end_cancel)
@@ -99,9 +100,9 @@ GOMP_CODE void wrap_GOMP_workshare_task_reduction_unregister(bool cancelled)
   const void *code = GOMP_CALLER;
   if (cancelled)
     task = NULL;
-  end_begin(task, code);
+  end_wait_begin(task, code);
   GOMP_NEXT(runtime, GOMP_workshare_task_reduction_unregister)(cancelled);
-  end_end(task, code);
+  end_wait_end(task, code);
 }
 
 /* ---- sections ---- */

@@ -14,7 +14,7 @@
 #define CHUNKS_ENTER(name, ...)                                                                                        \
   const struct gomp_runtime *runtime = gomp_libomp(GOMP_CALLER);                                                       \
   __typeof__(&wrap_##name) next = GOMP_NEXT(runtime, name);                                                            \
-  if (!runtime->no_chunks || gomp_internal(GOMP_CALLER))                                                               \
+  if (!runtime->no_chunks || code_in_runtime(GOMP_CALLER))                                                             \
   return next(__VA_ARGS__)
 
 /* Does one thread, or one team of a league, run the whole loop?  Then libomp does not divide it. */

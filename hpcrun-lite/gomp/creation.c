@@ -10,7 +10,7 @@
 #define KMPC_ENTER(name, ...)                                                                                          \
   const struct gomp_runtime *runtime = gomp_libomp(GOMP_CALLER);                                                       \
   __typeof__(&wrap_##name) next = GOMP_NEXT(runtime, name);                                                            \
-  if (gomp_internal(GOMP_CALLER))                                                                                      \
+  if (code_in_runtime(GOMP_CALLER))                                                                                    \
   return next(__VA_ARGS__)
 
 /* A libomp that announces no chunks divides a taskloop in a team of several threads. */

@@ -14,6 +14,7 @@
 #define HPCRUN_LITE_GOMP_GOMP_H
 
 #include "hpcrun-lite/gomp/entries.h"
+#include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/ompt.h"
 
 #define GOMP_CODE __attribute__((section("gomp_text"), noinline))
@@ -43,12 +44,6 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller);
 
 /* The same for a call of libomp's interface. */
 const struct gomp_runtime *gomp_find_libomp(const void *caller);
-
-/* Is it a call from the runtime itself? */
-static inline bool gomp_internal(const void *caller)
-{
-  return (uint64_t)caller - rt.runtime_start < rt.runtime_end - rt.runtime_start;
-}
 
 /* Has the taskloop whose first task this is report the iterations of each task (chunks.c).  lower, upper: their bounds,
  * in the task. */

@@ -82,7 +82,7 @@ static void *find(void *handle, const char *name, const char *version)
 }
 
 /* GCC's release, by what it has added to the interface. */
-static const char *release(void *handle)
+static const char *gcc_release(void *handle)
 {
   static const struct {
     const char *symbol, *release;
@@ -130,18 +130,19 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   /* Another runtime may have threads. */
   __atomic_fetch_or(&measured_process.unseen, OMPT_UNSEEN_INLINED, __ATOMIC_RELAXED);
   rt.ompt = true;
-  snprintf(name, sizeof name, "libgomp of GCC %s", release(handle));
+  snprintf(name, sizeof name, "libgomp of GCC %s", gcc_release(handle));
   process_add_runtime(name);
   writer_runtime();
 }
 
-/* global: calls lead to the runtime from the global scope, where libraries of the user may come before it.  Versions
- * are needed for the old locks only; a name without one is that of the newest version, or the interposed one. */
-static void fill(struct gomp_runtime *runtime, void *handle, bool global)
+/* in_global_scope: calls lead to the runtime from the global scope, where libraries of the user may come before it.
+ * Versions are needed for the old locks only; a name without one is that of the newest version, or the interposed one.
+ */
+static void fill(struct gomp_runtime *runtime, void *handle, bool in_global_scope)
 {
   for (unsigned i = 0; i < GOMP_ENTRIES; i++) {
     const char *version = i < GOMP_NUMBER_v1_omp_set_lock ? NULL : "OMP_1.0";
-    void *found = global ? find(RTLD_NEXT, names[i], version) : NULL;
+    void *found = in_global_scope ? find(RTLD_NEXT, names[i], version) : NULL;
     found = found ? found : find(handle, names[i], version);
     runtime->next[i] = found ? found : (void *)missing;
   }
@@ -272,7 +273,7 @@ static uint64_t dynamic_entry(const struct link_map *map, int64_t tag, unsigned 
 }
 
 /* A known runtime of which the module says by name that it needs it.  Does not call the loader. */
-static const struct gomp_runtime *needed_by(const struct link_map *map)
+static const struct gomp_runtime *runtime_needed_by(const struct link_map *map)
 {
   const char *strings = (const char *)dynamic_entry(map, DT_STRTAB, 0);
   for (struct known_runtime *i = atomic_load(&known); strings && i; i = i->next) {
@@ -293,7 +294,7 @@ struct caller {
 };
 static struct caller *_Atomic callers;
 
-static const struct gomp_runtime *find_caller(const void *start, unsigned generation)
+static const struct gomp_runtime *runtime_of_caller(const void *start, unsigned generation)
 {
   for (const struct caller *i = atomic_load(&callers); i && i->module.generation == generation; i = i->next)
     if (i->module.start == start)
@@ -414,10 +415,34 @@ static const struct gomp_runtime *known_to_worker(const struct link_map *map, en
     return NULL;
   if (interface == LIBOMP)
     return only_libomp();
-  const struct gomp_runtime *own = map ? needed_by(map) : NULL;
+  const struct gomp_runtime *own = map ? runtime_needed_by(map) : NULL;
   return gomp_self.team && own ? own : gomp_self.team;
 }
 
+/* Searches the runtime of a module's calls.  *lasting becomes false for an answer that must not be kept: what a worker
+ * takes can be another runtime than the one that the loader would name, and a missing one may be loaded later. */
+static const struct gomp_runtime *search_runtime(const void *address, const struct link_map *map,
+                                                 enum interface interface, struct gomp_caller module, bool *lasting)
+{
+  const struct gomp_runtime *found = runtime_of_caller(module.start, module.generation);
+  if (found)
+    return found;
+  found = interface == LIBOMP ? bound_libomp(map) : NULL;
+  if (!found) {
+    *lasting = false;
+    found = known_to_worker(map, interface);
+    if (found)
+      return found;
+    found = bound_to(address, map, interface);
+    if (!found)
+      return no_runtime();
+    *lasting = true;
+  }
+  add_caller(module.start, module.generation, found);
+  return found;
+}
+
+/* The same, by what the thread keeps of the modules whose calls it has followed. */
 static const struct gomp_runtime *find_runtime(const void *address, enum interface interface)
 {
   unsigned generation = atomic_load_explicit(&rt.module_generation, memory_order_acquire);
@@ -429,18 +454,11 @@ static const struct gomp_runtime *find_runtime(const void *address, enum interfa
   struct gomp_caller *entry = memory ? &memory->callers[(uint64_t)module / 4096 % GOMP_CALLERS] : NULL;
   if (entry && entry->runtime && entry->start == module && entry->generation == generation)
     return entry->runtime;
-  const struct gomp_runtime *found = find_caller(module, generation);
-  if (!found && interface == LIBOMP && (found = bound_libomp(object.dlfo_link_map)))
-    add_caller(module, generation, found);
-  if (!found && (found = known_to_worker(object.dlfo_link_map, interface)))
-    return found;
-  if (!found) {
-    found = bound_to(address, object.dlfo_link_map, interface);
-    if (!found)
-      return no_runtime();
-    add_caller(module, generation, found);
-  }
-  if (entry)
+  bool lasting = true;
+  const struct gomp_runtime *found =
+      search_runtime(address, object.dlfo_link_map, interface,
+                     (struct gomp_caller){.start = module, .generation = generation}, &lasting);
+  if (entry && lasting)
     *entry = (struct gomp_caller){module, found, generation};
   return found;
 }
@@ -474,13 +492,13 @@ const struct gomp_runtime *gomp_find_libomp(const void *caller)
   return find_runtime(caller, LIBOMP);
 }
 
-/* A call of libomp's interface.  Unless times of creation are wanted, it leads to libomp's own function, for good if
- * all calls do. */
-static void *bind_libomp(unsigned entry, const void *caller)
+/* A call of libomp's interface that creates a task.  Unless times of creation are wanted, it leads to libomp's own
+ * function, for good if all calls do. */
+static void *bind_creation(unsigned entry, const void *caller)
 {
   void *next = gomp_libomp(caller)->next[entry], *wrapper = (void *)wrappers[entry];
   bool timed = graph_log_on() && rt.get_task_info;
-  if (timed && !wrapper && !gomp_internal(caller))
+  if (timed && !wrapper && !code_in_runtime(caller))
     ompt_creation_undeferred(caller, gomp_allocation(NULL));
   if (timed)
     set_adapter_code();
@@ -519,7 +537,7 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
   lifecycle_start(); /* constructors of libraries may call before this library's */
   find_global();
   if (entry >= GOMP_NUMBER___kmpc_omp_task && entry <= GOMP_NUMBER___kmpc_omp_task_begin_if0)
-    return bind_libomp(entry, caller);
+    return bind_creation(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_dispatch_init_4 && entry <= GOMP_NUMBER___kmpc_dist_for_static_init_8u)
     return bind_chunks(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_test_lock && entry <= GOMP_NUMBER___kmpc_test_nest_lock)

@@ -26,7 +26,7 @@ void hold_release(unsigned held);
 void hold_leave(void);
 
 /* Around a call that sleeps and that signals do not interrupt: the thread counts as blocked, nothing is held back.
- * `wall` samples arrive as elsewhere. */
+ * `wall` samples arrive as elsewhere.  hold_sleep_begin() returns what hold_sleep_end() needs. */
 bool hold_sleep_begin(bool may_wait);
 void hold_sleep_end(bool slept);
 

@@ -15,28 +15,34 @@ static inline bool code_in_runtime(const void *code)
   return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_end - rt.runtime_start, 0);
 }
 
+/* Is it in the code of the adapter that stands between the program and the runtime? */
+static inline bool code_in_adapter(const void *code)
+{
+  return (uint64_t)code - sampling_process.adapter_start < sampling_process.adapter_size;
+}
+
 /* A function that the adapter (hpcrun-lite/gomp) has called may end by jumping into a wrapper, which then returns to
- * the adapter: that function's first byte stands for the call. */
+ * the adapter: the address behind that function's first byte stands for the return address. */
 static inline const void *code_after_jump(const void *code)
 {
-  bool jump = (uint64_t)code - sampling_process.adapter_start < sampling_process.adapter_size;
-  return __builtin_expect(jump && rt_gomp_task && rt_gomp_task->function, 0) ? rt_gomp_task->function + 1 : code;
+  return __builtin_expect(code_in_adapter(code) && rt_gomp_task && rt_gomp_task->function, 0)
+             ? rt_gomp_task->function + 1
+             : code;
 }
 
 /* The address behind a wrapper by which the current task has called the runtime (ompt_creation_begin()). */
 static inline const void *code_past_wrapper(const struct thread_state *t, const void *code)
 {
   const struct span_thread *span = span_of(t);
-  bool wrapped =
-      span->log.creation.caller && (uint64_t)code - sampling_process.adapter_start < sampling_process.adapter_size;
+  bool wrapped = span->log.creation.caller && code_in_adapter(code);
   if (!__builtin_expect(wrapped, 0) || (span->running && span->running->name != span->log.creation.creator))
     return code;
   return span->log.creation.caller;
 }
 
-/* The address at which an undeferred task is created.  Clang's code calls a function that begins such a task, for which
- * libomp passes an address that it has kept from an earlier call. */
-static inline const void *code_of_undeferred(const void *code)
+/* The address at which an undeferred task is created; forgets it.  Clang's code calls a function that begins such a
+ * task, for which libomp passes an address that it has kept from an earlier call. */
+static inline const void *code_take_undeferred(const void *code)
 {
   const void *caller = rt_undeferred_caller;
   rt_undeferred_caller = NULL;
@@ -46,8 +52,8 @@ static inline const void *code_of_undeferred(const void *code)
 /* The address of the directive whose code the thread runs: of an explicit task, or of the region; NULL: not known. */
 const void *code_of_directive(const struct thread_state *t);
 
-/* The address at which the program has entered the runtime, from the stack; `otherwise` if it has jumped there, unless
- * that is NULL; else `code`.  data: the current task's. */
+/* The address at which the program has entered the runtime, from the stack.  If it jumped there: `otherwise`, or `code`
+ * if that is NULL.  data: the current task's. */
 const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, const void *code, const void *otherwise);
 
 /* The address of a construct, from the one that the runtime passes; NULL: it passes none.  The stack is walked only if
@@ -60,18 +66,18 @@ static inline const void *code_of_construct(struct thread_state *t, const ompt_d
   return code_after_jump(code);
 }
 
-/* The same for a region: of code that jumped there, the first byte of the function that the runtime has called stands
- * for the call.  libomp passes no address for the region that it makes for each team of a league: it belongs to that
- * construct. */
+/* The same for a region: of code that jumped there, the address behind the first byte of the function that the runtime
+ * has called stands for the return address.  libomp passes no address for the region that it makes for each team of a
+ * league: it belongs to that construct. */
 const void *code_of_region(struct thread_state *t, const void *code, uint64_t enter_frame);
 
 /* Where the program creates a task.  A task of a taskloop gets the address of that (span/explicit_task.c).  The caller
  * is not inside. */
 const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code);
 
-/* The address of a wait of that kind of OMPT for which the runtime passes none.  A thread that ends a critical section
- * clears the address that libomp keeps for the initial thread, which may be just entering a barrier.  Returns NULL
- * where libomp has none: at the end of a region.  The caller is not inside. */
+/* The address of a wait (kind: ompt_sync_region_...) for which the runtime passes none.  A thread that ends a critical
+ * section clears the address that libomp keeps for the initial thread, which may be just entering a barrier.  Returns
+ * NULL where libomp has none: at the end of a region.  The caller is not inside. */
 const void *code_of_cleared_wait(struct thread_state *t, const ompt_data_t *task_data, int kind);
 
 #endif

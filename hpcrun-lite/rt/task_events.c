@@ -76,7 +76,7 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
 {
   struct thread_state *t = rt_openmp_thread();
   if (flags & ompt_task_undeferred)
-    codeptr = code_of_undeferred(codeptr); /* also for a thread that is not known: the address must not stay */
+    codeptr = code_take_undeferred(codeptr); /* also for a thread that is not known: the address must not stay */
   if (!t)
     return;
   codeptr = code_of_task(t, task_data, codeptr);
