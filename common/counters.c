@@ -13,15 +13,19 @@ bool counters_as_usage(struct counter *counter)
       [COUNTER_MAJOR_FAULTS] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
       [COUNTER_CONTEXT_SWITCHES] = PERF_COUNT_SW_CONTEXT_SWITCHES,
   };
-  bool other = counter->user_only || counter->kernel_only || counter->type != PERF_TYPE_SOFTWARE;
-  for (unsigned i = 0; i < COUNTER_USAGES && !counter->usage && !other; i++)
-    if (counter->config == configs[i]) {
-      counter->usage = true;
-      counter->type = 0;
-      counter->config = i;
-      return true;
-    }
-  return counter->usage;
+  unsigned usage = 0;
+  if (counter->usage)
+    return true;
+  if (counter->user_only || counter->kernel_only || counter->type != PERF_TYPE_SOFTWARE)
+    return false;
+  while (usage < COUNTER_USAGES && counter->config != configs[usage])
+    usage++;
+  if (usage == COUNTER_USAGES)
+    return false;
+  counter->usage = true;
+  counter->type = 0;
+  counter->config = usage;
+  return true;
 }
 
 const char *counters_how(const struct counter *counter)
@@ -83,23 +87,23 @@ static bool take_mode(const char **at, const char *end, struct counter *counter)
 static bool parse_one(const char *text, const char *end, struct counter *counter)
 {
   static const char usage[] = "usage/";
-  const char *equals = end;
+  const char *at = end;
   uint64_t type = 0;
-  while (equals > text && equals[-1] != '=')
-    equals--;
-  if (equals - text < 2 || (size_t)(equals - text) > sizeof counter->name)
+  while (at > text && at[-1] != '=')
+    at--;
+  if (at - text < 2 || (size_t)(at - text) > sizeof counter->name)
     return false;
-  *counter = (struct counter){.usage = !strncmp(equals, usage, sizeof usage - 1)};
-  memcpy(counter->name, text, (size_t)(equals - text) - 1);
-  equals += counter->usage ? sizeof usage - 1 : 0;
-  if (!counter->usage && !take_number(&equals, end, &type))
+  *counter = (struct counter){.usage = !strncmp(at, usage, sizeof usage - 1)};
+  memcpy(counter->name, text, (size_t)(at - text) - 1);
+  at += counter->usage ? sizeof usage - 1 : 0;
+  if (!counter->usage && !take_number(&at, end, &type))
     return false;
   counter->type = (uint32_t)type;
-  if (!take_number(&equals, end, &counter->config) || (counter->usage && counter->config >= COUNTER_USAGES))
+  if (!take_number(&at, end, &counter->config) || (counter->usage && counter->config >= COUNTER_USAGES))
     return false;
-  if (take_mode(&equals, end, counter))
+  if (take_mode(&at, end, counter))
     return true;
-  return take_number(&equals, end, &counter->config1) && take_mode(&equals, end, counter);
+  return take_number(&at, end, &counter->config1) && take_mode(&at, end, counter);
 }
 
 unsigned counters_parse(const char *text, struct counter *counters)

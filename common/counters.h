@@ -29,10 +29,10 @@ struct counter {
   bool user_only;   /* of perf_event: time in the kernel does not count */
   bool kernel_only; /* of perf_event: only time in the kernel counts */
   uint32_t type;
-  uint64_t config, config1;
+  uint64_t config, config1; /* as perf_event_attr has them */
 };
 
-/* Makes it the same count of getrusage().  Returns false if that does not count the event. */
+/* Changes a perf event into the same count of getrusage().  Returns false if that does not count the event. */
 bool counters_as_usage(struct counter *counter);
 
 /* How it is counted, behind its name in a text: "" or " (...)". */

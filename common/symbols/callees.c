@@ -7,16 +7,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum {
-  SEGMENTS_MAX = 8,
-  WINDOW = 4096,
-  JUMP_WINDOWS = 16,
-  LOAD_MAX = 7,
-  MOVE = 3,
-  CALL = 0xe8,
-  JUMP = 0xe9,
-  CALL_BYTES = 5
-};
+enum { SEGMENTS_MAX = 8, WINDOW = 4096, JUMP_WINDOWS = 16 };
+enum { LOAD_MAX = 7, MOVE = 3, CALL_BYTES = 5 }; /* bytes of instructions */
+enum { CALL = 0xe8, JUMP = 0xe9 };               /* operation codes */
 
 struct callees {
   int fd;

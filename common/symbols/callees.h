@@ -23,10 +23,10 @@ uint64_t callees_called(const struct callees *callees, uint64_t return_address);
  * or a table names. */
 bool callees_by_register(const struct callees *callees, uint64_t return_address);
 
-/* Writes at most `max` addresses that are loaded into registers in the function that begins at low, before that call,
- * and returns their number.  The first *direct ones are loaded into the register of the first argument, after the call
- * before, the last one first; or it is the only one that is loaded into the register from which that gets its value. If
- * there may be others, only these are returned. */
+/* Writes at most `max` addresses that the function at `low` loads into registers before that call, and returns their
+ * number.  The first *direct ones are surely the first argument: loaded into its register since the call before, the
+ * last one first, or the only one loaded into the register from which it is set.  If there may be others than those
+ * found, only these are returned. */
 unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
                       unsigned max, unsigned *direct);
 

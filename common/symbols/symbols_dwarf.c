@@ -16,15 +16,15 @@ enum {
   CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers        */
   DEPTH_MAX = 1000,    /* entries inside one another                                                    */
   REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration           */
-  CPU_FLOOR_MS = 400,  /* libdwarf needs about 50 ms for a MB of DWARF: if it needs ten times as much,  */
-  CPU_MS_PER_MB = 500, /*   the data is damaged, even on a slow machine                                 */
+  CPU_FLOOR_MS = 400,  /* may always be used                                                            */
+  CPU_MS_PER_MB = 500, /* of DWARF, ten times what libdwarf needs: with more the data is damaged        */
   WALL_FACTOR = 20,    /* of the CPU time: the machine may be busy                                      */
   MEMORY_FACTOR = 32   /* of the size of the sections                                                   */
 };
 
 #define MEMORY_FLOOR_BYTES (256ull << 20)
 
-/* The entry of which something is remembered, its first member. */
+/* The key of what the trees hold: their first member. */
 struct known {
   const struct symbols_debug_file *file;
   Dwarf_Off offset;
@@ -54,7 +54,7 @@ struct reader {
   void *functions, *tables; /* tsearch() trees of struct known_function and struct line_table */
   uint32_t *depths;         /* [routine] how many functions it is inlined into */
   size_t depth_room;
-  bool *found; /* [wanted address] false: the unit being read covers it, but no function has been found for it */
+  bool *missed; /* [wanted address] the unit being read covers it, but no function has been found for it */
   /* of the unit being read: */
   struct symbols_unit unit;
   struct line_table *table;        /* NULL if there is none */
@@ -223,9 +223,10 @@ static void take_routine_range(struct range_sink *sink, uint64_t low, uint64_t h
   assert(low < high);
   struct reader *r = sink->reader;
   symbols_ranges_add(&r->draft.ranges, (struct symbols_range){low, high, sink->routine, sink->depth});
-  for (size_t i = sink->depth ? SIZE_MAX : first_wanted(r->source, low);
-       i < r->source->wanted_count && r->source->wanted[i] < high; i++)
-    r->found[i] = true;
+  if (sink->depth)
+    return; /* the function that contains the inlined one has noted the addresses */
+  for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
+    r->missed[i] = false;
 }
 
 /* Adds the routine of an instance whose ranges have been read. */
@@ -363,7 +364,7 @@ static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high
   assert(low < high);
   struct reader *r = sink->reader;
   for (size_t i = first_wanted(r->source, low); i < r->source->wanted_count && r->source->wanted[i] < high; i++)
-    r->found[i] = false;
+    r->missed[i] = true;
 }
 
 /* Reads the functions of a unit.  Functions without wanted addresses are skipped first, although they may contain
@@ -375,13 +376,13 @@ static void add_functions(struct reader *r, Dwarf_Die root, const struct symbols
   symbols_entry_ranges(&r->unit, root, f, sink_add, &sink);
   r->thorough = !r->source->wanted_count;
   walk_children(r, root, SYMBOLS_NONE, 1);
-  if (!r->source->wanted_count || !memchr(r->found, false, r->source->wanted_count))
+  if (!r->source->wanted_count || !memchr(r->missed, true, r->source->wanted_count))
     return;
   r->draft.routine_count = routines;
   r->draft.ranges.count = ranges;
   r->thorough = true;
   walk_children(r, root, SYMBOLS_NONE, 1);
-  memset(r->found, true, r->source->wanted_count);
+  memset(r->missed, false, r->source->wanted_count);
 }
 
 /* Reads a unit, if it contains wanted addresses. */
@@ -447,12 +448,12 @@ static void read_all(void *argument, int out)
 {
   struct reader r = {.source = argument};
   const struct symbols_dwarf_source *source = argument;
-  r.found = xmalloc(source->wanted_count);
+  r.missed = xmalloc(source->wanted_count);
   dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
   dwarf_set_reloc_application(0);
   if (!symbols_debug_open(&r.main, source->sections))
     return;
-  memset(r.found, true, source->wanted_count);
+  memset(r.missed, false, source->wanted_count);
   if (source->shared[SYMBOLS_INFO].size && symbols_debug_open(&r.shared, source->shared)) {
     r.main.shared = &r.shared;
     dwarf_set_tied_dbg(r.main.dwarf, r.shared.dwarf, NULL);
