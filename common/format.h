@@ -40,8 +40,8 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
-/* Tables: T(enumerator, name, type of a record, or of its numbers if that depends on the run).  The owner of a
- * process's table is 0, that of a thread's table the thread's index. */
+/* Tables: T(enumerator, name, type of a record; of its elements where their number depends on the run: VALUES, COUNTS).
+ * The owner of a process's table is 0, that of a thread's table the thread's index. */
 #define FORMAT_TABLE_LIST(T)                                                                                           \
   T(FREE, "free", uint8_t)                             /* live files only: memory that is not a table, skipped */      \
   T(PROCESS, "process", struct format_process)         /* one record */                                                \
@@ -144,7 +144,7 @@ enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
   F(uint64_t, cost_task)   /* likewise for a task */                                                                   \
   F(uint64_t, cost_join)   /* likewise for a join */
 
-/* M: what hpcprof-lite has as something else by the same name. */
+/* M: a field that model/profile.h declares itself, under the same name. */
 #define FORMAT_PROCESS_LIST(F, A, M)                                                                                   \
   F(uint32_t, pid)                                                                                                     \
   F(uint32_t, parent_pid)                                                                                              \
@@ -233,7 +233,7 @@ enum format_region_state {
   F(uint32_t, state)       /* enum format_region_state */                                                              \
   F(uint32_t, link_node)                                                                                               \
   F(uint32_t, next)     /* while the program runs: next open region of the owner, or next free record */               \
-  F(uint32_t, team)     /* threads */                                                                                  \
+  F(uint32_t, team)     /* number of its threads */                                                                    \
   F(uint32_t, filtered) /* bits of enum format_filtered: of the path to the region; stored before `state` */
 struct format_region {
   FORMAT_REGION_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -294,18 +294,19 @@ struct format_node {
   F(uint64_t, wall_ns)             /* likewise */                                                                      \
   F(uint64_t, regions)             /* parallel regions begun */                                                        \
   A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
-  F(uint64_t, blocked_ns)       /* exact: OpenMP thread in calls of the program that are known to block */             \
-  F(uint64_t, region_ns)        /* exact: from start to end of the outermost regions whose master the thread is */     \
-  F(uint64_t, work)             /* in the unit of the process; 0: not computed */                                      \
-  F(uint64_t, per_busy_ns)      /* sum over all contexts, see FORMAT_ROLE_PER_BUSY */                                  \
-  F(uint64_t, in_use_ns)        /* likewise, see FORMAT_ROLE_IN_USE */                                                 \
-  F(uint64_t, run_delay_ns)     /* time that the thread was ready to run and waited for a processor */                 \
-  F(uint64_t, construct_since)  /* time-stamp counter: since when a time of FORMAT_CONSTRUCTS is open; 0: none */      \
-  F(uint64_t, construct_open)   /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */           \
-  F(uint64_t, blocked_since)    /* likewise: since when the thread sleeps in a call of the program; 0: it does not */  \
-  F(uint64_t, paused_ns)        /* of wall_ns: measuring was paused */                                                 \
-  F(uint64_t, unsampled_ns)     /* no samples were taken (level = summary) and it did not wait; without pauses */      \
-  F(uint64_t, unsampled_cpu_ns) /* CPU time at that level, without pauses */                                           \
+  F(uint64_t, blocked_ns)      /* exact: OpenMP thread in calls of the program that are known to block */              \
+  F(uint64_t, region_ns)       /* exact: from start to end of the outermost regions whose master the thread is */      \
+  F(uint64_t, work)            /* in the unit of the process; 0: not computed */                                       \
+  F(uint64_t, per_busy_ns)     /* sum over all contexts, see FORMAT_ROLE_PER_BUSY */                                   \
+  F(uint64_t, in_use_ns)       /* likewise, see FORMAT_ROLE_IN_USE */                                                  \
+  F(uint64_t, run_delay_ns)    /* time that the thread was ready to run and waited for a processor */                  \
+  F(uint64_t, construct_since) /* time-stamp counter: since when a time of FORMAT_CONSTRUCTS is open; 0: none */       \
+  F(uint64_t, construct_open)  /* to what it belongs: record * FORMAT_TIMES + enum format_construct_time */            \
+  F(uint64_t,                                                                                                          \
+    blocked_since)       /* time-stamp counter: since when it sleeps in a call of the program; 0: it does not sleep */ \
+  F(uint64_t, paused_ns) /* of wall_ns: measuring was paused */                                                        \
+  F(uint64_t, unsampled_ns)       /* no samples were taken (level = summary) and it did not wait; without pauses */    \
+  F(uint64_t, unsampled_cpu_ns)   /* CPU time at that level, without pauses */                                         \
   F(uint64_t, unsampled_delay_ns) /* likewise, of run_delay_ns */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -356,7 +357,7 @@ enum format_thread_flag {
 };
 
 /* Kinds of constructs: C(prefix, enumerator, name).  Those with the prefix CONSTRUCT are in struct format_construct
- * only: their directives are a task, a loop and a critical section. */
+ * only: TASK_EXEC's directive is a task, DISTRIBUTE's a for, ATOMIC's a critical. */
 #define FORMAT_CONSTRUCT_LIST(C)                                                                                       \
   C(DIRECTIVE, PROGRAM, "program")                                                                                     \
   C(DIRECTIVE, PARALLEL, "parallel")                                                                                   \
@@ -416,8 +417,8 @@ enum format_construct_flag {
 };
 
 /* A construct as it nests in a thread; recursive executions are added to the outermost one.  Ticks of the time-stamp
- * counter, without those of the constructs inside; all ticks of a thread's records but those of a lock's body add up to
- * its life time. */
+ * counter, without those of the constructs inside.  The ticks of all records of a thread, except bodies of locks,
+ * add up to its life time. */
 #define FORMAT_CONSTRUCT_FIELDS(F, A)                                                                                  \
   F(uint32_t, parent) /* record of the same thread */                                                                  \
   F(uint32_t, kind)   /* enum format_directive_kind */                                                                 \
@@ -454,7 +455,7 @@ enum { FORMAT_TASK_BUCKETS = 360 };
   F(uint64_t, dependent)                      /* likewise */                                                           \
   F(uint64_t, created_at)                     /* sum of moments */                                                     \
   F(uint64_t, create_ticks)                   /* time in the creation */                                               \
-  F(uint64_t, create_timed)                   /* of that many */                                                       \
+  F(uint64_t, create_timed)                   /* creations that create_ticks covers */                                 \
   F(uint64_t, started)                        /* begun by this thread */                                               \
   F(uint64_t, started_at)                     /* sum of moments */                                                     \
   F(uint64_t, elsewhere)                      /* of these, created by another thread */                                \
@@ -523,8 +524,8 @@ struct format_index {
 #define FORMAT_INDEX_CELL_FIELDS(F, A)                                                                                 \
   A(uint64_t, ns, FORMAT_INDEX_CATEGORIES) /* of each category */                                                      \
   F(uint64_t, critical_ns)                 /* on the critical path */                                                  \
-  F(uint64_t, node_ns)   /* of the heaviest context, which the number `node` of the thread has; 0: none */             \
-  F(uint64_t, record_ns) /* likewise, of the construct with the number `record` */                                     \
+  F(uint64_t, node_ns)                     /* of the heaviest context, node `node` of the thread; 0: none */           \
+  F(uint64_t, record_ns)                   /* likewise, of the construct with the number `record` */                   \
   F(uint32_t, node)                                                                                                    \
   F(uint32_t, record)
 struct format_index_cell {
@@ -546,8 +547,8 @@ struct format_index_phases {
   FORMAT_INDEX_PHASES_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* A number of a thread, whose position in the file is thread - 1; thread 0: none.  up: of a node, so many rows of the
- * report above its own. */
+/* Names a record of a thread: `number` in its table; `thread`: the thread's position in the file + 1, 0: none.  `up`:
+ * the row of the report that is meant is so many parents above the node's row. */
 #define FORMAT_INDEX_NUMBER_FIELDS(F, A)                                                                               \
   F(uint32_t, thread)                                                                                                  \
   F(uint32_t, number)                                                                                                  \
@@ -604,8 +605,9 @@ struct format_index_token {
   FORMAT_INDEX_TOKEN_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* An outermost region.  Extents of FORMAT_INDEX_REGIONS follow that of the phases; the last one may have fewer. */
-enum { FORMAT_INDEX_REGIONS = 8192 };
+/* An outermost region.  Extents of FORMAT_INDEX_REGIONS_PER_EXTENT follow that of the phases; the last one may have
+ * fewer. */
+enum { FORMAT_INDEX_REGIONS_PER_EXTENT = 8192 };
 
 #define FORMAT_INDEX_REGION_FIELDS(F, A)                                                                               \
   F(uint64_t, before_ns) /* since the end of the one before, in an extent's first since the start of the process */    \

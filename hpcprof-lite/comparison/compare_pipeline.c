@@ -94,11 +94,12 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
   run->options.input.count = 1;
   run->options.format = OPTIONS_TEXT; /* rows have no statistics of threads */
   run->options.sort = NULL;
-  run->options.scenarios.list = NULL; /* these belong to the job */
+  /* These belong to the job: */
+  run->options.scenarios.list = NULL;
   run->options.scenarios.count = 0;
   run->options.comparison.conditions = NULL;
-  run->options.source_paths.list = NULL;
   run->options.comparison.conditions_count = 0;
+  run->options.source_paths.list = NULL;
   run->ranks = (struct ranks){.size = 1};
   int status = gather(run);
   if (run->status)
@@ -292,7 +293,8 @@ static bool sort_by_figures(struct job *job, struct comparison *comparison, cons
 }
 
 /* Sorts the joined tree by the difference, top-down by the weight in both sides, threads by what identifies them; then
- * by --sort, with the same IDs. */
+ * by --sort, with the same IDs.  The sort reads the values of the side that compare_show() has put into the tree: the
+ * sums of both sides, or where a list is sorted by a column, the new side's. */
 static void sort_rows(struct job *job, struct comparison *comparison)
 {
   struct tree *tree = &comparison->compare.joined;
@@ -403,6 +405,8 @@ int compare_conditions(struct job *job, struct comparison *comparison)
   comparison->result.runs[COMPARE_NEW] = 1;
   return check_conditions(job, comparison, NULL, &now);
 }
+
+/* ---- the pipeline ---- */
 
 int compare_pipeline(struct job *job, struct comparison *comparison)
 {

@@ -12,8 +12,8 @@
 /* Finds the names of the directories of both sides; names with commas are lists, unless a directory has such a name. */
 int compare_directories(const struct options *options, struct comparison *comparison);
 
-/* Reads all runs, and fills the job's report with the comparison that the view shows; the functions of the view are
- * set. */
+/* Reads all runs, and fills the job's report with the comparison that the view shows.  comparison->pipeline, make and
+ * compared_make must be set. */
 int compare_pipeline(struct job *job, struct comparison *comparison);
 
 /* Checks the conditions in the job's own run, in which tree_begin() has made the top-down tree. */

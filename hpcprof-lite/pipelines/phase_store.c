@@ -122,10 +122,10 @@ uint8_t *phase_store_pack(const struct phases *phases, const struct phase_number
 uint8_t *phase_store_pack_regions(const struct phases *phases, uint32_t block, uint64_t offset_ns, size_t *size)
 {
   assert(size);
-  uint64_t first = (uint64_t)block * FORMAT_INDEX_REGIONS;
+  uint64_t first = (uint64_t)block * FORMAT_INDEX_REGIONS_PER_EXTENT;
   if (first >= phases->regions_count)
     return NULL;
-  uint64_t count = MIN(phases->regions_count - first, (uint64_t)FORMAT_INDEX_REGIONS);
+  uint64_t count = MIN(phases->regions_count - first, (uint64_t)FORMAT_INDEX_REGIONS_PER_EXTENT);
   struct format_index_region *out = xmalloc(count * sizeof *out);
   uint64_t end_ns = offset_ns;
   uint32_t repetition = 0;
@@ -306,7 +306,7 @@ static bool append_regions(const struct phases *phases, uint64_t offset_ns, cons
   struct format_index_region from;
   struct phases_region last = {.construct = MODEL_NONE, .end_ns = offset_ns};
   size_t count = size / sizeof from;
-  if (!count || count > FORMAT_INDEX_REGIONS || size % sizeof from)
+  if (!count || count > FORMAT_INDEX_REGIONS_PER_EXTENT || size % sizeof from)
     return false;
   xarray_reserve(&regions->regions, &regions->room, regions->count + count, sizeof *regions->regions);
   for (size_t i = 0; i < count; i++) {
@@ -357,10 +357,11 @@ static bool find_block(const struct timeline_source *source, const struct phases
 bool phase_store_regions(const struct timeline_source *source, uint64_t from_ns, uint64_t to_ns,
                          struct phases_regions *regions, struct phases *phases)
 {
-  uint32_t blocks = (uint32_t)(((uint64_t)phases->regions_count + FORMAT_INDEX_REGIONS - 1) / FORMAT_INDEX_REGIONS);
+  uint32_t blocks = (uint32_t)(((uint64_t)phases->regions_count + FORMAT_INDEX_REGIONS_PER_EXTENT - 1) /
+                               FORMAT_INDEX_REGIONS_PER_EXTENT);
   uint32_t block;
   bool whole = find_block(source, phases, from_ns, blocks, &block);
-  uint32_t first = block * FORMAT_INDEX_REGIONS;
+  uint32_t first = block * FORMAT_INDEX_REGIONS_PER_EXTENT;
   for (; block < blocks && whole && (!regions->count || regions->regions[regions->count - 1].start_ns < to_ns); block++)
     whole = read_block(source, phases, block, regions);
   for (uint32_t i = 0; i < phases->count; i++) {

@@ -23,8 +23,10 @@ static bool ignores(const struct task_graph *graph, const struct task_graph_task
   case GRAPHLOG_TAKE: /* an implicit task outside a loop takes the end of a thread that it has created */
     return assumption->change == SCHEDULE_WITHOUT_DEPENDENCES && in_region &&
            (iterates || !(task->flags & TASK_GRAPH_IMPLICIT));
-  default:
+  case GRAPHLOG_CHUNK:
     return assumption->own_chunks && iterates;
+  default: /* waits for nothing */
+    return false;
   }
 }
 

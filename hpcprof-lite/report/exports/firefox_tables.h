@@ -35,8 +35,8 @@ struct firefox_writer {
   uint32_t *first_stack;        /* [row] number of its first stack: one for each such category */
   uint32_t stacks;
   struct lane_marks marks; /* of the lane that is being written */
-  unsigned column;         /* the present one, in a thread: for firefox.c */
-  uint32_t cells;          /* written of the present column */
+  unsigned column;         /* the current one, in a thread: for firefox.c */
+  uint32_t cells;          /* written of the current column */
 };
 
 /* Numbers everything, from the intervals of all lanes; writer->report and stream are set. */
@@ -49,10 +49,14 @@ void firefox_write_tables(struct firefox_writer *writer);
 /* The stack of a sample with that row and category. */
 uint32_t firefox_stack(const struct firefox_writer *writer, uint32_t row, uint32_t category);
 
-/* Columns, and their cells: what stands before one; a number, or null if it is MODEL_NONE; a time in milliseconds. */
+/* Begins and ends a column: an array of cells. */
 void firefox_open_column(struct firefox_writer *writer, const char *name);
 void firefox_close_column(struct firefox_writer *writer);
+
+/* Writes what stands before a cell; the caller writes the cell to the stream that is returned. */
 FILE *firefox_cell(struct firefox_writer *writer);
+
+/* Writes a cell: a number; a number, or null for MODEL_NONE; a time, in milliseconds. */
 void firefox_number(struct firefox_writer *writer, uint64_t value);
 void firefox_optional(struct firefox_writer *writer, uint32_t value);
 void firefox_time(struct firefox_writer *writer, uint64_t ns);

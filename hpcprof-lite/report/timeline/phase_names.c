@@ -44,14 +44,14 @@ static void append_construct(const struct report *report, uint32_t number, bool 
     append(out, "%s", profile_directive_name(entry->kind));
 }
 
-bool phase_has_step(const struct phases *phases, uint32_t step)
+bool phase_step_shown(const struct phases *phases, uint32_t step)
 {
   assert(step < phases->steps_count);
   return phases->steps[step].into == step && phases->steps[step].spread.total_ns;
 }
 
 /* Whether a step is in the order of a pattern, also if it took no time in the part that is shown. */
-static bool in_order(const struct phases *phases, uint32_t step)
+static bool is_own_step(const struct phases *phases, uint32_t step)
 {
   assert(step < phases->steps_count);
   return phases->steps[step].into == step;
@@ -62,7 +62,7 @@ static uint32_t serial_steps(const struct phases *phases, const struct phases_ph
 {
   uint32_t count = 0;
   for (uint32_t i = 1; i < phase->steps; i++)
-    count += in_order(phases, phase->first_step + i) && phases->steps[phase->first_step + i].construct == MODEL_NONE;
+    count += is_own_step(phases, phase->first_step + i) && phases->steps[phase->first_step + i].construct == MODEL_NONE;
   return count;
 }
 
@@ -79,7 +79,7 @@ void phase_step_name(const struct report *report, const struct phases *phases, c
     append(out, "serial, other");
   else if (serial > 1) {
     append(out, "serial after ");
-    append_construct(report, phases->steps[step - 1].construct, true, out); /* regions stand before it in pairs */
+    append_construct(report, phases->steps[step - 1].construct, true, out); /* the step before it is its region */
   } else
     append_construct(report, construct, brief, out);
 }
@@ -98,7 +98,7 @@ static bool is_single(const struct phases *phases, const struct phases_phase *ph
   for (uint32_t i = open; i < phase->tokens; i++) {
     const struct phases_token *token = &phases->tokens[phase->first_token + i];
     depth += token->kind == PHASES_OPEN;
-    steps += token->kind == PHASES_STEP && in_order(phases, token->step);
+    steps += token->kind == PHASES_STEP && is_own_step(phases, token->step);
     if (token->kind == PHASES_CLOSE && --depth == 0)
       break;
   }
@@ -108,7 +108,8 @@ static bool is_single(const struct phases *phases, const struct phases_phase *ph
 static void append_order(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
                          char out[PHASE_NAME_MAX])
 {
-  bool first = true, outer = true, single = false;
+  bool first = true, single = false;
+  bool outer = true; /* the count of the whole pattern is not part of its name */
   for (uint32_t i = 0; i < phase->tokens; i++) {
     const struct phases_token *token = &phases->tokens[phase->first_token + i];
     if (token->kind == PHASES_CLOSE) {
@@ -117,14 +118,14 @@ static void append_order(const struct report *report, const struct phases *phase
       first = single = false;
       continue;
     }
-    if (token->kind == PHASES_STEP && !in_order(phases, token->step))
+    if (token->kind == PHASES_STEP && !is_own_step(phases, token->step))
       continue;
     if (!first)
       append(out, ", ");
     if (token->kind == PHASES_OPEN) {
       if (!outer)
         append_times(token->times, out);
-      single = is_single(phases, phase, i); /* and holds no loop */
+      single = is_single(phases, phase, i); /* then it is a run of one region, without inner loops */
       if (!single)
         append(out, "[");
       first = true;
@@ -161,7 +162,7 @@ void phase_name(const struct report *report, const struct phases *phases, const 
     append(out, "%" PRIu32 " regions in no order", phase->regions);
 }
 
-void phase_spread(const struct phases_spread *spread, char out[PHASE_NAME_MAX])
+void phase_spread_text(const struct phases_spread *spread, char out[PHASE_NAME_MAX])
 {
   static const struct {
     double ns;

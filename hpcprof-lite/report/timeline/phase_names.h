@@ -20,9 +20,9 @@ void phase_step_name(const struct report *report, const struct phases *phases, c
 
 /* Writes mean, standard deviation and the slowest of a pattern's complete repetitions, with TERMINAL_GLUE: "12.1 +- 0.4
  * ms each; the slowest, number 173, from 1.2006 to 1.2176 s". */
-void phase_spread(const struct phases_spread *spread, char out[PHASE_NAME_MAX]);
+void phase_spread_text(const struct phases_spread *spread, char out[PHASE_NAME_MAX]);
 
 /* Whether a step took time and is not a part of another one. */
-bool phase_has_step(const struct phases *phases, uint32_t step);
+bool phase_step_shown(const struct phases *phases, uint32_t step);
 
 #endif

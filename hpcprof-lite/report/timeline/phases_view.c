@@ -97,7 +97,7 @@ static int each_step(const struct report *report, const struct phases *phases, u
     uint32_t position = phase->first_step + i % phase->steps;
     const struct phases_step *step = &phases->steps[position];
     char name[PHASE_NAME_MAX];
-    if (!phase_has_step(phases, position))
+    if (!phase_step_shown(phases, position))
       continue;
     phase_step_name(report, phases, phase, position, false, name);
     struct phase_row row = {.phase = number + 1,
@@ -230,7 +230,7 @@ static void print_phase(const struct report *report, const struct terminal *term
   if (phase->kind == PHASES_PATTERN)
     terminal_wrapf(terminal, report->stream, "       ", "         ", "of %s", name);
   if (phase->kind == PHASES_PATTERN && (phase->spread.whole || phase->coverage == PHASES_WHOLE)) {
-    phase_spread(&phase->spread, text);
+    phase_spread_text(&phase->spread, text);
     terminal_wrap(terminal, report->stream, "       ", "         ", text);
   }
   print_context(report, terminal, phase->figures.context);
@@ -259,14 +259,14 @@ static uint64_t steps_ns(const struct phases *phases, const struct phases_phase 
   if (phase->coverage != PHASES_LENGTH)
     return phase->end_ns - phase->start_ns;
   for (uint32_t i = 0; i < phase->steps; i++)
-    if (phase_has_step(phases, phase->first_step + i))
+    if (phase_step_shown(phases, phase->first_step + i))
       model_add(&ns, phases->steps[phase->first_step + i].spread.total_ns);
   return ns;
 }
 
 static bool is_shown(const struct phases *phases, uint64_t whole_ns, uint32_t step)
 {
-  return phase_has_step(phases, step) && phases->steps[step].spread.total_ns >= whole_ns / LEAST_SHOWN;
+  return phase_step_shown(phases, step) && phases->steps[step].spread.total_ns >= whole_ns / LEAST_SHOWN;
 }
 
 static void print_steps(const struct report *report, const struct terminal *terminal, const struct phases *phases,
