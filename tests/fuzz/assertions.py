@@ -44,6 +44,8 @@ def installation(directory):
     library = os.path.join(prefix, os.path.relpath(tap.LIBRARY, os.path.dirname(tap.BIN)))
     shutil.copyfile(os.path.join(PLACE, LIBRARY), library)
     shutil.copyfile(os.path.join(PLACE, LAUNCHER), os.path.join(prefix, "bin", "hpcrun-lite"))
+    os.mkdir(os.path.join(directory, "tests"))
+    shutil.copy(os.path.join(tap.BUILD, "tests", "record_layouts"), os.path.join(directory, "tests"))
     with open(os.path.join(directory, "stage-prefix"), "w", encoding="utf-8") as file:
         file.write(os.path.join(prefix, "bin"))
     return directory
@@ -81,7 +83,7 @@ def unit_tests(_):
     targets = [f"tests/test_{name}" for name in UNITS]
     build(*targets)
     return [(fine, f"{target[len('tests/test_'):]}: {name}") for target in targets
-            for fine, name in tap.relay(os.path.join(PLACE, target), timeout=300)]
+            for fine, name in tap.relay(os.path.join(PLACE, target), timeout=300, HPCRUN_LITE_TEST_SOURCE=tap.SOURCE)]
 
 
 def add(script, words, settings):

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import reference_replay
-from measurement_file import CONSTRUCTS, TASKS, chunks
+from measurement_file import CONSTRUCTS, TASKS, extents
 from measured import Measurement, build, libomps, tap
 
 FORMS = {"deferred": 500, "dependent": 200, "undeferred": 4, "alone": 4, "untied": 50, "taskloop": 10, "recursive": 12}
@@ -56,9 +56,9 @@ def in_constructs(run):
     """From the tables of constructs and of tasks: timed creations, their ns, and the ns taken off other constructs."""
     path, = glob.glob(os.path.join(run.output, "*.hpcrun"))
     scale, timed, ticks, entered = reference_replay.process(path)["tick_scale"] / 2**32, 0, 0, 0
-    for chunk in chunks(path):
-        for record in chunk.parsed() if chunk.table in (CONSTRUCTS, TASKS) else ():
-            if chunk.table == TASKS:
+    for extent in extents(path):
+        for record in extent.parsed() if extent.table in (CONSTRUCTS, TASKS) else ():
+            if extent.table == TASKS:
                 ticks, timed = ticks + record.create_ticks, timed + record.create_timed
             elif record.kind == TASK:
                 entered += record.ticks[0]
