@@ -26,10 +26,15 @@ static void ranged_chunk(struct thread_state *t, uint32_t task, int kind, uint64
                          enum loop_bounds bounds)
 {
   bool up = step > 0, above = bounds == LOOP_BOUNDS_8U ? upper > lower : (int64_t)upper > (int64_t)lower;
-  uint64_t distance = up ? upper - lower : lower - upper, size = up ? (uint64_t)step : -(uint64_t)step;
+  uint64_t distance = upper - lower, size = (uint64_t)step, least = lower;
+  if (!up) {
+    distance = lower - upper;
+    size = -(uint64_t)step;
+    least = upper;
+  }
   bool any = size && (above == up || !distance);
   uint64_t steps = size <= 1 ? distance : distance / size;
-  chunk_begin(t, task, kind, up ? lower : upper, any ? steps + 1 : 0);
+  chunk_begin(t, task, kind, least, any ? steps + 1 : 0);
 }
 
 static uint64_t bound(const void *at, enum loop_bounds bounds)
@@ -131,8 +136,10 @@ void loop_events_dispatch(struct thread_state *t, const ompt_data_t *task_data, 
   if (!graph_enter(t))
     return;
   bool ranged = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk;
-  const ompt_dispatch_chunk_t *chunk = ranged ? instance.ptr : NULL;
-  chunk_begin(t, graph_task_of(t, task_data), kind, chunk ? chunk->start : 0, chunk ? chunk->iterations : 0);
+  ompt_dispatch_chunk_t chunk = {0};
+  if (ranged && instance.ptr)
+    chunk = *(const ompt_dispatch_chunk_t *)instance.ptr;
+  chunk_begin(t, graph_task_of(t, task_data), kind, chunk.start, chunk.iterations);
   rt_inside_dec(t);
 }
 

@@ -130,7 +130,8 @@ void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
   cct_add(t, CCT_ROOT, sampling_process.count_metric, 0);
 }
 
-/* Charges a sample that is not of the time event.  counted: such samples count as samples, for want of that event. */
+/* Charges a sample of an event other than the time event.  counted: there is no time event, so the sample itself is
+ * counted, too. */
 static bool charge_event(struct thread_state *t, uint32_t node, unsigned event, uint64_t weight, bool counted)
 {
   return node != CCT_NONE && cct_add(t, node, event_metric(event), weight) &&
