@@ -85,14 +85,12 @@ static const char *header_fault(const struct format_extent *head, size_t rest)
 ORDER(by_owner, struct stream_extent,
       COMPARE(x->owner, y->owner) ?: COMPARE(x->first, y->first) ?: COMPARE(x->offset, y->offset))
 
-/* Lists the extents by their headers, sorted by thread and number.  last: NULL, or the owner after whose first extent
- * it stops. */
-static void find_extents(struct stream_extents *file, unsigned table, const uint32_t *last, struct problems *problems)
+/* Lists the extents, at most that many, by their headers, sorted by thread and number. */
+static void find_extents(struct stream_extents *file, unsigned table, size_t most, struct problems *problems)
 {
   assert(file->fd >= 0 && !file->extents);
   size_t offset = 0;
-  bool enough = false;
-  while (offset < file->size && !enough) {
+  while (offset < file->size && file->count < most) {
     struct format_extent head = {0};
     size_t rest = file->size - offset;
     bool whole = rest >= sizeof head && read_at(file->fd, &head, sizeof head, offset);
@@ -113,7 +111,6 @@ static void find_extents(struct stream_extents *file, unsigned table, const uint
       *XAPPEND(file->extents, file->count, file->room) =
           (struct stream_extent){.owner = head.owner, .first = head.first, .bytes = head.count, .offset = offset};
     }
-    enough = last && head.table == table && head.owner == *last;
     offset += sizeof head + head.stored_size;
   }
   if (file->count)
@@ -172,8 +169,8 @@ const char *stream_extents_decode(const struct stream_extents *file, const struc
   return NULL;
 }
 
-static int open_until(const char *measurement, const char *suffix, unsigned table, const uint32_t *last,
-                      struct problems *problems, struct stream_extents *file)
+static int open_most(const char *measurement, const char *suffix, unsigned table, size_t most,
+                     struct problems *problems, struct stream_extents *file)
 {
   struct stat stat;
   *file = (struct stream_extents){.fd = -1};
@@ -195,7 +192,7 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
   file->size = (size_t)stat.st_size;
   file->device = stat.st_dev;
   file->inode = stat.st_ino;
-  find_extents(file, table, last, problems);
+  find_extents(file, table, most, problems);
   if (file->fd >= KEPT_OPEN) {
     close(file->fd);
     file->fd = -1;
@@ -206,13 +203,13 @@ static int open_until(const char *measurement, const char *suffix, unsigned tabl
 int stream_extents_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
                         struct stream_extents *file)
 {
-  return open_until(measurement, suffix, table, NULL, problems, file);
+  return open_most(measurement, suffix, table, SIZE_MAX, problems, file);
 }
 
-int stream_extents_open_first(const char *measurement, const char *suffix, unsigned table, uint32_t owner,
-                              struct problems *problems, struct stream_extents *file)
+int stream_extents_open_first(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
+                              struct stream_extents *file)
 {
-  return open_until(measurement, suffix, table, &owner, problems, file);
+  return open_most(measurement, suffix, table, 1, problems, file);
 }
 
 void stream_extents_release(struct stream_extents *file)

@@ -38,9 +38,9 @@ struct stream_extents {
 int stream_extents_open(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
                         struct stream_extents *file);
 
-/* The same, but lists no more than the first extent of that owner, and those of others before it. */
-int stream_extents_open_first(const char *measurement, const char *suffix, unsigned table, uint32_t owner,
-                              struct problems *problems, struct stream_extents *file);
+/* The same, but lists the first extent only. */
+int stream_extents_open_first(const char *measurement, const char *suffix, unsigned table, struct problems *problems,
+                              struct stream_extents *file);
 void stream_extents_release(struct stream_extents *file);
 
 /* Returns the position of an owner's extent with that number, or else of the next one in the order of both. */

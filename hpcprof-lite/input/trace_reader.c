@@ -32,25 +32,26 @@ void trace_cursor_close(struct trace_cursor *cursor)
   cursor->bytes = NULL;
 }
 
-enum trace_reader_content trace_reader_content(const struct trace_reader *reader, uint32_t thread)
+enum trace_reader_content trace_reader_content(const struct trace_reader *reader)
 {
+  if (!reader->file.count)
+    return TRACE_READER_NOTHING;
   struct trace_cursor cursor;
   struct trace_event event;
   enum trace_reader_content content = TRACE_READER_NOTHING;
-  trace_cursor_open(reader, thread, NULL, &cursor);
+  trace_cursor_open(reader, reader->file.extents[0].owner, NULL, &cursor);
   if (trace_cursor_next(&cursor, &event))
-    content = event.kind == TRACE_EVENT_SAMPLE && !cursor.state_clock ? TRACE_READER_SAMPLES : TRACE_READER_STATES;
+    content = event.kind == TRACE_EVENT_STATE || cursor.state_clock ? TRACE_READER_STATES : TRACE_READER_SAMPLES;
   trace_cursor_close(&cursor);
   return content;
 }
 
-bool trace_reader_has_states(const char *measurement, uint32_t thread)
+bool trace_reader_has_states(const char *measurement)
 {
   struct problems ignored = {0};
   struct trace_reader reader;
-  bool found =
-      !stream_extents_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, thread, &ignored, &reader.file) &&
-      trace_reader_content(&reader, thread) == TRACE_READER_STATES;
+  bool found = !stream_extents_open_first(measurement, TRACE_READER_SUFFIX, FORMAT_TRACE, &ignored, &reader.file) &&
+               trace_reader_content(&reader) == TRACE_READER_STATES;
   trace_reader_close(&reader);
   problems_release(&ignored);
   return found;

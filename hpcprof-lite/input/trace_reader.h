@@ -21,13 +21,13 @@ struct trace_reader {
 int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader);
 void trace_reader_close(struct trace_reader *reader);
 
-/* What a thread's trace holds, according to its first operation (doc/format.md, "Clocks"): it is the same for all
- * processes and threads of a launch. */
+/* What a trace holds, according to the first event of a thread that has one (doc/format.md, "Clocks"): it is the same
+ * for all processes and threads of a launch. */
 enum trace_reader_content { TRACE_READER_NOTHING, TRACE_READER_SAMPLES, TRACE_READER_STATES };
-enum trace_reader_content trace_reader_content(const struct trace_reader *reader, uint32_t thread);
+enum trace_reader_content trace_reader_content(const struct trace_reader *reader);
 
-/* Whether the trace of a measurement file holds states, from the first extent of a thread. */
-bool trace_reader_has_states(const char *measurement, uint32_t thread);
+/* Whether the trace of a measurement file holds states, from the first extent in it. */
+bool trace_reader_has_states(const char *measurement);
 
 /* Returns how many bytes, decoded, must be read for a part of a thread's trace; an event takes 1 to 3. */
 uint64_t trace_reader_bytes(const struct trace_reader *reader, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks);

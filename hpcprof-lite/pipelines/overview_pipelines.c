@@ -45,10 +45,7 @@ static bool has_states(const struct profile *profile)
   uint32_t i = 0;
   while (i < profile->processes_usable && !(profile->processes[i].flags & PROCESS_ONLINE))
     i++;
-  if (i == profile->processes_usable)
-    return false;
-  const struct profile_process *process = &profile->processes[i];
-  return trace_reader_has_states(process->path, process->threads_count ? process->threads[0].index : 0);
+  return i < profile->processes_usable && trace_reader_has_states(profile->processes[i].path);
 }
 
 /* ---- advice ---- */

@@ -21,7 +21,7 @@ struct collecting {
   uint32_t constructs;
   uint64_t *numbers, position; /* see struct phase_numbers; of the lane */
   struct phases_regions *regions;
-  bool open, states, samples; /* states: some interval tells its construct; samples: some does not */
+  bool open;
 };
 
 /* Returns 0 or TOO_MANY; collect() likewise. */
@@ -50,8 +50,6 @@ static int collect(void *context, const struct timeline_interval *interval)
   struct phases_region *last = collecting->open ? &regions->regions[regions->count - 1] : NULL;
   if (interval->category == TIMELINE_GAP) /* the region may continue after it */
     return collect_gap(regions, interval->start_ns, interval->end_ns);
-  collecting->states = collecting->states || interval->record != MODEL_NONE;
-  collecting->samples = collecting->samples || interval->record == MODEL_NONE;
   collecting->open = region != MODEL_NONE;
   if (region == MODEL_NONE)
     return 0;
@@ -234,9 +232,9 @@ static uint32_t master_of(const struct profile_process *process)
 }
 
 /* Collects regions and gaps of the thread that begins the outermost regions: those in one of its lanes or, for
- * MODEL_NONE, those of its whole life.  *known: it tells where regions are.  Returns 0 or TOO_MANY. */
+ * MODEL_NONE, those of its whole life.  Returns 0 or TOO_MANY. */
 static int collect_master(const struct finding *finding, uint32_t process, uint32_t lane,
-                          struct phases_regions *regions, bool *known)
+                          struct phases_regions *regions)
 {
   assert(process < finding->job->profile.processes_count);
   struct timeline_source *source = finding->timeline->source;
@@ -255,7 +253,6 @@ static int collect_master(const struct finding *finding, uint32_t process, uint3
     status = finding->timeline->each(source, lane, collect, &collecting);
   if (!status && regions->count && regions->regions[regions->count - 1].end_ns == end_ns)
     status = collect_gap(regions, end_ns, UINT64_MAX);
-  *known = collecting.states || !collecting.samples;
   return status;
 }
 
@@ -267,11 +264,10 @@ static int collect_gaps(const struct finding *finding, uint32_t first, struct ph
   uint32_t process = lanes[first].process, end = timeline_process_end(finding->timeline, first);
   uint32_t master = master_of(&finding->job->profile.processes[process]);
   struct phases_regions found = {0};
-  bool known;
   int status = 0;
   for (uint32_t i = first; i < end && !status; i++)
     if (lanes[i].thread == master)
-      status = collect_master(finding, process, i, &found, &known);
+      status = collect_master(finding, process, i, &found);
   free(found.regions);
   free(regions->gaps);
   regions->gaps = found.gaps;
@@ -286,18 +282,20 @@ static int find_phases(const struct finding *finding, uint32_t number, struct ph
                        struct phases *phases)
 {
   const struct profile_process *process = &finding->job->profile.processes[number];
+  const struct traced *traced = timeline_source_traced(finding->timeline->source, number);
+  if (traced->content != TRACE_READER_STATES)
+    return 0;
   uint64_t start_ns = UINT64_MAX, end_ns = 0;
-  bool known;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     uint64_t begin_ns, until_ns;
-    lane_life(&timeline_source_traced(finding->timeline->source, number)->lanes, i, &begin_ns, &until_ns);
+    lane_life(&traced->lanes, i, &begin_ns, &until_ns);
     if (begin_ns < until_ns)
       start_ns = MIN(start_ns, begin_ns);
     end_ns = MAX(end_ns, until_ns);
   }
-  if (collect_master(finding, number, MODEL_NONE, regions, &known))
+  if (collect_master(finding, number, MODEL_NONE, regions))
     return TOO_MANY;
-  if (known && start_ns < end_ns)
+  if (start_ns < end_ns)
     phases_find(regions, finding->job->constructs.count, start_ns, end_ns, phases);
   phases->process = number;
   phases->threads = count_threads(finding, number);

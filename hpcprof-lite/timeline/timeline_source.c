@@ -539,7 +539,7 @@ static void list_lanes(struct timeline_source *source)
     const struct traced *traced = &source->traced[i];
     const struct lane_process *lanes = &traced->lanes;
     timeline->traced |= lanes->trace.file.count > 0;
-    timeline->samples_only |= traced->samples_only;
+    timeline->samples_only |= traced->content == TRACE_READER_SAMPLES;
     timeline->period_ns = MAX(lanes->period_ns, timeline->period_ns);
     for (uint32_t j = 0; j < process->threads_count && lanes->trace.file.count; j++) {
       struct timeline_lane lane = {.process = i,

@@ -118,8 +118,7 @@ void traced_open(const struct timeline_input *input, uint32_t number, uint64_t r
     timeline_index_close(traced->index);
     traced->index = NULL;
   }
-  uint32_t first = process->threads_count ? process->threads[0].index : 0;
-  traced->samples_only = trace_reader_content(&traced->lanes.trace, first) == TRACE_READER_SAMPLES;
+  traced->content = trace_reader_content(&traced->lanes.trace);
 }
 
 void traced_forget(struct traced *traced, const struct profile_process *process)

@@ -44,7 +44,7 @@ struct traced {
   bool prepared;                /* blame and the critical path are known */
   struct problems problems;     /* of opening it, until they are reported in the order of the processes */
   bool damaged;                 /* something is wrong that only reading finds: an index must not hide it */
-  bool samples_only;
+  enum trace_reader_content content;
 };
 
 /* Opens the trace and the index of a process; lanes.trace.file.count is 0 if there is no trace.  run_start_ns:

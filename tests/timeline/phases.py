@@ -356,6 +356,19 @@ def what_was_not_recorded_is_refused(directory):
 
 
 @tap.case
+def a_thread_that_took_no_sample_makes_no_phase(directory):
+    run = measure(directory, "--trace=samples")
+    (path,) = (entry.path for entry in os.scandir(run.output) if entry.name.endswith(".trace"))
+    parts = list(form.extents(path))
+    with open(path, "wb") as file:
+        for part in parts:
+            if part.owner > min(part.owner for part in parts):
+                file.write(form.extent(part.table, part.size, part.data, part.owner, first=part.first))
+    assert "states of constructs" in report(run.output, "--view", "phases", code=1)
+    assert "No phases: times of constructs were not recorded" in report(run.output, "--view", "timeline")
+
+
+@tap.case
 def sums_of_a_synthetic_trace_are_exact(directory):
     path = synthetic(directory, 270000)
     cycles, unit = 10000, 32e-9
