@@ -1,6 +1,7 @@
 #include "common/symbols/symbols_elf.h"
 
 #include "common/order.h"
+#include "common/plt_stub.h"
 #include "common/xalloc.h"
 
 #include <assert.h>
@@ -23,10 +24,9 @@ enum {
   RATIO_MAX = 64,      /* a section with a higher compression ratio counts as damaged      */
   READ_FACTOR = 8,     /* a file's sections are read a few times each                      */
   SEGMENTS_MAX = 256,
-  STUB_BYTES = 16,
-  STUB_SCAN_BYTES = 6, /* the jump is a stub's first instruction, after endbr64 and a bnd prefix  */
-  JUMP_BYTES = 6,
-  STUB_RANK = 4 /* after all names of the file's own functions                     */
+  STUB_STEP = 8,       /* stubs begin at multiples of it                                      */
+  STUB_FIRST_MAX = 32, /* bytes of code before the first stub, which has the loader find targets */
+  STUB_RANK = 4        /* after all names of the file's own functions                         */
 };
 
 /* A decompressed section, which is kept because it may be read again. */
@@ -392,44 +392,79 @@ static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
   }
 }
 
-/* The name of the slot through which a stub jumps (jmp *displacement(%rip)); NULL if it is not such a stub. */
+/* The name of the slot through which the stub at an offset of code jumps; NULL if there is no stub. */
 static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots)
 {
   assert(offset < code.size);
-  for (size_t i = offset; i < offset + STUB_SCAN_BYTES && i + JUMP_BYTES <= code.size; i++) {
-    int32_t displacement;
-    if (code.data[i] != 0xff || code.data[i + 1] != 0x25)
-      continue;
-    memcpy(&displacement, code.data + i + 2, sizeof displacement);
-    struct slot wanted = {.address = address + (i - offset) + JUMP_BYTES + (uint64_t)(int64_t)displacement};
-    const struct slot *slot = bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots);
-    return slot ? slot->name : NULL;
-  }
-  return NULL;
+  uint8_t stub[PLT_STUB_BYTES] = {0};
+  memcpy(stub, code.data + offset, MIN(sizeof stub, code.size - offset));
+  unsigned jump = plt_stub_jump(stub);
+  if (jump == PLT_STUB_BYTES)
+    return NULL;
+  struct slot wanted = {.address = plt_stub_slot(address + jump, stub + jump)};
+  const struct slot *slot = bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots);
+  return slot ? slot->name : NULL;
 }
 
-/* Adds a symbol for each stub of one section. */
-static void add_stubs(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, const struct slots *slots,
+/* Adds the symbol of a stub. */
+static void add_stub(const char *target, uint64_t low, uint64_t high, struct symbols_pool *pool,
+                     struct symbols_symbols *out)
+{
+  char name[SYMBOLS_NAME_MAX];
+  int length = snprintf(name, sizeof name, "%.*s@plt", (int)sizeof name - 8, target);
+  struct symbols_symbol symbol = {.raw = symbols_pool_copy(pool, name, (size_t)length),
+                                  .length = (uint32_t)length,
+                                  .low = low,
+                                  .high = high,
+                                  .limit = high,
+                                  .start = low,
+                                  .rank = STUB_RANK};
+  add_symbol(out, &symbol);
+}
+
+/* Adds a symbol for each stub of a section, if half of it or more are stubs: elsewhere such a jump is a tail call. */
+static void add_stubs(struct symbols_elf *file, Elf_Scn *section, uint64_t start, const struct slots *slots,
                       struct symbols_pool *pool, struct symbols_symbols *out)
 {
   assert(slots->count);
   struct symbols_bytes code = section_bytes(file, section);
-  size_t step = header->sh_entsize == STUB_BYTES / 2 ? STUB_BYTES / 2 : STUB_BYTES;
-  for (size_t offset = 0; offset + step <= code.size; offset += step) {
-    char name[SYMBOLS_NAME_MAX];
-    uint64_t address = header->sh_addr + offset;
-    const char *target = stub_target(code, offset, address, slots);
-    int length = target ? snprintf(name, sizeof name, "%.*s@plt", (int)sizeof name - 8, target) : 0;
-    if (length <= 0)
+  size_t before = out->count, first = code.size, bytes = 0, size;
+  for (size_t offset = 0; offset < code.size; offset += size) {
+    const char *target = stub_target(code, offset, start + offset, slots);
+    size = STUB_STEP;
+    if (!target)
       continue;
-    struct symbols_symbol symbol = {.raw = symbols_pool_copy(pool, name, (size_t)length),
-                                    .length = (uint32_t)length,
-                                    .low = address,
-                                    .high = address + step,
-                                    .limit = address + step,
-                                    .start = address,
-                                    .rank = STUB_RANK};
-    add_symbol(out, &symbol);
+    if (code.size - offset > STUB_STEP && !stub_target(code, offset + STUB_STEP, start + offset + STUB_STEP, slots))
+      size = PLT_STUB_BYTES;
+    size = MIN(size, code.size - offset);
+    add_stub(target, start + offset, start + offset + size, pool, out);
+    first = MIN(first, offset);
+    bytes += size;
+  }
+  if (first > STUB_FIRST_MAX || bytes < (code.size - first) / 2)
+    out->count = before;
+}
+
+/* Whether a section may be one of stubs, at least half of it, with one for each slot. */
+static bool may_have_stubs(const GElf_Shdr *header, const struct slots *slots)
+{
+  return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR) &&
+         header->sh_size <= STUB_FIRST_MAX + 2 * PLT_STUB_BYTES * slots->count;
+}
+
+ORDER(compare_low, struct symbols_symbol, COMPARE(x->low, y->low))
+
+/* Puts names that a linker gives to its stubs, such as mold's puts$plt, behind those of the stubs, which all reports
+ * have in the same form.  The stubs are the symbols from `first` on. */
+static void outrank_linker_names(struct symbols_symbols *all, size_t first)
+{
+  struct symbols_symbol *stubs = all->symbols + first;
+  size_t count = all->count - first;
+  qsort(stubs, count, sizeof *stubs, compare_low);
+  for (size_t i = 0; i < first; i++) {
+    struct symbols_symbol *symbol = &all->symbols[i];
+    if (symbol->high == symbol->low && bsearch(symbol, stubs, count, sizeof *stubs, compare_low))
+      symbol->rank = STUB_RANK + 1;
   }
 }
 
@@ -437,19 +472,17 @@ void symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, stru
 {
   GElf_Shdr header;
   struct slots slots = {0};
-  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
-    const char *name = section_name(file, &header);
-    if (header.sh_type == SHT_RELA && (!strcmp(name, ".rela.plt") || !strcmp(name, ".rela.dyn")))
-      collect_slots(file, s, &header, &slots);
-  }
-  if (!slots.count) {
-    free(slots.slots);
-    return;
-  }
-  qsort(slots.slots, slots.count, sizeof *slots.slots, compare_slots);
+  size_t before = out->count;
   for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header))
-    if (!strncmp(section_name(file, &header), ".plt", 4) && (header.sh_flags & SHF_EXECINSTR))
-      add_stubs(file, s, &header, &slots, pool, out);
+    if (header.sh_type == SHT_RELA)
+      collect_slots(file, s, &header, &slots);
+  if (slots.count)
+    qsort(slots.slots, slots.count, sizeof *slots.slots, compare_slots);
+  for (Elf_Scn *s = next_section(file, NULL, &header); s && slots.count; s = next_section(file, s, &header))
+    if (may_have_stubs(&header, &slots))
+      add_stubs(file, s, header.sh_addr, &slots, pool, out);
+  if (out->count > before)
+    outrank_linker_names(out, before);
   free(slots.slots);
 }
 

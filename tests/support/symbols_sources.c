@@ -58,6 +58,10 @@ static const char cold_source[] = "#include <stdlib.h>\n"
                                   "{ if (__builtin_expect(x == 7, 0)) { sink = 1; abort(); } return x + sink; }\n"
                                   "int main(int argc, char **argv) { (void)argv; return part(argc); }\n";
 
+static const char tail_source[] = "int puts(const char *);\n"
+                                  "__attribute__((noinline, aligned(8))) int show(const char *s) { return puts(s); }\n"
+                                  "int main(int argc, char **argv) { return show(argv[argc - 1]) < 0; }\n";
+
 bool run(const char *format, ...)
 {
   char command[1024];
@@ -171,6 +175,7 @@ int make_directory(void **state)
   write_file("heat.f90", fortran_source, sizeof fortran_source - 1);
   write_file("cold.c", cold_source, sizeof cold_source - 1);
   write_file("nested.f90", nested_source, sizeof nested_source - 1);
+  write_file("tail.c", tail_source, sizeof tail_source - 1);
   write_file("included.c", included_source, sizeof included_source - 1);
   write_file("first.h", first_source, sizeof first_source - 1);
   return 0;

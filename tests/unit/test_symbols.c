@@ -120,6 +120,49 @@ static void without_debug_information_the_symbol_table_answers(void **state)
   symbols_free(symbols);
 }
 
+/* Whether some address of a file has this name. */
+static bool is_named(const char *name, const char *function)
+{
+  struct symbols_location location;
+  struct symbols *symbols = open_fine(name);
+  bool found = false;
+  for (uint64_t at = 0x400; at < 0x4000 && !found; at += 2)
+    found = symbols_lookup(symbols, at, &location, 1) == 1 && !strcmp(location.function, function);
+  symbols_free(symbols);
+  return found;
+}
+
+/* Each linker arranges stubs in its own way, with section and symbol names of its own. */
+static void stubs_of_any_linker_are_named(void **state)
+{
+  static const char *const linkers[] = {"bfd", "gold", "lld", "mold"};
+  static const char *const options[] = {"", "-Wl,-z,now", "-fcf-protection=full -Wl,-z,ibtplt",
+                                        "-fcf-protection=full -Wl,-z,force-ibt", "-s"};
+  (void)state;
+  for (size_t l = 0; l < sizeof linkers / sizeof *linkers; l++)
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+      if (!run("gcc -O2 chain.c -fuse-ld=%s %s -o chain.stubs", linkers[l], options[i])) {
+        assert_true(l > 0 || i > 2);
+        continue;
+      }
+      assert_true(is_named("chain.stubs", "puts@plt"));
+      assert_false(is_named("chain.stubs", "puts$plt"));
+    }
+  must_run("gcc -O2 chain.c -Wl,-z,now -o chain.full && "
+           "objcopy --rename-section .plt=.a --rename-section .plt.got=.b --rename-section .rela.plt=.c chain.full "
+           "chain.stubs");
+  assert_true(is_named("chain.stubs", "puts@plt"));
+}
+
+/* The jump to puts() looks like a stub, but belongs to its function. */
+static void a_tail_call_is_no_stub(void **state)
+{
+  (void)state;
+  must_run("gcc -O2 -fno-plt tail.c -o tail");
+  assert_true(is_named("tail", "show"));
+  assert_false(is_named("tail", "puts@plt"));
+}
+
 static void split_dwarf_still_has_lines(void **state)
 {
   struct symbols_location locations[LOCATIONS];
@@ -501,6 +544,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_short_buffer_ends_at_the_call),
       cmocka_unit_test(addresses_without_code_are_unknown),
       cmocka_unit_test(without_debug_information_the_symbol_table_answers),
+      cmocka_unit_test(stubs_of_any_linker_are_named),
+      cmocka_unit_test(a_tail_call_is_no_stub),
       cmocka_unit_test(split_dwarf_still_has_lines),
       cmocka_unit_test(overloads_have_different_names),
       cmocka_unit_test(outlined_functions_carry_their_construct),

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 
+#include "common/plt_stub.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -105,34 +106,22 @@ static void find_filtered(struct stack_reader *reader)
   }
 }
 
-/* Where in code the jump of a stub of the procedure linkage table begins, "jmp *place"; STUB_BYTES if it is not a stub.
- */
-enum { STUB_BYTES = 11, JUMP_BYTES = 6 };
-
-static unsigned stub_jump(const uint8_t code[STUB_BYTES])
-{
-  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  unsigned at = __builtin_memcmp(code, endbr64, sizeof endbr64) ? 0 : sizeof endbr64;
-  at += code[at] == 0xf2; /* bnd prefix */
-  return code[at] == 0xff && code[at + 1] == 0x25 ? at : STUB_BYTES;
-}
-
-/* The address to which an entry of the procedure linkage table jumps; 0 if it cannot be read. */
+/* The address to which the stub's jump at `ip` leads; 0 if it cannot be read. */
 static uint64_t stub_target(uint64_t ip, const uint8_t *jump)
 {
-  int32_t distance;
   uint64_t target;
-  __builtin_memcpy(&distance, jump + 2, sizeof distance);
-  return sys_peek(ip + JUMP_BYTES + (uint64_t)(int64_t)distance, &target, sizeof target) ? target : 0;
+  return sys_peek(plt_stub_slot(ip, jump), &target, sizeof target) ? target : 0;
 }
 
 /* Is the address in a stub that leads to the OpenMP runtime?  The instructions of stubs that matter begin at multiples
- * of 4; most other addresses need no look at the code. */
+ * of 4, but for the jump of mold's; most other addresses need no look at the code. */
 static bool is_runtime_stub(struct stack_reader *reader, uint64_t ip)
 {
-  uint8_t code[STUB_BYTES];
-  unsigned at = ip % 4 == 0 && sys_peek(ip, code, sizeof code) ? stub_jump(code) : STUB_BYTES;
-  if (at == STUB_BYTES)
+  enum { MOLD_JUMP = 10 }; /* offset in a stub, which begins at a multiple of 16 */
+  uint8_t code[PLT_STUB_BYTES];
+  bool possible = ip % 4 == 0 || ip % PLT_STUB_BYTES == MOLD_JUMP;
+  unsigned at = possible && sys_peek(ip, code, sizeof code) ? plt_stub_jump(code) : PLT_STUB_BYTES;
+  if (at == PLT_STUB_BYTES)
     return false;
   uint64_t target = stub_target(ip + at, code + at);
   uint32_t index;
@@ -307,7 +296,7 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
  * call. */
 static uint64_t call_target(uint64_t ip)
 {
-  uint8_t call[5], code[STUB_BYTES];
+  uint8_t call[5], code[PLT_STUB_BYTES];
   int32_t distance;
   uint64_t after = ip + 1;
   if (!sys_peek(after - sizeof call, call, sizeof call) || call[0] != 0xe8)
@@ -316,8 +305,8 @@ static uint64_t call_target(uint64_t ip)
   uint64_t target = after + (uint64_t)(int64_t)distance;
   if (!sys_peek(target, code, sizeof code))
     return 0;
-  unsigned jump = stub_jump(code);
-  return jump < STUB_BYTES ? stub_target(target + jump, code + jump) : target;
+  unsigned jump = plt_stub_jump(code);
+  return jump < PLT_STUB_BYTES ? stub_target(target + jump, code + jump) : target;
 }
 
 /* Adds a function, unless it is one of the runtime or the tool. */
