@@ -81,8 +81,9 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
 struct directory_request plan_directory(const struct plan *plan)
 {
   assert(plan->command);
+  const char *command = plan->program.path[0] ? plan->program.path : plan->command[0];
   return (struct directory_request){.output = plan->output,
-                                    .command = plan->command[0] ? path_base(plan->command[0]) : "",
+                                    .command = command ? path_base(command) : "",
                                     .overwrite = plan->overwrite,
                                     .trust = plan->trust_directory,
                                     .series = plan->series.count > 0};
@@ -299,7 +300,7 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
   if (status != LAUNCH_OK)
     return status;
   if (plan->command[0]) {
-    status = program_find(plan->command[0], &plan->program, message, message_size);
+    status = program_find_command(plan->command, &plan->program, message, message_size);
     if (status == LAUNCH_NOT_FOUND)
       suggest_value(plan, message, message_size);
     if (status == LAUNCH_OK)

@@ -18,6 +18,7 @@
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/message.h"
+#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* ---- what is to find ---- */
@@ -132,9 +133,8 @@ const char *find_code(const char *text)
   static const char variable[] = "HPCRUN_LITE_FILTER=";
   enum { NAME = sizeof variable - 1 };
   char executable[PATH_MAX], path[PATH_MAX + 64];
-  ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-  executable[length < 0 ? 0 : length] = '\0';
-  if (length < 0 || !is_needed(text, executable)) /* without /proc, only what the launcher has found is known */
+  if (!process_find_executable(executable, sizeof executable) ||
+      !is_needed(text, executable)) /* without /proc, only what the launcher has found is known */
     return text;
   size_t size = NAME + strlen(text) + sizeof path + 32;
   char *copy = sys_map(size), *settings = copy + NAME;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,11 +22,54 @@
 
 struct process process;
 
+/* Copies the path in a line of /proc/self/maps, if the file is mapped at the address. */
+static bool maps_address(const char *line, uint64_t address, char *path, size_t size)
+{
+  char *next;
+  uint64_t start = strtoull(line, &next, 16), end = strtoull(*next ? next + 1 : next, NULL, 16);
+  const char *name = strchr(line, '/');
+  if (!name || address < start || address >= end)
+    return false;
+  snprintf(path, size, "%s", name);
+  return true;
+}
+
+/* Finds the file that is mapped at an address. */
+static bool find_mapped(uint64_t address, char *path, size_t size)
+{
+  ssize_t (*real_read)(int, void *, size_t) = libc_real(LIBC_read);
+  char text[8192], *line, *end;
+  size_t filled = 0;
+  bool found = false;
+  int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (ssize_t got; fd >= 0 && !found && (got = real_read(fd, text + filled, sizeof text - 1 - filled)) > 0;) {
+    filled += (size_t)got;
+    text[filled] = '\0';
+    for (line = text; !found && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+      *end = '\0';
+      found = maps_address(line, address, path, size);
+    }
+    filled -= (size_t)(line - text);
+    memmove(text, line, filled);
+  }
+  if (fd >= 0)
+    close(fd);
+  return found;
+}
+
+bool process_find_executable(char *path, size_t size)
+{
+  ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  path[length < 0 ? 0 : length] = '\0';
+  if (length >= 0 && !getauxval(AT_BASE)) /* started as "ld.so PROGRAM": the loader has set AT_ENTRY to the program's */
+    find_mapped(getauxval(AT_ENTRY), path, size);
+  return length >= 0;
+}
+
 static void read_command(void)
 {
   ssize_t (*real_read)(int, void *, size_t) = libc_real(LIBC_read);
-  ssize_t size = readlink("/proc/self/exe", process.executable, sizeof process.executable - 1);
-  process.executable[size < 0 ? 0 : size] = '\0';
+  process_find_executable(process.executable, sizeof process.executable);
   if (config.no_arguments) { /* a program can choose its first argument, too */
     const char *slash = strrchr(process.executable, '/');
     snprintf(process.command, sizeof process.command, "%.*s", (int)sizeof process.command - 1,
@@ -33,7 +77,7 @@ static void read_command(void)
     return;
   }
   int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  size = fd < 0 ? 0 : real_read(fd, process.command, sizeof process.command - 1);
+  ssize_t size = fd < 0 ? 0 : real_read(fd, process.command, sizeof process.command - 1);
   if (fd >= 0)
     close(fd);
   for (ssize_t i = 0; i + 1 < size; i++)

@@ -32,6 +32,10 @@ struct process {
 
 extern struct process process;
 
+/* Finds the program's file, also if the command was the dynamic loader with the program as its argument.  False, with
+ * an empty path: there is no /proc. */
+bool process_find_executable(char *path, size_t size);
+
 /* Reads the command line and the number of CPUs: before the OpenMP runtime may bind the thread to one. */
 void process_examine(void);
 

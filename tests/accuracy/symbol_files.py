@@ -2,10 +2,11 @@
 
 Usage: symbol_files.py [-k CASE]"""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, line_of, tap
+from measured import Measurement, build, line_of, tap, write
 
 SOURCE = "symbol_files.c"
 REGION = f"parallel @ {SOURCE}:{line_of(SOURCE, 'omp parallel')}"
@@ -36,6 +37,39 @@ def stubs_of_every_linker_leave_no_frame(directory):
             measured.append(linker)
     if "mold" not in measured:
         raise tap.Skip("no mold: its stubs were not seen")
+
+
+def loader():
+    """The dynamic loader that programs name."""
+    shown = tap.must("readelf", "-l", build(SOURCE))
+    return re.search(r"interpreter: (\S+)]", shown)[1]
+
+
+@tap.case
+def a_program_that_the_loader_is_told_to_run_has_its_own_names(directory):
+    program, settings = build(SOURCE), write(os.path.join(directory, "team.ini"), "[filter]\nfunctions = !team\n")
+    for prefix, options in (((), ()), ((), ("--argv0", "other", "--library-path", "/nonexistent")),
+                            (("/bin/sh", "-c", 'exec "$@"', "sh"), ()), ((), ("--preload", "libm.so.6", "--inhibit-cache"))):
+        run = Measurement(directory, *prefix, loader(), *options, program)
+        check_chains(run)
+        assert {node.module for node in run.tree() if node.name == "leaf"} == {program}
+        filtered = Measurement(directory, *prefix, loader(), *options, program, options=("--config", settings))
+        assert paths(filtered) == [SERIAL], paths(filtered)
+
+
+@tap.case
+def the_directory_has_the_name_of_the_program_that_the_loader_runs(directory):
+    program = build(SOURCE)
+    tap.must(tap.LAUNCHER, loader(), program, "0", cwd=directory)
+    assert os.listdir(directory) == [f"hpcrun-lite-{os.path.basename(program)}-measurements"], os.listdir(directory)
+
+
+@tap.case
+def a_loader_without_a_program_is_refused(directory):
+    for words in ((), ("--list", build(SOURCE)), ("--library-path",)):
+        run = Measurement(directory, loader(), *words)
+        assert run.done.returncode == 125 and "is the dynamic loader, and runs no program here" in run.done.stderr, run.done
+        assert not os.path.exists(run.output)
 
 
 tap.main()

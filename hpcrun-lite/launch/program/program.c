@@ -17,6 +17,7 @@
 #define HEADER_BYTES 256        /* bytes that the kernel reads of a '#!' line */
 #define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs */
 #define PRELOAD_BYTES_MAX 65536 /* of the value of LD_PRELOAD or GLIBC_TUNABLES */
+#define LOADER_NAME "ld-linux-x86-64"
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 const char *path_base(const char *path)
@@ -162,6 +163,50 @@ enum launch_status program_find(const char *command, struct program *program, ch
   return status;
 }
 
+/* Whether the image is glibc's dynamic loader, which needs none itself. */
+static bool is_loader(const struct program *program)
+{
+  char *real = program->facts.is_elf && program->facts.interpreter[0] == '\0' ? realpath(program->image, NULL) : NULL;
+  bool loader = real && strncmp(path_base(real), LOADER_NAME, strlen(LOADER_NAME)) == 0;
+  free(real);
+  return loader;
+}
+
+/* The number of words of "LOADER [OPTION]... PROGRAM" before PROGRAM; 0 if the loader would run none. */
+static size_t loader_words(char *const *command)
+{
+  static const char *const with_value[] = {
+      "--library-path", "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask", "--inhibit-rpath", "--audit", "--preload",
+      "--argv0"};
+  size_t at = 1;
+  while (command[at] && strncmp(command[at], "--", 2) == 0) {
+    bool has_value = false;
+    for (size_t i = 0; i < LENGTH(with_value); i++)
+      has_value |= strcmp(command[at], with_value[i]) == 0;
+    if (!has_value && strcmp(command[at], "--inhibit-cache") != 0)
+      return 0;
+    at += has_value && command[at + 1] ? 2 : 1;
+  }
+  return command[at] ? at : 0;
+}
+
+enum launch_status program_find_command(char *const *command, struct program *program, char *message,
+                                        size_t message_size)
+{
+  char loader[sizeof program->facts.interpreter];
+  enum launch_status status = program_find(command[0], program, message, message_size);
+  size_t words = status == LAUNCH_OK && is_loader(program) ? loader_words(command) : 0;
+  if (words == 0)
+    return status;
+  snprintf(loader, sizeof loader, "%s", program->image);
+  status = program_find(command[words], program, message, message_size);
+  program->loader_options = command + 1;
+  program->loader_option_count = words - 1;
+  if (program->facts.interpreter[0] != '\0')
+    snprintf(program->facts.interpreter, sizeof loader, "%s", loader);
+  return status;
+}
+
 /* Would the kernel start the image in secure-execution mode?  Then the loader ignores LD_PRELOAD. */
 static bool changes_privileges(const char *image)
 {
@@ -197,13 +242,19 @@ enum launch_status program_check_preload(const struct program *program, char *me
              image, what);
     return LAUNCH_FAILED;
   }
+  if (is_loader(program)) {
+    snprintf(message, message_size,
+             "'%.400s' is the dynamic loader, and runs no program here: name the program behind the loader's options",
+             image);
+    return LAUNCH_FAILED;
+  }
   if (facts->interpreter[0] == '\0') {
     snprintf(message, message_size,
              "'%.400s' is statically linked: nothing can be preloaded into it; link it dynamically (without -static)",
              image);
     return LAUNCH_FAILED;
   }
-  if (strncmp(path_base(facts->interpreter), "ld-linux-x86-64", 15) != 0) {
+  if (strncmp(path_base(facts->interpreter), LOADER_NAME, strlen(LOADER_NAME)) != 0) {
     snprintf(message, message_size, "'%.300s' is loaded by %.100s, which is not glibc's loader: build it for glibc",
              image, facts->interpreter);
     return LAUNCH_FAILED;
@@ -260,19 +311,28 @@ static void read_list(struct program *program, int fd)
   fclose(list);
 }
 
-/* Starts the program's loader for the image, with variables in the place of those that begin as the ones in without. */
+/* Starts the program's loader for the image, with the loader's own options of the command, and with variables in the
+ * place of those that begin as the ones in without. */
 static pid_t start_loader(const struct program *program, bool list, const char *const *without, size_t without_count,
                           char *const *variables, size_t count, int *output)
 {
-  char *arguments[] = {(char *)program->facts.interpreter, (char *)"--list", (char *)program->image, NULL};
-  char *trial[] = {arguments[0], arguments[2], NULL};
-  size_t kept;
-  char **environment = child_environment(without, without_count, count, &kept);
-  if (!environment)
-    return -1;
-  memcpy(environment + kept, variables, count * sizeof *variables);
-  pid_t pid = child_start(list ? arguments : trial, environment, output);
+  size_t kept, options = program->loader_option_count, last = 1 + options;
+  char **arguments = calloc(options + 4, sizeof *arguments), **environment = NULL;
+  pid_t pid = -1;
+  if (arguments)
+    environment = child_environment(without, without_count, count, &kept);
+  if (environment) {
+    arguments[0] = (char *)program->facts.interpreter;
+    for (size_t i = 0; i < options; i++)
+      arguments[1 + i] = program->loader_options[i];
+    if (list)
+      arguments[last++] = (char *)"--list";
+    arguments[last] = (char *)program->image;
+    memcpy(environment + kept, variables, count * sizeof *variables);
+    pid = child_start(arguments, environment, output);
+  }
   free(environment);
+  free(arguments);
   return pid;
 }
 

@@ -26,12 +26,19 @@ struct program {
   struct elf_facts facts;     /* of the image */
   char **modules;             /* paths in the loader's order, beginning with the image */
   size_t module_count;
-  bool is_complete; /* every needed library was found */
+  bool is_complete;            /* every needed library was found */
+  char *const *loader_options; /* of "LOADER [OPTION]... PROGRAM", the command's own words */
+  size_t loader_option_count;
 };
 
 /* Finds COMMAND as execvp does and follows '#!' lines to the image.  Returns LAUNCH_OK, or another status with a
  * message. */
 enum launch_status program_find(const char *command, struct program *program, char *message, size_t message_size);
+
+/* The same for a whole command, which may be glibc's dynamic loader with its options and a program as its arguments:
+ * then finds that program, and the loader is its interpreter. */
+enum launch_status program_find_command(char *const *command, struct program *program, char *message,
+                                        size_t message_size);
 
 /* Can a library be preloaded into the program?  Returns LAUNCH_OK, or LAUNCH_FAILED with the reason and the remedy. */
 enum launch_status program_check_preload(const struct program *program, char *message, size_t message_size);
