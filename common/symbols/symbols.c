@@ -246,13 +246,18 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
     complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
   if (!source.sections[SYMBOLS_INFO].size)
     return;
-  symbols->summary = symbols_dwarf_read(&source, &fault);
-  if (!symbols->summary) {
+  enum symbols_dwarf_end end = symbols_dwarf_read(&source, &symbols->summary, &fault);
+  if (end == SYMBOLS_DWARF_UNREAD)
+    complain(report, SYMBOLS_UNREAD,
+             "debug data of '%s'%s are not used: %s; names come from the symbol table; run the report where more is "
+             "allowed, or build the file with -g1, which makes less of them",
+             request->path, separate, fault);
+  if (end == SYMBOLS_DWARF_DAMAGED)
     complain(report, SYMBOLS_DAMAGED,
              "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
              separate, fault);
+  if (end != SYMBOLS_DWARF_OK)
     return;
-  }
   symbols->flags |= flags_of(symbols->summary) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
   if (symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_DAMAGED)
     complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",

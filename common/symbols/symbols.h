@@ -30,7 +30,8 @@ enum symbols_error {
   SYMBOLS_OK = 0,
   SYMBOLS_UNREADABLE = -1, /* nothing usable: the file is missing, truncated or not ELF */
   SYMBOLS_MISMATCH = -2,   /* the file is not the one that was measured                 */
-  SYMBOLS_DAMAGED = -3     /* usable in part                                            */
+  SYMBOLS_DAMAGED = -3,    /* usable in part                                            */
+  SYMBOLS_UNREAD = -4      /* usable in part: reading the rest exceeds a limit          */
 };
 
 enum symbols_flag {

@@ -11,11 +11,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PIPE_BYTES = 1 << 20 };
@@ -29,24 +29,23 @@ struct output {
   size_t size, room;
 };
 
-static uint64_t now_ms(void)
+/* Reads the start of a file of /proc.  Returns false without one. */
+static bool read_text(const char *path, char *text, size_t size)
 {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t got = fd < 0 ? -1 : read(fd, text, size - 1);
+  if (fd >= 0)
+    close(fd);
+  text[got > 0 ? got : 0] = 0;
+  return got > 0;
 }
 
 /* Bytes of address space in use, 0 if unknown. */
 static uint64_t address_space_bytes(void)
 {
   char text[64];
-  int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-  if (fd >= 0)
-    close(fd);
-  if (size <= 0)
+  if (!read_text("/proc/self/statm", text, sizeof text))
     return 0;
-  text[size] = 0;
   return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -135,21 +134,40 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
   return child;
 }
 
-/* Reads until the child closes the pipe.  Returns NULL, or why the child must be killed. */
-static const char *collect(int in, const struct symbols_child_limits *limits, struct output *output)
+/* Whether the child sleeps: work computes, and a child that waits for a core, a page or SIGCONT does not sleep. */
+static bool sleeps(pid_t child)
 {
-  assert(in >= 0);
-  uint64_t deadline = now_ms() + limits->wall_ms;
-  for (;;) {
-    uint64_t now = now_ms();
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+  const char *name_end = read_text(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+  return name_end && !strncmp(name_end, ") S", 3);
+}
+
+/* Waits until there is output of the child, or its end.  Returns NULL, or why it must be killed. */
+static const char *await(int in, pid_t child, const struct symbols_child_limits *limits)
+{
+  enum { LOOKS = 10 };
+  for (int asleep = 0; asleep < LOOKS;) {
     struct pollfd wait = {.fd = in, .events = POLLIN};
-    int ready = now < deadline ? poll(&wait, 1, (int)(deadline - now)) : 0;
-    if (!ready)
-      return "reading them takes too long";
+    int ready = poll(&wait, 1, (int)(limits->asleep_ms / LOOKS));
+    if (ready > 0)
+      return NULL;
     if (ready < 0 && errno != EINTR)
       return "the process that reads them cannot be monitored";
-    if (ready < 0)
-      continue;
+    if (!ready)
+      asleep = sleeps(child) ? asleep + 1 : 0;
+  }
+  return "reading them hangs";
+}
+
+/* Reads until the child closes the pipe.  Returns NULL, or why the child must be killed. */
+static const char *collect(int in, pid_t child, const struct symbols_child_limits *limits, struct output *output)
+{
+  assert(in >= 0);
+  for (;;) {
+    const char *reason = await(in, child, limits);
+    if (reason)
+      return reason;
     if (output->size >= limits->output_bytes)
       return "they expand to too much data";
     xarray_reserve(&output->bytes, &output->room, output->size + 1, 1);
@@ -164,24 +182,31 @@ static const char *collect(int in, const struct symbols_child_limits *limits, st
   }
 }
 
-/* Waits until the child has ended.  Returns NULL, or why it failed.  If the user ignores SIGCHLD, there is no status,
- * and the check of the output finds out. */
-static const char *finish(pid_t child)
+/* Waits until the child has ended, and sets *fault to why it failed, or to NULL.  If the user ignores SIGCHLD, there is
+ * no status, and the check of the output finds out. */
+static enum symbols_child_end finish(pid_t child, const char **fault)
 {
   int status;
   pid_t ended;
   do
     ended = waitpid(child, &status, 0);
   while (ended < 0 && errno == EINTR);
+  *fault = NULL;
   if (ended != child || (WIFEXITED(status) && !WEXITSTATUS(status)))
-    return NULL;
-  if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGXCPU))
-    return "reading them takes too long";
-  return WIFSIGNALED(status) ? "reading them fails" : "there is not enough memory for them";
+    return SYMBOLS_CHILD_DONE;
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  *fault = signal ? "reading them fails" : "there is not enough memory for them";
+  if (signal == SIGPROF || signal == SIGXCPU)
+    *fault = "reading them takes too much CPU time";
+  else if (signal == SIGKILL)
+    *fault = "the process that reads them was killed";
+  bool limited = !signal || signal == SIGPROF || signal == SIGXCPU || signal == SIGKILL;
+  return limited ? SYMBOLS_CHILD_LIMITED : SYMBOLS_CHILD_FAILED;
 }
 
-bool symbols_child_run(void (*work)(void *argument, int out), void *argument, const struct symbols_child_limits *limits,
-                       uint8_t **bytes, size_t *size, const char **fault)
+enum symbols_child_end symbols_child_run(void (*work)(void *argument, int out), void *argument,
+                                         const struct symbols_child_limits *limits, uint8_t **bytes, size_t *size,
+                                         const char **fault)
 {
   assert(work && bytes && size && fault);
   struct output output = {0};
@@ -189,20 +214,22 @@ bool symbols_child_run(void (*work)(void *argument, int out), void *argument, co
   pid_t child = start(work, argument, limits, &in);
   if (child < 0) {
     *fault = "no process can be started to read them";
-    return false;
+    return SYMBOLS_CHILD_LIMITED;
   }
-  const char *kill_reason = collect(in, limits, &output);
+  const char *kill_reason = collect(in, child, limits, &output);
   if (kill_reason)
     kill(child, SIGKILL); /* it has not been waited for, so the id is still its own */
   close(in);
-  *fault = finish(child);
-  if (kill_reason)
+  enum symbols_child_end end = finish(child, fault);
+  if (kill_reason) {
     *fault = kill_reason;
+    end = SYMBOLS_CHILD_FAILED;
+  }
   if (*fault) {
     free(output.bytes);
     output = (struct output){0};
   }
   *bytes = output.bytes;
   *size = output.size;
-  return !*fault;
+  return end;
 }

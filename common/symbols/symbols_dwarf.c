@@ -12,16 +12,18 @@
 #include "common/symbols/symbols_lines.h"
 
 enum {
-  ABBREVS = 2048,      /* abbreviations of a unit for which it is remembered whether they have code     */
-  CHAIN_MAX = 200,     /* functions inlined into one another; deeper ones count as their callers        */
-  DEPTH_MAX = 1000,    /* entries inside one another                                                    */
-  REFERENCES_MAX = 16, /* abstract_origin and specification steps to a function's declaration           */
-  CPU_FLOOR_MS = 400,  /* may always be used                                                            */
-  CPU_MS_PER_MB = 500, /* of DWARF, ten times what libdwarf needs: with more the data is damaged        */
-  WALL_FACTOR = 20,    /* of the CPU time: the machine may be busy                                      */
-  MEMORY_FACTOR = 32   /* of the size of the sections                                                   */
+  ABBREVS = 2048,       /* abbreviations of a unit for which it is remembered whether they have code     */
+  CHAIN_MAX = 200,      /* functions inlined into one another; deeper ones count as their callers        */
+  DEPTH_MAX = 1000,     /* entries inside one another                                                    */
+  REFERENCES_MAX = 16,  /* abstract_origin and specification steps to a function's declaration           */
+  STEPS_PER_BYTE = 8,   /* of DWARF; an entry, range or row is a step, and takes a byte or more          */
+  CPU_FLOOR_MS = 10000, /* may always be used                                                           */
+  CPU_MS_PER_MB = 2000, /* of DWARF, forty times what libdwarf needs: a busy machine takes more of it   */
+  ASLEEP_MS = 60000,
+  MEMORY_FACTOR = 32 /* of the size of the sections                                                     */
 };
 
+#define STEPS_FLOOR (1ull << 20)
 #define MEMORY_FLOOR_BYTES (256ull << 20)
 
 /* The key of what the trees hold: their first member. */
@@ -54,7 +56,8 @@ struct reader {
   void *functions, *tables; /* tsearch() trees of struct known_function and struct line_table */
   uint32_t *depths;         /* [routine] how many functions it is inlined into */
   size_t depth_room;
-  bool *missed; /* [wanted address] the unit being read covers it, but no function has been found for it */
+  uint64_t steps_left; /* bounds the work on damaged data in the same way on every machine */
+  bool *missed;        /* [wanted address] the unit being read covers it, but no function has been found for it */
   /* of the unit being read: */
   struct symbols_unit unit;
   struct line_table *table;        /* NULL if there is none */
@@ -65,6 +68,17 @@ struct reader {
 static void note_damage(struct reader *r)
 {
   r->draft.flags |= SYMBOLS_SUMMARY_DAMAGED;
+}
+
+/* Takes a step.  False if there were too many, which only damaged data need. */
+static bool take_step(struct reader *r)
+{
+  if (!r->steps_left) {
+    note_damage(r);
+    return false;
+  }
+  r->steps_left--;
+  return true;
 }
 
 /* A line number, 0 if it is too large. */
@@ -205,7 +219,7 @@ static void sink_add(void *context, uint64_t low, uint64_t high)
 {
   struct range_sink *sink = context;
   const struct symbols_dwarf_source *source = sink->reader->source;
-  if (!low || low >= high || symbols_ranges_find(source->code, low) == SYMBOLS_NONE)
+  if (!take_step(sink->reader) || !low || low >= high || symbols_ranges_find(source->code, low) == SYMBOLS_NONE)
     return;
   size_t next = first_wanted(source, low);
   if (!source->wanted_count || (next < source->wanted_count && source->wanted[next] < high))
@@ -292,7 +306,7 @@ static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t routine, unsign
 {
   Dwarf_Half tag = 0;
   bool enter = r->thorough;
-  if (dwarf_tag(die, &tag, NULL) != DW_DLV_OK)
+  if (!take_step(r) || dwarf_tag(die, &tag, NULL) != DW_DLV_OK)
     return;
   switch (tag) {
   case DW_TAG_inlined_subroutine:
@@ -316,7 +330,7 @@ static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t routine, 
 {
   Dwarf_Die die, next;
   int found = depth < DEPTH_MAX ? dwarf_child(parent, &die, NULL) : DW_DLV_ERROR;
-  while (found == DW_DLV_OK) {
+  while (found == DW_DLV_OK && r->steps_left) {
     walk_entry(r, die, routine, depth);
     found = dwarf_siblingof_b(r->main.dwarf, die, true, &next, NULL);
     dwarf_dealloc_die(die);
@@ -338,6 +352,8 @@ static void take_row(void *context, const struct symbols_line *line)
   struct row_sink *sink = context;
   struct reader *r = sink->reader;
   struct symbols_draft *draft = &r->draft;
+  if (!take_step(r))
+    return;
   if (!line->ends_sequence) {
     struct symbols_row row = {line->address, file_number(r, r->table, line->file), line_number(line->number)};
     symbols_draft_row(draft, sink->first, row);
@@ -431,7 +447,7 @@ static void read_units(struct reader *r)
                                        &extension_size, &signature, &type_offset, &next, &kind, NULL);
     if (found == DW_DLV_ERROR)
       note_damage(r);
-    if (found != DW_DLV_OK)
+    if (found != DW_DLV_OK || !r->steps_left)
       return;
     found = dwarf_siblingof_b(r->main.dwarf, NULL, true, &root, NULL);
     if (found == DW_DLV_ERROR)
@@ -443,12 +459,22 @@ static void read_units(struct reader *r)
   }
 }
 
+/* Bytes of all sections. */
+static uint64_t dwarf_bytes(const struct symbols_dwarf_source *source)
+{
+  uint64_t size = 0;
+  for (int i = 0; i < SYMBOLS_SECTIONS; i++)
+    size += source->sections[i].size + source->shared[i].size;
+  return size;
+}
+
 /* The work of the child. */
 static void read_all(void *argument, int out)
 {
   struct reader r = {.source = argument};
   const struct symbols_dwarf_source *source = argument;
   r.missed = xmalloc(source->wanted_count);
+  r.steps_left = STEPS_FLOOR + STEPS_PER_BYTE * dwarf_bytes(source);
   dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
   dwarf_set_reloc_application(0);
   if (!symbols_debug_open(&r.main, source->sections))
@@ -462,27 +488,23 @@ static void read_all(void *argument, int out)
   symbols_draft_write(&r.draft, out);
 }
 
-static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source)
-{
-  uint64_t size = 0;
-  for (int i = 0; i < SYMBOLS_SECTIONS; i++)
-    size += source->sections[i].size + source->shared[i].size;
-  struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (size >> 20),
-                                        .memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * size};
-  limits.wall_ms = WALL_FACTOR * limits.cpu_ms;
-  limits.output_bytes = limits.memory_bytes;
-  return limits;
-}
-
-struct symbols_summary *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault)
+enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *source, struct symbols_summary **summary,
+                                          const char **fault)
 {
   assert(source->wanted || !source->wanted_count);
-  struct symbols_child_limits limits = limits_for(source);
+  uint64_t total = dwarf_bytes(source);
+  const uint64_t memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * total;
+  const struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (total >> 20),
+                                              .asleep_ms = ASLEEP_MS,
+                                              .memory_bytes = memory_bytes,
+                                              .output_bytes = memory_bytes};
   uint8_t *bytes;
   size_t size;
-  if (!symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, fault))
-    return NULL;
-  struct symbols_summary *summary = symbols_summary_new(bytes, size);
+  *summary = NULL;
+  enum symbols_child_end end = symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, fault);
+  if (end != SYMBOLS_CHILD_DONE)
+    return end == SYMBOLS_CHILD_LIMITED ? SYMBOLS_DWARF_UNREAD : SYMBOLS_DWARF_DAMAGED;
+  *summary = symbols_summary_new(bytes, size);
   *fault = "their contents are inconsistent";
-  return summary;
+  return *summary ? SYMBOLS_DWARF_OK : SYMBOLS_DWARF_DAMAGED;
 }

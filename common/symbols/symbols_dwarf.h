@@ -21,8 +21,15 @@ struct symbols_dwarf_source {
   size_t wanted_count;                           /* 0: all addresses                                                */
 };
 
-/* Returns a summary for symbols_summary_free(), NULL if nothing is usable.  *fault is then the reason, a clause in
- * which "they" stands for the debug data. */
-struct symbols_summary *symbols_dwarf_read(const struct symbols_dwarf_source *source, const char **fault);
+enum symbols_dwarf_end {
+  SYMBOLS_DWARF_OK,
+  SYMBOLS_DWARF_DAMAGED, /* nothing is usable                                                        */
+  SYMBOLS_DWARF_UNREAD   /* reading needs more CPU time or memory than it may; nothing is known of the data */
+};
+
+/* Sets *summary, for symbols_summary_free(), unless nothing is usable: then to NULL, and *fault to the reason, a clause
+ * in which "they" stands for the debug data. */
+enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *source, struct symbols_summary **summary,
+                                          const char **fault);
 
 #endif

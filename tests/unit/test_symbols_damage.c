@@ -1,5 +1,6 @@
 /* Symbols of damaged files, children that fail, and an index that many threads use. */
 #include "common/symbols/symbols_child.h"
+#include "common/xalloc.h"
 #include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* Opens a damaged file and looks up many addresses: it must not crash, and must not take long. */
 static void survive(const char *name)
@@ -113,7 +115,7 @@ static bool use_damaged(uint64_t address)
   struct symbols_location locations[LOCATIONS];
   char message[512];
   int error = symbols_open(&request, &symbols, message, sizeof message);
-  assert_true(error == SYMBOLS_OK || error == SYMBOLS_DAMAGED);
+  assert_true(error == SYMBOLS_OK || error == SYMBOLS_DAMAGED || error == SYMBOLS_UNREAD);
   assert_true((error == 0) == (message[0] == 0));
   assert_int_equal(symbols_flags(symbols) & SYMBOLS_HAS_TABLE, SYMBOLS_HAS_TABLE);
   assert_true(symbols_lookup(symbols, address, locations, LOCATIONS) >= 1);
@@ -157,6 +159,37 @@ static void damaged_debug_data_leave_the_symbol_table(void **state)
   assert_true(refused > 0);
 }
 
+/* 4000 units with one line table of 4000 rows: much work from few bytes. */
+static const char repetition[] = ".globl main\n.text\nmain: xor %eax, %eax\nret\n.size main, 3\n.zero 4096\n"
+                                 ".section .debug_abbrev\n"
+                                 ".byte 1, 0x11, 0, 0x11, 1, 0x12, 6, 0x10, 0x17, 0, 0, 0\n"
+                                 ".section .debug_info\n.rept 4000\n.long 24\n.short 4\n.long 0\n.byte 8, 1\n"
+                                 ".quad main\n.long 4096\n.long 0\n.endr\n"
+                                 ".section .debug_line\n.long 3f - 1f\n1: .short 4\n.long 2f - . - 4\n"
+                                 ".byte 1, 1, 1, -5, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0\n"
+                                 ".asciz \"x.c\"\n.byte 0, 0, 0, 0\n2: .byte 0, 9, 2\n.quad main\n"
+                                 ".rept 4000\n.byte 0x20\n.endr\n.byte 0, 1, 1\n3:\n";
+
+/* The work on such data ends by its count, not by a clock: every reading has the same result. */
+static void work_is_limited_by_its_count(void **state)
+{
+  struct symbols_request request = {.path = path_of("repetition"), .debug_root = directory};
+  struct symbols_location location;
+  (void)state;
+  write_file("repetition.s", repetition, sizeof repetition - 1);
+  must_run("gcc repetition.s -o repetition");
+  uint64_t address = symbol_address("repetition", "main");
+  for (int i = 0; i < 2; i++) {
+    struct symbols *symbols;
+    char message[512];
+    assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_DAMAGED);
+    assert_non_null(strstr(message, "damaged in part"));
+    assert_int_equal(symbols_lookup(symbols, address + 2, &location, 1), 1);
+    assert_string_equal(location.file, "x.c");
+    symbols_free(symbols);
+  }
+}
+
 static void work_aborts(void *argument, int out)
 {
   (void)argument;
@@ -187,6 +220,51 @@ static void work_sleeps(void *argument, int out)
   pause();
 }
 
+static void work_is_killed(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  raise(SIGKILL);
+}
+
+static void work_lacks_memory(void *argument, int out)
+{
+  (void)argument;
+  (void)out;
+  xalloc_die();
+}
+
+/* Gets no core for a second, which a busy machine may do to any process, and then succeeds. */
+static void work_is_delayed(void *argument, int out)
+{
+  const struct timespec second = {.tv_sec = 1}, moment = {.tv_nsec = 20000000};
+  pid_t own = getpid();
+  (void)argument;
+  if (!fork()) {
+    close(out);
+    for (nanosleep(&second, NULL); getppid() == own; nanosleep(&moment, NULL))
+      kill(own, SIGCONT);
+    _exit(0);
+  }
+  raise(SIGSTOP);
+  symbols_child_write(out, "done", 4);
+}
+
+static void a_child_that_gets_no_core_is_waited_for(void **state)
+{
+  const struct symbols_child_limits limits = {
+      .cpu_ms = 300, .asleep_ms = 100, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
+  const char *fault = NULL;
+  uint8_t *bytes = NULL;
+  size_t size;
+  (void)state;
+  enum symbols_child_end end = symbols_child_run(work_is_delayed, NULL, &limits, &bytes, &size, &fault);
+  assert_null(fault);
+  assert_int_equal(end, SYMBOLS_CHILD_DONE);
+  assert_int_equal(size, 4);
+  free(bytes);
+}
+
 static void work_eats_memory(void *argument, int out)
 {
   (void)argument;
@@ -208,19 +286,26 @@ static void a_child_that_fails_does_no_harm(void **state)
 {
   static const struct {
     void (*work)(void *, int);
+    enum symbols_child_end end;
     const char *fault;
-  } works[] = {
-      {work_aborts, "fails"},  {work_crashes, "fails"}, {work_computes, "too long"}, {work_sleeps, "too long"},
-      {work_writes, "expand"}, {work_eats_memory, ""} /* a sanitizer reserves memory: there the time limit ends it */};
+  } works[] = {{work_aborts, SYMBOLS_CHILD_FAILED, "fails"},
+               {work_crashes, SYMBOLS_CHILD_FAILED, "fails"},
+               {work_computes, SYMBOLS_CHILD_LIMITED, "CPU"},
+               {work_is_killed, SYMBOLS_CHILD_LIMITED, "killed"},
+               {work_lacks_memory, SYMBOLS_CHILD_LIMITED, "memory"},
+               {work_sleeps, SYMBOLS_CHILD_FAILED, "hangs"},
+               {work_writes, SYMBOLS_CHILD_FAILED, "expand"},
+               {work_eats_memory, 0, ""} /* a sanitizer reserves memory: there the time limit ends it */};
   const struct symbols_child_limits limits = {
-      .cpu_ms = 300, .wall_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
+      .cpu_ms = 300, .asleep_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
   unsigned before = open_descriptors();
   (void)state;
   for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
     const char *fault = NULL;
     uint8_t *bytes;
     size_t size;
-    assert_false(symbols_child_run(works[i].work, NULL, &limits, &bytes, &size, &fault));
+    enum symbols_child_end end = symbols_child_run(works[i].work, NULL, &limits, &bytes, &size, &fault);
+    assert_true(works[i].end ? end == works[i].end : end != SYMBOLS_CHILD_DONE);
     if (!strstr(fault, works[i].fault))
       fail_msg("work %zu: '%s', expected '%s'", i, fault, works[i].fault);
     assert_null(bytes);
@@ -273,7 +358,7 @@ static void damaged_indexes_do_no_harm(void **state)
   uint32_t line;
   size_t size;
   (void)state;
-  assert_true(symbols_child_run(work_summary, NULL, &limits, &bytes, &size, &fault));
+  assert_int_equal(symbols_child_run(work_summary, NULL, &limits, &bytes, &size, &fault), SYMBOLS_CHILD_DONE);
   for (int round = 0; round < 20000; round++) {
     size_t length = round & 1 ? next_random(&random) % (size + 1) : size;
     uint8_t *copy = malloc(length + 1);
@@ -339,7 +424,9 @@ int main(int argc, char **argv)
       cmocka_unit_test(truncated_files_do_no_harm),
       cmocka_unit_test(flipped_bits_do_no_harm),
       cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
+      cmocka_unit_test(work_is_limited_by_its_count),
       cmocka_unit_test(a_child_that_fails_does_no_harm),
+      cmocka_unit_test(a_child_that_gets_no_core_is_waited_for),
       cmocka_unit_test(ignored_children_are_no_obstacle),
       cmocka_unit_test(damaged_indexes_do_no_harm),
       cmocka_unit_test(threads_may_share_an_index),
