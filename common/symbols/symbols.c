@@ -16,6 +16,7 @@
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_dwarf.h"
 #include "common/symbols/symbols_elf.h"
+#include "common/symbols/symbols_embedded.h"
 #include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_names.h"
 #include "common/symbols/symbols_ranges.h"
@@ -30,6 +31,7 @@ struct symbols {
   pthread_mutex_t lock;
   struct symbols_pool pool;
   struct symbols_elf *program, *debug, *shared; /* the module, its separate file, that of dwz; any may be NULL */
+  struct symbols_elf *embedded;                 /* what a distribution left of the symbol table; NULL if not used */
   struct symbols_ranges code;
   struct symbols_table *table;
   struct symbols_summary *summary; /* of the DWARF, NULL if there is none */
@@ -264,17 +266,35 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
              request->path, separate);
 }
 
-/* Collects the functions of the full symbol table of either file, or the exported ones if neither has one. */
-static void collect_symbols(struct symbols *symbols, struct symbols_symbols *all)
+/* Collects the functions of the embedded symbol table, which has none of those that the file exports.  Returns their
+ * number. */
+static size_t collect_embedded(struct symbols *symbols, const struct symbols_request *request,
+                               struct symbols_symbols *all, struct report *report)
+{
+  const char *fault = NULL;
+  symbols->embedded = symbols_embedded_open(symbols->program, &fault);
+  if (fault)
+    complain(report, SYMBOLS_DAMAGED, "section .gnu_debugdata of '%s' %s: only exported functions are named",
+             request->path, fault);
+  return symbols->embedded ? symbols_elf_functions(symbols->embedded, SYMBOLS_ELF_FULL, all) : 0;
+}
+
+/* Collects the functions of the full symbol table of either file, or the exported ones and those of the embedded table
+ * if neither has one. */
+static void collect_symbols(struct symbols *symbols, const struct symbols_request *request, struct symbols_symbols *all,
+                            struct report *report)
 {
   size_t found = symbols->program ? symbols_elf_functions(symbols->program, SYMBOLS_ELF_FULL, all) : 0;
   if (!found && symbols->debug) {
     found = symbols_elf_functions(symbols->debug, SYMBOLS_ELF_FULL, all);
     symbols->flags |= found ? SYMBOLS_SEPARATE : 0;
   }
+  if (!found && symbols->program) {
+    size_t exported = symbols_elf_functions(symbols->program, SYMBOLS_ELF_DYNAMIC, all);
+    found = collect_embedded(symbols, request, all, report);
+    symbols->flags |= exported && !found ? SYMBOLS_HAS_DYNAMIC : 0;
+  }
   symbols->flags |= found ? SYMBOLS_HAS_TABLE : 0;
-  if (!found && symbols->program && symbols_elf_functions(symbols->program, SYMBOLS_ELF_DYNAMIC, all))
-    symbols->flags |= SYMBOLS_HAS_DYNAMIC;
   if (symbols->program)
     symbols_elf_stubs(symbols->program, &symbols->pool, all);
 }
@@ -290,11 +310,12 @@ static void open_all(struct symbols *symbols, const struct symbols_request *requ
     symbols_elf_code(code, &symbols->code);
   symbols_ranges_build(&symbols->code);
   open_dwarf(symbols, request, report);
-  collect_symbols(symbols, &all);
+  collect_symbols(symbols, request, &all, report);
   symbols->table = symbols_table_new(&all);
   symbols_elf_detach(symbols->program);
   symbols_elf_detach(symbols->debug);
   symbols_elf_detach(symbols->shared);
+  symbols_elf_detach(symbols->embedded);
 }
 
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
@@ -331,6 +352,7 @@ void symbols_free(struct symbols *symbols)
   symbols_elf_close(symbols->program);
   symbols_elf_close(symbols->debug);
   symbols_elf_close(symbols->shared);
+  symbols_elf_close(symbols->embedded);
   pthread_mutex_destroy(&symbols->lock);
   free(symbols);
 }

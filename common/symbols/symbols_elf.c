@@ -5,6 +5,7 @@
 #include "common/xalloc.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 
 static const off_t checksum_bytes_max = (off_t)4 << 30; /* of a file whose checksum is computed */
@@ -34,7 +36,7 @@ struct decompressed {
   struct decompressed *next;
   Elf_Scn *section;
   struct symbols_bytes bytes;
-  uint8_t own[]; /* the memory of `bytes`, unless it belongs to libelf */
+  uint8_t own[]; /* the memory of `bytes` */
 };
 
 struct symbols_elf {
@@ -184,57 +186,87 @@ static struct symbols_bytes section_bytes(struct symbols_elf *file, Elf_Scn *sec
   return (struct symbols_bytes){data->d_buf, data->d_size};
 }
 
-/* Decompresses a section by zstd; the data follows a header. */
-static void decompress_zstd(struct decompressed *kept, struct symbols_bytes packed, uint64_t room)
+/* How a section is compressed: as ELF describes it, or as GNU tools did before (".zdebug_info"). */
+struct packing {
+  size_t header; /* bytes before the compressed data */
+  uint64_t size; /* of the decompressed data         */
+  bool zstd;
+};
+
+/* Fills in how the bytes of a section are compressed.  False if that is damaged. */
+static bool read_packing(Elf_Scn *section, struct symbols_bytes packed, bool old, struct packing *packing)
 {
-  const size_t header = sizeof(Elf64_Chdr);
-  if (packed.size < header)
-    return;
-  size_t size = ZSTD_decompress(kept->own, room, packed.data + header, packed.size - header);
-  if (!ZSTD_isError(size))
-    kept->bytes = (struct symbols_bytes){kept->own, size};
+  static const char magic[4] = "ZLIB";
+  GElf_Chdr header;
+  if (old) {
+    *packing = (struct packing){.header = sizeof magic + sizeof packing->size};
+    if (packed.size < packing->header || memcmp(packed.data, magic, sizeof magic))
+      return false;
+    memcpy(&packing->size, packed.data + sizeof magic, sizeof packing->size);
+    packing->size = be64toh(packing->size);
+  } else {
+    if (!gelf_getchdr(section, &header))
+      return false;
+    *packing = (struct packing){sizeof(Elf64_Chdr), header.ch_size, header.ch_type == COMPRESSED_ZSTD};
+  }
+  return packed.size > packing->header && packing->size / RATIO_MAX <= packed.size;
 }
 
-/* A compressed section's bytes.  libelf decompresses zlib, but not zstd in all versions. */
-static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *section)
+/* A compressed section's bytes.  libelf does not decompress zstd in all versions. */
+static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *section, bool old)
 {
-  GElf_Chdr compression;
   struct symbols_bytes packed = section_bytes(file, section);
-  if (!packed.size || !gelf_getchdr(section, &compression) || compression.ch_size / RATIO_MAX > packed.size)
+  struct packing packing;
+  if (!packed.size || !read_packing(section, packed, old, &packing))
     return (struct symbols_bytes){0};
-  bool zstd = compression.ch_type == COMPRESSED_ZSTD;
-  struct decompressed *kept = malloc(sizeof *kept + (zstd ? compression.ch_size : 0));
+  struct decompressed *kept = malloc(sizeof *kept + packing.size);
   file->lacks_memory |= !kept;
   if (!kept)
     return (struct symbols_bytes){0};
   *kept = (struct decompressed){.next = file->decompressed, .section = section};
   file->decompressed = kept;
-  if (zstd) {
-    decompress_zstd(kept, packed, compression.ch_size);
-  } else if (elf_compress(section, 0, 0) == 1) {
-    Elf_Data *data = elf_getdata(section, NULL);
-    if (data && data->d_buf)
-      kept->bytes = (struct symbols_bytes){data->d_buf, data->d_size};
-  }
+  const uint8_t *data = packed.data + packing.header;
+  uLongf size = packing.size;
+  bool fine;
+  if (packing.zstd)
+    fine = !ZSTD_isError(size = ZSTD_decompress(kept->own, packing.size, data, packed.size - packing.header));
+  else
+    fine = uncompress(kept->own, &size, data, packed.size - packing.header) == Z_OK;
+  if (fine)
+    kept->bytes = (struct symbols_bytes){kept->own, size};
   return kept->bytes;
 }
 
+enum packed { NOT_PACKED, PACKED, PACKED_OLD };
+
 /* The bytes of a section, compressed or not. */
-static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *section, bool packed)
+static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *section, enum packed packed)
 {
   for (const struct decompressed *kept = file->decompressed; kept; kept = kept->next)
     if (kept->section == section)
       return kept->bytes;
-  return packed ? decompress(file, section) : section_bytes(file, section);
+  return packed ? decompress(file, section, packed == PACKED_OLD) : section_bytes(file, section);
+}
+
+/* Whether a section has the name, or is the one of that name that older tools have compressed: .zdebug_info. */
+static bool has_name(const char *found, const char *wanted, bool *old)
+{
+  static const char compressed[] = ".zdebug_", plain[] = ".debug_";
+  *old = !strncmp(found, compressed, sizeof compressed - 1) && !strncmp(wanted, plain, sizeof plain - 1) &&
+         !strcmp(found + sizeof compressed - 1, wanted + sizeof plain - 1);
+  return *old || !strcmp(found, wanted);
 }
 
 struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *name, const char **fault)
 {
   GElf_Shdr header;
+  bool old;
   for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
-    if (strcmp(section_name(file, &header), name) || header.sh_type == SHT_NOBITS || !header.sh_size)
+    if (!has_name(section_name(file, &header), name, &old) || header.sh_type == SHT_NOBITS || !header.sh_size)
       continue;
-    bool packed = header.sh_flags & SHF_COMPRESSED;
+    enum packed packed = header.sh_flags & SHF_COMPRESSED ? PACKED : NOT_PACKED;
+    if (old)
+      packed = PACKED_OLD;
     struct symbols_bytes bytes = stored_bytes(file, s, packed);
     if (bytes.size || !fault)
       return bytes;

@@ -175,6 +175,7 @@ int make_directory(void **state)
   write_file("heat.f90", fortran_source, sizeof fortran_source - 1);
   write_file("cold.c", cold_source, sizeof cold_source - 1);
   write_file("nested.f90", nested_source, sizeof nested_source - 1);
+  write_file("exported", "{ global: main; local: *; };\n", 29);
   write_file("tail.c", tail_source, sizeof tail_source - 1);
   write_file("included.c", included_source, sizeof included_source - 1);
   write_file("first.h", first_source, sizeof first_source - 1);

@@ -69,6 +69,54 @@ static void zstd_sections_are_read(void **state)
   expect_chain("chain.zstd");
 }
 
+static void sections_compressed_by_older_tools_are_read(void **state)
+{
+  (void)state;
+  must_run("gcc -O2 -g chain.c -o chain.full");
+  if (!run("objcopy --compress-debug-sections=zlib-gnu chain.full chain.zdebug && "
+           "readelf -SW chain.zdebug | grep -q zdebug_info"))
+    skip();
+  expect_chain("chain.zdebug");
+  must_run("objcopy --dump-section .zdebug_info=info chain.zdebug && printf '\\377' >> info && "
+           "sed -i 's/^ZLIB/BLIZ/' info && objcopy --update-section .zdebug_info=info chain.zdebug chain.broken");
+  struct symbols_request request = {.path = path_of("chain.broken"), .debug_root = directory};
+  struct symbols *symbols;
+  char message[512];
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_DAMAGED);
+  assert_non_null(strstr(message, "--decompress-debug-sections"));
+  symbols_free(symbols);
+}
+
+/* As Fedora makes its packages: a stripped file has the functions that it does not export in a section. */
+static void embedded_symbols_name_functions(void **state)
+{
+  struct symbols_location location;
+  (void)state;
+  if (!run("command -v xz"))
+    skip();
+  must_run("gcc -O2 -g -rdynamic -Wl,--version-script=exported chain.c -o chain.full && "
+           "objcopy --only-keep-debug chain.full mini && strip --strip-debug -N main -N middle -o mini2 mini && "
+           "xz -f mini2 && strip -o chain.stripped chain.full && "
+           "objcopy --add-section .gnu_debugdata=mini2.xz chain.stripped chain.embedded");
+  uint64_t outer = symbol_address("chain.full", "outer"), main = symbol_address("chain.full", "main");
+  struct symbols *symbols = open_fine("chain.stripped");
+  assert_int_equal(symbols_lookup(symbols, outer, &location, 1), 0);
+  symbols_free(symbols);
+  symbols = open_fine("chain.embedded");
+  assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE);
+  assert_int_equal(symbols_lookup(symbols, outer, &location, 1), 1);
+  assert_string_equal(location.function, "outer");
+  assert_int_equal(symbols_lookup(symbols, main, &location, 1), 1); /* exported, and not in the embedded table */
+  assert_string_equal(location.function, "main");
+  symbols_free(symbols);
+  must_run("head -c 200 mini2.xz > cut && objcopy --add-section .gnu_debugdata=cut chain.stripped chain.embedded");
+  struct symbols_request request = {.path = path_of("chain.embedded"), .debug_root = directory};
+  char message[512];
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_DAMAGED);
+  assert_non_null(strstr(message, ".gnu_debugdata"));
+  symbols_free(symbols);
+}
+
 static void a_short_buffer_ends_at_the_call(void **state)
 {
   struct symbols_location locations[LOCATIONS];
@@ -541,6 +589,8 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(inlined_chains_are_found),
       cmocka_unit_test(zstd_sections_are_read),
+      cmocka_unit_test(sections_compressed_by_older_tools_are_read),
+      cmocka_unit_test(embedded_symbols_name_functions),
       cmocka_unit_test(a_short_buffer_ends_at_the_call),
       cmocka_unit_test(addresses_without_code_are_unknown),
       cmocka_unit_test(without_debug_information_the_symbol_table_answers),

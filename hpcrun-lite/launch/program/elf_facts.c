@@ -84,6 +84,7 @@ static void read_section(Elf *elf, Elf_Scn *section, size_t names, struct elf_fa
   if (!name)
     return;
   facts->has_lines |= strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0;
+  facts->has_symbols |= strcmp(name, ".gnu_debugdata") == 0;
   facts->has_code |= strcmp(name, ".text") == 0 && header.sh_size > START_CODE_MAX;
   if (header.sh_type != SHT_NOTE && strcmp(name, ".gnu_debuglink") != 0)
     return;

@@ -16,7 +16,7 @@ struct elf_facts {
   bool is_32_bit;
   bool has_code;              /* .text holds more than the C library's start-up code */
   bool has_unwind_index;      /* .eh_frame_hdr */
-  bool has_symbols;           /* .symtab */
+  bool has_symbols;           /* .symtab, or .gnu_debugdata, which has most of it */
   bool has_lines;             /* .debug_line */
   bool names_auditors;        /* libraries that the dynamic loader calls, as those of LD_AUDIT */
   char interpreter[PATH_MAX]; /* path of the dynamic loader, or "" */
