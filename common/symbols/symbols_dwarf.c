@@ -356,7 +356,7 @@ static void take_row(void *context, const struct symbols_line *line)
     return;
   if (!line->ends_sequence) {
     struct symbols_row row = {line->address, file_number(r, r->table, line->file), line_number(line->number)};
-    symbols_draft_row(draft, sink->first, row);
+    symbols_draft_row(draft, sink->first, row, line->begins_statement);
     return;
   }
   bool keep = draft->row_count > sink->first &&

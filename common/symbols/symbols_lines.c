@@ -139,13 +139,15 @@ bool symbols_lines_rows(const struct symbols_lines *lines, struct symbols_bytes 
   for (Dwarf_Signed i = 0; i < count; i++) {
     Dwarf_Addr address = 0;
     Dwarf_Unsigned file = 0, number = 0;
+    Dwarf_Bool statement = false;
     bool end = ends_sequence(rows[i]);
     dwarf_lineaddr(rows[i], &address, NULL);
     if (!end) {
       dwarf_line_srcfileno(rows[i], &file, NULL);
       dwarf_lineno(rows[i], &number, NULL);
+      dwarf_linebeginstatement(rows[i], &statement, NULL);
     }
-    struct symbols_line line = {address, !chosen || chosen[i] ? file : 1, number, end};
+    struct symbols_line line = {address, !chosen || chosen[i] ? file : 1, number, statement, end};
     take(context, &line);
   }
   free(chosen);

@@ -18,7 +18,7 @@ struct symbols_lines {
 /* A row: the code at an address is from a line of a file, or the sequence ends there. */
 struct symbols_line {
   uint64_t address, file, number;
-  bool ends_sequence;
+  bool begins_statement, ends_sequence;
 };
 
 /* Opens the line table of a unit's root entry.  Returns false if there is none. */

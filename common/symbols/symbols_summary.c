@@ -69,9 +69,16 @@ uint32_t symbols_draft_routine(struct symbols_draft *draft, struct symbols_routi
   return (uint32_t)(draft->routine_count - 1);
 }
 
-void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row)
+void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row, bool statement)
 {
   size_t count = draft->row_count;
+  bool same = count > first && draft->rows[count - 1].low == row.low;
+  if (same && statement && !draft->statement && (count == first + 1 || draft->rows[count - 2].low != row.low)) {
+    draft->rows[count - 1] = row;
+    draft->statement = true;
+    return;
+  }
+  draft->statement = statement || (same && draft->statement);
   if (count > first + 1 && draft->rows[count - 1].low == row.low && draft->rows[count - 2].low == row.low) {
     draft->rows[count - 1] = row;
     return;

@@ -50,6 +50,7 @@ struct symbols_sequence {
 struct symbols_draft {
   struct symbols_row *rows;
   size_t row_count, row_room;
+  bool statement; /* one of the rows at the last address begins a statement */
   struct symbols_sequence *sequences;
   size_t sequence_count, sequence_room;
   struct symbols_routine *routines;
@@ -76,9 +77,10 @@ uint32_t symbols_draft_file(struct symbols_draft *draft, const char *first, cons
 uint32_t symbols_draft_function(struct symbols_draft *draft, struct symbols_function function);
 uint32_t symbols_draft_routine(struct symbols_draft *draft, struct symbols_routine routine);
 
-/* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the first and the last
- * are kept: a function's first row has its own line, the last one that of the code. */
-void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row);
+/* Adds a row to the open sequence, which begins at row `first`.  Of several rows at one address the first that begins a
+ * statement and the last are kept: a function's first row has its own line, the last one that of the code.  Rows before
+ * it that begin no statement belong to the function before. */
+void symbols_draft_row(struct symbols_draft *draft, size_t first, struct symbols_row row, bool statement);
 
 /* Ends the open sequence at address `end`; its rows are removed unless `keep`. */
 void symbols_draft_sequence(struct symbols_draft *draft, size_t first, uint64_t end, bool keep);

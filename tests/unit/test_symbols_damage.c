@@ -341,7 +341,7 @@ static void work_summary(void *argument, int out)
                                       10 + i};
     symbols_draft_routine(&draft, routine);
     symbols_ranges_add(&draft.ranges, (struct symbols_range){100 + 10 * i, 200 - 10 * i, i, i});
-    symbols_draft_row(&draft, 0, (struct symbols_row){100 + 10 * i, file, 20 + i});
+    symbols_draft_row(&draft, 0, (struct symbols_row){100 + 10 * i, file, 20 + i}, true);
   }
   symbols_draft_sequence(&draft, 0, 200, true);
   symbols_draft_write(&draft, out);
@@ -379,6 +379,41 @@ static void damaged_indexes_do_no_harm(void **state)
   }
   symbols_pool_release(&pool);
   free(bytes);
+}
+
+/* The rows of a function's first address, behind one of the function before, as GCC writes them for inlined code. */
+static void work_rows(void *argument, int out)
+{
+  static const struct {
+    uint32_t line;
+    bool statement;
+  } rows[] = {{72, false}, {11, true}, {13, true}, {324, false}};
+  struct symbols_draft draft = {0};
+  (void)argument;
+  uint32_t file = symbols_draft_file(&draft, "/dir", NULL, "f");
+  symbols_draft_row(&draft, 0, (struct symbols_row){100, file, 7}, true);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    symbols_draft_row(&draft, 0, (struct symbols_row){110, file, rows[i].line}, rows[i].statement);
+  symbols_draft_sequence(&draft, 0, 200, true);
+  symbols_draft_write(&draft, out);
+}
+
+static void a_function_begins_with_its_first_statement(void **state)
+{
+  const struct symbols_child_limits limits = {1000, 10000, 64 << 20, 1 << 20};
+  const char *fault, *file;
+  uint8_t *bytes;
+  uint32_t line;
+  size_t size;
+  (void)state;
+  assert_true(symbols_child_run(work_rows, NULL, &limits, &bytes, &size, &fault));
+  struct symbols_summary *summary = symbols_summary_new(bytes, size);
+  assert_non_null(summary);
+  symbols_summary_first(summary, 110, &file, &line);
+  assert_int_equal(line, 11);
+  symbols_summary_first(summary, 100, &file, &line);
+  assert_int_equal(line, 7);
+  symbols_summary_free(summary);
 }
 
 struct asker {
@@ -429,6 +464,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_child_that_gets_no_core_is_waited_for),
       cmocka_unit_test(ignored_children_are_no_obstacle),
       cmocka_unit_test(damaged_indexes_do_no_harm),
+      cmocka_unit_test(a_function_begins_with_its_first_statement),
       cmocka_unit_test(threads_may_share_an_index),
   };
   return UNIT_RUN(argc, argv, "symbols_damage", tests, make_directory, remove_directory);
