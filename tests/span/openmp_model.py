@@ -51,6 +51,7 @@ class Model:
     def __init__(self, made, mutex="mutex"):
         self.made, self.mutex = made, mutex
         self.before, self.work, self.held = [], [], {}
+        self.crowded = False  # there may be so many tasks that libgomp runs detached ones at once, and waits for them
         self.chunks, self.iterations, self.tasks, self.undeferred = {}, {}, {}, []
         self.program = Instance("program", 0, None)
         task = Task(self.node((), self.program), self.program)
@@ -203,6 +204,7 @@ class Model:
         task.instance = outer
 
     def run_detached(self, s, task, values):
+        self.crowded |= len(task.team.tasks) > 60 * len(task.team.threads)
         depend = [("out", s.place)] if s.place is not None else []
         child = self.begin_task(s, task, "task", depend)
         self.run(s.body, child, values)

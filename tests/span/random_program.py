@@ -32,6 +32,7 @@ class Where:
         self.level = level  # "serial", "team" (all threads of a team run it) or "task"
         self.alone = False  # outside any region
         self.around, self.loose = "all", False  # see above
+        self.apart = False  # in what a thread does while around is "many": the earliest one is not known
         self.explicit = self.final = self.untied = False  # in a task that is so
         self.part = False  # in a function of its own
         self.regions, self.depth = 2, 0  # how deep regions may be nested; how deep statements are
@@ -41,17 +42,22 @@ class Where:
         self.__dict__.update(more)
 
     def inside(self, **more):
-        return Where(**{**self.__dict__, "depth": self.depth + 1, **more})
+        return Where(**{**self.__dict__, "depth": self.depth + 1, "apart": self.is_apart(), **more})
+
+    def is_apart(self):
+        return self.apart or self.around == "many"
 
 
 class Maker:
     """Makes the statements of a program.
 
     waits_in_tasks: explicit tasks may contain waits for dependences.  untied_waits: untied tasks may contain waits;
-    with them, libomp 14 now and then hangs by itself, or drops the rest of the task after a cancellation."""
+    with them, libomp 14 now and then hangs by itself, or drops the rest of the task after a cancellation.
+    detach: tasks may be detached."""
 
-    def __init__(self, seed, waits_in_tasks=True, untied_waits=True):
+    def __init__(self, seed, waits_in_tasks=True, untied_waits=True, detach=True):
         self.random, self.waits_in_tasks, self.untied_waits = random.Random(seed), waits_in_tasks, untied_waits
+        self.detach = detach
         self.names = 0
         self.threads = self.random.choice((2, 2, 3, 3, 4, 5, 8))
         self.bare_ends = self.random.random() < 0.3  # bodies may end with a call
@@ -96,11 +102,10 @@ class Maker:
 
     def choices(self, where):
         often = [self.work, self.work, self.task, self.task]
+        locks = [] if where.is_apart() else [self.exclusive, self.exclusive]
         if where.untied:
-            return often + [self.nap, self.exclusive]
-        some = [self.nap, self.taskgroup, self.repeat, self.task_yield]
-        if where.around != "many":
-            some += [self.exclusive, self.exclusive]
+            return often + [self.nap, *locks]
+        some = [self.nap, self.taskgroup, self.repeat, self.task_yield, *locks]
         if where.regions and where.threads <= 16:
             some += [self.parallel] * (1 if where.level != "serial" else 5)
         if not where.alone:
@@ -112,7 +117,7 @@ class Maker:
             if not where.alone:
                 often += [self.dependent, self.dependent]
                 some += [self.taskwait_depend]
-        if where.level == "task" and self.parts and not where.part:
+        if where.level == "task" and self.parts and not where.part and not where.is_apart():
             some += [self.call]
         if where.level == "team":
             some += [self.barrier] * (1 if where.around == "all" else 6)
@@ -131,7 +136,7 @@ class Maker:
         return Statement("taskyield")
 
     def task(self, where, depend=(), **clauses):
-        kind = self.random.choice(("plain", "plain", "undeferred", "untied", "final", "mergeable"))
+        kind = self.random.choice(("plain", "undeferred", "undeferred", "untied", "final", "mergeable"))
         final, untied = kind == "final", kind == "untied"
         within = where.inside(level="task", around="all", loose=False, explicit=True, final=where.final or final,
                               untied=untied and not self.untied_waits)
@@ -189,8 +194,9 @@ class Maker:
         body = self.works(where.inside(level="task"))
         may_depend = not where.loose and where.around != "many"
         place = self.random.randrange(PLACES) if may_depend and self.chance(0.5) else None
-        return Statement("detached", body, name=f"event{self.name()}", place=place,
+        made = Statement("detached", body, name=f"event{self.name()}", place=place,
                          by=self.random.choice(("creator", "task", "itself")), meanwhile=self.works(where))
+        return made if self.detach else Statement("taskgroup", body)
 
     def cancelled_group(self, where):
         return Statement("cancelled group", self.works(where), rest=self.works(where))
@@ -204,7 +210,7 @@ class Maker:
         threads = self.threads if where.level == "serial" else self.random.choice((2, 2, 3))
         within = Where("team", regions=where.regions - 1, depth=where.depth + 1, threads=where.threads * threads,
                        own=threads, times=where.times * threads, variables=where.variables, part=where.part,
-                       explicit=where.explicit)
+                       explicit=where.explicit, apart=where.is_apart())
         if self.chance(0.1):
             cancel = Statement("cancel", what="parallel")
             return Statement("parallel", [*self.works(within), cancel, *self.works(within)], threads=threads)

@@ -26,27 +26,31 @@ SETTINGS = {"OMP_CANCELLATION": "true", "OMP_SCHEDULE": "dynamic,2", "OMP_MAX_AC
 MUTEX = {"gcc": "mutexinoutset", "clang": "inout"}
 # GCC gives these the line of the code before them, or that of the loop's statement.
 NO_LINE = ("for", "sections", "single", "taskgroup", "barrier", "taskwait")
-FIRST, COUNT = {"gcc": 1, "clang": 1001}, 20  # seeds of a plain run
+COUNT = 20  # programs of a plain run, for each compiler
 COLUMNS = ("instances", "executions", "work", "span")
 COUNTS = ("instances", "undeferred", "untied", "dependences")
 
 Difference = namedtuple("Difference", "compiler mode view kind line column found wanted")
 
 
-def maker(seed, compiler):
-    """The program that a compiler gets."""
-    return Maker(seed, compiler == "gcc" or not WAITS_IN_TASKS_ABORT, compiler == "gcc")
+def program_of(seed, compiler):
+    """The text of the program that a compiler gets, and its model."""
+    for detach in (True, False):
+        made = Maker(seed, compiler == "gcc" or not WAITS_IN_TASKS_ABORT, compiler == "gcc", detach)
+        text = Text(made, seed)
+        model = Model(made, "mutex" if MUTEX[compiler] == "mutexinoutset" else "out")
+        if not model.crowded:
+            break
+    return text, model
 
 
 class Program:
     """A random program, built by one compiler, and how its reports differ from the model."""
 
-    def __init__(self, seed, compiler, directory, made=None):
-        self.seed, self.compiler, self.directory, self.file = seed, compiler, directory, f"random{seed}.c"
-        made = made or maker(seed, compiler)
-        text = Text(made, seed)
+    def __init__(self, seed, compiler, directory):
+        self.compiler, self.directory, self.file = compiler, directory, f"random{seed}.c"
+        text, self.model = program_of(seed, compiler)
         self.statements, self.differences = text.statements, []
-        self.model = Model(made, "mutex" if MUTEX[compiler] == "mutexinoutset" else "out")
         self.constructs = self.model.constructs()
         self.lines = {line: s.line for s in self.statements.values() for line in (s.before, s.line, s.line + 1)}
         source = os.path.join(directory, self.file)
@@ -84,12 +88,14 @@ class Program:
             line = int(row["line"] or 0)
             if self.compiler == "gcc" and row["kind"] in NO_LINE:
                 line = self.lines.get(line, line)
+            elif line not in self.statements and line in self.lines:
+                self.expect(view, row["kind"], self.lines[line], "place", line, self.lines[line])
+                line = self.lines[line]
             key = row["kind"], line
             self.expect(view, *key, "file", os.path.basename(row["file"]), self.file)
             self.expect(view, *key, "rows", 1 + (key in found), 1)
-            for column in COLUMNS if key in found else ():
-                if column in row:
-                    row[column] = str(float(row[column] or 0) + float(found[key][column] or 0))
+            for column in {*COLUMNS, *COUNTS} & row.keys() if key in found else ():
+                row[column] = str(float(row[column] or 0) + float(found[key][column] or 0))
             found[key] = row
         return found
 
@@ -136,10 +142,8 @@ class Program:
 
     def tasks(self, rows):
         found = {}
-        for row in rows:
-            entry = found.setdefault(int(row["line"] or 0), dict.fromkeys(COUNTS, 0))
-            for name in COUNTS:
-                entry[name] += int(row[name])
+        for (_, line), row in self.by_place("tasks", rows).items():
+            found[line] = {name: int(float(row[name])) for name in COUNTS}
         for line in sorted(found.keys() | self.model.tasks):
             one, wanted = found.get(line), self.model.tasks.get(line)
             if not one or not wanted:
@@ -211,6 +215,11 @@ def excess(d, program):
     return sum(float(other.found or 0) - float(other.wanted or 0) for other in program.differences
                if (other.mode, other.view, other.kind) == (d.mode, d.view, d.kind) and
                other.column in ("row", {"tasks": "instances"}.get(d.view, "executions")))
+
+
+@known("GCC: the place of a task or region may be the code before it", "gcc")
+def _(d, s, _):
+    return d.kind in ("task", "task-exec", "parallel") and d.column == "place" and d.found == s.before
 
 
 @known("GCC does not announce the end of single nowait: it lasts until the next barrier", "gcc")
@@ -335,12 +344,12 @@ def option(name, default=None):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
 
 
-def seeds(compiler):
-    """Those of the command line, or as many as it names."""
+def seeds():
+    """Those of the command line, or as many as it names, from 1 on."""
     if option("--seeds"):
         first, last = map(int, option("--seeds").split("-"))
         return range(first, last + 1)
-    return range(FIRST[compiler], FIRST[compiler] + int(option("--long", COUNT)))
+    return range(1, 1 + int(option("--long", COUNT)))
 
 
 def check_seed(directory, compiler, seed):
@@ -361,7 +370,7 @@ def check_seed(directory, compiler, seed):
 def check(directory, compiler):
     tap.need_program(compiler)
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda seed: check_seed(directory, compiler, seed), seeds(compiler)))
+        results = list(pool.map(lambda seed: check_seed(directory, compiler, seed), seeds()))
     met = Counter(name for _, names in results for name in names)
     for name, count in met.most_common():
         print(f"# {compiler}: known, in {count} of {len(results)} programs: {name}", flush=True)
@@ -382,8 +391,8 @@ WORDS = ("parallel num_threads", r"task if\(", "final", "untied", "mergeable", r
 @tap.case
 def every_statement_occurs(_):
     """In the programs of a plain run, by each compiler."""
-    for compiler, first in FIRST.items():
-        text = "".join(str(Text(maker(seed, compiler), seed)) for seed in range(first, first + COUNT))
+    for compiler in MUTEX:
+        text = "".join(str(program_of(seed, compiler)[0]) for seed in range(1, 1 + COUNT))
         missing = [word for word in WORDS if not re.search(word, text, re.M)]
         assert not missing, (compiler, missing)
 
