@@ -53,11 +53,11 @@ class Maker:
 
     waits_in_tasks: explicit tasks may contain waits for dependences.  untied_waits: untied tasks may contain waits;
     with them, libomp 14 now and then hangs by itself, or drops the rest of the task after a cancellation.
-    detach: tasks may be detached."""
+    detach: tasks may be detached.  detach_depend: others may depend on such a task."""
 
-    def __init__(self, seed, waits_in_tasks=True, untied_waits=True, detach=True):
+    def __init__(self, seed, waits_in_tasks=True, untied_waits=True, detach=True, detach_depend=True):
         self.random, self.waits_in_tasks, self.untied_waits = random.Random(seed), waits_in_tasks, untied_waits
-        self.detach = detach
+        self.detach, self.detach_depend = detach, detach_depend
         self.names = 0
         self.threads = self.random.choice((2, 2, 3, 3, 4, 5, 8))
         self.bare_ends = self.random.random() < 0.3  # bodies may end with a call
@@ -96,8 +96,11 @@ class Maker:
             return self.works(where)
         made = []
         for _ in range(count or self.random.randint(1, 4)):
-            make = self.random.choice(self.choices(where))
-            made.append(make(where))
+            choices = self.choices(where)
+            if self.dependent in choices and self.chance(0.2):
+                made += self.tangle(where)
+            else:
+                made.append(self.random.choice(choices)(where))
         return made
 
     def choices(self, where):
@@ -158,6 +161,15 @@ class Maker:
             task.undeferred = False
         return task
 
+    def tangle(self, where):
+        """Tasks in a row that depend on one another."""
+        made = []
+        for _ in range(self.random.randint(4, 8)):
+            task = self.dependent(where)
+            task.body = self.works(where.inside(level="task"))
+            made += [task, *self.works(where)] if self.chance(0.3) else [task]
+        return made
+
     def taskwait(self, _):
         return Statement("taskwait")
 
@@ -194,7 +206,7 @@ class Maker:
         body = self.works(where.inside(level="task"))
         may_depend = not where.loose and where.around != "many"
         place = self.random.randrange(PLACES) if may_depend and self.chance(0.5) else None
-        made = Statement("detached", body, name=f"event{self.name()}", place=place,
+        made = Statement("detached", body, name=f"event{self.name()}", place=place if self.detach_depend else None,
                          by=self.random.choice(("creator", "task", "itself")), meanwhile=self.works(where))
         return made if self.detach else Statement("taskgroup", body)
 
