@@ -97,10 +97,12 @@ bind:                                   /* (%rsp): number of the entry; above it
         .symver v1_\name, \name@OMP_1.0, remove
         .endm
 
-        .macro  note_caller             /* in rt_undeferred_caller; changes registers that calls may change */
-        movq    rt_undeferred_caller@gottpoff(%rip), %rax
+        .macro  note_caller             /* in rt_undeferred; changes registers that calls may change */
+        movq    rt_undeferred@gottpoff(%rip), %rax
         movq    (%rsp), %r11
         movq    %r11, %fs:(%rax)
+        movq    %r11, %fs:8(%rax)
+        movq    %rsp, %fs:16(%rax)
         .endm
 
 #define ENTRY_POINT(name) entry_point name;

@@ -44,8 +44,8 @@ static inline const void *code_past_wrapper(const struct thread_state *t, const 
  * task, for which libomp passes an address that it has kept from an earlier call. */
 static inline const void *code_take_undeferred(const void *code)
 {
-  const void *caller = rt_undeferred_caller;
-  rt_undeferred_caller = NULL;
+  const void *caller = rt_undeferred.caller;
+  rt_undeferred.caller = NULL;
   return caller && !code_in_runtime(caller) ? caller : code;
 }
 

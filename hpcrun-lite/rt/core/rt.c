@@ -3,7 +3,7 @@
 struct rt_process rt;
 __thread struct thread_state *rt_self;
 __thread struct rt_gomp_task *rt_gomp_task;
-__thread const void *rt_undeferred_caller;
+__thread struct rt_undeferred rt_undeferred;
 union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
 
 void rt_begin(void)

@@ -73,9 +73,14 @@ struct rt_gomp_task {
 
 extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));
 
-/* The latest caller of libomp's function that begins an undeferred task, until the task's creation takes it; NULL:
- * none. The entry point in gomp/jumps.S writes it. */
-extern __thread const void *rt_undeferred_caller __attribute__((tls_model("initial-exec"), visibility("hidden")));
+/* The latest call of libomp's function that begins an undeferred task.  The entry point in gomp/jumps.S writes it. */
+struct rt_undeferred {
+  const void *caller;       /* the address to which it returns, until the task's creation takes it; NULL: none */
+  const void *returns;      /* the same, kept */
+  const void *const *place; /* where the call has stored it on the stack */
+};
+
+extern __thread struct rt_undeferred rt_undeferred __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
  * rt_set_flag().  Readers: samples of all threads, which load the four bytes at once, relaxed; they only count them, so

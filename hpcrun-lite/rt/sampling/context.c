@@ -39,6 +39,7 @@ struct stack_reader {
   int count;
   bool cut;
   int level;                            /* of the task that counts as the current one: see called_directly() */
+  uint64_t sp;                          /* inside all frames of the program and the runtime */
   uint64_t exit_frame;                  /* of the current task; 0: the runtime has not called it */
   int task_flags;                       /* of OMPT, of the current task */
   struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
@@ -570,13 +571,25 @@ static bool read_stack(struct stack_reader *reader)
   return read_frames(reader, reader->count - 1, innermost);
 }
 
+/* Is a call on this stack that begins an undeferred task?  In it, libomp makes the task the current one before it has
+ * a task outside: that pointer is still the one of an ended task whose memory it reuses. */
+static bool begins_undeferred(const struct stack_reader *reader)
+{
+  const void *const *place = rt_undeferred.place;
+  uint64_t sp = (uint64_t)place;
+  return sp >= reader->sp && sp >= reader->t->stack_low && sp < reader->t->stack_high &&
+         *place == rt_undeferred.returns;
+}
+
 /* What the runtime knows of a task on this stack; level 0 is the current one.  Returns false if there is none. */
-static bool find_task(int level, int *flags, uint64_t *exit_frame, uint64_t *word)
+static bool find_task(const struct stack_reader *reader, int level, int *flags, uint64_t *exit_frame, uint64_t *word)
 {
   enum { LOWEST_POINTER = 65536 };
   ompt_frame_t *frame = NULL;
   ompt_data_t *data = NULL;
   *word = 0;
+  if (level > 0 && begins_undeferred(reader))
+    return false;
   if (!rt_task_info(level, flags, &data, &frame))
     return false;
   if (level > 0)
@@ -598,7 +611,7 @@ static void find_tasks(struct stack_reader *reader)
   reader->task_flags = reader->tasks_count = 0;
   if (!reader->t->activity.openmp || !rt.ompt)
     return;
-  for (int i = 0; i < count && find_task(reader->level + i, &flags, &exit_frame, &word); i++) {
+  for (int i = 0; i < count && find_task(reader, reader->level + i, &flags, &exit_frame, &word); i++) {
     if (i == 0) {
       reader->exit_frame = exit_frame;
       reader->task_flags = flags;
@@ -668,7 +681,7 @@ static bool called_directly(const struct stack_reader *reader)
   int flags;
   if ((reader->task_flags & directly) != directly)
     return false;
-  if (find_task(reader->level + 1, &flags, &outside, &word) && outside && outside == reader->exit_frame)
+  if (find_task(reader, reader->level + 1, &flags, &outside, &word) && outside && outside == reader->exit_frame)
     return true;
   return !reader->cut && !has_exit(reader);
 }
@@ -711,6 +724,7 @@ static struct stack_reader reader_of(struct thread_state *t)
   return (struct stack_reader){.t = t,
                                .filter = filter_now(),
                                .frames = sampling_of(t)->frames,
+                               .sp = (uint64_t)__builtin_frame_address(0),
                                .end_sp = UINT64_MAX,
                                .task_region = CCT_NONE,
                                .stop = CCT_NONE};
@@ -749,6 +763,7 @@ uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bo
 {
   struct stack_reader reader = reader_of(t);
   reader.interrupted = true;
+  reader.sp = unwind_sp(registers);
   walk(&reader, registers);
   if (__builtin_expect(reader.filter->needs, 0))
     choose_path(&reader);

@@ -276,7 +276,7 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
   struct walk *walk = sampling_of(t)->walk;
   walk->registers = registers;
   memset(walk->window_at, 0, sizeof walk->window_at);
-  uint64_t sp = (uint64_t)registers[REG_RSP];
+  uint64_t sp = unwind_sp(registers);
   frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
   *cut = true;
   set_direct_range(walk, t, sp);
