@@ -13,6 +13,7 @@ import random
 FUNCTIONS = ("alpha", "beta", "delta")
 OTHER = "others"  # does work, and is in no scenario
 PLACES = 3  # addresses that the tasks of one parent depend on
+OF_DETACHED = 2  # the one that detached tasks have if taskwaits may not depend on them
 INNER = 2  # what delta() reports through alpha()
 
 
@@ -51,13 +52,12 @@ class Where:
 class Maker:
     """Makes the statements of a program.
 
-    waits_in_tasks: explicit tasks may contain waits for dependences.  untied_waits: untied tasks may contain waits;
-    with them, libomp 14 now and then hangs by itself, or drops the rest of the task after a cancellation.
-    detach: tasks may be detached.  detach_depend: others may depend on such a task."""
+    untied_waits: untied tasks may contain waits; with them, libomp 14 now and then hangs by itself, or drops the rest of the task after a cancellation.
+    detach: tasks may be detached.  waits_for_detached: taskwaits may depend on such a task."""
 
-    def __init__(self, seed, waits_in_tasks=True, untied_waits=True, detach=True, detach_depend=True):
-        self.random, self.waits_in_tasks, self.untied_waits = random.Random(seed), waits_in_tasks, untied_waits
-        self.detach, self.detach_depend = detach, detach_depend
+    def __init__(self, seed, untied_waits=True, detach=True, waits_for_detached=True):
+        self.random, self.untied_waits = random.Random(seed), untied_waits
+        self.detach, self.waits_for_detached = detach, waits_for_detached
         self.names = 0
         self.threads = self.random.choice((2, 2, 3, 3, 4, 5, 8))
         self.bare_ends = self.random.random() < 0.3  # bodies may end with a call
@@ -157,8 +157,6 @@ class Maker:
         task = self.task(where, [(kind, place) for place, kind in places.items()])
         if "mutex" in places.values():
             task.body = self.works(where.inside(level="task"))  # libgomp and libomp hang where such tasks wait
-        if where.explicit and not self.waits_in_tasks:
-            task.undeferred = False
         return task
 
     def tangle(self, where):
@@ -173,9 +171,9 @@ class Maker:
     def taskwait(self, _):
         return Statement("taskwait")
 
-    def taskwait_depend(self, where):
-        kind = "taskwait" if where.explicit and not self.waits_in_tasks else "taskwait depend"
-        return Statement(kind, depend=[(self.random.choice(("in", "out")), self.random.randrange(PLACES))])
+    def taskwait_depend(self, _):
+        place = self.random.randrange(PLACES if self.waits_for_detached else OF_DETACHED)
+        return Statement("taskwait depend", depend=[(self.random.choice(("in", "out")), place)])
 
     def taskgroup(self, where):
         return Statement("taskgroup", self.block(where.inside(level="serial" if where.level == "serial" else "task")))
@@ -205,9 +203,9 @@ class Maker:
     def detached(self, where):
         body = self.works(where.inside(level="task"))
         may_depend = not where.loose and where.around != "many"
-        place = self.random.randrange(PLACES) if may_depend and self.chance(0.5) else None
-        made = Statement("detached", body, name=f"event{self.name()}", place=place if self.detach_depend else None,
-                         by=self.random.choice(("creator", "task", "itself")), meanwhile=self.works(where))
+        place = self.random.randrange(PLACES) if self.waits_for_detached else OF_DETACHED
+        made = Statement("detached", body, name=f"event{self.name()}",
+                         place=place if may_depend and self.chance(0.5) else None, by=self.random.choice(("creator", "task", "itself")), meanwhile=self.works(where))
         return made if self.detach else Statement("taskgroup", body)
 
     def cancelled_group(self, where):

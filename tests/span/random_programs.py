@@ -34,10 +34,10 @@ Difference = namedtuple("Difference", "compiler mode view kind line column found
 
 
 def program_of(seed, compiler):
-    """The text of the program that a compiler gets, and its model."""
+    """The text of the program that a compiler gets, and its model.  libgomp's taskwait with depend often returns before
+    a detached task is fulfilled."""
     for detach in (True, False):
-        made = Maker(seed, compiler == "gcc" or not WAITS_IN_TASKS_ABORT, compiler == "gcc", detach,
-                     compiler == "clang" or not FULFILMENT_UNSEEN)
+        made = Maker(seed, compiler == "gcc", detach, compiler == "clang")
         text = Text(made, seed)
         model = Model(made, "mutex" if MUTEX[compiler] == "mutexinoutset" else "out")
         if not model.crowded:
@@ -178,12 +178,6 @@ class Program:
 # ---- known faults and limits ----
 
 KNOWN = {}
-# libomp aborts a measured program where a worker that has reached the end of a region runs a task that waits for
-# dependences (taskwait or an undeferred task with depend): "Assertion failure at kmp_taskdeps.cpp(763):
-# taskwait_task_data->ptr == NULL."  During that barrier, the word holds a copy of the implicit task's data.
-WAITS_IN_TASKS_ABORT = True
-# With GCC, the clock after a taskwait with depend does not contain the fulfilment of a detached task.
-FULFILMENT_UNSEEN = True
 
 
 def known(name, compiler=None):
@@ -237,11 +231,6 @@ def _(d, _, program):
     return d.column == "undeferred" and d.found == d.wanted - program.model.tasks[d.line]["alone"]
 
 
-@known("a taskwait with depend has also a row of a task without executions")
-def _(d, s, _):
-    return s and s.kind == "taskwait depend" and d.kind == "task" and d.column == "row" and float(d.found or 1) == 0
-
-
 @known("the span of loops and sections does not contain the tasks that outlive their chunks")
 def _(d, _, program):
     return d.view == "parallelism" and d.kind in ("for", "sections") and d.column == "span" and \
@@ -274,36 +263,6 @@ def _(d, s, program):
                                            ("task", "dependences", 0))
 
 
-@known("GCC: a taskwait with depend gets the place of the task before it", "gcc")
-def _(d, s, program):
-    """taskwaits are found at other lines; each is a task there in the parallelism view."""
-    moved = sum(program.constructs["taskwait", line]["executions"] for line, other in program.statements.items()
-                if other.kind == "taskwait depend" and ("taskwait", line) in program.constructs)
-    if d.kind == "taskwait" and d.column in ("row", "executions", "instances"):
-        return excess(d, program) == 0
-    if d.column not in ("row", "instances"):
-        return False
-    extra = float(d.found or 0) - float(d.wanted or 0)
-    return d.kind == "task" and (d.view == "parallelism" and 0 <= extra <= moved or
-                                 d.mode == "log" and d.found in (0, "0") and moved > 0)
-
-
-@known("clang's undeferred tasks may get the place of another construct", "clang")
-def _(d, s, program):
-    """They are missing at their line, and found at another one; all together are as many as there are."""
-    if d.kind not in ("task", "task-exec") or not program.model.undeferred or excess(d, program):
-        return False
-    return d.column in ("rows", "file") or getattr(s, "undeferred", False) or \
-        isinstance(d.wanted, (int, float, str)) and float(d.found or 0) > float(d.wanted or 0) or \
-        d.wanted is None
-
-
-@known("clang: a region may get the place of a task around an undeferred one", "clang")
-def _(d, _, program):
-    return d.kind == "parallel" and d.column in ("row", "rows", *COLUMNS) and program.model.undeferred and \
-        not excess(d, program)
-
-
 @known("clang: a taskgroup around a taskloop with nogroup is taken for the taskloop's own", "clang")
 def _(d, s, program):
     return d.kind == "taskgroup" and (d.column, d.found) in (("executions", 0), ("row", None)) and \
@@ -326,15 +285,6 @@ def _(d, *_):
 @known("the barrier that ends a cancelled region counts 0 executions", "clang")
 def _(d, *_):
     return d.kind == "barrier" and d.column == "row" and d.found == "0"
-
-
-@known("what-if: some work in undeferred tasks does not become faster", "clang")
-def _(d, _, program):
-    if d.view != "whatif" or not program.model.undeferred or not d.column[-1].isdigit():
-        return False
-    name, factor = d.column.split("=")
-    highest = program.model.span({name: int(factor)}, program.model.undeferred_work())
-    return d.wanted[0] < d.found[0] <= round(float(highest), 4) and (d.mode == "online" or len(set(d.found)) == 1)
 
 
 def judge(program):

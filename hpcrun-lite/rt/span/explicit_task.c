@@ -166,7 +166,16 @@ void explicit_task_close(struct thread_state *t, struct task *parent)
     explicit_task_unref(t, released);
 }
 
-static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_t flags, const void *code,
+/* The row of a new task; flags: OMPT's.  What stands for a taskwait with dependences never runs: it has none. */
+static uint32_t row_of(struct thread_state *t, const struct task *parent, int flags, const void *code)
+{
+  if (flags & ompt_task_taskwait)
+    return 0;
+  const void *taskloop = directive_taskloop(parent->scope.row); /* its tasks have an address in the runtime */
+  return directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
+}
+
+static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_t kind, int flags, const void *code,
                           uint32_t creation_context)
 {
   struct task *parent = graph_task(parent_index);
@@ -176,14 +185,13 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
     return 0;
   struct task_batch *batch = at(index);
   critical_path_make_room(t, &parent->now.path);
-  const void *taskloop = directive_taskloop(parent->scope.row); /* its tasks have an address in the runtime */
-  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
+  uint32_t row = row_of(t, parent, flags, code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
   batch->refs = BATCH_REFS; /* one by one: a cleared structure costs as much as the rest */
   batch->parent = parent_index;
   batch->group = parent->group;
   batch->interval = parent->interval;
-  batch->flags = flags;
+  batch->flags = kind;
   batch->row = row;
   batch->thread = t->index;
   batch->chunk = parent->chunk;
@@ -294,7 +302,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   }
   uint32_t kind = task_flags(parent, flags, serial), index = parent->open_batch;
   if (!index || !fits(parent->open_batch_at, parent, kind, code, creation_context, t->index))
-    index = batch_new(t, parent_index, kind, code, creation_context);
+    index = batch_new(t, parent_index, kind, flags, code, creation_context);
   if (index) {
     struct task_batch *batch = parent->open_batch_at;
     if (parent->open_batch_refs == 1) { /* one reference stays with the parent */
