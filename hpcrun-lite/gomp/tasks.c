@@ -151,15 +151,17 @@ static void event_free(struct detached *event)
   __atomic_store_n(&event->state, EVENT_FREE, __ATOMIC_RELEASE);
 }
 
-/* The task's function has returned.  Returns the status of OMPT. */
-static int event_ran(struct detached *event)
+/* The function of a detached task has returned.  The lock is held meanwhile: as soon as the event is known to have run,
+ * the thread that fulfils it ends the task. */
+static void event_ran(struct detached *event, ompt_data_t *outer)
 {
   event_lock(event);
   bool fulfilled = event->state == EVENT_FULFILLED;
-  if (!fulfilled)
-    event->state = EVENT_RAN;
+  event->state = EVENT_RAN;
+  ompt_on_task_schedule(&event->data, fulfilled ? ompt_task_complete : ompt_task_detach, outer);
+  if (fulfilled)
+    event_free(event);
   event_unlock(event);
-  return fulfilled ? ompt_task_complete : ompt_task_detach;
 }
 
 static void fulfil(uint64_t handle, struct rt_gomp_task *task)
@@ -228,10 +230,10 @@ GOMP_CODE static void run_task(void *argument)
   gomp_run(&task);
   block->function(program_block(block));
   gomp_run(outer);
-  int status = block->event ? event_ran(block->event) : ompt_task_complete;
-  ompt_on_task_schedule(task.data, status, outer->data);
-  if (block->event && status == ompt_task_complete)
-    event_free(block->event);
+  if (block->event)
+    event_ran(block->event, outer->data);
+  else
+    ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }
 
 /* The header of most tasks: into their block libgomp writes nothing, and it copies it as bytes. */

@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from basic_forms_table import FORMS, completed, program
-from measured import Measurement, build, combinations, libomps, tap
+from measured import Measurement, build, combinations, libomps, line_of, tap
 from report import check_spans
 
 # Rows of the report with a closed form, by program: kind, instances, work, span.
@@ -109,6 +109,18 @@ def work_while_paused_does_not_count(directory):
     for options, work, span in ((("--paused",), 43, 38), ((), 44, 39)):
         rows = Measurement(directory, binary, options=("-p", "online", "--work", "user", *options)).view("parallelism")
         assert (float(rows[0]["work"]), float(rows[0]["span"])) == (work, span), (options, rows[0])
+
+
+@tap.case
+def detached_tasks_are_fulfilled_when_they_end(directory):
+    """GCC's adapter announces that a task is detached before another thread can announce its fulfilment."""
+    for compiler in ("clang", "gcc"):
+        run = Measurement(directory, build("detached_task.c", compiler), "20000", options=("--work", "user"))
+        counts = {(row["kind"], row["line"]): (row["instances"], float(row["work"])) for row in run.view("parallelism")}
+        lines = [str(line_of("detached_task.c", f"// @ {name}")) for name in ("detached", "fulfils")]
+        assert [counts.get(("task", line)) for line in lines] == [("20000", 20000)] * 2, (compiler, counts)
+        for view in ("regions", "tasks"):
+            run.view(view)  # which fails if anything was left out
 
 
 @tap.case
