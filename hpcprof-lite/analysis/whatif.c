@@ -16,6 +16,8 @@ enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 static const char best_case[] = "best case: another path may become critical; work unchanged";
 static const char exact[] = "replayed from the graph log: exact; work unchanged";
 static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
+static const char unplaced[] =
+    "replayed from the graph log: not exact, the code of some counted work is not known; work unchanged";
 static const char doubtful[] = "replayed from the graph log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 
@@ -531,8 +533,10 @@ void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *re
   row->span_high = row->span + error;
   if (row->span_high > span && span >= row->span)
     row->span_high = span;
-  row->exact = !replayed->by_sample;
+  row->exact = !replayed->by_sample && !replayed->unplaced;
   row->note = row->exact ? exact : estimate;
+  if (replayed->unplaced)
+    row->note = unplaced;
   if (replayed->differs)
     row->note = doubtful;
 }

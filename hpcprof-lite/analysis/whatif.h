@@ -34,6 +34,7 @@ struct whatif_replayed {
   double span;
   double removed, sampled; /* by how much samples shortened the critical path, of what measured length */
   bool by_sample;          /* the span is based on samples */
+  bool unplaced;           /* the code of some counted work is not known */
   bool differs;            /* the log differs from the measurement */
   double per_sample;       /* work for which a sample stands */
 };
@@ -45,7 +46,7 @@ struct whatif_row {
   double factor;                    /* 0 if there are several: the selector's text contains them */
   double span, span_low, span_high; /* span: from the recorded graph, otherwise the best case */
   const char *note;
-  bool exact;                            /* the span is from a recorded graph and is not based on samples */
+  bool exact;                            /* the span is from a recorded graph, and all that is selected is known */
   const struct scenario *scenario_given; /* what runs faster: a scenario that the user gave, */
   const struct tree_row *one, *other;    /* or one or two functions, rows of the flat tree   */
 };

@@ -68,6 +68,7 @@ static void enter(const struct job *job, const struct whatif_run *run, const str
                                      .removed = outcome->removed,
                                      .sampled = outcome->sampled,
                                      .by_sample = outcome->by_sample,
+                                     .unplaced = outcome->unplaced,
                                      .differs = job->spans.recorded.differs,
                                      .per_sample = job->spans.recorded.per_sample};
   whatif_enter(run, &replayed, row);

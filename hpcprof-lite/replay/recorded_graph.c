@@ -10,13 +10,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct replay_request new_request(struct recorded_graph *recorded)
 {
   const struct profile_workspan *workspan = &recorded->process->workspan;
   return (struct replay_request){.directives = workspan->directives_count,
                                  .attribution = &recorded->attribution,
-                                 .exact_samples = !workspan->is_time,
+                                 .exact_samples = !strcmp(workspan->unit, "units"),
                                  .limited = recorded->process->to_ticks != 0};
 }
 
@@ -214,6 +215,29 @@ void recorded_graph_release(struct recorded_graph *recorded)
 
 /* ---- scenarios ---- */
 
+/* Whether a context names all code in which the program counted work there: its end is not the runtime, and no callers
+ * are missing. */
+static bool names_code(const struct contexts *contexts, uint32_t context)
+{
+  if (context == MODEL_NONE || !context)
+    return false;
+  uint32_t kind = contexts->nodes[context].kind;
+  bool known = kind == CONTEXT_FRAME || kind == CONTEXT_USER_REGION || kind == CONTEXT_PARALLEL || kind == CONTEXT_TASK;
+  for (; context && known; context = contexts->nodes[context].parent)
+    known = contexts->nodes[context].kind != CONTEXT_PARTIAL;
+  return known;
+}
+
+/* Returns a new array: replay_request.unplaced. */
+static bool *unplaced_entries(const struct recorded_graph *recorded)
+{
+  uint32_t count = recorded->attribution.count;
+  bool *unplaced = xcalloc((size_t)count + 1, sizeof *unplaced);
+  for (uint32_t i = 0; i < count && recorded->shares; i++)
+    unplaced[i] = !names_code(&recorded->profile->contexts, recorded->shares[i].context);
+  return unplaced;
+}
+
 /* Replays scenarios, whose factors are translated to the directives of the log's process. */
 static void replay_scenarios(struct recorded_graph *recorded, const struct recorded_scenario *scenarios, uint32_t count,
                              struct replay_request *request, struct replay_result *result)
@@ -221,6 +245,8 @@ static void replay_scenarios(struct recorded_graph *recorded, const struct recor
   assert(recorded->log && count <= REPLAY_SCENARIOS && request->scenarios_count + count <= REPLAY_SCENARIOS);
   size_t width = request->directives;
   double *factors = xcalloc(width * count, sizeof *factors);
+  bool *unplaced = unplaced_entries(recorded);
+  request->unplaced = unplaced;
   for (uint32_t i = 0; i < count; i++) {
     double *by_row = factors + width * i;
     for (uint32_t row = 0; row < width; row++)
@@ -229,6 +255,8 @@ static void replay_scenarios(struct recorded_graph *recorded, const struct recor
   }
   log_reader_rewind(recorded->log);
   replay_log(request, recorded->log, result);
+  request->unplaced = NULL;
+  free(unplaced);
   free(factors);
 }
 
@@ -238,7 +266,8 @@ static struct replay_outcome scale_outcome(const struct recorded_graph *recorded
   return (struct replay_outcome){.span = outcome->span * recorded->scale,
                                  .removed = outcome->removed * recorded->scale,
                                  .sampled = outcome->sampled * recorded->scale,
-                                 .by_sample = outcome->by_sample};
+                                 .by_sample = outcome->by_sample,
+                                 .unplaced = outcome->unplaced};
 }
 
 uint32_t recorded_graph_shares(struct recorded_graph *recorded, const struct context_share **shares)

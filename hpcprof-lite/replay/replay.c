@@ -34,6 +34,7 @@ struct replay {
   bool attributes; /* fills the attribution: there is no scenario */
   bool detail;
   double removed[REPLAY_SCENARIOS]; /* work removed because of samples, on all chains */
+  bool unplaced[REPLAY_SCENARIOS];  /* see struct replay_outcome */
   struct replay_result *result;
 };
 
@@ -119,6 +120,20 @@ static double remaining_fraction(const struct replay *replay, const struct sampl
   return sum / samples->weight;
 }
 
+/* Whether it is not certain that a fragment of counted work is not in the selected code. */
+static bool is_unplaced(const struct replay *replay, const struct samples *samples, uint32_t scenario)
+{
+  const struct replay_request *request = replay->request;
+  if (!request->exact_samples)
+    return false;
+  for (uint32_t i = 0; i < samples->count && request->unplaced; i++) {
+    uint32_t entry = samples->at[i].entry;
+    if (request->unplaced[entry] && request->scenarios[scenario].entries[entry] == 1)
+      return true;
+  }
+  return !(samples->weight > 0);
+}
+
 /* Returns the work that remains in the first scenario. */
 static double run_scenarios(struct replay *replay, struct samples *samples, uint32_t thread,
                             const struct task_graph_scope *scope, double work, struct vector_clock *clock)
@@ -139,6 +154,8 @@ static double run_scenarios(struct replay *replay, struct samples *samples, uint
       element->sampled += work;
       replay->removed[i] += work - remaining;
     }
+    if (by_construct == work && work > 0)
+      replay->unplaced[i] |= is_unplaced(replay, samples, i);
     if (i == 0 && replay->detail)
       add_contributions(replay, samples, scope, clock, work, remaining);
   }
@@ -254,7 +271,8 @@ static void finish(struct replay *replay, uint32_t streams)
     found->outcomes[i] = (struct replay_outcome){.span = end->element[1 + i].time,
                                                  .removed = end->element[1 + i].removed,
                                                  .sampled = end->element[1 + i].sampled,
-                                                 .by_sample = replay->removed[i] > 0};
+                                                 .by_sample = replay->removed[i] > 0,
+                                                 .unplaced = replay->unplaced[i]};
   for (uint32_t i = 0; i < replay->request->cores_count; i++)
     found->makespans[i] = replay->schedules[i].makespan;
   found->directives = replay->graph.instances.totals;

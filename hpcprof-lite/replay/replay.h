@@ -42,8 +42,9 @@ struct replay_request {
   bool detail;   /* of the first scenario: figures of directives and contributions to its span */
   bool burdened; /* compute the burdened span */
   struct task_graph_costs costs;
-  bool exact_samples; /* a sample represents its whole fragment: work is counted */
-  bool limited;       /* only a part of the run counts: so do instances that do work in it, and costs in it */
+  bool exact_samples;   /* a sample represents its whole fragment: the program counts its work */
+  const bool *unplaced; /* with exact_samples: [entry] its code is not known for certain; NULL: that of all is */
+  bool limited;         /* only a part of the run counts: so do instances that do work in it, and costs in it */
   uint32_t cores[REPLAY_SCHEDULES]; /* a list schedule for each number of cores; 0: as many as are needed */
   uint32_t cores_count;
   struct schedule_assumption assumptions[REPLAY_SCHEDULES]; /* of the schedules */
@@ -56,6 +57,7 @@ struct replay_outcome {
   double removed; /* how much shorter the critical path is because of samples */
   double sampled; /* length, as measured, of the parts of it in which samples decide what is selected */
   bool by_sample; /* samples made any path shorter: the span is an estimate */
+  bool unplaced;  /* counted work that counts as not selected may be in the selected code */
 };
 
 /* Amounts are in the unit of the log. */

@@ -170,7 +170,7 @@ class Program:
             what = f"{name}={factor}"
             if self.mode == "log":
                 self.expect("whatif", "", 0, what, (low, span, high), (wanted,) * 3)
-                self.expect("whatif", "", 0, what + " note", "exact" in row["note"], True)
+                self.expect("whatif", "", 0, what + " note", "log: exact" in row["note"], True)
             else:
                 self.expect("whatif", "", 0, what, (low, span, high), (min(low, wanted),) * 2 + (float(now),))
 

@@ -6,6 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from basic_forms_table import FORMS, program
 from measured import Measurement, build, line_of, tap
+from report import table
 
 
 def measure(directory, binary, *arguments, work="user"):
@@ -26,7 +27,7 @@ def check_forms(directory, compiler, threads):
         for row, factor in ((half, 2), (third, 3)):
             assert [float(row[key]) for key in ("span", "span_low", "span_high")] == [round(span / factor,
                                                                                             4)] * 3, (form, row)
-            assert "exact" in row["note"] and float(row["work"]) == work, (form, row)
+            assert "log: exact" in row["note"] and float(row["work"]) == work, (form, row)
 
 
 @tap.case
@@ -70,7 +71,20 @@ def check_undeferred(directory, compiler):
                               options=("-p", "log", "--work", "user", "--task-context", contexts))
             rows = run.view("whatif", "--what-if", "slow=11", "--what-if", "fast=11")
             assert [float(row["span"]) for row in rows] == [13, 23], (form, contexts, rows)
-            assert all("exact" in row["note"] for row in rows), (form, contexts, rows)
+            assert all("log: exact" in row["note"] for row in rows), (form, contexts, rows)
+
+
+@tap.case
+def work_of_unknown_callers_is_not_forecast_exactly(directory):
+    """fast() is called below more frames than are known: buried() may have called it, slow() has not."""
+    for compiler in ("clang", "gcc"):
+        run = Measurement(directory, build("undeferred_tasks.c", compiler), "buried",
+                          options=("-p", "log", "--work", "user"))
+        done = tap.run(tap.REPORT, "--view", "whatif", "-f", "csv", "--what-if", "slow=11", "--what-if", "fast=11",
+                       run.output)
+        rows = table(done.stdout)
+        assert [float(row["span"]) for row in rows] == [13, 23], (compiler, rows)
+        assert ["not exact" in row["note"] for row in rows] == [True, False], (compiler, rows)
 
 
 @tap.case

@@ -7,7 +7,7 @@
 #include "burn.h"
 #include "hpcrun-lite.h"
 
-enum { DEEP = 22 };
+enum { DEEP = 22, BURIED = 5000 };
 
 static __attribute__((noinline)) void slow(uint64_t units)
 {
@@ -99,6 +99,23 @@ static void in_barrier(void)
   }
 }
 
+/* More frames than a walk of the stack follows: what has called fast() is not known for certain. */
+static __attribute__((noinline)) int bury(int frames)
+{
+  volatile int left = frames;
+  if (!left)
+    fast(11);
+  else
+    left = bury(frames - 1);
+  return left;
+}
+
+static void buried(void)
+{
+  slow(22);
+  bury(BURIED);
+}
+
 /* For samples of time. */
 static void busy(void)
 {
@@ -113,7 +130,7 @@ int main(int count, char **words)
     void (*run)(void);
   } forms[] = {
       {"alone", alone}, {"in_deferred", in_deferred}, {"with_group", with_group}, {"nested", nested}, {"deep", deep},
-      {"busy", busy},   {"in_barrier", in_barrier}};
+      {"busy", busy},   {"in_barrier", in_barrier},   {"buried", buried}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count > 1 && !strcmp(words[1], forms[i].name)) {
 #pragma omp parallel num_threads(2)

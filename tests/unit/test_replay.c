@@ -451,6 +451,35 @@ static void test_samples_share_a_fragment(void **state)
   assert_true(fabs(result.outcomes[0].removed - 40 * 0.8 * 75 / 160) < 1e-9);
 }
 
+/* Counted work whose code is not known may be in the selected code, unless a scenario selects it anyway. */
+static void test_counted_work_of_unknown_code(void **state)
+{
+  (void)state;
+  begin();
+  struct name first = implicit(1, none, 1);
+  sampled(1, 7, 30);
+  u(1, 30);
+  sampled(1, 8, 10);
+  u(1, 10);
+  on_task(1, GRAPHLOG_IMPLICIT_END, first);
+  expect(40, 40);
+  struct replay_request request = scenarios(2);
+  uint32_t seven = attribution_find(&attribution, PROGRAM, 1, 7), eight = attribution_find(&attribution, PROGRAM, 1, 8);
+  bool unplaced[8] = {0};
+  by_part[0][seven] = by_part[1][eight] = 2;
+  request.exact_samples = true;
+  request.unplaced = unplaced;
+  struct replay_result result = ask(request);
+  assert_true(!result.outcomes[0].unplaced && !result.outcomes[1].unplaced);
+  unplaced[eight] = true;
+  result = ask(request);
+  assert_true(result.outcomes[0].span == 25 && result.outcomes[0].unplaced);
+  assert_true(result.outcomes[1].span == 35 && !result.outcomes[1].unplaced);
+  request.exact_samples = false;
+  result = ask(request);
+  assert_true(!result.outcomes[0].unplaced);
+}
+
 /* A construct without any sample is treated as the measurement treats its work without a context. */
 static void test_constructs_without_samples(void **state)
 {
@@ -759,6 +788,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_no_effect_until_the_other_is_faster_too, end),
       cmocka_unit_test_teardown(test_a_selection_covers_what_is_created_in_it, end),
       cmocka_unit_test_teardown(test_samples_share_a_fragment, end),
+      cmocka_unit_test_teardown(test_counted_work_of_unknown_code, end),
       cmocka_unit_test_teardown(test_constructs_without_samples, end),
       cmocka_unit_test_teardown(test_equal_chunks_take_turns, end),
       cmocka_unit_test_teardown(test_one_core_takes_the_work_and_many_the_span, end),
