@@ -477,12 +477,20 @@ static uint32_t get_lock(struct task_graph *graph, uint64_t id, const struct clo
 static void wait_for_lock(struct task_graph *graph, const struct task_graph_task *task,
                           const struct task_graph_lock *lock)
 {
-  assert(lock->row < graph->instances.directives);
   for (uint32_t i = graph->first_schedule; task->now && i < graph->clocks.width; i++) {
     struct vector_clock_element *own = &vector_clock_at(&graph->clocks, task->now)->element[i];
     const struct vector_clock_element *released = &vector_clock_at(&graph->clocks, lock->released)->element[i];
     own->time = MAX(own->time, released->time);
   }
+}
+
+static void add_lock_row(struct task_graph_lock *lock, uint32_t row)
+{
+  for (unsigned i = 0; i < TASK_GRAPH_LOCK_ROWS && lock->rows[i] != row; i++)
+    if (!lock->rows[i]) {
+      lock->rows[i] = row;
+      return;
+    }
 }
 
 static void on_acquire(struct task_graph *graph, struct graph_event *event)
@@ -503,7 +511,7 @@ static void on_acquire(struct task_graph *graph, struct graph_event *event)
   for (unsigned i = 0; i < INSTANCES_TIMES; i++)
     if (now.at[i] < lock->earliest.at[i])
       lock->earliest.at[i] = now.at[i];
-  lock->row = row;
+  add_lock_row(lock, row);
   lock->acquired = now;
 }
 
@@ -514,11 +522,8 @@ static void on_release(struct task_graph *graph, struct graph_event *event)
   struct task_graph_lock *lock = lock_at(graph, index);
   struct clock_pair now = task_graph_now(graph, task);
   if (index) {
-    struct clock_pair held = clock_pair_since(&now, &lock->acquired), bound = lock->earliest;
+    struct clock_pair held = clock_pair_since(&now, &lock->acquired);
     clock_pair_add(&lock->held, &held);
-    clock_pair_add(&bound, &lock->held);
-    if (lock->row)
-      clock_pair_raise(&graph->instances.totals[lock->row].lock_bound, &bound);
     if (graph->first_schedule < graph->clocks.width)
       task_graph_raise(graph, &lock->released, task->now);
   }
@@ -577,5 +582,16 @@ void graph_reader_unawaited(struct task_graph *graph, uint32_t index)
     for (uint32_t group = task->group; group; group = task_graph_group(graph, group)->outer)
       vector_clock_raise(clocks, graph->program_end, task_graph_group(graph, group)->ends);
     index = task->flags & TASK_GRAPH_IMPLICIT ? region->creator : task->parent;
+  }
+}
+
+void graph_reader_lock_bounds(struct task_graph *graph)
+{
+  for (uint32_t index = 1; index < graph->locks.pool.used; index++) {
+    const struct task_graph_lock *lock = lock_at(graph, index);
+    struct clock_pair bound = lock->earliest;
+    clock_pair_add(&bound, &lock->held);
+    for (unsigned i = 0; i < TASK_GRAPH_LOCK_ROWS && lock->rows[i] && lock->held.at[0] > 0; i++)
+      clock_pair_raise(&graph->instances.totals[lock->rows[i]].lock_bound, &bound);
   }
 }

@@ -58,4 +58,7 @@ void graph_reader_take(struct task_graph *graph, struct graph_event *event);
  * have not been awaited. */
 void graph_reader_unawaited(struct task_graph *graph, uint32_t task);
 
+/* The log ends: sets the bounds that locks set to the span, in the rows where they were acquired. */
+void graph_reader_lock_bounds(struct task_graph *graph);
+
 #endif

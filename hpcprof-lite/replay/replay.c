@@ -263,6 +263,7 @@ static void finish(struct replay *replay, uint32_t streams)
   assert(replay->graph.program_end);
   for (uint32_t i = 0; i < streams; i++)
     graph_reader_unawaited(&replay->graph, replay->graph.streams[i].task);
+  graph_reader_lock_bounds(&replay->graph);
   const struct vector_clock *end = vector_clock_at(&replay->graph.clocks, replay->graph.program_end);
   struct replay_result *found = replay->result;
   found->span = end->element[0].time;

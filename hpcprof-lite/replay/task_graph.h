@@ -14,7 +14,7 @@
 
 /* Twice SHARED_LOOPS of the running side: by their times, a record that enters a loop may come before the one by which
  * the last thread has left the loop in whose place it is. */
-enum { TASK_GRAPH_LOOPS = 16 };
+enum { TASK_GRAPH_LOOPS = 16, TASK_GRAPH_LOCK_ROWS = 4 };
 
 enum task_graph_task_flag {
   TASK_GRAPH_SERIAL = 1, /* its creator waits for it */
@@ -82,7 +82,7 @@ struct task_graph_group {
 /* Because a lock has one holder at a time, the span is at least the earliest time of any acquisition + the sum of all
  * times for which it was held (doc/format.md, Replay).  It lives as long as the graph. */
 struct task_graph_lock {
-  uint32_t row;                               /* directive of the last acquisition */
+  uint32_t rows[TASK_GRAPH_LOCK_ROWS];        /* directives of acquisitions: the first ones */
   uint32_t released;                          /* clock: the last release, in schedules */
   struct clock_pair earliest, acquired, held; /* earliest and last acquisition; sum of the times held */
 };

@@ -360,12 +360,6 @@ class Model:
                                 ("chunks_span", max([lengths[end] for end in instance.ends], default=0))):
                 row[name] = row.get(name, 0) + value
         for key, holders in self.held.items():
-            found[key]["lock_bound"] = self.lock_bounds([(clocks[at], self.total(nodes)) for at, nodes in holders])
+            found[key]["lock_bound"] = min(clocks[at] for at, _ in holders) + sum(self.total(nodes)
+                                                                                  for _, nodes in holders)
         return found
-
-    @staticmethod
-    def lock_bounds(holders):
-        """Lower bounds that a lock sets to the span: all its holders follow the first one's clock; and the best one,
-        which leaves out the first holders."""
-        bounds = [at + sum(held for other, held in holders if other >= at) for at, _ in holders]
-        return min(at for at, _ in holders) + sum(held for _, held in holders), max(bounds)

@@ -119,9 +119,7 @@ class Program:
             for column in COLUMNS:
                 self.expect("parallelism", *key, column, float(row[column]), wanted[column])
             bound = float(row["lock_bound"]) if row["lock_bound"] else None
-            low, high = wanted.get("lock_bound", (None, None))
-            self.expect("parallelism", *key, "lock_bound", bound, low if low is None or bound is None else
-                        min(max(bound, low), high))
+            self.expect("parallelism", *key, "lock_bound", bound, wanted.get("lock_bound"))
             if key[0] == "for" and wanted["work"]:
                 self.expect("parallelism", *key, "iterations", float(row["iteration_parallelism"] or 0),
                             self.model.iterations[key[1]])

@@ -232,17 +232,20 @@ void worksharing_user_end(struct thread_state *t)
 /* ---- mutual exclusion ---- */
 
 /* The sequence of a lock's holders: earliest + held is a lower bound on the span.  Clocks are base clocks.  All fields
- * are used under `lock`.  The row gets the bound when another row, lock or start takes its place, and at the end: at
- * each release, all threads would write to the row. */
+ * are used under `lock`.  The rows get the bound when another lock takes the place, and at the end: at each release,
+ * all threads would write to them; and before the end, the bound depends on which holder came first. */
 struct lock_hold {
   const struct thread_state *holder;
   uint64_t acquired;
 };
 
+enum { LOCK_ROWS = 4 };
+
 struct lock_chain {
   uint64_t id, earliest, held;
   struct lock_hold last, late; /* late: the hold before, whose release has not been announced yet */
-  uint32_t row, lock;          /* if two locks share a place, the later one takes it over         */
+  uint32_t rows[LOCK_ROWS];    /* where it was acquired; further places get no bound */
+  uint32_t lock;
 };
 
 enum { LOCKS = 4096 };
@@ -260,8 +263,8 @@ static struct lock_chain *chain_of(uint64_t id)
 
 static void chain_add_bound(const struct lock_chain *chain)
 {
-  if (chain->held)
-    directive_lock_bound(chain->row, chain->earliest + chain->held);
+  for (unsigned i = 0; i < LOCK_ROWS && chain->held; i++)
+    directive_lock_bound(chain->rows[i], chain->earliest + chain->held);
 }
 
 /* The chain is of another lock from now on; 0: of none. */
@@ -272,6 +275,16 @@ static void chain_begin(struct lock_chain *chain, uint64_t id, uint64_t now)
   chain->earliest = now;
   chain->held = 0;
   chain->last = chain->late = (struct lock_hold){0};
+  __builtin_memset(chain->rows, 0, sizeof chain->rows);
+}
+
+static void chain_add_row(struct lock_chain *chain, uint32_t row)
+{
+  for (unsigned i = 0; i < LOCK_ROWS && chain->rows[i] != row; i++)
+    if (!chain->rows[i]) {
+      chain->rows[i] = row;
+      return;
+    }
 }
 
 void worksharing_add_lock_bounds(void)
@@ -303,11 +316,8 @@ static void chain_acquire(const struct thread_state *t, struct lock_chain *chain
   clock_lock(&chain->lock);
   if (chain->id != id)
     chain_begin(chain, id, now);
-  if (chain->row != row || now < chain->earliest) {
-    chain_add_bound(chain);
-    chain->row = row;
-    chain->earliest = now < chain->earliest ? now : chain->earliest;
-  }
+  chain_add_row(chain, row);
+  chain->earliest = now < chain->earliest ? now : chain->earliest;
   if (chain->last.holder && chain->last.holder != t)
     chain->late = chain->last;
   chain->last = (struct lock_hold){t, now};
