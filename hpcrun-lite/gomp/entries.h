@@ -119,19 +119,26 @@
 
 /* Functions of libomp that create tasks: with -p log, their time is measured (creation.c). */
 #define KMPC_TIMED(X) \
-  X(__kmpc_omp_task) X(__kmpc_omp_task_with_deps) X(__kmpc_omp_task_alloc) X(__kmpc_taskloop) X(__kmpc_taskloop_5)
+  X(__kmpc_omp_task) X(__kmpc_omp_task_with_deps) X(__kmpc_taskloop) X(__kmpc_taskloop_5)
+
+/* The one that allocates them: its entry point also notes the place in the source. */
+#define KMPC_ALLOCATION(X) X(__kmpc_omp_task_alloc)
 
 /* The same; libomp reads the frame of this one's caller, so it has no wrapper.  The entry point notes its caller. */
 #define KMPC_UNWRAPPED(X) X(__kmpc_omp_task_begin_if0)
 
-#define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_UNWRAPPED(X)
+#define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_ALLOCATION(X) KMPC_UNWRAPPED(X)
+
+/* Begins a taskgroup.  It has no wrapper: the entry point notes the place in the source. */
+#define KMPC_GROUP(X) X(__kmpc_taskgroup)
 
 /* Functions of libomp that hand out the iterations of loops: wrapped for a libomp that announces no chunks (chunks.c).
- */
+ * Clang's code calls the first one for sections, too: its entry point notes where that call stores them. */
+#define KMPC_SECTIONS(X) X(__kmpc_for_static_init_4)
 #define KMPC_CHUNKS(X) \
   X(__kmpc_dispatch_init_4) X(__kmpc_dispatch_init_4u) X(__kmpc_dispatch_init_8) X(__kmpc_dispatch_init_8u) \
   X(__kmpc_dispatch_next_4) X(__kmpc_dispatch_next_4u) X(__kmpc_dispatch_next_8) X(__kmpc_dispatch_next_8u) \
-  X(__kmpc_for_static_init_4) X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8) X(__kmpc_for_static_init_8u) \
+  X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8) X(__kmpc_for_static_init_8u) \
   X(__kmpc_dist_dispatch_init_4) X(__kmpc_dist_dispatch_init_4u) X(__kmpc_dist_dispatch_init_8) \
   X(__kmpc_dist_dispatch_init_8u) X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) \
   X(__kmpc_dist_for_static_init_8) X(__kmpc_dist_for_static_init_8u)

@@ -6,6 +6,11 @@
  * They are in the section gomp_text, whose addresses count as code of the runtime (rt/sampling/context.c). */
 #include "hpcrun-lite/gomp/entries.h"
 
+#define RT_NOTED_GROUP 0                /* struct rt_noted (rt/core/rt.h) */
+#define RT_NOTED_ALLOCATION 8
+#define RT_NOTED_SECTIONS 16
+#define IDENT_SECTIONS 0x400            /* of the flags of an ident_t of libomp: a static loop over sections */
+
         .hidden gomp_targets, gomp_bind
         .globl  gomp_targets
         .set    entry, 0
@@ -105,13 +110,38 @@ bind:                                   /* (%rsp): number of the entry; above it
         movq    %rsp, %fs:16(%rax)
         .endm
 
+        .macro  note_group              /* its place in the source, in rt_noted */
+        movq    rt_noted@gottpoff(%rip), %rax
+        movq    %rdi, %fs:RT_NOTED_GROUP(%rax)
+        .endm
+
+        .macro  note_allocation
+        movq    rt_noted@gottpoff(%rip), %rax
+        movq    %rdi, %fs:RT_NOTED_ALLOCATION(%rax)
+        .endm
+
+        .macro  note_sections           /* where libomp writes which sections the thread executes */
+        testl   $IDENT_SECTIONS, 4(%rdi)
+        jz      1f
+        movq    rt_noted@gottpoff(%rip), %rax
+        movq    %r8, %fs:RT_NOTED_SECTIONS(%rax)
+        movq    %r9, %fs:RT_NOTED_SECTIONS + 8(%rax)
+1:
+        .endm
+
 #define ENTRY_POINT(name) entry_point name;
 #define NOTED_ENTRY_POINT(name) entry_point name, note_caller;
+#define ALLOCATION_ENTRY_POINT(name) entry_point name, note_allocation;
+#define GROUP_ENTRY_POINT(name) entry_point name, note_group;
+#define SECTIONS_ENTRY_POINT(name) entry_point name, note_sections;
 #define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
 KMPC_TIMED(ENTRY_POINT)
+KMPC_ALLOCATION(ALLOCATION_ENTRY_POINT)
 KMPC_UNWRAPPED(NOTED_ENTRY_POINT)
+KMPC_GROUP(GROUP_ENTRY_POINT)
+KMPC_SECTIONS(SECTIONS_ENTRY_POINT)
 KMPC_CHUNKS(ENTRY_POINT)
 KMPC_TESTS(ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)

@@ -19,13 +19,15 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
-static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_CHUNKS(NAME) KMPC_TESTS(NAME)
-                                        GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_GROUP(NAME) KMPC_SECTIONS(NAME)
+                                        KMPC_CHUNKS(NAME) KMPC_TESTS(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
 GOMP_WRAPPED(DECLARE)
 KMPC_TIMED(DECLARE)
+KMPC_ALLOCATION(DECLARE)
+KMPC_SECTIONS(DECLARE)
 KMPC_CHUNKS(DECLARE)
 KMPC_TESTS(DECLARE)
 GOMP_LOCKS(DECLARE)
@@ -34,9 +36,9 @@ GOMP_LOCKS(DECLARE_V1)
 #define WRAPPER(name) wrap_##name,
 #define NO_WRAPPER(name) NULL,
 #define WRAPPER_V1(name) wrap_v1_##name,
-static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER)
-                                             KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER) GOMP_LOCKS(WRAPPER)
-                                                 GOMP_LOCKS(WRAPPER_V1)};
+static void (*const wrappers[])(void) = {
+    GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_ALLOCATION(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER)
+        KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -515,6 +517,15 @@ static void *bind_wrapper(unsigned entry)
   return target;
 }
 
+/* A call of libomp's interface that has no wrapper. */
+static void *bind_unwrapped(unsigned entry, const void *caller)
+{
+  void *next = gomp_libomp(caller)->next[entry];
+  if (gomp_global_libomp)
+    __atomic_store_n(&gomp_targets[entry], next, __ATOMIC_RELAXED);
+  return next;
+}
+
 /* A call of libomp's interface that hands out iterations.  It leads to libomp's own function, unless chunks are wanted
  * and libomp does not announce them; where several runtimes can be called, to the wrapper, which finds the one. */
 static void *bind_chunks(unsigned entry, const void *caller)
@@ -538,7 +549,9 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
   find_global();
   if (entry >= GOMP_NUMBER___kmpc_omp_task && entry <= GOMP_NUMBER___kmpc_omp_task_begin_if0)
     return bind_creation(entry, caller);
-  if (entry >= GOMP_NUMBER___kmpc_dispatch_init_4 && entry <= GOMP_NUMBER___kmpc_dist_for_static_init_8u)
+  if (entry == GOMP_NUMBER___kmpc_taskgroup)
+    return bind_unwrapped(entry, caller);
+  if (entry >= GOMP_NUMBER___kmpc_for_static_init_4 && entry <= GOMP_NUMBER___kmpc_dist_for_static_init_8u)
     return bind_chunks(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_test_lock && entry <= GOMP_NUMBER___kmpc_test_nest_lock)
     return bind_wrapper(entry);

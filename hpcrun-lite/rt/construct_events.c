@@ -117,6 +117,26 @@ void construct_events_group(struct thread_state *t, uint32_t row, bool begin)
 
 /* ---- constructs ---- */
 
+/* Is the taskgroup the taskloop's own?  GCC's runtime makes it; clang's code does so itself, as if the program had, and
+ * names the taskloop's place in the source for both. */
+static bool is_own_group(uint32_t group, uint32_t loop)
+{
+  const struct format_directive *a = table_at(directive_table(), group), *b = table_at(directive_table(), loop);
+  if (!rt_gomp_task)
+    return group && (!rt_noted.allocation || rt_noted.group == rt_noted.allocation);
+  return group && a->module == b->module && a->offset == b->offset;
+}
+
+/* A taskloop begins.  Its own taskgroup is a part of it. */
+static struct format_construct *taskloop_begin(struct thread_state *t, uint32_t row, uint64_t now)
+{
+  bool own_group = is_own_group(construct_new_group(t), row);
+  const struct task *running = span_of(t)->running;
+  if (own_group && running && running->group)
+    graph_group(running->group)->row = row;
+  return construct_taskloop_begin(t, row, own_group, now);
+}
+
 static uint32_t work_kind(int kind)
 {
   switch (kind) {
@@ -131,13 +151,6 @@ static uint32_t work_kind(int kind)
   }
 }
 
-/* Is the taskgroup the taskloop's own?  GCC's runtime makes it; clang's code does so itself, as if the program had. */
-static bool is_own_group(uint32_t group, uint32_t loop)
-{
-  const struct format_directive *a = table_at(directive_table(), group), *b = table_at(directive_table(), loop);
-  return group && (!rt_gomp_task || (a->module == b->module && a->offset == b->offset));
-}
-
 void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool begin)
 {
   uint64_t now = ticks(t, 0);
@@ -149,7 +162,7 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
       met(t, construct_single_other(t, row, rt_ticks()));
   } else if (kind == ompt_work_taskloop) {
     if (begin)
-      met(t, construct_taskloop_begin(t, row, is_own_group(construct_new_group(t), row), now));
+      met(t, taskloop_begin(t, row, now));
     else
       construct_taskloop_end(t, now);
   } else if (kind == ompt_work_distribute) {

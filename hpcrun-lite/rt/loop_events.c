@@ -16,7 +16,8 @@ void loop_events_chunks_unknown(void)
 static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations)
 {
   worksharing_chunk(t, task, kind, start, iterations);
-  construct_section(t);
+  if (rt_gomp_task)
+    construct_sections(t, 1);
   if (graph_log_on() && trace_of(t)->states)
     construct_chunk(t, rt_ticks());
 }
@@ -75,6 +76,15 @@ static struct loop_call take_loop_call(struct thread_state *t, int kind)
   return has_chunks(kind) ? call : (struct loop_call){0};
 }
 
+/* Libomp has written the numbers of the thread's sections into variables of clang's code, of int32_t. */
+static void count_sections(struct thread_state *t)
+{
+  const int32_t *first = rt_noted.sections[0], *last = rt_noted.sections[1];
+  rt_noted.sections[0] = NULL;
+  if (first)
+    construct_sections(t, *last < *first ? 0 : (uint64_t)((int64_t)*last - *first + 1));
+}
+
 void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
 {
   if (!measured_process.no_chunks || !graph_enter(t))
@@ -114,6 +124,8 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
   else
     worksharing_work_end(t, graph_task_of(t, task_data), kind);
   construct_events_work(t, kind, row, begin);
+  if (kind == ompt_work_sections && begin && !rt_gomp_task)
+    count_sections(t);
   if (call.lower && count)
     only_chunk(t, graph_task_of(t, task_data), kind, &call);
   rt_inside_dec(t);

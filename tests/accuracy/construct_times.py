@@ -181,8 +181,7 @@ def worksharing_waits_at_its_own_barrier(directory):
         about(sections["section_s"], 1, "the section")
         about(sections["exit_barrier_s"], threads - 1, "the others")
         overhead = constructs.overhead("parallel")
-        told = 2 if "gcc" in os.path.basename(program) else 1  # libomp does not tell which threads execute sections
-        about(overhead["limited_parallelism_s"], told * (threads - 1), "limited parallelism")
+        about(overhead["limited_parallelism_s"], 2 * (threads - 1), "limited parallelism")
 
 
 @tap.case
@@ -222,7 +221,7 @@ def teams_that_change_size_have_whole_executions(directory):
 
 @tap.case
 def a_taskgroup_around_a_taskloop_is_a_construct(directory):
-    for program in each(("gcc",)):  # the code of clang is the same as for the taskloop's own taskgroup
+    for program in each():
         constructs = Constructs(directory, program, "group_around_taskloop", "2")
         check_sums(constructs)
         group, loop = constructs.row("taskgroup"), constructs.row("taskloop")

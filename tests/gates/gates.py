@@ -71,7 +71,7 @@ EXPORTS = {
     "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "posix_spawn", "posix_spawnp",
     "aio_suspend", "aio_suspend64", "__read_chk", "sendfile", "sendfile64", "copy_file_range", "getrandom",
     "__kmpc_omp_task", "__kmpc_omp_task_with_deps", "__kmpc_omp_task_alloc", "__kmpc_taskloop", "__kmpc_taskloop_5",
-    "__kmpc_omp_task_begin_if0", "__kmpc_test_lock", "__kmpc_test_nest_lock",
+    "__kmpc_omp_task_begin_if0", "__kmpc_taskgroup", "__kmpc_test_lock", "__kmpc_test_nest_lock",
 } | {f"__kmpc_{name}_{kind}" for kind in ("4", "4u", "8", "8u")
      for name in ("dispatch_init", "dispatch_next", "for_static_init", "dist_dispatch_init", "dist_for_static_init")}
 

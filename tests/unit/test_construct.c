@@ -286,7 +286,7 @@ static void threads_without_a_section_wait_for_others(void **state)
   for (int executed = 0; executed < 2; executed++) {
     construct_work_begin(one, SECTIONS, 2, 10);
     if (executed)
-      construct_section(one);
+      construct_sections(one, 1);
     construct_work_end(one, SECTIONS, 10);
     construct_wait_begin(one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 10);
     construct_wait_end(one, executed ? 30 : 15);
@@ -296,6 +296,25 @@ static void threads_without_a_section_wait_for_others(void **state)
   rt_gomp_task = NULL;
   assert_int_equal(sections->wait_spare, 5);
   assert_int_equal(sections->chosen, 1);
+}
+
+/* As libomp does: once for each thread. */
+static void sections_that_are_announced_together(void **state)
+{
+  (void)state;
+  region(0);
+  for (uint64_t executed = 0; executed < 4; executed += 3) {
+    construct_work_begin(one, SECTIONS, 2, 10);
+    construct_sections(one, executed);
+    construct_work_end(one, SECTIONS, 10);
+    construct_wait_begin(one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 10);
+    construct_wait_end(one, executed ? 30 : 15);
+  }
+  const struct format_construct *sections = record_of(one, SECTIONS, 2);
+  assert_int_equal(sections->wait_spare, 5);
+  assert_int_equal(sections->chosen, 3);
+  construct_sections(one, 2); /* in no sections */
+  assert_int_equal(sections->chosen, 3);
 }
 
 static void a_taskgroup_waits_at_its_end(void **state)
@@ -463,6 +482,7 @@ int main(void)
       cmocka_unit_test_setup(a_barrier_elsewhere_belongs_to_no_construct, setup),
       cmocka_unit_test_setup(the_next_barrier_ends_a_construct, setup),
       cmocka_unit_test_setup(threads_without_a_section_wait_for_others, setup),
+      cmocka_unit_test_setup(sections_that_are_announced_together, setup),
       cmocka_unit_test_setup(a_taskgroup_waits_at_its_end, setup),
       cmocka_unit_test_setup(a_taskgroup_may_be_that_of_a_taskloop, setup),
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),

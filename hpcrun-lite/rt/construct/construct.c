@@ -128,7 +128,6 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
   construct_of(t)->top->frame->ended = 0;
   struct format_construct *at = construct_enter(t, kind, directive, FORMAT_TIME_BODY);
   at->chosen += at->kind == FORMAT_DIRECTIVE_SINGLE;
-  /* libomp does not report which threads execute sections */
   construct_of(t)->top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
   return at;
 }
@@ -143,13 +142,13 @@ void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now)
     work_ended(t, open);
 }
 
-void construct_section(struct thread_state *t)
+void construct_sections(struct thread_state *t, uint64_t number)
 {
-  struct construct_thread *construct = construct_of(t);
-  if (!construct_started(t) || construct->top->kind != FORMAT_DIRECTIVE_SECTIONS || !rt_gomp_task)
+  struct construct_open *top = construct_started(t) ? construct_of(t)->top : NULL;
+  if (!top || top->kind != FORMAT_DIRECTIVE_SECTIONS)
     return;
-  construct->top->at->chosen++;
-  construct->top->spare = false;
+  top->at->chosen += number;
+  top->spare = !number;
 }
 
 void construct_chunk(struct thread_state *t, uint64_t now)

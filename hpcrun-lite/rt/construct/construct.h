@@ -79,8 +79,9 @@ uint32_t construct_new_group(const struct thread_state *t);
 struct format_construct *construct_work_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
 void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now);
 
-/* The thread executes a section (GCC's runtime), or meets a single construct that another thread executes. */
-void construct_section(struct thread_state *t);
+/* The thread executes so many sections of the construct that is open, or meets a single construct that another thread
+ * executes.  GCC's runtime hands out one section after another; until the first, the thread has none. */
+void construct_sections(struct thread_state *t, uint64_t number);
 struct format_construct *construct_single_other(struct thread_state *t, uint32_t directive, uint64_t now);
 
 /* ---- waiting ---- */

@@ -82,6 +82,17 @@ struct rt_undeferred {
 
 extern __thread struct rt_undeferred rt_undeferred __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* What the thread's latest calls of libomp's functions say, beyond what libomp announces.  The entry points in
+ * gomp/jumps.S write it.  A place in the source is the address of what clang's code passes for it; without debug data
+ * one stands for all.  NULL: not known, or taken already. */
+struct rt_noted {
+  const void *group;          /* the place of a taskgroup */
+  const void *allocation;     /* the place of a task that is allocated, until a task is created */
+  const int32_t *sections[2]; /* where libomp writes the numbers of the thread's first and last section */
+};
+
+extern __thread struct rt_noted rt_noted __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
  * rt_set_flag().  Readers: samples of all threads, which load the four bytes at once, relaxed; they only count them, so
  * no other data depends on the order. */

@@ -126,7 +126,8 @@ struct team {
  * (span_hand_over()). */
 struct group {
   struct pool_item pool;
-  uint32_t outer, unused;
+  uint32_t outer;
+  uint32_t task, row; /* the task in which it begins; its directive, or that of the taskloop whose group it is */
   struct lazy_join ends;
 };
 

@@ -472,6 +472,8 @@ uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, const void
   if (made) {
     struct group *group = graph_group(made);
     group->outer = task->group;
+    group->task = index;
+    group->row = row;
     group->ends = (struct lazy_join){0};
     task->group = made;
   } else {
