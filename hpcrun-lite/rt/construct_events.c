@@ -233,6 +233,16 @@ void construct_events_task_end(struct thread_state *t, const ompt_data_t *next, 
   construct_task_leave(t, next, true, &ran, work_clock_is_time() ? moment : rt_ticks());
 }
 
+/* A task goes on in which these taskgroups are open: the group, and those around it. */
+static void reopen_groups(struct thread_state *t, uint32_t group)
+{
+  const struct group *open = group ? graph_group(group) : NULL;
+  if (!open || open->task != span_of(t)->task)
+    return;
+  reopen_groups(t, open->outer);
+  construct_group_reopen(t, ((const struct format_directive *)table_at(directive_table(), open->row))->kind, open->row);
+}
+
 void construct_events_schedule(struct thread_state *t, struct construct_prior prior, int status,
                                const ompt_data_t *next, bool first, uint64_t moment)
 {
@@ -252,5 +262,7 @@ void construct_events_schedule(struct thread_state *t, struct construct_prior pr
     /* a task that was left inside a construct goes on in that one's scope */
     construct_task_begin(t, NULL, next, explicit_task_row(running), first, running->creator_thread != t->index,
                          running->ran, now);
+    if (!first)
+      reopen_groups(t, running->group);
   }
 }

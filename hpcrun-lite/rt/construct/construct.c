@@ -95,6 +95,16 @@ void construct_group_end(struct thread_state *t, uint64_t now)
     construct_cut(t, open);
 }
 
+void construct_group_reopen(struct thread_state *t, uint32_t kind, uint32_t directive)
+{
+  if (!construct_started(t))
+    return;
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  struct construct_open *open = construct_push(t, known->at, known->record, kind, FORMAT_TIME_BODY);
+  if (open)
+    open->spare = kind == FORMAT_DIRECTIVE_TASKLOOP;
+}
+
 /* ---- worksharing ---- */
 
 static bool is_worksharing(uint32_t kind)

@@ -71,6 +71,9 @@ struct format_construct *construct_taskloop_begin(struct thread_state *t, uint32
                                                   uint64_t now);
 void construct_taskloop_end(struct thread_state *t, uint64_t now);
 
+/* The thread goes on with a task in which a taskgroup or taskloop is open. */
+void construct_group_reopen(struct thread_state *t, uint32_t kind, uint32_t directive);
+
 /* The directive of the taskgroup that has begun last, if nothing has happened since; otherwise 0. */
 uint32_t construct_new_group(const struct thread_state *t);
 
