@@ -20,7 +20,7 @@ uint32_t thread_states_wait(const struct format_construct *construct, bool outsi
   if (!waits)
     return MODEL_NONE;
   bool tasks = construct->kind == DIRECTIVE_TASKWAIT || construct->kind == DIRECTIVE_TASKGROUP ||
-               construct->kind == DIRECTIVE_TASKLOOP;
+               construct->kind == DIRECTIVE_TASKLOOP || construct->kind == DIRECTIVE_TASK;
   return tasks ? FORMAT_WAIT_TASKS : FORMAT_WAIT_BARRIER;
 }
 

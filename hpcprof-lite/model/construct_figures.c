@@ -84,6 +84,7 @@ struct construct_lost construct_lost(uint32_t kind, const struct construct_figur
   case DIRECTIVE_BARRIER:
   case DIRECTIVE_TASKWAIT:
   case DIRECTIVE_TASKGROUP:
+  case DIRECTIVE_TASK:
     lost.synchronisation = wait;
     break;
   case DIRECTIVE_CRITICAL:

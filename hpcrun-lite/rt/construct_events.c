@@ -90,7 +90,10 @@ void construct_events_wait_begin(struct thread_state *t, int kind, const void *c
   else if (kind != ompt_sync_region_taskwait && kind != ompt_sync_region_barrier_explicit)
     how = CONSTRUCT_WAIT_WORKSHARING;
   uint32_t own = FORMAT_DIRECTIVE_BARRIER, row = 0;
-  if (kind == ompt_sync_region_taskwait)
+  const struct task *running = span_of(t)->running;
+  if (kind == ompt_sync_region_taskwait && running && running->undeferred_code)
+    own = FORMAT_DIRECTIVE_TASK;
+  else if (kind == ompt_sync_region_taskwait)
     own = FORMAT_DIRECTIVE_TASKWAIT;
   else if (kind == ompt_sync_region_taskgroup) /* of copyprivate: hpcrun-lite/gomp/barriers.c */
     own = FORMAT_DIRECTIVE_SINGLE;

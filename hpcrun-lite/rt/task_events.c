@@ -27,6 +27,19 @@ static __attribute__((noinline)) void creation_end_undeferred(struct thread_stat
   creation->timed = 0;
 }
 
+/* Clang's code waits for the dependences of an undeferred task as if by a taskwait, and then has the task created
+ * without them: at the address of that wait, if there was one. */
+static const void *take_undeferred_code(struct thread_state *t, int flags, const void *codeptr, bool *dependent)
+{
+  struct task *running = span_of(t)->running;
+  if (!(flags & ompt_task_undeferred) || !running || !running->undeferred_code)
+    return codeptr;
+  codeptr = (const void *)running->undeferred_code;
+  running->undeferred_code = 0;
+  *dependent = true;
+  return codeptr;
+}
+
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
 static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
                               const ompt_data_t *made, int flags, bool dependent, const void *codeptr)
@@ -43,6 +56,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
     return rt_task_word(creation_context);
   if (graph_enter(t)) {
     explicit_task_publish(t);
+    codeptr = take_undeferred_code(t, flags, codeptr, &dependent);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
     uint32_t row;
     word = explicit_task_create(t, graph_creator_of(t, creator), flags, serial, codeptr, creation_context, &row);
@@ -56,16 +70,21 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
 }
 
 /* A taskwait with dependences appears as a task that is created and completes.  The data word of that task belongs to
- * the thread and has to stay 0, since taskwaits may nest. */
-static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr)
+ * the thread and has to stay 0, since taskwaits may nest.  undeferred: it waits for an undeferred task's dependences.
+ */
+static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint64_t word, const void *codeptr,
+                           bool undeferred)
 {
   task_data->value |= RT_TASK_WAITING;
   uint64_t moment = waiting_begin(t, FORMAT_WAIT_TASKS, codeptr);
   if (!graph_enter(t))
     return;
   ompt_data_t own = {.value = word};
-  if (span_of(t)->running)
-    span_of(t)->running->dependent_wait = explicit_task_index(t, &own);
+  struct task *running = span_of(t)->running;
+  if (running) {
+    running->dependent_wait = explicit_task_index(t, &own);
+    running->undeferred_code = undeferred ? (uint64_t)codeptr : 0;
+  }
   span_wait_begin(t, graph_task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
   construct_events_wait_begin(t, ompt_sync_region_taskwait, codeptr, moment);
   rt_inside_dec(t);
@@ -75,8 +94,12 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
                         bool dependent, const void *codeptr)
 {
   struct thread_state *t = rt_openmp_thread();
+  /* both also for a thread that is not known: what the entry points have noted must not stay */
   if (flags & ompt_task_undeferred)
-    codeptr = code_take_undeferred(codeptr); /* also for a thread that is not known: the address must not stay */
+    codeptr = code_take_undeferred(codeptr);
+  bool undeferred = flags & ompt_task_taskwait && rt_noted.allocation && !rt_gomp_task;
+  if (!(flags & ompt_task_taskwait))
+    rt_noted.allocation = NULL;
   if (!t)
     return;
   codeptr = code_of_task(t, task_data, codeptr);
@@ -85,7 +108,7 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
     word = new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr);
   if (flags & ompt_task_taskwait) {
     if (task_data)
-      dependent_wait(t, task_data, word, codeptr);
+      dependent_wait(t, task_data, word, codeptr, undeferred);
   } else if (word) {
     new_data->value = word;
   }

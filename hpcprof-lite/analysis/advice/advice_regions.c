@@ -59,6 +59,7 @@ static void add_by_kind(const struct advice_input *input, struct advice_region *
     most(&region->ordered, entry, advice_seconds(lost->synchronisation), true);
     break;
   case DIRECTIVE_TASK:
+    region->tasks_wait_s += advice_seconds(lost->synchronisation);
     count_tasks(input, region, entry->directive);
     break;
   case CONSTRUCT_TASK_EXEC:

@@ -85,7 +85,8 @@ const char *construct_text_lost(uint32_t kind, const struct construct_lost *lost
     return kind == DIRECTIVE_TASK ? "creation of tasks" : "the runtime's own work";
   if (kind == DIRECTIVE_BARRIER)
     return "waiting at the barrier";
-  return kind == DIRECTIVE_TASKWAIT || kind == DIRECTIVE_TASKGROUP ? "waiting for tasks" : "waiting for the lock";
+  bool tasks = kind == DIRECTIVE_TASKWAIT || kind == DIRECTIVE_TASKGROUP || kind == DIRECTIVE_TASK;
+  return tasks ? "waiting for tasks" : "waiting for the lock";
 }
 
 unsigned construct_text_decimals(uint64_t largest_ns)

@@ -232,7 +232,7 @@ bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, co
   return waits_at(t, how) || followed(t, how, code);
 }
 
-/* Puts the construct on the stack at which the thread waits.  Only those that the program names are counted. */
+/* Puts the construct on the stack at which the thread waits.  A task is counted when it is created. */
 static void push_waiting(struct thread_state *t, enum construct_wait how, uint32_t kind, uint32_t directive,
                          const void *code)
 {
@@ -247,7 +247,7 @@ static void push_waiting(struct thread_state *t, enum construct_wait how, uint32
   } else {
     const struct construct_known *known = construct_find_inside(t, kind, directive);
     frame->ended = 0;
-    if (how == CONSTRUCT_WAIT_OWN)
+    if (kind != FORMAT_DIRECTIVE_TASK && how == CONSTRUCT_WAIT_OWN)
       construct_count(t, known);
     construct_push(t, known->at, known->record, kind, FORMAT_TIME_BODY);
   }

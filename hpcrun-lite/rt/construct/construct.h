@@ -90,7 +90,7 @@ struct format_construct *construct_single_other(struct thread_state *t, uint32_t
 /* ---- waiting ---- */
 
 enum construct_wait {
-  CONSTRUCT_WAIT_OWN,         /* a taskwait or an explicit barrier: a construct of its own */
+  CONSTRUCT_WAIT_OWN,         /* a taskwait, an explicit barrier: a construct of its own; a task's dependences */
   CONSTRUCT_WAIT_WORKSHARING, /* the barrier after a worksharing construct; otherwise as the one above */
   CONSTRUCT_WAIT_GROUP,       /* at the end of the innermost taskgroup or taskloop; otherwise as the one above */
   CONSTRUCT_WAIT_REGION       /* at the end of the region */

@@ -68,6 +68,7 @@ struct task {
   uint32_t chunk;                   /* chunks that have created children */
   uint32_t ordered;                 /* number of its last ordered region in the loop */
   uint32_t dependent_wait;          /* task that stands for its taskwait with dependences */
+  uint64_t undeferred_code;         /* where it creates an undeferred task, for whose dependences it waits; 0: none */
   uint32_t scopes_open;
   uint16_t loop_slot, loop_depth; /* open loop: its place in the team + 1, and the depth of its scope */
   /* zero in free items, up to `fulfilled` */

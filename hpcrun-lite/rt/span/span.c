@@ -419,7 +419,7 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
       interval_offer(t, task, team);
   }
   uint32_t row = 0;
-  if (kind == ompt_sync_region_taskwait)
+  if (kind == ompt_sync_region_taskwait && !task->undeferred_code)
     directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_TASKWAIT, code), 0);
   else if (kind == ompt_sync_region_barrier_explicit && span_of(t)->open_region == (uint32_t)task->region)
     directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
