@@ -14,6 +14,7 @@ enum {
   CRITICAL = FORMAT_DIRECTIVE_CRITICAL,
   LOCK = FORMAT_DIRECTIVE_LOCK,
   TASK = FORMAT_DIRECTIVE_TASK,
+  TASKLOOP = FORMAT_DIRECTIVE_TASKLOOP,
   EXEC = FORMAT_CONSTRUCT_TASK_EXEC
 };
 enum { ENTER = FORMAT_TIME_ENTER, BODY = FORMAT_TIME_BODY, WAIT = FORMAT_TIME_WAIT, EXIT = FORMAT_TIME_EXIT };
@@ -256,7 +257,46 @@ static void a_barrier_elsewhere_belongs_to_no_construct(void **state)
   construct_wait_end(one, 14);
   assert_times(record_of(one, SINGLE, 2), 0, 0, 2, 0);
   assert_times(record_of(one, BARRIER, 3), 0, 0, 4, 0);
+  assert_int_equal(record_of(one, BARRIER, 3)->count, 1);
+}
+
+static void a_barrier_without_an_address_is_not_counted(void **state)
+{
+  (void)state;
+  region(0);
+  construct_wait_begin(one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 3, NULL, 5);
+  construct_wait_end(one, 9);
+  assert_times(record_of(one, BARRIER, 3), 0, 0, 4, 0);
   assert_int_equal(record_of(one, BARRIER, 3)->count, 0);
+}
+
+/* It is counted when the task is created. */
+static void a_task_waits_for_its_dependences(void **state)
+{
+  (void)state;
+  region(0);
+  construct_wait_begin(one, CONSTRUCT_WAIT_OWN, TASK, 3, (void *)0x1000, 5);
+  construct_wait_end(one, 9);
+  assert_times(record_of(one, TASK, 3), 0, 0, 4, 0);
+  assert_int_equal(record_of(one, TASK, 3)->count, 0);
+}
+
+/* A task that goes on in another thread has the same taskgroups, which count once. */
+static void taskgroups_go_on_with_their_task(void **state)
+{
+  (void)state;
+  region(0);
+  construct_group_reopen(one, GROUP, 2);
+  construct_group_reopen(one, TASKLOOP, 3);
+  construct_wait_begin(one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, NULL, 8);
+  construct_wait_end(one, 12);
+  construct_group_end(one, 12);
+  construct_wait_begin(one, CONSTRUCT_WAIT_GROUP, SINGLE, 0, NULL, 13);
+  construct_wait_end(one, 15);
+  construct_group_end(one, 15);
+  assert_int_equal(record_of(one, TASKLOOP, 3)->ticks[WAIT], 4);
+  assert_int_equal(record_of(one, GROUP, 2)->ticks[WAIT], 2);
+  assert_int_equal(record_of(one, TASKLOOP, 3)->count + record_of(one, GROUP, 2)->count, 0);
 }
 
 /* GCC's code announces no end of a single construct, and cancelled loops have none. */
@@ -335,7 +375,6 @@ static void a_taskgroup_waits_at_its_end(void **state)
 static void a_taskgroup_may_be_that_of_a_taskloop(void **state)
 {
   (void)state;
-  enum { TASKLOOP = FORMAT_DIRECTIVE_TASKLOOP };
   region(0);
   construct_group_begin(one, 2, 5);
   construct_taskloop_begin(one, 3, construct_new_group(one), 6);
@@ -480,6 +519,9 @@ int main(void)
       cmocka_unit_test_setup(an_untied_task_moves_on, setup),
       cmocka_unit_test_setup(the_barrier_after_a_construct_belongs_to_it, setup),
       cmocka_unit_test_setup(a_barrier_elsewhere_belongs_to_no_construct, setup),
+      cmocka_unit_test_setup(taskgroups_go_on_with_their_task, setup),
+      cmocka_unit_test_setup(a_task_waits_for_its_dependences, setup),
+      cmocka_unit_test_setup(a_barrier_without_an_address_is_not_counted, setup),
       cmocka_unit_test_setup(the_next_barrier_ends_a_construct, setup),
       cmocka_unit_test_setup(threads_without_a_section_wait_for_others, setup),
       cmocka_unit_test_setup(sections_that_are_announced_together, setup),

@@ -247,7 +247,7 @@ static void push_waiting(struct thread_state *t, enum construct_wait how, uint32
   } else {
     const struct construct_known *known = construct_find_inside(t, kind, directive);
     frame->ended = 0;
-    if (kind != FORMAT_DIRECTIVE_TASK && how == CONSTRUCT_WAIT_OWN)
+    if (kind != FORMAT_DIRECTIVE_TASK && (how == CONSTRUCT_WAIT_OWN || (how == CONSTRUCT_WAIT_WORKSHARING && code)))
       construct_count(t, known);
     construct_push(t, known->at, known->record, kind, FORMAT_TIME_BODY);
   }

@@ -1,0 +1,163 @@
+/* Constructs about which libomp's events do not say all: clang_rows FORM THREADS. */
+#include <omp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 3 };
+
+static volatile int sink, deferred, none;
+static int private_copy;
+#pragma omp threadprivate(private_copy)
+
+static __attribute__((noinline)) void work(void)
+{
+  sink++;
+}
+
+static void sections(void)
+{
+  for (int i = 0; i < ROUNDS; i++) {
+#pragma omp parallel // @ region of sections
+    {
+#pragma omp sections // @ sections
+      {
+#pragma omp section
+        work();
+#pragma omp section
+        work();
+#pragma omp section
+        work();
+      }
+#pragma omp sections nowait // @ one
+      {
+        work();
+      }
+    }
+  }
+}
+
+/* The code of clang for a taskloop begins a taskgroup, as that for a taskgroup does. */
+static void groups(void)
+{
+#pragma omp parallel // @ region of groups
+  {
+#pragma omp taskgroup // @ at once
+    {
+#pragma omp taskloop num_tasks(2) nogroup // @ loop at once
+      for (int i = 0; i < 2; i++)
+        work();
+    }
+#pragma omp taskgroup // @ later
+    {
+      work();
+#pragma omp taskloop num_tasks(2) nogroup // @ loop later
+      for (int i = 0; i < 2; i++)
+        work();
+#pragma omp taskloop num_tasks(2) // @ loop inside
+      for (int i = 0; i < 2; i++)
+        work();
+    }
+#pragma omp taskloop num_tasks(2) // @ loop alone
+    for (int i = 0; i < 2; i++)
+      work();
+  }
+}
+
+static void dependent(void)
+{
+  int first = 0, second = 0;
+  (void)first, (void)second;
+#pragma omp parallel // @ region of dependent
+#pragma omp masked   // @ masked
+  for (int i = 0; i < ROUNDS; i++) {
+#pragma omp task depend(out : first) // @ deferred
+    work();
+#pragma omp task if (deferred) depend(inout : first) depend(out : second) // @ undeferred
+    {
+#pragma omp task // @ inside
+      work();
+#pragma omp task if (deferred) // @ independent
+      work();
+      work();
+    }
+#pragma omp task depend(inout : second) // @ last
+    work();
+#pragma omp taskwait depend(in : second) // @ wait
+    work();
+  }
+}
+
+/* The parts of an untied task may run in different threads. */
+static void untied(void)
+{
+#pragma omp parallel // @ region of untied
+  {
+#pragma omp task untied // @ untied
+    {
+#pragma omp taskgroup // @ outer
+      {
+#pragma omp task // @ in outer
+        work();
+#pragma omp taskgroup // @ inner
+        {
+#pragma omp task // @ in inner
+          work();
+          work();
+        }
+#pragma omp task // @ after inner
+        work();
+        work();
+      }
+#pragma omp taskloop num_tasks(2) // @ loop
+      for (int i = 0; i < 2; i++)
+        work();
+      work();
+    }
+    work();
+  }
+}
+
+/* What newer releases of clang emit for a scope: only the barrier at its end. */
+static void end_of_scope(void)
+{
+  struct ident {
+    int32_t reserved, flags, other[2];
+    const char *place;
+  };
+  extern int __kmpc_global_thread_num(struct ident *);
+  extern void __kmpc_barrier(struct ident *, int);
+  static struct ident ident = {.flags = 0x42, .place = ";unknown;unknown;0;0;;"};
+  __kmpc_barrier(&ident, __kmpc_global_thread_num(&ident)); // @ scope
+}
+
+static void barriers(void)
+{
+  for (int i = 0; i < ROUNDS; i++) {
+#pragma omp parallel copyin(private_copy) // @ region of barriers
+    {                                     // @ copyin
+      work();
+      end_of_scope();
+#pragma omp for // @ empty
+      for (int k = 0; k < none; k++)
+        work();
+      work();
+    }
+  }
+}
+
+int main(int count, char **words)
+{
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } forms[] = {
+      {"sections", sections}, {"groups", groups}, {"dependent", dependent}, {"untied", untied}, {"barriers", barriers}};
+  omp_set_num_threads(count > 2 ? atoi(words[2]) : 2);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (count > 1 && !strcmp(words[1], forms[i].name)) {
+      forms[i].run();
+      return 0;
+    }
+  return 2;
+}
