@@ -25,6 +25,7 @@
 #define FORMAT_LIVE_SUFFIX ".live"                       /* of a process that runs or was killed */
 #define FORMAT_PART_SUFFIX ".part"                       /* packed, but not complete yet */
 #define FORMAT_FLUSH_SUFFIX ".flush"                     /* work and span as of the last flush, beside .live */
+#define FORMAT_LAUNCH_MARKER "launch"                    /* the file that the launcher makes in its directory */
 #define FORMAT_SNAPSHOT_MARKER "snapshot"                /* a file in a directory that was copied while processes ran */
 #define FORMAT_SNAPSHOT_TITLE "hpcrun-lite snapshot on " /* how it begins */
 #define FORMAT_GRAPH_SUFFIX ".graph"                     /* of the graph log */

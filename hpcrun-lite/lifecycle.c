@@ -20,6 +20,7 @@
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/control/command.h"
+#include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/core/touch.h"
 #include "hpcrun-lite/rt/filter/filter.h"
@@ -141,6 +142,9 @@ bool lifecycle_start(void)
   }
   process.active = true;
   start_window();
+  writer_times();
+  if (rt.pid == config.first_pid)
+    arena_create_live_file(); /* however early the program is killed, it leaves a report; before the first sample */
   extern void *__libc_stack_end;
   thread_start((uint64_t)__libc_stack_end - START_SLACK, 0);
   return true;

@@ -53,6 +53,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     message_print(
         "the OpenMP runtime is linked into the executable: its frames appear in the contexts; link it dynamically");
   rt.ompt = true;
+  writer_runtime();
   return 1;
 }
 
@@ -87,7 +88,6 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
   char name[sizeof process.runtime];
   snprintf(name, sizeof name, "%s (OpenMP %u)", runtime, omp_version);
   process_add_runtime(name);
-  writer_runtime();
   return &result;
 }
 

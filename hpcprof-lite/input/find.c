@@ -63,9 +63,10 @@ static void list_directory(const char *directory, struct path_list *list, struct
   }
   uint32_t before = list->count;
   errno = 0;
-  bool series = false; /* of hpcrun-lite --scaling */
+  bool series = false, launched = false; /* of hpcrun-lite --scaling; by hpcrun-lite */
   for (struct dirent *entry; (entry = readdir(open_directory)); errno = 0) {
     series |= is_of_series(entry->d_name);
+    launched |= !strcmp(entry->d_name, FORMAT_LAUNCH_MARKER);
     if (is_measurement(entry->d_name))
       list_add(list, directory, entry->d_name);
   }
@@ -74,6 +75,11 @@ static void list_directory(const char *directory, struct path_list *list, struct
   if (list->count == before && series)
     problems_add(problems,
                  "'%s' holds the runs of hpcrun-lite --scaling: use hpcprof-lite --scaling, or give one of them",
+                 directory);
+  else if (list->count == before && launched)
+    problems_add(problems,
+                 "no measurements in '%s': the program ended before measuring began, or cannot be measured; for the "
+                 "reason: hpcrun-lite --diagnose COMMAND",
                  directory);
   else if (list->count == before)
     problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",

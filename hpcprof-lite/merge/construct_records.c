@@ -587,7 +587,7 @@ void construct_records_read(struct read_file *file, struct profile_process *proc
   size_t all = load(&build);
   if (all && process->workspan.tick_ns > 0)
     build_times(&build, all);
-  else if (all)
+  else if (all && !process->unfinished) /* a kill at the start is reported as such */
     problems_add(problems, "%s: the rate of the time-stamp counter is not known: times of constructs are left out",
                  process->path);
   report_faults(&build);

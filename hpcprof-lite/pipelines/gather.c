@@ -41,6 +41,15 @@ static void report_files(struct job *job)
                     files - FILES_REPORTED, terminal_plural(files - FILES_REPORTED));
 }
 
+/* Whether samples were taken, or none was wanted. */
+static bool was_sampled(const struct profile_process *process)
+{
+  uint64_t samples = profile_unsampled(process);
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    samples |= process->threads[i].stored.samples;
+  return samples;
+}
+
 /* Prints why the measurement of a process is incomplete. */
 static void report_incomplete(const struct profile_process *process)
 {
@@ -51,7 +60,10 @@ static void report_incomplete(const struct profile_process *process)
     state = "is still running";
   if (process->superseded)
     job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
-  if (process->unfinished && process->usable)
+  if (process->unfinished && process->usable && !was_sampled(process))
+    job_print_error("%s: process %u %s, before its first sample: %s", process->path, process->pid, state,
+                    process->workspan.tick_ns > 0 ? "constructs are reported until then" : "no times are known");
+  else if (process->unfinished && process->usable)
     job_print_error("%s: process %u %s: reported up to its last sample, after %.3f s%s", process->path, process->pid,
                     state, (double)process->wall_ns / 1e9,
                     process->lost[LOSS_UNKEPT] ? ", except for tables that could not be kept on disk" : "");

@@ -154,7 +154,7 @@ static bool read_marker(int directory, char id[KNOWN_FILE_ID_BYTES])
 {
   for (int waited_ms = 0;; waited_ms += 10) {
     struct stat status;
-    int fd = safe_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
+    int fd = safe_file_open(directory, FORMAT_LAUNCH_MARKER, O_RDONLY, geteuid());
     if (fd < 0)
       return false;
     bool marked = known_file_read_marker(fd, id);
@@ -172,12 +172,12 @@ static int write_marker(int directory, const char *id)
   assert(*id && strlen(id) < KNOWN_FILE_ID_BYTES);
   char text[KNOWN_FILE_ID_BYTES + 1];
   int length = snprintf(text, sizeof text, "%s\n", id);
-  int fd = openat(directory, KNOWN_FILE_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = openat(directory, FORMAT_LAUNCH_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0)
     return errno;
   int error = write(fd, text, (size_t)length) == length ? 0 : errno;
   if (error)
-    safe_file_remove(directory, KNOWN_FILE_MARKER, fd);
+    safe_file_remove(directory, FORMAT_LAUNCH_MARKER, fd);
   if (close(fd) != 0 && error == 0)
     error = errno;
   return error;
@@ -483,7 +483,7 @@ void directory_give_back(const char *path, const struct directory_origin *origin
   if (directory < 0)
     return;
   if (read_marker(directory, id) && strncmp(id, LAUNCH_ID, strlen(LAUNCH_ID)) == 0) {
-    unlinkat(directory, KNOWN_FILE_MARKER, 0);
+    unlinkat(directory, FORMAT_LAUNCH_MARKER, 0);
     if (origin->created)
       rmdir(path);
   }

@@ -601,11 +601,18 @@ void writer_begin(void)
   times_keep(record);
 }
 
+void writer_times(void)
+{
+  if (writer.process)
+    times_process(writer.process);
+}
+
 void writer_runtime(void)
 {
   if (!writer.process)
     return;
   writer.process->runtime = modules_string(process.runtime);
+  writer_times();
   writer_notes();
 }
 

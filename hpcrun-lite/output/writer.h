@@ -22,7 +22,11 @@ void writer_start(void);
 /* Describes the process in the live file, as far as it is known at the start. */
 void writer_begin(void);
 
-/* An OpenMP runtime has started: adds its description, and corrects the notes. */
+/* Stores the process's times until now, and the length of a tick: if the program is killed before its first sample, a
+ * reader has no later ones. */
+void writer_times(void);
+
+/* An OpenMP runtime has started: adds its description, and corrects the times and the notes. */
 void writer_runtime(void);
 
 /* Something has changed that the notes state. */

@@ -133,6 +133,29 @@ NOINLINE static void forks(void)
       work(0.002);
 }
 
+/* Ends before the first sample. */
+NOINLINE static void at_once(void)
+{
+  abort();
+}
+
+NOINLINE static void criticals(void)
+{
+  static volatile int entered;
+#pragma omp parallel num_threads(1)
+  for (int i = 0; i < 3; i++) {
+#pragma omp critical
+    entered++;
+  }
+  abort();
+}
+
+__attribute__((constructor)) static void before_main(void)
+{
+  if (getenv("KILL_BEFORE_MAIN"))
+    abort();
+}
+
 NOINLINE static void go(const char *form)
 {
   static const struct {
@@ -141,7 +164,7 @@ NOINLINE static void go(const char *form)
   } forms[] = {{"iterations", iterations}, {"endless", endless}, {"tasks", tasks},
                {"single", single},         {"asleep", asleep},   {"locked", locked},
                {"threads", threads},       {"fixed", fixed},     {"exec", exec},
-               {"forks", forks}};
+               {"forks", forks},           {"at once", at_once}, {"criticals", criticals}};
   for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
     if (!strcmp(form, forms[i].name))
       forms[i].run();

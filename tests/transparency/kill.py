@@ -167,11 +167,47 @@ def killed_as_it_starts(directory):
         victim = Victim(directory, program, "endless")
         time.sleep(RANDOM.uniform(0, 0.08))
         victim.kill()
-        if not os.path.isdir(victim.output) or not files(victim.output, ".live"):
+        if not os.path.isdir(victim.output):
             continue
         done = view(victim.output, "summary")
-        assert done.returncode in (0, 1), (done, SEED)
-        assert "was killed" in done.stderr or "killed when it started" in done.stderr, (done.stderr, SEED)
+        if files(victim.output, ".live"):
+            nothing = "killed when it started" in done.stderr  # while the file was made
+            assert done.returncode == nothing and (nothing or "was killed" in done.stderr), (done, SEED)
+        else:
+            assert done.returncode == 1 and "ended before measuring began" in done.stderr, (done.stderr, SEED)
+
+
+@tap.case
+def killed_before_the_first_sample(directory):
+    """A program that ends at once leaves a report: that of its constructs, where it has come to any."""
+    for made in programs():
+        for form, constructs in (("before main", 0), ("at once", 0), ("criticals", 3)):
+            for options in ((), ("-p", "log"), ("-t",), ("-p", "off")):
+                settings = {"KILL_BEFORE_MAIN": "1"} if form == "before main" else {}
+                victim = Victim(directory, made, form, options=("-e", "task-clock@f1", *options), **settings)
+                victim.process.communicate(timeout=30)
+                assert victim.process.returncode == -signal.SIGABRT, (form, victim.process.returncode)
+                done = view(victim.output, "summary", "text")
+                assert done.returncode == 0 and "before its first sample" in done.stderr, (form, options, done)
+                assert "1 process was killed" in done.stdout and "0 samples" in done.stdout, (form, options, done)
+                if options != ("-p", "off"):
+                    found = sum(int(row["exec_count"]) for row in rows(victim.output, "regions")[0]
+                                if row["kind"] == "critical" and row["thread"] == "SUM")
+                    assert found == constructs, (form, options, found)
+
+
+@tap.case
+def killed_before_measuring_began(directory):
+    """Then the directory holds nothing but the launcher's marker."""
+    output = os.path.join(directory, "m")
+    done = tap.run(tap.LAUNCHER, "-q", "-o", output, "--", "/bin/sh", "-c", "true", cwd=directory)
+    assert done.returncode == 0, done
+    for name in os.listdir(output):
+        if name != "launch":
+            os.unlink(os.path.join(output, name))
+    done = view(output, "summary", "text")
+    assert done.returncode == 1 and "ended before measuring began" in done.stderr, done
+    assert "hpcrun-lite --diagnose COMMAND" in done.stderr, done
 
 
 def works(output):

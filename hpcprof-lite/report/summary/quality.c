@@ -173,10 +173,13 @@ static void print_unsampled(struct quality *quality)
 /* Prints how many processes are known only up to their last samples, and why, in the singular and in the plural. */
 static void print_cut(struct quality *quality, uint32_t count, const char *one, const char *several)
 {
+  bool sampled = quality->report->totals->samples || quality->report->totals->unsampled;
   if (count == 1)
-    print_hint(quality, "1 process %s: reported up to its last sample", one);
+    print_hint(quality, "1 process %s%s", one,
+               sampled ? ": reported up to its last sample" : ", before its first sample");
   else if (count)
-    print_hint(quality, "%" PRIu32 " processes %s: reported up to their last sample", count, several);
+    print_hint(quality, "%" PRIu32 " processes %s%s", count, several,
+               sampled ? ": reported up to their last sample" : ", before their first sample");
 }
 
 /* Prints which processes were killed or still run. */

@@ -77,6 +77,11 @@ static void print_samples(const struct report *report, const struct terminal *te
                  "level = off or --paused");
   else if (!run->samples && has_time_for_samples(report))
     print_no_samples(report, terminal);
+  else if (!run->samples && run->unfinished)
+    print_reason(report, terminal,
+                 "nothing was sampled, because the program was killed before its first sample. Measure again: "
+                 "hpcrun-lite -e %s@f1000 COMMAND",
+                 event);
   else if (!run->samples && run->by_wall)
     print_reason(report, terminal,
                  "nothing was sampled, because the program ran too briefly. Measure again: hpcrun-lite -e wall@f1000 "

@@ -214,9 +214,9 @@ static int find_marker(int directory, uid_t *owner)
 {
   char id[KNOWN_FILE_ID_BYTES];
   struct stat status;
-  int marker = safe_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, geteuid());
+  int marker = safe_file_open(directory, FORMAT_LAUNCH_MARKER, O_RDONLY, geteuid());
   if (marker < 0 && errno == EPERM && fstat(directory, &status) == 0)
-    marker = safe_file_open(directory, KNOWN_FILE_MARKER, O_RDONLY, status.st_uid);
+    marker = safe_file_open(directory, FORMAT_LAUNCH_MARKER, O_RDONLY, status.st_uid);
   if (marker < 0)
     return errno == EACCES ? EACCES : ENOENT;
   bool marked = known_file_read_marker(marker, id) && fstat(marker, &status) == 0;
@@ -240,7 +240,7 @@ static bool open_directory(struct targets *targets, char *message, size_t messag
     snprintf(message, message_size, "cannot read '%.400s': %s", targets->directory, strerror(error));
   else if (error)
     snprintf(message, message_size,
-             "'%.400s' is not a measurement directory (it has no valid file '" KNOWN_FILE_MARKER
+             "'%.400s' is not a measurement directory (it has no valid file '" FORMAT_LAUNCH_MARKER
              "'): give the directory of -o, or a process id",
              targets->directory);
   return !error;

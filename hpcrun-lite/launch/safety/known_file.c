@@ -296,7 +296,7 @@ static bool has_contents(int fd, const char *name)
     return is_code_text(fd, is_code(name, true));
   if (!strcmp(name, FORMAT_SNAPSHOT_MARKER))
     return is_snapshot_text(fd);
-  return !strcmp(name, KNOWN_FILE_MARKER) && is_marker(fd);
+  return !strcmp(name, FORMAT_LAUNCH_MARKER) && is_marker(fd);
 }
 
 bool known_file_is(int directory, const char *name)

@@ -22,7 +22,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define KNOWN_FILE_MARKER "launch"
 /* What the line of the marker may begin with: variables that name a job, and the others of directory.c. */
 #define KNOWN_FILE_JOBS "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID"
 #define KNOWN_FILE_SLURM "SLURM"

@@ -77,8 +77,9 @@ void arena_reset(void);
 void arena_keep(const char *path);
 
 /* Makes the live file and moves all tables into it; does nothing if that has happened or no file was announced.  The
- * caller must be the only thread: called at the first sample, when an OpenMP runtime begins, and before a second thread
- * begins.  Most child processes of a shell end before any of these and never get a file. */
+ * caller must be the only thread: called at the start of the command's first process, and in others at the first
+ * sample, when an OpenMP runtime begins, and before a second thread begins.  Most child processes of a shell end before
+ * any of these and never get a file. */
 void arena_create_live_file(void);
 
 /* CTL, when a second thread begins: gives up the live file if it has not been made yet, and counts the loss. */
