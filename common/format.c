@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "common/format.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,4 +229,29 @@ const char *format_loss_text(unsigned loss, uint64_t count)
 const char *format_loss_remedy(unsigned loss)
 {
   return loss < sizeof losses / sizeof *losses ? losses[loss].remedy : NULL;
+}
+
+const char *format_write_remedy(int error)
+{
+  switch (error) {
+  case ENOSPC:
+  case EDQUOT:
+    return "make room on the disk, or give another directory (-o)";
+  case EFBIG:
+    return "raise the limit of file sizes (ulimit -f)";
+  case EMFILE:
+  case ENFILE:
+    return "raise the limit of descriptors (ulimit -n)";
+  case EACCES:
+  case EPERM:
+    return "if it changes its user, measure it as that user, or in a directory of that user (-o DIR --trust-directory)";
+  case EROFS:
+    return "give a directory on a disk that can be written (-o)";
+  case ENOENT:
+  case ENOTDIR:
+  case ESTALE:
+    return "the directory must stay where it is, within the program's root: give another one (-o)";
+  default:
+    return "give another directory (-o)";
+  }
 }

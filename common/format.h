@@ -161,8 +161,8 @@ enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
   M(uint32_t, command)     /* string: command line */                                                                  \
   M(uint32_t, runtime)     /* string: the OpenMP runtime's description; "": none is attached */                        \
   M(uint32_t, notes)       /* string: lines on how it was measured, separated by '\n'; may be "" */                    \
-  F(uint32_t, reserved)                                                                                                \
-  F(uint64_t, regions) /* parallel regions begun */                                                                    \
+  F(uint32_t, write_error) /* errno: why it could not write its file, and left this live one; 0: it could */           \
+  F(uint64_t, regions)     /* parallel regions begun */                                                                \
   A(uint64_t, lost, FORMAT_LOST_MAX)                                                                                   \
   FORMAT_WORKSPAN_FIELDS(F)                                                                                            \
   F(uint64_t, paused_ns)         /* of wall_ns: measuring was paused */                                                \
@@ -685,5 +685,6 @@ const char *format_table_name(unsigned table);
 const char *format_loss_name(unsigned loss);                 /* NULL after the last one in use */
 const char *format_loss_text(unsigned loss, uint64_t count); /* the name as it reads after that count */
 const char *format_loss_remedy(unsigned loss);               /* likewise */
+const char *format_write_remedy(int error);                  /* what helps where a file could not be written */
 
 #endif

@@ -195,8 +195,11 @@ static void finish_thread(struct thread_state *t, uint64_t cpu_ns)
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     process.finished_lost[i] += t->record->lost[i];
   thread_state_remove(t);
-  if (written || !left_in_live_file())
-    thread_state_release(t);
+  if (!written && left_in_live_file())
+    return;
+  if (!written)
+    writer_lose_thread(t);
+  thread_state_release(t);
 }
 
 /* What the thread has counted until now belongs to the construct that is open. */

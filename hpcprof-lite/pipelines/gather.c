@@ -58,6 +58,8 @@ static void report_incomplete(const struct profile_process *process)
     state = "was running when the snapshot was taken";
   else if (process->running)
     state = "is still running";
+  else if (process->write_error)
+    state = "could not write its file";
   if (process->superseded)
     job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
   if (process->unfinished && process->usable && !was_sampled(process))

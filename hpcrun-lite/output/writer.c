@@ -57,6 +57,7 @@ static struct {
   struct buffer common, threads;  /* common is written first: threads refer to it */
   off_t written, mark;
   struct shared shared, shared_mark;
+  size_t released; /* bytes in `threads` of threads whose memory is released */
   bool exists, whole, failed;
   double ns_per_tick; /* converts work that is counted in ticks */
   ZSTD_CCtx *zstd;
@@ -96,20 +97,40 @@ void writer_start(void)
   name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
 }
 
-static bool live_file_stays(void)
+static enum losses_kept look_for_live_file(void)
 {
   static char path[sizeof writer.path];
+  if (!arena_kept())
+    return LOSSES_GONE;
   name_file(path, sizeof path, FORMAT_LIVE_SUFFIX);
-  return arena_kept() && access(path, F_OK) == 0;
+  return access(path, F_OK) == 0 || errno == EACCES ? LOSSES_KEPT : LOSSES_UNSEEN;
 }
 
-static void fail(const char *what, int error, size_t lost)
+static void report_failure(const char *what, const struct losses_write *write)
 {
-  atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], lost);
-  if (!writer.failed && config.verbosity)
-    message_print("cannot %s %s: %s; measurements of process %d %s", what, writer.path, message_error(error), rt.pid,
-                  live_file_stays() ? "stay as they are, in its " FORMAT_LIVE_SUFFIX " file" : "are lost");
+  static const char *const texts[] = {[LOSSES_GONE] = "is lost",
+                                      [LOSSES_KEPT] = "stays in its live file",
+                                      [LOSSES_UNSEEN] = "stays in its live file, unless that was removed"};
+  bool unkept = write->kept != LOSSES_GONE && process_lost(FORMAT_LOST_UNKEPT);
+  message_print("cannot %s %s: %s; what process %d measured %s%s%s; %s", what, writer.path, message_error(write->error),
+                rt.pid, texts[write->kept], unkept ? ", except for tables that could not be kept on disk" : "",
+                span_process.online && write->kept != LOSSES_GONE ? ", without work and span" : "",
+                format_write_remedy(write->error));
+}
+
+/* Nothing more is written.  What the buffers hold is in the live file, too, but for what released threads left. */
+static void fail(const char *what, int error)
+{
+  size_t buffered = writer.common.used - writer.common.done + writer.threads.used - writer.threads.done;
+  if (writer.failed)
+    return;
   writer.failed = true;
+  process.write = (struct losses_write){error, look_for_live_file()};
+  atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], process.write.kept == LOSSES_GONE ? buffered : writer.released);
+  if (config.verbosity)
+    report_failure(what, &process.write);
+  if (writer.process)
+    writer.process->write_error = (uint32_t)error;
 }
 
 /* Writes the rest of a buffer.  Returns 0 or errno. */
@@ -129,7 +150,7 @@ static int write_buffer(const struct sys_own *file, struct buffer *buffer)
 static void append(bool last)
 {
   struct sys_own file;
-  const char *what = "create";
+  const char *what = writer.exists ? "open" : "create";
   int error = EBADF;
   if ((!writer.common.used && !writer.threads.used) || writer.failed)
     return;
@@ -150,7 +171,9 @@ static void append(bool last)
   if (!last && (error == EMFILE || error == ENFILE || error == EBADF))
     return; /* the program uses all descriptors, or has closed this one: the rest is kept for later */
   if (error)
-    fail(what, error, writer.common.used - writer.common.done + writer.threads.used - writer.threads.done);
+    fail(what, error);
+  else
+    writer.released = 0;
 }
 
 static bool reserve(struct buffer *buffer, size_t size)
@@ -191,6 +214,8 @@ static void put(struct buffer *to, enum format_table table, uint32_t owner, uint
   struct format_extent head = {
       .table = (uint16_t)table, .owner = owner, .first = first, .count = count, .record_size = record_size};
   size_t raw_size = (size_t)count * record_size;
+  if (writer.failed) /* the live file has the records */
+    return;
   if (!count || !reserve(to, format_pack_bound(raw_size))) {
     if (count)
       atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], raw_size);
@@ -418,10 +443,26 @@ bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns)
 {
   bool sampled = sampling_of(t)->nodes.count > 1 || t->record->samples || marks_of(t)->user_counts.count ||
                  counts_of(t)->records.count; /* a sample of an idle thread is in no node */
+  size_t before = writer.threads.used;
   put_thread(t, cpu_ns, true);
   if (sampled)
     flush(false);
-  return !sampled || (!writer.failed && !writer.threads.used);
+  else if (writer.threads.used > before)
+    writer.released += writer.threads.used - before;
+  return !writer.failed && (!sampled || !writer.threads.used);
+}
+
+static size_t table_bytes(const struct table *table)
+{
+  return (size_t)table->count * table->record_size;
+}
+
+void writer_lose_thread(const struct thread_state *t)
+{
+  const struct sampling_thread *sampling = sampling_of(t);
+  size_t bytes = table_bytes(&sampling->nodes) + table_bytes(&sampling->values) + table_bytes(&sampling->waits) +
+                 table_bytes(&construct_of(t)->records) + sizeof *t->record;
+  atomic_fetch_add(&rt.lost[FORMAT_LOST_WRITES], bytes);
 }
 
 /* The offset of a string that may be in the table already, at `known`. */
@@ -705,7 +746,7 @@ void writer_commit(void)
     return;
   int error = pinned_rename(&writer.file, writer.whole_path, NULL);
   if (error) {
-    fail("rename", error, 0);
+    fail("rename", error);
     return;
   }
   writer.whole = true;
@@ -750,12 +791,12 @@ void writer_rewind(void)
 {
   int error = writer.whole ? pinned_rename(&writer.file, writer.path, NULL) : 0;
   if (error)
-    fail("rewind", error, 0);
+    fail("rewind", error);
   writer.whole = false;
   if (writer.mark < 0)
     remove_file();
   else if ((error = cut_file()) != 0)
-    fail("rewind", error, 0);
+    fail("rewind", error);
   writer.written = writer.mark < 0 ? 0 : writer.mark;
   writer.shared = writer.shared_mark;
   arena_restore();

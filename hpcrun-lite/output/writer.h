@@ -5,8 +5,8 @@
  * is removed. So at every moment either .hpcrun exists and is complete, or .live and .part together are.
  *
  * Context: CTL, under the CTL lock, except writer_start() and writer_begin(), which run before the process has
- * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  Bytes that cannot be
- * written are counted and reported once; the program runs on.
+ * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  If the file
+ * cannot be written, this is reported once, with the remedy: the live file keeps the data, and the program runs on.
  */
 #ifndef HPCRUN_LITE_OUTPUT_WRITER_H
 #define HPCRUN_LITE_OUTPUT_WRITER_H
@@ -38,6 +38,9 @@ void writer_thread(struct thread_state *t, uint64_t cpu_ns);
 
 /* The same for a thread that ends.  Returns false if its data are not in the file yet. */
 bool writer_thread_ended(struct thread_state *t, uint64_t cpu_ns);
+
+/* Counts the data of an ended thread, which are not in the file and whose memory is going to be released, as lost. */
+void writer_lose_thread(const struct thread_state *t);
 
 /* Writes the tables of the process: then everything is in .part. */
 void writer_process(void);

@@ -34,7 +34,7 @@ static void say_counts(void)
     snprintf(rank, sizeof rank, "rank %d: ", config.rank);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     lost[i] = process_lost(i);
-  losses_text(lost, losses);
+  losses_text(lost, &process.write, losses);
   char attached[sizeof process.runtime + 32];
   const char *missing = process_openmp_missing();
   snprintf(attached, sizeof attached, "OpenMP attached (%s)", process.runtime);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hpcrun-lite/process/losses.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
 struct process {
@@ -27,6 +28,7 @@ struct process {
   char executable[4096];
   char command[1024];
   const char *unwind_fault; /* why stacks cannot be unwound, or NULL */
+  struct losses_write write;
   uint64_t finished_samples, finished_lost[FORMAT_LOST_MAX], finished_regions; /* of threads that have ended */
 };
 

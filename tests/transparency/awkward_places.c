@@ -92,6 +92,20 @@ static void other_root(const char *place, const char *how)
   }
 }
 
+/* Gives up its privileges, as daemons do, with so many threads that end before and after it.  The user is one to whom
+ * no file belongs. */
+static void other_user(unsigned threads)
+{
+  enum { USER = 12345 };
+  leaf_work(0.15);
+  for (unsigned i = 0; i < threads; i++)
+    run_thread(0.05 / threads);
+  printf("%d\n", setgid(USER) || setuid(USER));
+  leaf_work(0.1);
+  for (unsigned i = 0; i < threads; i++)
+    run_thread(0.05 / threads);
+}
+
 /* Runs the command in $VANISH without the profiler, and works on. */
 static void vanishes(void)
 {
@@ -249,6 +263,8 @@ int main(int argc, char **argv)
     dies(argv[2]);
   else if (!strcmp(which, "root"))
     other_root(argv[2], argv[3]);
+  else if (!strcmp(which, "user"))
+    other_user((unsigned)strtoul(argv[2], NULL, 0));
   else if (!strcmp(which, "vanishes"))
     vanishes();
   else if (!strcmp(which, "descriptors"))

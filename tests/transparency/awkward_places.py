@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from alone_and_measured import LONG, built, cases, check
 from measured import Measurement, tap, work_of
+from report import report
 
 program = built("awkward_places.c", name="awkward_places", openmp=False)
 ends = built("awkward_ends.c", "clang", name="awkward_ends")
@@ -49,12 +50,49 @@ def another_root_and_an_orderly_end(directory):
 
 @tap.case
 def another_root_and_a_kill(directory):
-    rooted(directory, "kill", "are lost")
+    rooted(directory, "kill", "unless that was removed")
 
 
 @tap.case
 def another_root_and_a_fork(directory):
     rooted(directory, "fork", "not written")
+
+
+def measured_as_another_user(directory, threads, *options):
+    """The program works for 0.15 s before and for 0.1 s after it gives up its privileges, and its threads for 0.05 s
+    each time."""
+    tap.need_root()
+    alone = tap.run(program(), "user", str(threads), cwd=directory)
+    run = Measurement(directory, program(), "user", str(threads), options=("-e", "task-clock@f5000", *options))
+    assert (run.done.returncode, run.done.stdout) == (alone.returncode, "0\n"), (alone, run.done)
+    return run
+
+
+@tap.case
+def another_user(directory):
+    """What cannot be written any more is kept in the live file, and called kept; the remedy fits, and helps."""
+    run = measured_as_another_user(directory, 1)
+    seen = work_of(run.tree(), "leaf_work")
+    tap.timed(0.9 * 0.35 <= seen <= 1.1 * 0.35, (seen, run.done))
+    assert "stays in its live file" in run.done.stderr and "lost" not in run.done.stderr, run.done.stderr
+    assert "-o DIR --trust-directory" in run.done.stderr and "make room" not in run.done.stderr, run.done.stderr
+    said = report("--view", "summary", run.output)
+    assert said.returncode == 0 and "could not write its file" in said.stderr, said
+    assert "was killed" not in said.stderr and "could not write its file (Permission denied)" in said.stdout, said
+    of_user = os.path.join(directory, "of_user")
+    os.mkdir(of_user)
+    os.chmod(directory, 0o755)
+    os.chown(of_user, 12345, 12345)
+    run = measured_as_another_user(directory, 0, "-o", of_user, "--trust-directory")
+    assert "written" not in run.done.stderr and "kept" not in run.done.stderr, run.done.stderr
+    assert any(name.endswith(".hpcrun") for name in os.listdir(of_user)), os.listdir(of_user)
+
+
+@tap.case
+def another_user_and_many_threads(directory):
+    """Of the threads that end later, 200 stay in the live file; the others' data are counted as lost."""
+    run = measured_as_another_user(directory, 250)
+    assert "file not written, its data kept" in run.done.stderr and " bytes not written" in run.done.stderr, run.done
 
 
 def vanishing(directory, command, kept):

@@ -4,6 +4,7 @@
 #include "tests/support/compose_measurement.h"
 #include "tests/support/unit.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 enum { OF_PROCESS = 3, OF_THREAD = 4 };
@@ -113,6 +114,8 @@ static void the_threads_view_reports_lost_samples(void **state)
   }
 }
 
+static const struct losses_write written;
+
 static void the_line_at_exit_reports_each(void **state)
 {
   char text[LOSSES_TEXT_MAX];
@@ -121,10 +124,39 @@ static void the_line_at_exit_reports_each(void **state)
     uint64_t lost[FORMAT_LOST_MAX] = {0};
     bool of_files = i == FORMAT_LOST_WRITES || i == FORMAT_LOST_LOG || i == FORMAT_LOST_UNKEPT;
     lost[i] = 12;
-    losses_text(lost, text);
+    losses_text(lost, &written, text);
     expect(text, "12 %s", format_loss_name(i));
     expect(text, "%s",
            of_files ? format_loss_remedy(i) : "remedies: see 'Measurement quality' in hpcprof-lite's summary");
+  }
+}
+
+/* A file that cannot be written is no loss where the live file stays; the remedy fits the error. */
+static void the_line_at_exit_reports_what_is_kept(void **state)
+{
+  static const struct {
+    int error;
+    const char *remedy;
+  } errors[] = {{ENOSPC, "make room"},     {EDQUOT, "make room"},        {EFBIG, "ulimit -f"},
+                {EMFILE, "ulimit -n"},     {EACCES, "its user"},         {EPERM, "its user"},
+                {EROFS, "can be written"}, {ENOENT, "stay where it is"}, {ESTALE, "stay where it is"},
+                {EIO, "another directory"}};
+  uint64_t lost[FORMAT_LOST_MAX] = {0};
+  char text[LOSSES_TEXT_MAX];
+  (void)state;
+  for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++) {
+    struct losses_write write = {errors[i].error, LOSSES_KEPT};
+    lost[FORMAT_LOST_WRITES] = 0;
+    losses_text(lost, &write, text);
+    expect(text, "file not written, its data kept in the live file (");
+    expect(text, "%s", errors[i].remedy);
+    assert_null(strstr(text, "nothing lost"));
+    write.kept = LOSSES_GONE;
+    lost[FORMAT_LOST_WRITES] = 5;
+    losses_text(lost, &write, text);
+    expect(text, "5 bytes not written (");
+    expect(text, "%s", errors[i].remedy);
+    assert_null(strstr(text, "kept"));
   }
 }
 
@@ -133,10 +165,10 @@ static void the_line_has_room_for_all(void **state)
   char text[LOSSES_TEXT_MAX];
   uint64_t lost[FORMAT_LOST_MAX] = {0};
   (void)state;
-  losses_text(lost, text);
+  losses_text(lost, &written, text);
   assert_string_equal(text, "nothing lost");
   memset(lost, 0xff, sizeof lost);
-  losses_text(lost, text);
+  losses_text(lost, &(struct losses_write){ENOENT, LOSSES_UNSEEN}, text);
   for (unsigned i = 0; format_loss_name(i); i++)
     expect(text, "%s", format_loss_name(i));
   expect(text, "summary");
@@ -179,6 +211,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_loss_of_a_later_version_is_reported_too),
       cmocka_unit_test(the_threads_view_reports_lost_samples),
       cmocka_unit_test(the_line_at_exit_reports_each),
+      cmocka_unit_test(the_line_at_exit_reports_what_is_kept),
       cmocka_unit_test(the_line_has_room_for_all),
       cmocka_unit_test(each_is_documented),
   };

@@ -182,15 +182,37 @@ static void print_cut(struct quality *quality, uint32_t count, const char *one, 
                sampled ? ": reported up to their last sample" : ", before their first sample");
 }
 
+/* Prints how many processes could not write their files, and for the first one why, with the remedy.  Returns their
+ * number. */
+static uint32_t print_unwritten(struct quality *quality)
+{
+  const struct profile *profile = quality->report->profile;
+  uint32_t count = 0, first = 0;
+  for (uint32_t i = profile->processes_count; i-- > 0;)
+    if (profile->processes[i].usable && profile->processes[i].unfinished && !profile->processes[i].running &&
+        profile->processes[i].write_error) {
+      count++;
+      first = i;
+    }
+  if (!count)
+    return 0;
+  int error = (int)profile->processes[first].write_error;
+  print_hint(quality, "%" PRIu32 " process%s could not write %s (%s) and kept the data in a live file: %s", count,
+             count == 1 ? "" : "es", count == 1 ? "its file" : "their files", strerror(error),
+             format_write_remedy(error));
+  return count;
+}
+
 /* Prints which processes were killed or still run. */
 static void print_unfinished(struct quality *quality)
 {
   const struct report *report = quality->report;
   uint32_t killed = report->totals->unfinished, running = report->totals->running, copied = report->totals->copied;
+  killed = model_difference(killed, print_unwritten(quality));
   print_cut(quality, killed, "was killed, or could not write its file", "were killed, or could not write their files");
   print_cut(quality, running, "is still running", "are still running");
   print_cut(quality, copied, "was running when the snapshot was taken", "were running when the snapshot was taken");
-  if (!killed && !running && !copied)
+  if (!report->totals->unfinished && !running && !copied)
     return;
   if (notes_cut(report) && running)
     print_hint(quality, "Work and span are known when a process has ended, or after: hpcrun-lite --control DIR flush");
