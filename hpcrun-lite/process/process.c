@@ -15,6 +15,7 @@
 #include "common/order.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
+#include "hpcrun-lite/process/libgomp_use.h"
 #include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -150,10 +151,25 @@ uint64_t process_lost(enum format_loss loss)
 
 const char process_no_openmp[] = "no OpenMP";
 
-static int is_libgomp(struct dl_phdr_info *info, size_t size, void *unused)
+/* Why no call to libgomp was seen, although its code was sampled. */
+static const char *sampled_libgomp(void)
 {
-  (void)size, (void)unused;
-  return strstr(info->dlpi_name, "/libgomp") != NULL;
+  struct libgomp_use use = libgomp_use_find();
+  if (!use.loaded || use.constructs)
+    return "calls to libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
+           "call paths lack the caller of their region";
+  if (use.targets)
+    return "OpenMP was used in target regions only, which are not measured";
+  return "of libgomp, only functions that are not measured were called";
+}
+
+/* Likewise, if it was not sampled either. */
+static const char *unsampled_libgomp(void)
+{
+  struct libgomp_use use = libgomp_use_find();
+  if (use.targets && !use.constructs)
+    return "if OpenMP was used, then in target regions only, which are not measured";
+  return use.loaded ? "libgomp is loaded, but no call to it was seen" : process_no_openmp;
 }
 
 const char *process_openmp_missing(void)
@@ -166,16 +182,15 @@ const char *process_openmp_missing(void)
   if (config.gomp_static && rt.pid == config.first_pid)
     return "libgomp is linked statically, so that its calls are not seen: link the program to libgomp.so";
   if (runtime && strstr(runtime, "libgomp") && (config.gomp || config.exchanged))
-    return "calls to libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
-           "call paths lack the caller of their region";
+    return sampled_libgomp();
   if (runtime && strstr(runtime, "libgomp"))
     return "libgomp is not measured, because of --omp-runtime keep or FILE: workers' call paths lack the "
            "caller of their region";
   if (process.other_tool || (runtime && config.other_tools))
     return "the program's own OMPT tool is used: workers' call paths lack the caller of their region";
-  if (!runtime && dl_iterate_phdr(is_libgomp, NULL))
-    return "libgomp is loaded, but no call to it was seen";
-  return runtime ? "the OpenMP runtime did not attach the tool" : process_no_openmp;
+  if (!runtime)
+    return unsampled_libgomp();
+  return "the OpenMP runtime did not attach the tool";
 }
 
 void process_add_runtime(const char *name)

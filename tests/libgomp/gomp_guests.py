@@ -87,6 +87,35 @@ def a_plugin_with_deepbind(directory):
     assert "calls to libgomp were not seen" in done.stderr, done.stderr
 
 
+def outcome(directory, name, source):
+    """What is stated of a program without constructs that are measured, if libgomp's code was sampled."""
+    path = os.path.join(directory, name)
+    with open(path + ".c", "w", encoding="utf-8") as file:
+        file.write(source)
+    tap.must("gcc", "-O1", "-fopenmp", path + ".c", "-o", path)
+    done = measure(directory, "online", path)
+    assert done.returncode == 0 and "calls to libgomp were not seen" not in done.stderr, done
+    return done.stderr
+
+
+@tap.case
+def target_regions_only(directory):
+    """There were no calls that could have been seen."""
+    said = outcome(directory, "targets", "int main(void) { int a[1000] = {0};\n for (int k = 0; k < 400000; k++) {\n"
+                   "#pragma omp target map(tofrom: a)\n { a[k % 1000]++; } }\n return a[5] != 400; }\n")
+    assert "OpenMP was used in target regions only, which are not measured" in said, said
+    said = outcome(directory, "no_targets", "int main(int count, char **words) { (void)words;\n if (count > 1) {\n"
+                   "#pragma omp target\n count++; }\n return count != 1; }\n")
+    assert "if OpenMP was used, then in target regions only" in said, said
+
+
+@tap.case
+def queries_only(directory):
+    said = outcome(directory, "queries", "#include <omp.h>\nint main(void) { long sum = 0;\n"
+                   "for (long i = 0; i < 40000000; i++) sum += omp_get_max_threads();\n return sum < 0; }\n")
+    assert "of libgomp, only functions that are not measured were called" in said, said
+
+
 @tap.case
 def a_constructor_before_the_tool(directory):
     linked = build("gomp_guests.c", "gcc", "-Wl,--no-as-needed", plugin(), name="gomp_linked", openmp=False)
