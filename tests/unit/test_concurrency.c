@@ -1,5 +1,6 @@
 /* RT: shared structures, used by several threads at once.  It is also built with the thread sanitizer:
  * tests/fuzz/races.py. */
+#include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -129,6 +130,35 @@ static void extents(void **state)
   (void)state;
   atomic_store(&wrong, 0);
   run(use_arena);
+  assert_int_equal(wrong, 0);
+}
+
+enum { BLOCK_ROUNDS = 200, LIMIT_BYTES = 2 << 20, EXTENT_BYTES = 1024 };
+
+/* All threads find that there is no block, in each round. */
+static void *begin_blocks(void *unused)
+{
+  (void)unused;
+  pthread_barrier_wait(&all);
+  wrong += !arena_new(ARENA_WALK, 0, FORMAT_FREE, 1, EXTENT_BYTES - sizeof(struct format_extent), 1);
+  return NULL;
+}
+
+/* Of a limited memory, blocks that several threads had mapped at once would be used by one thread only. */
+static void threads_share_a_new_block(void **state)
+{
+  (void)state;
+  atomic_store(&wrong, 0);
+  budget_start(LIMIT_BYTES);
+  for (int round = 0; round < BLOCK_ROUNDS; round++) {
+    arena_reset();
+    run(begin_blocks);
+    unsigned extents = THREADS;
+    while (arena_new(ARENA_WALK, 0, FORMAT_FREE, 1, EXTENT_BYTES - sizeof(struct format_extent), 1))
+      extents++;
+    assert_int_equal(extents, LIMIT_BYTES / EXTENT_BYTES);
+  }
+  budget_start(0);
   assert_int_equal(wrong, 0);
 }
 
@@ -418,6 +448,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(pools, setup),
       cmocka_unit_test_setup(extents, setup),
+      cmocka_unit_test_setup(threads_share_a_new_block, setup),
       cmocka_unit_test_setup(joins, setup),
       cmocka_unit_test_setup(directives, setup),
       cmocka_unit_test_setup(regions, setup),

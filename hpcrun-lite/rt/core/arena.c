@@ -16,6 +16,7 @@ enum {
   KEPT_FIRST = 64 << 10,
   LIMIT_BLOCKS = 16, /* a memory limit has room for so many blocks at least */
   BLOCKS_MAX = 1 << 14,
+  MAPPER_TRIES = 100000,
   PAGE = 4096
 };
 
@@ -28,9 +29,11 @@ struct block {
 
 /* The thread that has taken a number from block_count writes the block's size and keep, and publishes them by storing
  * base with release; other threads load base with acquire.  `used` only grows, by compare-and-exchange.  `newest` (by
- * keep) is a hint where to search first. */
+ * keep) is the block that extents are cut from.  `mapper` (by keep) is the thread that maps the next one, by an address
+ * that only it has: threads that find the newest block full at the same time need no more than one. */
 static struct block blocks[BLOCKS_MAX];
 static atomic_uint newest[2];
+static _Atomic uintptr_t mapper[2];
 static atomic_uint block_count = 1; /* block 0 is never used, so no handle is 0 */
 static struct mapped_file file;
 
@@ -49,6 +52,11 @@ static uint8_t *handle_address(uint32_t handle)
   return atomic_load_explicit(&blocks[handle >> 16].base, memory_order_acquire) + (size_t)(handle & 0xffff) * UNIT;
 }
 
+static size_t whole_pages(size_t size)
+{
+  return (size + PAGE - 1) / PAGE * PAGE;
+}
+
 /* The size of a new block.  Blocks for tables start small, since most programs need no more. */
 static size_t block_size(size_t least, bool keep)
 {
@@ -56,11 +64,11 @@ static size_t block_size(size_t least, bool keep)
   if (!usual)
     usual = BLOCK_SIZE;
   else if (usual < BLOCK_SIZE)
-    atomic_store(&table_size, 2 * usual); /* two threads may double at the same time and get blocks of one size */
+    atomic_store(&table_size, 2 * usual);
   size_t share = budget_limit() / LIMIT_BLOCKS / PAGE * PAGE;
   if (share && usual > share)
     usual = (unsigned)share;
-  return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
+  return least > usual ? whole_pages(least) : usual;
 }
 
 /* Counts a block of tables that is not in the live file, and stores the count in the process's record at once: if the
@@ -85,7 +93,7 @@ static uint8_t *map_kept(size_t size)
   return base;
 }
 
-/* Maps a new block of that size, which is block_size().  Returns its number, 0 without memory. */
+/* Maps a new block of that size: whole pages.  Returns its number, 0 without memory. */
 static unsigned map_block(size_t size, bool keep)
 {
   unsigned number = atomic_load(&block_count);
@@ -106,10 +114,9 @@ static unsigned map_block(size_t size, bool keep)
   return number;
 }
 
-/* The same for at least that size, within the memory limit. */
-static unsigned block_new(size_t least, bool keep)
+/* The same within the memory limit. */
+static unsigned block_new(size_t size, bool keep)
 {
-  size_t size = block_size(least, keep);
   if (!budget_take(size))
     return 0;
   unsigned number = map_block(size, keep);
@@ -133,19 +140,51 @@ static uint8_t *block_cut(unsigned number, size_t size, uint32_t *handle)
   return base + used;
 }
 
-static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
+static uint8_t *cut_newest(size_t size, bool keep, uint32_t *handle)
 {
   unsigned number = atomic_load(&newest[keep]);
-  uint8_t *memory = number ? block_cut(number, size, handle) : NULL;
-  while (!memory) {
-    unsigned fresh = block_new(size, keep);
-    if (!fresh)
-      return NULL;
-    memory = block_cut(fresh, size, handle);
-    if (size < blocks[fresh].size / 2)
-      atomic_store(&newest[keep], fresh);
-  }
+  return number ? block_cut(number, size, handle) : NULL;
+}
+
+/* Cuts from a new block, which others may cut from afterwards if `shared`. */
+static uint8_t *cut_new(size_t size, bool keep, bool shared, uint32_t *handle)
+{
+  unsigned fresh = block_new(shared ? block_size(size, keep) : whole_pages(size), keep);
+  if (!fresh)
+    return NULL;
+  uint8_t *memory = block_cut(fresh, size, handle);
+  if (size < blocks[fresh].size / 2)
+    atomic_store(&newest[keep], fresh);
   return memory;
+}
+
+/* The newest block is full: cuts from a new one, unless another thread has mapped one meanwhile. */
+static uint8_t *cut_as_mapper(size_t size, bool keep, uintptr_t self, uint32_t *handle)
+{
+  uint8_t *memory = cut_newest(size, keep, handle);
+  if (!memory)
+    memory = cut_new(size, keep, true, handle);
+  atomic_compare_exchange_strong(&mapper[keep], &self, 0);
+  return memory;
+}
+
+/* A thread waits while another one maps a block, for a bounded time: then it takes that thread's place, which may have
+ * been cancelled.  A handler of the program that has interrupted the mapper itself does not wait. */
+static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
+{
+  uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+  for (int tries = 0;; tries++) {
+    uint8_t *memory = cut_newest(size, keep, handle);
+    if (memory)
+      return memory;
+    uintptr_t other = 0;
+    bool free = atomic_compare_exchange_strong(&mapper[keep], &other, self);
+    if (other == self)
+      return cut_new(size, keep, false, handle);
+    if (free || (tries >= MAPPER_TRIES && atomic_compare_exchange_strong(&mapper[keep], &other, self)))
+      return cut_as_mapper(size, keep, self, handle);
+    sys_yield();
+  }
 }
 
 static struct format_extent *pop(enum arena_class class, unsigned step)
@@ -212,8 +251,10 @@ void arena_reset(void)
   }
   budget_reset();
   atomic_store(&block_count, 1);
-  atomic_store(&newest[0], 0);
-  atomic_store(&newest[1], 0);
+  for (int keep = 0; keep < 2; keep++) {
+    atomic_store(&newest[keep], 0);
+    atomic_store(&mapper[keep], 0);
+  }
   atomic_store(&keeping, KEEP_NOTHING);
   atomic_store(&table_size, 0);
   for (unsigned class = 0; class < ARENA_CLASSES; class ++)

@@ -1,6 +1,7 @@
 /* Memory of RT: extents of the measurement format, and tables that grow by extents.
  *
- * Context: RT and CTL.  Lock-free: any thread may allocate at any time, also in a handler.  Extents are cut from large
+ * Context: RT and CTL.  Any thread may allocate at any time, also in a handler: nothing is locked, but of threads that
+ * need a new block at the same time, one maps it, and the others wait for a bounded time.  Extents are cut from large
  * blocks of mapped memory.  Every extent has the header of common/format.h, so a block can be walked from its start to
  * its end, and a block in the process's live file is a valid measurement file at every moment.
  *
