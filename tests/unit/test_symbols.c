@@ -92,7 +92,7 @@ static void embedded_symbols_name_functions(void **state)
 {
   struct symbols_location location;
   (void)state;
-  if (!run("command -v xz"))
+  if (!run("command -v xz >/dev/null"))
     skip();
   must_run("gcc -O2 -g -rdynamic -Wl,--version-script=exported chain.c -o chain.full && "
            "objcopy --only-keep-debug chain.full mini && strip --strip-debug -N main -N middle -o mini2 mini && "

@@ -406,7 +406,7 @@ static void a_function_begins_with_its_first_statement(void **state)
   uint32_t line;
   size_t size;
   (void)state;
-  assert_true(symbols_child_run(work_rows, NULL, &limits, &bytes, &size, &fault));
+  assert_int_equal(symbols_child_run(work_rows, NULL, &limits, &bytes, &size, &fault), SYMBOLS_CHILD_DONE);
   struct symbols_summary *summary = symbols_summary_new(bytes, size);
   assert_non_null(summary);
   symbols_summary_first(summary, 110, &file, &line);
