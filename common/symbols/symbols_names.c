@@ -14,6 +14,11 @@
  * another value for a name that is not mangled. */
 int __gcclibcxx_demangle_callback(const char *mangled, void (*piece)(const char *, size_t, void *), void *opaque);
 
+/* Rust's demangler, in libiberty: of both manglings, the older one (_ZN...17h, 16 digits of a hash, E) and
+ * the newer one (_R).  It passes its output to a callback, too.  Returns 0 for a name that is not of Rust.  Without
+ * options it leaves out hashes. */
+int rust_demangle_callback(const char *mangled, int options, void (*piece)(const char *, size_t, void *), void *opaque);
+
 enum { EXTENT_BYTES = 64 << 10 };
 
 struct symbols_extent {
@@ -63,12 +68,18 @@ static void take_piece(const char *piece, size_t length, void *opaque)
   out->length += length;
 }
 
-/* Demangles into text.  False if the name is not mangled or the result does not fit. */
+/* Demangles into text.  False if the name is not mangled or the result does not fit.  C++ can read Rust's older names,
+ * too, but not as such. */
 static bool demangle(const char *mangled, char *text, size_t size)
 {
   struct output out = {.text = text, .size = size};
-  if (setjmp(out.full) || __gcclibcxx_demangle_callback(mangled, take_piece, &out))
+  if (setjmp(out.full))
     return false;
+  if (!rust_demangle_callback(mangled, 0, take_piece, &out)) {
+    out.length = 0;
+    if (__gcclibcxx_demangle_callback(mangled, take_piece, &out))
+      return false;
+  }
   text[out.length] = 0;
   return out.length > 0;
 }
@@ -143,7 +154,7 @@ static bool readable_base(const char *name, size_t length, char *out, size_t siz
     return false;
   memcpy(base, name, length);
   base[length] = 0;
-  bool mangled = !strncmp(base, "_Z", 2) || !strncmp(base, "_GLOBAL_", 8);
+  bool mangled = !strncmp(base, "_Z", 2) || !strncmp(base, "_R", 2) || !strncmp(base, "_GLOBAL_", 8);
   if ((mangled && demangle(base, out, size)) || fortran_name(base, out, size))
     return true;
   memcpy(out, base, length + 1);
@@ -203,7 +214,8 @@ size_t symbols_plain(const char *readable, char *out, size_t size)
   for (unsigned depth = 0; start; start--) {
     char c = readable[start - 1];
     depth += c == '>' || c == ')' || c == '}';
-    if (!depth && (c == ' ' || (c == ':' && start > 1 && readable[start - 2] == ':')))
+    bool scope = c == ':' && start > 1 && readable[start - 2] == ':';
+    if (!depth && (c == ' ' || (scope && readable[start] != '<'))) /* Rust: f::<T> */
       break;
     depth -= depth && (c == '<' || c == '(' || c == '{');
   }

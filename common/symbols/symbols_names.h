@@ -22,8 +22,8 @@ struct symbols_pool {
 const char *symbols_pool_copy(struct symbols_pool *pool, const char *text, size_t length);
 void symbols_pool_release(struct symbols_pool *pool);
 
-/* Writes the readable form of a linkage name: demangled C++, gfortran's module::procedure, without the suffixes of
- * clones, but with those of OpenMP constructs.  Returns its length, 0 if it does not fit. */
+/* Writes the readable form of a linkage name: demangled C++ or Rust, gfortran's module::procedure, without the suffixes
+ * of clones, but with those of OpenMP constructs.  Returns its length, 0 if it does not fit. */
 size_t symbols_readable(const char *raw, char *out, size_t size);
 
 /* Returns the readable form, in the pool, or raw itself if that is the same; NULL if raw is NULL or unusable. */

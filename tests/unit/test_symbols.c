@@ -375,20 +375,33 @@ static void nested_procedures_are_found(void **state)
 
 static void names_are_made_readable(void **state)
 {
-  static const char *const names[][2] = {{"main", "main"},
-                                         {"solve.constprop.0", "solve"},
-                                         {"solve.isra.0.part.1.cold", "solve"},
-                                         {"solve.llvm.4711", "solve"},
-                                         {"solve.avx2", "solve.avx2"},
-                                         {"_ZN3foo3barEv.cold", "foo::bar()"},
-                                         {"_ZN3foo3barEv._omp_fn.0.isra.0", "foo::bar()._omp_fn.0"},
-                                         {"_Z1fv.omp_outlined_debug__", "f().omp_outlined_debug__"},
-                                         {".omp_outlined..5", ".omp_outlined..5"},
-                                         {"__heat_MOD_step._omp_fn.3", "heat::step._omp_fn.3"},
-                                         {"memcpy@@GLIBC_2.14", "memcpy"},
-                                         {"puts@plt", "puts@plt"},
-                                         {"_Znonsense", "_Znonsense"},
-                                         {".cold", ".cold"}};
+  static const char *const names[][2] = {
+      {"main", "main"},
+      {"solve.constprop.0", "solve"},
+      {"solve.isra.0.part.1.cold", "solve"},
+      {"solve.llvm.4711", "solve"},
+      {"solve.avx2", "solve.avx2"},
+      {"_ZN3foo3barEv.cold", "foo::bar()"},
+      {"_ZN3foo3barEv._omp_fn.0.isra.0", "foo::bar()._omp_fn.0"},
+      {"_Z1fv.omp_outlined_debug__", "f().omp_outlined_debug__"},
+      {".omp_outlined..5", ".omp_outlined..5"},
+      {"__heat_MOD_step._omp_fn.3", "heat::step._omp_fn.3"},
+      {"memcpy@@GLIBC_2.14", "memcpy"},
+      {"puts@plt", "puts@plt"},
+      {"_Znonsense", "_Znonsense"},
+      {"_RNvCs6GmmlP4bgsG_1r4main", "r::main"},
+      {"_RINvNtCs6GmmlP4bgsG_1r6shapes7generichKj3_EB4_", "r::shapes::generic::<u8, 3>"},
+      {"_RNvXNtCs6GmmlP4bgsG_1r6shapesINtB2_4DiscdENtB2_4Area4area", "<r::shapes::Disc<f64> as r::shapes::Area>::area"},
+      {"_RNCINvNtCsjrHSEGnQ3l9_3std2rt10lang_startuE0Cs6GmmlP4bgsG_1r.llvm.9",
+       "std::rt::lang_start::<()>::{closure#0}"},
+      {"_RNvCs6GmmlP4bgsG_1ru8nave_6pa", "r::na\xc3\xafve"},
+      {"_Rnonsense", "_Rnonsense"},
+      {"_ZN1r6shapes7generic17h930b740aa94f1d3aE", "r::shapes::generic"},
+      {"_ZN43_$LT$r..Disc$u20$as$u20$r..shapes..Area$GT$4area17h0f1e2d3c4b5a6978E",
+       "<r::Disc as r::shapes::Area>::area"},
+      {"_ZN1r4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE.llvm.12", "r::main::{{closure}}"},
+      {"_ZN1r6shapes7generic17h0000000000000000E", "r::shapes::generic::h0000000000000000"}, /* no hash */
+      {".cold", ".cold"}};
   char out[256];
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -397,6 +410,20 @@ static void names_are_made_readable(void **state)
   }
   assert_int_equal(symbols_readable("", out, sizeof out), 0);
   assert_int_equal(symbols_readable("a_name_that_does_not_fit", out, 8), 0);
+}
+
+static void plain_names_have_no_scopes(void **state)
+{
+  static const char *const names[][2] = {{"void ns::f<int>(long)", "f<int>"},
+                                         {"ns::g(int) const", "g"},
+                                         {"r::shapes::generic::<u8, 3>", "generic::<u8, 3>"},
+                                         {"<r::Disc<f64> as r::shapes::Area>::area", "area"}};
+  char out[256];
+  (void)state;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    assert_int_equal(symbols_plain(names[i][0], out, sizeof out), strlen(names[i][1]));
+    assert_string_equal(out, names[i][1]);
+  }
 }
 
 /* Each argument is twice the previous one: 2^30 bytes if it were written out. */
@@ -409,6 +436,13 @@ static void names_that_would_be_huge_are_kept_mangled(void **state)
     snprintf(part, sizeof part, "S_IS%c_S%c_E", digit, digit);
     strcat(bomb, part);
   }
+  assert_int_equal(symbols_readable(bomb, out, sizeof out), strlen(bomb));
+  assert_string_equal(out, bomb);
+  strcpy(bomb, "_RIC1aTTTuuEB5_EB4_EE"); /* of Rust: each pair consists of the one inside it, twice */
+  assert_int_equal(symbols_readable(bomb, out, sizeof out),
+                   strlen("a::<((((), ()), ((), ())), (((), ()), ((), ())))>"));
+  strcpy(bomb, "_RIC1aTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTuuEBC_EBB_EBA_EBz_EBy_EBx_EBw_EBv_EBu_EBt_EBs_EBr_EBq_EBp_"
+               "EBo_EBn_EBm_EBl_EBk_EBj_EBi_EBh_EBg_EBf_EBe_EBd_EBc_EBb_EBa_EB9_EB8_EB7_EB6_EB5_EB4_EE");
   assert_int_equal(symbols_readable(bomb, out, sizeof out), strlen(bomb));
   assert_string_equal(out, bomb);
 }
@@ -605,6 +639,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(wanted_addresses_are_read_in_full),
       cmocka_unit_test(nested_procedures_are_found),
       cmocka_unit_test(names_are_made_readable),
+      cmocka_unit_test(plain_names_have_no_scopes),
       cmocka_unit_test(names_that_would_be_huge_are_kept_mangled),
       cmocka_unit_test(outlined_names_are_distinguished),
       cmocka_unit_test(paths_are_joined_and_normalised),
