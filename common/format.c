@@ -213,6 +213,8 @@ static const struct {
     [FORMAT_LOST_MARKS] = {"marks or counter values not kept", "mark or counter value not kept",
                            "too many names or marks (1,048,576 a process), a negative value, no memory, or a "
                            "flush that took too long"},
+    [FORMAT_LOST_GUESSED] = {"unwinds with guessed callers", "unwind with guessed callers",
+                             "code without call frame information; marked [guessed]; see --diagnose"},
 };
 
 const char *format_loss_name(unsigned loss)

@@ -119,7 +119,8 @@ struct format_extent {
   L(UNKEPT)     /* blocks of tables that were not in the live file while the program ran */                            \
   L(RATE)       /* samples of elapsed time left out because of many threads: the next sample includes their time */    \
   L(TRACE)      /* windows of the trace that were not written, or dropped at its limit; times of unknown state */      \
-  L(MARKS)      /* marks, user phases and values of the program's counters: too many, no memory, or not valid */
+  L(MARKS)      /* marks, user phases and values of the program's counters: too many, no memory, or not valid */       \
+  L(GUESSED)    /* unwinds with guessed callers (nodes with FORMAT_WHAT_GUESSED) */
 #define FORMAT_LOST(name) FORMAT_LOST_##name,
 enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
 
@@ -266,6 +267,8 @@ enum format_kind {
 };
 
 #define FORMAT_WHAT_MAX 0xffffffu
+#define FORMAT_WHAT_GUESSED 0x800000u /* of a FRAME, beside its module: a caller that was guessed, without CFI */
+#define FORMAT_MODULES_MAX FORMAT_WHAT_GUESSED
 
 #define FORMAT_NODE_FIELDS(F, A)                                                                                       \
   F(uint32_t, kind_what) /* enum format_kind << 24 | what; together with offset one aligned 64-bit word */             \

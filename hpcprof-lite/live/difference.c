@@ -155,10 +155,12 @@ static void map_numbers(struct profile *before, const struct profile *now, struc
         catalog_same_column(before->catalog.columns, before->catalog.columns_count, &catalog->columns[i]);
   for (uint32_t i = 1; i < now->contexts.count; i++) {
     const struct context_node *node = &now->contexts.nodes[i];
-    uint32_t parent = numbers->nodes[node->parent];
-    uint32_t module = contexts_has_module(node) ? numbers->modules[node->module] : node->module;
-    numbers->nodes[i] =
-        parent == MODEL_NONE ? MODEL_NONE : contexts_find(&before->contexts, parent, node->kind, module, node->offset);
+    struct context_node identity = *node;
+    identity.parent = numbers->nodes[node->parent];
+    if (contexts_has_module(node))
+      identity.module = numbers->modules[node->module];
+    bool known = identity.parent != MODEL_NONE;
+    numbers->nodes[i] = known ? contexts_find(&before->contexts, &identity) : MODEL_NONE;
   }
 }
 

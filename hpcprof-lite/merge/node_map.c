@@ -123,18 +123,17 @@ static bool find_dependency(struct node_map *map, struct node_id id, struct node
 /* Finds or adds a context.  Threads that run the same code meet its contexts in much the same order: the context that
  * was added after the last one is tried first, which saves most searches.  What is below a filtered context belongs to
  * it.  If contexts are only looked up, one that does not exist counts as the root. */
-static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_kind kind, uint32_t module,
-                            uint32_t offset)
+static uint32_t add_context(struct node_map *map, const struct context_node *identity)
 {
-  assert(parent < map->contexts->count);
-  if (map->contexts->nodes[parent].kind == CONTEXT_FILTERED) /* a path that links to one, for example */
-    return parent;
+  assert(identity->parent < map->contexts->count);
+  if (map->contexts->nodes[identity->parent].kind == CONTEXT_FILTERED) /* a path that links to one, for example */
+    return identity->parent;
   uint32_t found = map->last + 1;
-  bool next = contexts_is(map->contexts, found, parent, kind, module, offset);
+  bool next = contexts_is(map->contexts, found, identity);
   if (!next && map->only_find)
-    found = contexts_find(map->contexts, parent, kind, module, offset);
+    found = contexts_find(map->contexts, identity);
   else if (!next)
-    found = contexts_add(map->contexts, parent, kind, module, offset);
+    found = contexts_add(map->contexts, identity);
   if (found == MODEL_NONE)
     return 0;
   map->last = found;
@@ -145,8 +144,9 @@ static uint32_t add_context(struct node_map *map, uint32_t parent, enum context_
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_id id)
 {
   assert(map->modules);
-  if (node->what < read_count(map->file, FORMAT_MODULES))
-    return map->modules[node->what];
+  uint32_t module = node->kind == CONTEXT_FRAME ? node->what & ~FORMAT_WHAT_GUESSED : node->what;
+  if (module < read_count(map->file, FORMAT_MODULES))
+    return map->modules[module];
   node_map_fault(map, NODE_MAP_FAULT_MODULE, id);
   if (map->unknown == MODEL_NONE)
     map->unknown = catalog_add_module(map->catalog, "[unknown]", (const uint8_t *)"", 0, MODULE_ANON);
@@ -156,6 +156,7 @@ static uint32_t frame_module(struct node_map *map, const struct read_node *node,
 /* The merged node of a node whose parent or link is merged into `above`. */
 static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_id id, uint32_t above)
 {
+  struct context_node identity = {.parent = above, .kind = node->kind};
   switch (node->kind) {
   case CONTEXT_ROOT:
     return 0;
@@ -164,18 +165,19 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
     return above;
   case CONTEXT_TASK:
     if (!node->offset)
-      return add_context(map, above, CONTEXT_TASK, 0, 0);
+      break;
     /* fall through */
   case CONTEXT_FRAME:
-    return add_context(map, above, node->kind, frame_module(map, node, id), node->offset);
-  case CONTEXT_USER_REGION: {
-    uint32_t name = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
-                                       MODULE_USER_REGION);
-    return add_context(map, above, CONTEXT_USER_REGION, name, 0);
+    identity.module = frame_module(map, node, id);
+    identity.offset = node->offset;
+    identity.guessed = node->kind == CONTEXT_FRAME && node->what & FORMAT_WHAT_GUESSED;
+    break;
+  case CONTEXT_USER_REGION:
+    identity.module = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
+                                         MODULE_USER_REGION);
+    break;
   }
-  default:
-    return add_context(map, above, node->kind, 0, 0);
-  }
+  return add_context(map, &identity);
 }
 
 /* Takes the node on top of the stack off it, as a child of `above`. */
@@ -195,7 +197,7 @@ static void break_circle(struct node_map *map, struct node_id last)
   do {
     id = map->stack[map->stack_count - 1];
     node_map_fault(map, NODE_MAP_FAULT_CYCLE, id);
-    finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
+    finish_top(map, add_context(map, &(struct context_node){.kind = CONTEXT_PARTIAL}));
   } while (id.thread != last.thread || id.node != last.node);
 }
 
@@ -211,7 +213,7 @@ static void resolve_top(struct node_map *map)
   }
   thread->merged[id.node] = MAP_VISITING;
   if (!find_dependency(map, id, &dependency)) {
-    finish_top(map, add_context(map, 0, CONTEXT_PARTIAL, 0, 0));
+    finish_top(map, add_context(map, &(struct context_node){.kind = CONTEXT_PARTIAL}));
     return;
   }
   uint32_t state = map->threads[dependency.thread].merged[dependency.node];

@@ -31,7 +31,7 @@ static bool check_context(const struct contexts *contexts, uint32_t number)
     return false;
   if (contexts->nodes[node->parent].kind == CONTEXT_FILTERED || node->value >= MAX(contexts->values_count, 1))
     return false;
-  return contexts_find(contexts, node->parent, node->kind, node->module, node->offset) == number;
+  return contexts_find(contexts, node) == number;
 }
 
 /* Whether no two nodes have the same record. */

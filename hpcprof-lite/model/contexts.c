@@ -28,13 +28,15 @@ void contexts_release(struct contexts *contexts)
 
 static uint64_t node_hash(const struct context_node *node)
 {
-  uint64_t hash = hash_map_key((uint64_t)node->kind << 24 | node->module, node->offset);
+  uint64_t kind = (uint64_t)node->guessed << 32 | (uint64_t)node->kind << 24;
+  uint64_t hash = hash_map_key(kind | node->module, node->offset);
   return hash_map_key(hash, node->parent);
 }
 
 static bool same_node(const struct context_node *a, const struct context_node *b)
 {
-  return a->parent == b->parent && a->offset == b->offset && a->kind == b->kind && a->module == b->module;
+  return a->parent == b->parent && a->offset == b->offset && a->kind == b->kind && a->module == b->module &&
+         a->guessed == b->guessed;
 }
 
 /* Returns the node with that identity, 0 if there is none: the root is never searched for. */
@@ -43,35 +45,30 @@ static uint32_t find_node(const struct contexts *contexts, const struct context_
   return HASH_MAP_FIND(&contexts->map, hash, i, same_node(&contexts->nodes[i], wanted));
 }
 
-uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
-                      uint32_t offset)
+uint32_t contexts_add(struct contexts *contexts, const struct context_node *identity)
 {
-  assert(parent < contexts->count && kind > CONTEXT_ROOT && kind < CONTEXT_KINDS);
-  assert(module <= CATALOG_MODULES_MAX);
-  struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
+  assert(identity->parent < contexts->count && identity->kind > CONTEXT_ROOT && identity->kind < CONTEXT_KINDS);
+  struct context_node node = *identity;
   uint64_t hash = node_hash(&node);
   uint32_t found = find_node(contexts, &node, hash);
   if (found)
     return found;
+  node.value = 0;
   hash_map_add(&contexts->map, hash, contexts->count);
   *XAPPEND(contexts->nodes, contexts->count, contexts->room) = node;
   return contexts->count - 1;
 }
 
-uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
-                       uint32_t offset)
+uint32_t contexts_find(const struct contexts *contexts, const struct context_node *identity)
 {
-  assert(parent < contexts->count && module <= CATALOG_MODULES_MAX);
-  struct context_node node = {.parent = parent, .kind = kind, .module = module, .offset = offset};
-  uint32_t found = find_node(contexts, &node, node_hash(&node));
+  assert(identity->parent < contexts->count);
+  uint32_t found = find_node(contexts, identity, node_hash(identity));
   return found ? found : MODEL_NONE;
 }
 
-bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
-                 uint32_t module, uint32_t offset)
+bool contexts_is(const struct contexts *contexts, uint32_t node, const struct context_node *identity)
 {
-  struct context_node wanted = {.parent = parent, .kind = kind, .module = module, .offset = offset};
-  return node && node < contexts->count && same_node(&contexts->nodes[node], &wanted);
+  return node && node < contexts->count && same_node(&contexts->nodes[node], identity);
 }
 
 /* Widens every value record to at least `columns` columns. */
@@ -139,7 +136,10 @@ void contexts_merge(struct contexts *into, const struct contexts *from)
   uint32_t *map = xcalloc(from->count, sizeof *map); /* [node of `from`] node of `into` */
   for (uint32_t i = 0; i < from->count; i++) {
     const struct context_node *node = &from->nodes[i];
-    map[i] = i ? contexts_add(into, map[node->parent], node->kind, node->module, node->offset) : 0;
+    struct context_node identity = *node;
+    if (i)
+      identity.parent = map[node->parent];
+    map[i] = i ? contexts_add(into, &identity) : 0;
     for (uint32_t column = 0; node->value && column < from->stride; column++)
       contexts_value(into, map[i], column, contexts_get(from, i, column));
   }

@@ -1,4 +1,5 @@
-/* A calling-context tree: nodes identified by (parent, kind, module, offset), each with a sum for every column.
+/* A calling-context tree: nodes identified by (parent, kind, module, offset, guessed), each with a sum for every
+ * column.
  *
  * Context: BATCH.  One thread at a time may change a tree.  Module and column numbers are those of the catalog.  The
  * tree owns its memory.
@@ -48,9 +49,11 @@ struct context_construct {
 
 struct context_node {
   uint32_t parent;
-  uint32_t kind : 8, module : 24; /* module: of a FRAME, TASK or USER_REGION, else 0 */
-  uint32_t offset;                /* of a FRAME; of the call that created a TASK, 0 if it is not known; else 0 */
-  uint32_t value;                 /* index of its record in `values`, 0 = it has none */
+  uint32_t kind : 7;
+  uint32_t guessed : 1; /* a FRAME that was guessed as the caller of code without call frame information */
+  uint32_t module : 24; /* of a FRAME, TASK or USER_REGION, else 0 */
+  uint32_t offset;      /* of a FRAME; of the call that created a TASK, 0 if it is not known; else 0 */
+  uint32_t value;       /* index of its record in `values`, 0 = it has none */
 };
 
 struct contexts {
@@ -85,17 +88,14 @@ static inline bool contexts_has_module(const struct context_node *node)
 void contexts_init(struct contexts *contexts);
 void contexts_release(struct contexts *contexts);
 
-/* Finds or adds the child of `parent` with that identity.  Returns its number. */
-uint32_t contexts_add(struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
-                      uint32_t offset);
+/* Finds or adds the node with an identity, whatever its value.  Returns its number. */
+uint32_t contexts_add(struct contexts *contexts, const struct context_node *identity);
 
-/* Returns the child of `parent` with that identity, or MODEL_NONE if it does not exist. */
-uint32_t contexts_find(const struct contexts *contexts, uint32_t parent, enum context_kind kind, uint32_t module,
-                       uint32_t offset);
+/* Returns the node with an identity, or MODEL_NONE if it does not exist. */
+uint32_t contexts_find(const struct contexts *contexts, const struct context_node *identity);
 
-/* Returns whether `node`, which need not exist, is the child of `parent` with that identity. */
-bool contexts_is(const struct contexts *contexts, uint32_t node, uint32_t parent, enum context_kind kind,
-                 uint32_t module, uint32_t offset);
+/* Returns whether `node`, which need not exist, has an identity. */
+bool contexts_is(const struct contexts *contexts, uint32_t node, const struct context_node *identity);
 
 /* Adds an amount to one column of a node. */
 void contexts_value(struct contexts *contexts, uint32_t node, uint32_t column, uint64_t amount);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char tree_guessed[] = "[guessed] ", tree_inferred[] = "[inferred] ";
 const char tree_unseen_waiting[] = "[waiting that no sample saw]";
 
 /* Fills *columns with those of the catalog that have COLUMN_OF_WHOLE as it is in `of_whole`. */
@@ -142,7 +143,7 @@ static bool has_place(const struct tree_row *row)
 
 static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 {
-  if (a->parent != b->parent || a->kind != b->kind || a->function != b->function)
+  if (a->parent != b->parent || a->kind != b->kind || a->function != b->function || a->mark != b->mark)
     return false;
   return !has_place(a) || same_place(a, b);
 }
@@ -150,6 +151,8 @@ static bool same_identity(const struct tree_row *a, const struct tree_row *b)
 static uint64_t row_hash(const struct tree_row *row)
 {
   uint64_t hash = hash_map_key((uint64_t)row->parent << 32 | row->function, row->kind);
+  if (row->mark)
+    hash = hash_map_key(hash, (uint64_t)(uintptr_t)row->mark);
   if (has_place(row))
     hash = hash_map_key(hash ^ row->line, (uint64_t)(uintptr_t)row->file);
   return hash;

@@ -1,9 +1,9 @@
 /* The rows of a report: a tree of named rows with exclusive and inclusive values.
  *
  * Context: BATCH.  views/topdown.h makes the top-down tree, views/derived.h derives others from it, analyses and
- * reports only read.  One thread at a time may change a tree.  A row is identified by (parent, kind, function), by
- * (parent, kind, file, line) if it has no function, and by all of these if it is a region or task.  The tree owns its
- * rows and values; strings belong to struct names or to the profile.
+ * reports only read.  One thread at a time may change a tree.  A row is identified by (parent, kind, function, mark),
+ * by (parent, kind, file, line) if it has no function, and by all of these if it is a region or task.  The tree owns
+ * its rows and values; strings belong to struct names or to the profile.
  *
  * Invariants: row 0 is the root; a row's parent has a smaller number.  In a top-down tree, incl(row) = excl(row) + sum
  * of incl(children), and therefore the sum of excl over all rows = incl(root).
@@ -35,8 +35,9 @@ struct tree_row {
   enum tree_kind kind;
   uint32_t function; /* MODEL_NONE if it has none */
   uint32_t module;   /* MODEL_NONE if it has none */
-  const char *name;
-  const char *file; /* interned: where the function or construct is declared, or the file of a line; "" if not known */
+  const char *name;  /* with the mark */
+  const char *mark;  /* what is uncertain about a function in the path: tree_guessed or tree_inferred; else NULL */
+  const char *file;  /* interned: where the function or construct is declared, or the file of a line; "" if not known */
   uint32_t line;
 };
 
@@ -96,6 +97,10 @@ static inline struct tree_row tree_plain_row(uint32_t parent, enum tree_kind kin
                            .file = file,
                            .line = line};
 }
+
+/* Marks of functions whose frames the stack does not show: callers that were guessed, without call frame information;
+ * functions that left no frame and must have been called in between.  Their names begin with the mark. */
+extern const char tree_guessed[], tree_inferred[];
 
 /* Name of the top-down row of waiting whose context is not known because no sample saw it. */
 extern const char tree_unseen_waiting[];

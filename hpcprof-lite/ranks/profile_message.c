@@ -576,8 +576,10 @@ static void get_nodes(struct profile_message *message, const struct context_node
 {
   assert(contexts->count && map);
   for (uint32_t i = 1; i < count && profile_message_check(message, valid_node(nodes, i, numbers)); i++) {
-    uint32_t module = contexts_has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
-    map[i] = contexts_add(contexts, map[nodes[i].parent], nodes[i].kind, module, nodes[i].offset);
+    struct context_node identity = nodes[i];
+    identity.parent = map[nodes[i].parent];
+    identity.module = contexts_has_module(&nodes[i]) ? numbers->modules[nodes[i].module] : 0;
+    map[i] = contexts_add(contexts, &identity);
   }
 }
 

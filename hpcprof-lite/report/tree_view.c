@@ -419,6 +419,20 @@ static void print_narrow(const struct report *report, bool narrow)
     fputs("Some columns need more width than there is; -f csv has all of them.\n", report->stream);
 }
 
+/* Explains the marks of the rows that are shown. */
+static void print_marks(const struct report *report)
+{
+  bool guessed = false, inferred = false;
+  for (uint32_t i = 0; i < report->tree->count; i++) {
+    guessed |= report->shown[i] && report->tree->rows[i].mark == tree_guessed;
+    inferred |= report->shown[i] && report->tree->rows[i].mark == tree_inferred;
+  }
+  if (guessed)
+    fputs("[guessed]: caller of code without call frame information, may be wrong.\n", report->stream);
+  if (inferred)
+    fputs("[inferred]: ended in a jump and left no frame; no other calls lead here.\n", report->stream);
+}
+
 void tree_view_text(const struct report *report)
 {
   struct text_table text;
@@ -429,6 +443,7 @@ void tree_view_text(const struct report *report)
   print_narrow(report, text.omitted > !text_table_shows(&text, "self_pct")); /* which follows from the others */
   if (text.marked)
     fprintf(report->stream, "* fewer than %d samples: relative error above 22 %%.\n", MODEL_FEW_SAMPLES);
+  print_marks(report);
   legend_omitted(report);
   text_table_release(&text);
 }

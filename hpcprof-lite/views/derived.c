@@ -41,7 +41,8 @@ void derived_part(const struct tree *tree, const struct names *names, const stru
   }
 }
 
-/* Finds or adds the row below `parent` for a row of the tree: a function has the same row whether it is inlined or not.
+/* Finds or adds the row below `parent` for a row of the tree: a function has the same row whether it is inlined or not,
+ * and at the top whether it is marked or not.
  */
 static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t parent, struct tree *flat)
 {
@@ -49,6 +50,10 @@ static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t parent,
   wanted.parent = parent;
   if (wanted.kind == ROW_INLINED)
     wanted.kind = ROW_FUNCTION;
+  if (wanted.mark && !parent) { /* which is about its place in a path */
+    wanted.name += strlen(wanted.mark);
+    wanted.mark = NULL;
+  }
   return tree_add(flat, &wanted, NULL);
 }
 

@@ -169,17 +169,23 @@ static uint32_t add_plain(struct build *build, uint32_t parent, enum tree_kind k
   return tree_add(build->tree, &wanted, NULL);
 }
 
-static uint32_t add_function(struct build *build, uint32_t parent, const struct names_frame *step)
+/* Finds or adds the row of a function; mark: as in struct tree_row. */
+static uint32_t add_function(struct build *build, uint32_t parent, const struct names_frame *step, const char *mark)
 {
   const struct names_function *function = &build->names->functions[step->function];
+  bool added;
   struct tree_row wanted = {.parent = parent,
                             .kind = step->inlined ? ROW_INLINED : ROW_FUNCTION,
                             .function = step->function,
                             .module = function->module,
                             .name = function->name,
+                            .mark = mark,
                             .file = function->file,
                             .line = function->line};
-  return tree_add(build->tree, &wanted, NULL);
+  uint32_t row = tree_add(build->tree, &wanted, &added);
+  if (added && mark)
+    build->tree->rows[row].name = names_own(build->names, xasprintf("%s%s", mark, function->name));
+  return row;
 }
 
 /* Returns an allocated "parallel @ solve.c:42 [solve._omp_fn.0]" without the parts that are not known.  site: address
@@ -213,7 +219,7 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
     return parent;
   if (caller->function != MODEL_NONE && build->names->functions[caller->function].origin == origin)
     return parent; /* a region within a region of the same function */
-  return add_function(build, parent, &(struct names_frame){.function = origin});
+  return add_function(build, parent, &(struct names_frame){.function = origin}, NULL);
 }
 
 /* Finds or adds the row of a region or task, identified by its outlined function or, without one, by its call site. */
@@ -301,14 +307,16 @@ static bool is_inner_copy(const struct build *build, uint32_t caller, uint32_t c
   return inner == OUTLINE_BODY && outer == OUTLINE_TASK;
 }
 
-/* Finds or adds the row of one step of a frame's chain; updates the item. */
-static uint32_t place_step(struct build *build, struct item *item, const struct names_frame *step, uint32_t site)
+/* Finds or adds the row of one step of a frame's chain; updates the item.  guessed: the frame is one that was guessed.
+ * The row of a construct is not marked, since its figures belong together: what it called is below a row of its own. */
+static uint32_t place_step(struct build *build, struct item *item, const struct names_frame *step, uint32_t site,
+                           bool guessed)
 {
   const struct names_function *function = &build->names->functions[step->function];
   bool in_entry = item->entry != MODEL_NONE;
   if (function->outline == OUTLINE_NONE && !in_entry) {
     item->outline = MODEL_NONE;
-    return add_function(build, item->row, step);
+    return add_function(build, item->row, step, guessed ? tree_guessed : NULL);
   }
   if (is_inner_copy(build, item->outline, step->function)) {
     item->outline = step->function;
@@ -323,7 +331,7 @@ static uint32_t place_step(struct build *build, struct item *item, const struct 
   }
   item->entry = MODEL_NONE;
   item->outline = step->function;
-  return row;
+  return guessed ? add_plain(build, row, ROW_PARTIAL, "[callers guessed]") : row;
 }
 
 static void visit_steps(struct build *build, const struct item *item, uint32_t address)
@@ -338,7 +346,8 @@ static void visit_steps(struct build *build, const struct item *item, uint32_t a
   struct item below = *item;
   below.top = false;
   for (uint32_t i = 0; i < count; i++) {
-    below.row = place_step(build, &below, &steps[i], site);
+    bool guessed = i == 0 && build->contexts->nodes[item->node].guessed;
+    below.row = place_step(build, &below, &steps[i], site, guessed);
     site = MODEL_NONE; /* the frame above is not the call site of an inlined function */
   }
   below.site = address;
@@ -393,7 +402,7 @@ static uint32_t system_row(struct build *build, uint32_t node)
         !(build->profile->catalog.modules[frame->module].flags & (MODULE_TOOL | MODULE_RUNTIME)))
       steps = address_steps(build, address, &count);
     for (uint32_t i = 0; i < count; i++)
-      row = add_function(build, row, &steps[i]);
+      row = add_function(build, row, &steps[i], i == 0 && frame->guessed ? tree_guessed : NULL);
     build->system_rows[here] = row;
   }
   free(path.items);

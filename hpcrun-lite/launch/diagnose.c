@@ -336,12 +336,15 @@ static void diagnose_modules(const struct program *program)
       tally_add(&nameless, program->modules[i]);
   }
   if (blind.count > 0)
-    finding(false, "unwinding",
-            "%zu of %zu modules have no .eh_frame_hdr (%s), call paths through them are cut short: compile with "
-            "-fasynchronous-unwind-tables",
-            blind.count, program->module_count, blind.names);
+    finding(
+        false, "unwinding",
+        "%zu of %zu modules have no .eh_frame_hdr (%s), callers of their code are guessed, or call paths cut short: "
+        "compile with -fasynchronous-unwind-tables",
+        blind.count, program->module_count, blind.names);
   else if (program->module_count > 0)
-    finding(true, "unwinding", "all %zu modules have call frame information", program->module_count);
+    finding(true, "unwinding",
+            "all %zu modules have call frame information; callers of code that lacks it nevertheless are guessed",
+            program->module_count);
   diagnose_image(program);
   if (nameless.count > 0)
     finding(true, "libraries",

@@ -37,8 +37,8 @@ static void test_contexts(void **state)
   struct contexts contexts;
   contexts_init(&contexts);
   contexts.stride = 1;
-  uint32_t outer = contexts_add(&contexts, 0, CONTEXT_FRAME, 0, 1);
-  uint32_t inner = contexts_add(&contexts, outer, CONTEXT_FRAME, 0, 2);
+  uint32_t outer = contexts_add(&contexts, &(struct context_node){.kind = CONTEXT_FRAME, .offset = 1});
+  uint32_t inner = contexts_add(&contexts, &(struct context_node){outer, .kind = CONTEXT_FRAME, .offset = 2});
   contexts_value(&contexts, outer, 0, 1);
   contexts_value(&contexts, inner, 0, 1);
   contexts_add_construct(&contexts, &(struct context_construct){0, 0, inner});

@@ -64,7 +64,8 @@ static void contexts_have_different_keys(void **state)
   struct contexts contexts;
   contexts_init(&contexts);
   for (uint32_t i = 0; i < KEYS; i++)
-    assert_true(contexts_add(&contexts, 0, CONTEXT_FRAME, i, i) == i + 1);
+    assert_true(contexts_add(&contexts, &(struct context_node){.kind = CONTEXT_FRAME, .module = i, .offset = i}) ==
+                i + 1);
   for (uint32_t i = 0; i < contexts.map.slots; i++) {
     uint32_t slot, found = 0;
     uint64_t key = contexts.map.keys[i];

@@ -314,7 +314,10 @@ static void test_many_threads_on_many_workers(void **state)
   uint32_t *same = calloc(one.contexts.count, sizeof *same);
   for (uint32_t i = 0; i < one.contexts.count; i++) {
     const struct context_node *node = &one.contexts.nodes[i];
-    same[i] = i ? contexts_find(&many.contexts, same[node->parent], node->kind, node->module, node->offset) : 0;
+    struct context_node identity = *node;
+    if (i)
+      identity.parent = same[node->parent];
+    same[i] = i ? contexts_find(&many.contexts, &identity) : 0;
     assert_int_not_equal(same[i], MODEL_NONE);
     for (uint32_t column = 0; column < one.catalog.columns_count; column++)
       assert_int_equal(contexts_get(&one.contexts, i, column), contexts_get(&many.contexts, same[i], column));

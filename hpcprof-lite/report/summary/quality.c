@@ -49,7 +49,7 @@ static bool differs(const struct report *report, uint64_t more, uint64_t less)
 static bool is_of_samples(unsigned loss)
 {
   return loss == LOSS_PARTIAL || loss == LOSS_UNRESOLVED || loss == LOSS_MEMORY || loss == LOSS_IN_TOOL ||
-         loss == LOSS_BLAME || loss == LOSS_TASKS;
+         loss == LOSS_BLAME || loss == LOSS_TASKS || loss == LOSS_GUESSED;
 }
 
 /* Whether a loss is below 1 % of the samples, so that its name and number are enough. */

@@ -145,7 +145,7 @@ static const struct format_module *add_entry(uint64_t start, uint64_t end, uint6
     return found;
   found = find_entry(start, end, path, index);
   struct format_module *module = found ? NULL : table_next(&modules, index);
-  if (module && *index <= FORMAT_WHAT_MAX) {
+  if (module && *index < FORMAT_MODULES_MAX) {
     *module =
         (struct format_module){.start = start, .end = end, .base = base, .path = string_add(path), .flags = flags};
     if (!(flags & FORMAT_MODULE_ANON))

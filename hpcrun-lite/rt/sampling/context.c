@@ -2,6 +2,7 @@
 
 #include "common/plt_stub.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/sampling/call_code.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
@@ -107,26 +108,16 @@ static void find_filtered(struct stack_reader *reader)
   }
 }
 
-/* The address to which the stub's jump at `ip` leads; 0 if it cannot be read. */
-static uint64_t stub_target(uint64_t ip, const uint8_t *jump)
-{
-  uint64_t target;
-  return sys_peek(plt_stub_slot(ip, jump), &target, sizeof target) ? target : 0;
-}
-
 /* Is the address in a stub that leads to the OpenMP runtime?  The instructions of stubs that matter begin at multiples
  * of 4, but for the jump of mold's; most other addresses need no look at the code. */
 static bool is_runtime_stub(struct stack_reader *reader, uint64_t ip)
 {
   enum { MOLD_JUMP = 10 }; /* offset in a stub, which begins at a multiple of 16 */
-  uint8_t code[PLT_STUB_BYTES];
-  bool possible = ip % 4 == 0 || ip % PLT_STUB_BYTES == MOLD_JUMP;
-  unsigned at = possible && sys_peek(ip, code, sizeof code) ? plt_stub_jump(code) : PLT_STUB_BYTES;
-  if (at == PLT_STUB_BYTES)
-    return false;
-  uint64_t target = stub_target(ip + at, code + at);
+  struct call_stub stub;
   uint32_t index;
-  const struct format_module *module = target ? modules_find(reader->t, target, &index) : NULL;
+  if ((ip % 4 && ip % PLT_STUB_BYTES != MOLD_JUMP) || call_code_at(ip, &stub) != CODE_STUB || !stub.target)
+    return false;
+  const struct format_module *module = modules_find(reader->t, stub.target, &index);
   return module && module->flags & FORMAT_MODULE_RUNTIME;
 }
 
@@ -177,7 +168,8 @@ static void add_frame(struct stack_reader *reader, const struct frame *frame)
     return;
   if (__builtin_expect(frame->filtered, 0) && reader->filter->paths) /* not what a filter before found */
     enter_filtered(reader, frame->filtered);
-  reader->node = child(reader, FORMAT_KIND_FRAME, frame->module, frame->offset);
+  uint32_t guessed = frame->guessed ? FORMAT_WHAT_GUESSED : 0;
+  reader->node = child(reader, FORMAT_KIND_FRAME, frame->module | guessed, frame->offset);
   const struct thread_state *t = reader->t;
   int outer = (int)(frame - reader->frames) + 1;
   for (unsigned i = 0; i < construct_of(t)->user_depth && i < RT_USER_REGIONS && outer < reader->count; i++)
@@ -297,17 +289,19 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
  * call. */
 static uint64_t call_target(uint64_t ip)
 {
-  uint8_t call[5], code[PLT_STUB_BYTES];
-  int32_t distance;
-  uint64_t after = ip + 1;
-  if (!sys_peek(after - sizeof call, call, sizeof call) || call[0] != 0xe8)
+  uint8_t code[CALL_CODE_BYTES];
+  uint64_t target, after = ip + 1;
+  struct call_stub stub;
+  if (!sys_peek(after - sizeof code, code, sizeof code) || call_code_before(code, after, &target) != CALL_DIRECT)
     return 0;
-  __builtin_memcpy(&distance, call + 1, sizeof distance);
-  uint64_t target = after + (uint64_t)(int64_t)distance;
-  if (!sys_peek(target, code, sizeof code))
+  switch (call_code_at(target, &stub)) {
+  case CODE_STUB:
+    return stub.target;
+  case CODE_PLAIN:
+    return target;
+  default:
     return 0;
-  unsigned jump = plt_stub_jump(code);
-  return jump < PLT_STUB_BYTES ? stub_target(target + jump, code + jump) : target;
+  }
 }
 
 /* Adds a function, unless it is one of the runtime or the tool. */
@@ -540,6 +534,33 @@ static bool read_task(struct stack_reader *reader, int innermost)
   return read_frames(reader, inner - 1, innermost);
 }
 
+/* Does the stack end outside the thread's own one?  Then the program has switched stacks: it runs a coroutine. */
+static bool on_other_stack(const struct stack_reader *reader)
+{
+  const struct thread_state *t = reader->t;
+  uint64_t sp = reader->frames[reader->count - 1].sp;
+  return t->stack_high && (sp < t->stack_low || sp > t->stack_high);
+}
+
+/* The region in which a coroutine was resumed, as region_around() has it. */
+static uint32_t region_of_coroutine(const struct stack_reader *reader, uint32_t *filtered)
+{
+  uint64_t low = reader->frames[0].sp, high = reader->frames[reader->count - 1].sp;
+  return region_around(reader->t, low, high + 1, filtered);
+}
+
+/* Nothing shows what has resumed a coroutine, only in which region of the thread that was. */
+static void enter_coroutine(struct stack_reader *reader)
+{
+  uint32_t filtered, base = region_of_coroutine(reader, &filtered);
+  if (base != CCT_NONE) {
+    go_on_at(reader, base, filtered);
+    add_region(reader);
+  }
+  if (reader->cut || base == CCT_NONE)
+    reader->node = child(reader, FORMAT_KIND_PARTIAL, 0, 0);
+}
+
 /* Reads the whole stack.  Returns whether the path ends in the runtime. */
 static bool read_stack(struct stack_reader *reader)
 {
@@ -554,6 +575,10 @@ static bool read_stack(struct stack_reader *reader)
   int innermost = innermost_run(reader);
   if (reader->task_region != CCT_NONE)
     return read_task(reader, innermost);
+  if (on_other_stack(reader)) {
+    enter_coroutine(reader);
+    return read_frames(reader, reader->count - 1, innermost);
+  }
   if (t->activity.openmp && sampling_of(t)->base_region) {
     int first = enter_base(reader, innermost);
     if (first < 0)
@@ -561,7 +586,7 @@ static bool read_stack(struct stack_reader *reader)
     return read_frames(reader, first, innermost);
   }
   if (reader->cut) {
-    uint32_t filtered, base = region_around(t, reader->frames[reader->count - 1].sp, &filtered);
+    uint32_t filtered, base = region_around(t, 0, reader->frames[reader->count - 1].sp, &filtered);
     if (base != CCT_NONE) {
       go_on_at(reader, base, filtered);
       add_region(reader);
@@ -636,7 +661,7 @@ static void end_at_task(struct stack_reader *reader)
   if (sampling_process.task_creation || !reader->tasks_count || reader->exit_frame < t->stack_low ||
       reader->exit_frame >= t->stack_high)
     return;
-  reader->task_region = region_around(reader->t, reader->exit_frame, &reader->task_filtered);
+  reader->task_region = region_around(reader->t, 0, reader->exit_frame, &reader->task_filtered);
   if (reader->task_region != CCT_NONE)
     reader->end_sp = reader->exit_frame;
 }
@@ -715,8 +740,11 @@ static void walk(struct stack_reader *reader, const greg_t *registers)
     reader->end_sp = UINT64_MAX;
     unwind(reader, registers);
   }
-  if (reader->cut)
+  uint32_t filtered;
+  if (reader->cut || (on_other_stack(reader) && region_of_coroutine(reader, &filtered) == CCT_NONE))
     rt_lost(reader->t, FORMAT_LOST_PARTIAL);
+  if (unwind_has_guessed(reader->t))
+    rt_lost(reader->t, FORMAT_LOST_GUESSED);
 }
 
 static struct stack_reader reader_of(struct thread_state *t)

@@ -452,12 +452,12 @@ uint32_t region_filtered(const struct thread_state *t)
   return found;
 }
 
-uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered)
+uint32_t region_around(struct thread_state *t, uint64_t low, uint64_t high, uint32_t *filtered)
 {
   struct sampling_thread *sampling = sampling_of(t);
   *filtered = 0;
   const struct format_region *region = region_innermost(t);
-  while (region && region->enter_frame && region->enter_frame < sp)
+  while (region && region->enter_frame && region->enter_frame >= low && region->enter_frame < high)
     region = region->next ? at(region->next) : NULL;
   if (sampling->unrecorded_regions || (region && !(region->enter_frame && region_known(region))))
     return CCT_NONE;

@@ -101,9 +101,10 @@ struct region_entry {
  * is none. */
 struct region_entry region_entered(const struct thread_state *t, uint64_t sp_from, uint64_t sp_to);
 
-/* The node below which frames belong that are inside a stack address, but not inside a region which was entered further
- * in: the creation context of the region around it, and what a filter found on it.  CCT_NONE if that is not known. */
-uint32_t region_around(struct thread_state *t, uint64_t sp, uint32_t *filtered);
+/* The node below which frames belong that are inside the stack address `high`, but not inside a region which was
+ * entered between `low` and there: the creation context of the region around it, and what a filter found on it.
+ * CCT_NONE if that is not known. */
+uint32_t region_around(struct thread_state *t, uint64_t low, uint64_t high, uint32_t *filtered);
 
 /* Whether the instance has not ended. */
 bool region_open(uint64_t handle);

@@ -19,6 +19,7 @@ struct frame {
   uint32_t module, offset;    /* location of ip: see sampling/context.c */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc or the vdso */
   bool adapter;               /* code that stands for the runtime: of hpcrun-lite/gomp */
+  bool guessed;               /* found without unwind information: see sampling/unwind.c */
   uint8_t filtered;           /* with a filter: bits of enum format_filtered */
 };
 

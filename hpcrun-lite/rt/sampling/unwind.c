@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/call_code.h"
 
-enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128 };
+enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128, WALK_WORDS = 2048 };
 
 static struct unwind_entries lib;
 static unw_addr_space_t space;
@@ -18,7 +19,11 @@ struct walk {
   const greg_t *registers;
   gregset_t guessed; /* of a caller that step_by_guess() has found */
   uint64_t low, high;
-  bool no_info; /* code without unwind information was encountered */
+  bool no_info;        /* code without unwind information was encountered */
+  bool unverified;     /* the last frame was guessed: its own caller must have called */
+  bool doubtful;       /* it is the first one for which only some call up the stack speaks */
+  unsigned guesses;    /* guessed frames */
+  unsigned words_left; /* of the stack, that may still be searched for return addresses */
   uint64_t window_at[WINDOWS];
   unsigned window_next;
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
@@ -68,27 +73,47 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *valu
   return 0;
 }
 
-/* Finds the unwind table of the module that contains ip and has libunwind search it.  libunwind allocates the result
- * from its own pool and frees it there. */
-static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info,
-                         struct walk *walk)
+/* The sorted table of the functions of a module that have unwind information: pairs of 32-bit distances from `head`,
+ * where a function begins and where its information is. */
+struct function_table {
+  uint64_t head, map_start, map_end;
+  uint32_t count;
+};
+
+enum { TABLE_HEAD = 12, TABLE_ENTRY = 8 };
+
+/* Finds the table of the module that contains an address.  Returns false if there is none. */
+static bool find_table(struct walk *walk, uint64_t ip, struct function_table *table)
 {
   enum { DATAREL_SDATA4 = 0x3b };
   struct dl_find_object object;
   if (_dl_find_object((void *)ip, &object) != 0 || !object.dlfo_eh_frame)
-    return -UNW_ENOINFO;
-  uint64_t table = (uint64_t)object.dlfo_eh_frame;
-  unw_word_t head[2]; /* .eh_frame_hdr: version, three encodings, eh_frame pointer, count, then the sorted table */
-  if (access_mem(as, table, &head[0], 0, walk) || access_mem(as, table + 8, &head[1], 0, walk))
-    return -UNW_ENOINFO;
+    return false;
+  uint64_t at = (uint64_t)object.dlfo_eh_frame;
+  unw_word_t head[2]; /* .eh_frame_hdr: version, three encodings, eh_frame pointer, count, then the table */
+  if (access_mem(space, at, &head[0], 0, walk) || access_mem(space, at + 8, &head[1], 0, walk))
+    return false;
   if ((head[0] & 0xff) != 1 || (head[0] >> 24 & 0xff) != DATAREL_SDATA4)
+    return false;
+  *table = (struct function_table){.head = at,
+                                   .map_start = (uint64_t)object.dlfo_map_start,
+                                   .map_end = (uint64_t)object.dlfo_map_end,
+                                   .count = (uint32_t)head[1]};
+  return true;
+}
+
+/* Has libunwind search the table of the module that contains ip.  libunwind allocates the result from its own pool and
+ * frees it there. */
+static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info,
+                         struct walk *walk)
+{
+  struct function_table table;
+  if (!find_table(walk, ip, &table))
     return -UNW_ENOINFO;
-  unw_dyn_info_t where = {.format = UNW_INFO_FORMAT_REMOTE_TABLE,
-                          .start_ip = (unw_word_t)object.dlfo_map_start,
-                          .end_ip = (unw_word_t)object.dlfo_map_end};
-  where.u.rti.segbase = table;
-  where.u.rti.table_data = table + 12;
-  where.u.rti.table_len = (uint32_t)head[1]; /* in words of 8 bytes: one for each entry */
+  unw_dyn_info_t where = {.format = UNW_INFO_FORMAT_REMOTE_TABLE, .start_ip = table.map_start, .end_ip = table.map_end};
+  where.u.rti.segbase = table.head;
+  where.u.rti.table_data = table.head + TABLE_HEAD;
+  where.u.rti.table_len = table.count; /* in words of 8 bytes: one for each entry */
   return lib.search(as, ip, &where, info, need_unwind_info, walk);
 }
 
@@ -196,51 +221,199 @@ static void set_direct_range(struct walk *walk, const struct thread_state *t, ui
   walk->high = t->stack_high;
 }
 
-/* Can this number be a return address?  It must lie in a module, after a call instruction. */
-static bool is_return_address(struct walk *walk, uint64_t address)
+/* Where the last function begins that has unwind information and does not begin after an address of its module;
+ * UINT64_MAX if the table cannot be read, 0 if there is none. */
+static uint64_t last_function(struct walk *walk, const struct function_table *table, uint64_t ip)
 {
-  static const uint8_t lengths[] = {2, 3, 4, 6, 7}; /* of indirect calls: ff /2 */
-  struct dl_find_object object;
-  uint8_t code[8];
-  unw_word_t word;
-  if (address < 4096 || _dl_find_object((void *)address, &object) != 0 ||
-      access_mem(space, address - 8, &word, 0, walk) != 0)
-    return false;
-  memcpy(code, &word, sizeof code);
-  if (code[3] == 0xe8)
-    return true;
-  for (unsigned i = 0; i < sizeof lengths; i++)
-    if (code[8 - lengths[i]] == 0xff && (code[9 - lengths[i]] >> 3 & 7) == 2)
-      return true;
-  return false;
+  uint64_t found = 0;
+  for (uint32_t low = 0, high = table->count; low < high;) {
+    uint32_t middle = low + (high - low) / 2;
+    unw_word_t entry;
+    if (access_mem(space, table->head + TABLE_HEAD + (uint64_t)middle * TABLE_ENTRY, &entry, 0, walk) != 0)
+      return UINT64_MAX;
+    uint64_t start = table->head + (uint64_t)(int64_t)(int32_t)entry;
+    if (start > ip) {
+      high = middle;
+    } else {
+      found = start;
+      low = middle + 1;
+    }
+  }
+  return found;
 }
 
-/* Steps out of a frame without unwind information (mostly hand-written assembler) at sp, with frame pointer rbp.  The
- * return address is directly at sp (a leaf function), or above a frame pointer that points up the stack, or else the
- * first word up the stack that can be one.  libunwind's own guess follows any frame pointer and goes astray. */
-static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, uint64_t sp, uint64_t rbp)
+/* Can code at pc, which has no unwind information, belong to the function that begins at an address?  No function that
+ * has some may begin there or in between. */
+static bool may_belong(struct walk *walk, uint64_t pc, uint64_t function)
+{
+  enum { GENERATED_BYTES = 1 << 20 }; /* of a generated function */
+  struct dl_find_object object, generated;
+  struct function_table table;
+  unw_proc_info_t info;
+  if (function > pc)
+    return false;
+  if (_dl_find_object((void *)pc, &object) != 0)
+    return pc - function < GENERATED_BYTES && _dl_find_object((void *)function, &generated) != 0;
+  if (function < (uint64_t)object.dlfo_map_start)
+    return false;
+  if (!find_table(walk, pc, &table))
+    return true;
+  return last_function(walk, &table, pc) < function && search_tables(space, function, &info, 0, walk) != 0;
+}
+
+/* What speaks for a word of the stack as the return address of code that has no unwind information, in ascending order.
+ */
+enum evidence {
+  EVIDENCE_NONE,
+  EVIDENCE_CALL,  /* it follows a call of any function */
+  EVIDENCE_LEADS, /* it follows a call that leads to that code */
+  EVIDENCE_SURE   /* it follows the call of the stub that is that code, and is where a stub has it */
+};
+
+/* The caller of a frame, as found so far. */
+struct guess {
+  uint64_t pc, sp; /* of the frame */
+  uint64_t at;     /* where the return address is */
+  unw_word_t address;
+  enum evidence evidence;
+};
+
+static enum evidence evidence_of_call(struct walk *walk, const struct guess *guess, uint64_t at, uint64_t target)
+{
+  struct call_stub stub;
+  enum call_code_form form = call_code_at(target, &stub);
+  if (form == CODE_UNREADABLE)
+    return EVIDENCE_NONE;
+  if (form == CODE_STUB && at == guess->sp && guess->pc >= target && guess->pc <= stub.jump)
+    return EVIDENCE_SURE;
+  bool leads = may_belong(walk, guess->pc, target) || (form == CODE_STUB && may_belong(walk, guess->pc, stub.target));
+  return leads ? EVIDENCE_LEADS : EVIDENCE_NONE;
+}
+
+/* generated: it may also lie outside all modules, but not on the stack. */
+static enum evidence evidence_of(struct walk *walk, const struct guess *guess, uint64_t at, uint64_t word,
+                                 bool generated)
+{
+  struct dl_find_object object;
+  uint8_t code[CALL_CODE_BYTES];
+  uint64_t target;
+  if (word < 4096 || (word >= walk->low && word < walk->high) ||
+      (_dl_find_object((void *)word, &object) != 0 && !generated))
+    return EVIDENCE_NONE;
+  unw_word_t bytes;
+  if (access_mem(space, word - sizeof code, &bytes, 0, walk) != 0)
+    return EVIDENCE_NONE;
+  memcpy(code, &bytes, sizeof code);
+  enum call_kind kind = call_code_before(code, word, &target);
+  if (kind == CALL_DIRECT)
+    return evidence_of_call(walk, guess, at, target);
+  return kind == CALL_INDIRECT ? EVIDENCE_CALL : EVIDENCE_NONE;
+}
+
+/* Takes the word at a stack address for the return address if more speaks for it than for the one found before.
+ * Returns false if there is no such word. */
+static bool consider(struct walk *walk, struct guess *guess, uint64_t at, bool generated)
+{
+  unw_word_t word;
+  if (access_mem(space, at, &word, 0, walk) != 0)
+    return false;
+  enum evidence evidence = evidence_of(walk, guess, at, word, generated);
+  if (evidence > guess->evidence) {
+    guess->at = at;
+    guess->address = word;
+    guess->evidence = evidence;
+  }
+  return true;
+}
+
+/* Where the innermost function has its return address while it makes or has removed its frame; 0: its frame is made. */
+static uint64_t frameless_at(struct walk *walk, uint64_t pc, uint64_t sp)
+{
+  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa},
+                       set_frame[2][3] = {{0x48, 0x89, 0xe5}, {0x48, 0x8b, 0xec}};
+  enum { PUSH_RBP = 0x55, RET = 0xc3 };
+  uint8_t code[8];
+  unw_word_t bytes;
+  if (access_mem(space, pc, &bytes, 0, walk) != 0)
+    return 0;
+  memcpy(code, &bytes, sizeof code);
+  if (code[0] == PUSH_RBP || code[0] == RET || !memcmp(code, endbr64, sizeof endbr64))
+    return sp;
+  return !memcmp(code, set_frame[0], 3) || !memcmp(code, set_frame[1], 3) ? sp + 8 : 0;
+}
+
+/* Can it be a frame pointer of the frame at sp? */
+static bool is_frame_pointer(const struct walk *walk, uint64_t sp, uint64_t rbp)
+{
+  enum { OTHER_STACK = 1 << 16 };
+  bool direct = sp >= walk->low && sp < walk->high;
+  return rbp % 8 == 0 && rbp >= sp && rbp < (direct ? walk->high : sp + OTHER_STACK);
+}
+
+/* Finds the most probable return address of a frame.  That of generated code is above its frame pointer, unless the
+ * frame is not made.  Otherwise it is directly at sp (a leaf function), or above a frame pointer, or up the stack:
+ * where the lowest call is that leads to the code, or else the lowest one by a register or memory. */
+static void find_caller(struct walk *walk, struct guess *guess, uint64_t rbp, bool innermost)
 {
   enum { WORDS = 512 };
-  unw_word_t word, saved = rbp;
-  uint64_t at = 0;
-  if (access_mem(space, sp, &word, 0, walk) == 0 && is_return_address(walk, word)) {
-    at = sp;
-  } else if (rbp >= sp && rbp < walk->high && access_mem(space, rbp + 8, &word, 0, walk) == 0 &&
-             is_return_address(walk, word)) {
-    at = rbp + 8;
-    access_mem(space, rbp, &saved, 0, walk);
+  struct dl_find_object object;
+  bool generated = _dl_find_object((void *)guess->pc, &object) != 0;
+  bool framed = is_frame_pointer(walk, guess->sp, rbp);
+  if (generated) {
+    uint64_t frameless = innermost ? frameless_at(walk, guess->pc, guess->sp) : 0;
+    if (frameless)
+      consider(walk, guess, frameless, true);
+    else if (framed)
+      consider(walk, guess, rbp + 8, true);
+    if (guess->evidence)
+      return;
   }
-  for (uint64_t next = sp + 8; !at && next < sp + 8 * WORDS && access_mem(space, next, &word, 0, walk) == 0; next += 8)
-    if (is_return_address(walk, word))
-      at = next;
-  if (!at)
+  consider(walk, guess, guess->sp, true);
+  if (framed)
+    consider(walk, guess, rbp + 8, true);
+  uint64_t end = guess->evidence && guess->at == rbp + 8 ? rbp : UINT64_MAX;
+  for (unsigned i = 1; guess->evidence < EVIDENCE_LEADS && i < WORDS && walk->words_left; i++) {
+    uint64_t at = guess->sp + 8 * (uint64_t)i;
+    walk->words_left--;
+    if (at >= end || !consider(walk, guess, at, false))
+      return;
+  }
+}
+
+/* Steps out of a frame without unwind information: hand-written assembler, generated code, stubs of some linkers.
+ * libunwind's own guess follows any frame pointer and goes astray.  Returns false if no caller was found. */
+static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, const struct frame *inner, uint64_t rbp,
+                          bool innermost)
+{
+  struct guess guess = {.pc = inner->ip, .sp = inner->sp};
+  unw_word_t saved = rbp;
+  find_caller(walk, &guess, rbp, innermost);
+  if (!guess.evidence)
     return false;
+  if (guess.at == rbp + 8)
+    access_mem(space, rbp, &saved, 0, walk);
   memcpy(walk->guessed, walk->registers, sizeof walk->guessed);
-  walk->guessed[REG_RIP] = (greg_t)word;
-  walk->guessed[REG_RSP] = (greg_t)(at + 8);
+  walk->guessed[REG_RIP] = (greg_t)guess.address;
+  walk->guessed[REG_RSP] = (greg_t)(guess.at + 8);
   walk->guessed[REG_RBP] = (greg_t)saved;
   walk->registers = walk->guessed;
+  walk->doubtful = guess.evidence == EVIDENCE_CALL && guess.at != guess.sp && guess.at != rbp + 8;
+  walk->unverified = guess.evidence < EVIDENCE_SURE;
+  walk->guesses += walk->unverified;
   return lib.init_remote(cursor, space, walk) == 0;
+}
+
+/* Is an address to which unwind information leads where a call returns, or a handler does? */
+static bool is_return_address(struct walk *walk, uint64_t address)
+{
+  static const uint8_t sigreturn[8] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f}; /* mov $15, %rax; syscall */
+  uint8_t code[CALL_CODE_BYTES];
+  uint64_t target;
+  unw_word_t before, at;
+  if (access_mem(space, address - sizeof code, &before, 0, walk) != 0 || access_mem(space, address, &at, 0, walk) != 0)
+    return false;
+  memcpy(code, &before, sizeof code);
+  return call_code_before(code, address, &target) != CALL_NONE || !memcmp(&at, sigreturn, sizeof sigreturn);
 }
 
 static bool on_stack(const struct thread_state *t, uint64_t sp)
@@ -249,20 +422,22 @@ static bool on_stack(const struct thread_state *t, uint64_t sp)
 }
 
 /* Steps one frame outwards.  Returns what unw_step() does: positive, 0 at the outermost frame, negative on failure. */
-static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame)
+static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame, bool innermost)
 {
   unw_word_t ip, sp, rbp;
-  uint64_t inner = frame[-1].sp;
+  bool unverified = walk->unverified;
   if (lib.get_reg(cursor, UNW_X86_64_RBP, &rbp) != 0)
     rbp = 0;
-  walk->no_info = false;
+  walk->no_info = walk->unverified = walk->doubtful = false;
   int more = lib.step(cursor);
   if (walk->no_info)
-    more = step_by_guess(walk, cursor, inner, rbp) ? 1 : -1;
+    more = step_by_guess(walk, cursor, &frame[-1], rbp, innermost) ? 1 : -1;
   if (more > 0 && (lib.get_reg(cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(cursor, UNW_REG_SP, &sp) != 0 || ip < 4096))
     more = 0;
+  if (more > 0 && unverified && !walk->no_info && !is_return_address(walk, ip))
+    more = -1; /* the guess was wrong */
   if (more > 0)
-    *frame = (struct frame){.ip = ip - 1, .sp = sp};
+    *frame = (struct frame){.ip = ip - 1, .sp = sp, .guessed = walk->unverified};
   return more;
 }
 
@@ -271,10 +446,28 @@ size_t unwind_size(void)
   return sizeof(struct walk);
 }
 
+bool unwind_has_guessed(const struct thread_state *t)
+{
+  const struct walk *walk = sampling_of(t)->walk;
+  return walk->guesses > 0;
+}
+
+/* Ends a walk that was cut: frames from a doubtful one on are dropped, since what was left of an earlier call leads
+ * nowhere, as a rule.  doubtful: its index, 0: there is none.  Returns the number of frames. */
+static int end_cut(struct walk *walk, const struct frame *frames, int count, int doubtful)
+{
+  for (int i = doubtful; doubtful && i < count; i++)
+    walk->guesses -= frames[i].guessed;
+  return doubtful ? doubtful : count;
+}
+
 int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames, bool *cut)
 {
   struct walk *walk = sampling_of(t)->walk;
   walk->registers = registers;
+  walk->unverified = false;
+  walk->guesses = 0;
+  walk->words_left = WALK_WORDS;
   memset(walk->window_at, 0, sizeof walk->window_at);
   uint64_t sp = unwind_sp(registers);
   frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
@@ -282,20 +475,21 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
   set_direct_range(walk, t, sp);
   if (!space || lib.init_remote(&walk->cursor, space, walk) != 0)
     return 1;
-  int count = 1;
+  int count = 1, doubtful = 0;
   for (; count < RT_FRAMES_MAX; count++) {
-    int more = step(walk, &walk->cursor, &frames[count]);
+    int more = step(walk, &walk->cursor, &frames[count], count == 1);
+    doubtful = walk->doubtful && !doubtful ? count : doubtful;
     sp = frames[more > 0 ? count : count - 1].sp;
     if (more <= 0) {
       *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
-      return count;
+      return *cut ? end_cut(walk, frames, count, doubtful) : count;
     }
     if ((t->top_sp && on_stack(t, sp) && sp >= t->top_sp) || sp > end_sp) {
       *cut = false;
       return count + 1;
     }
   }
-  return count;
+  return end_cut(walk, frames, count, doubtful);
 }
 
 int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)

@@ -1,4 +1,4 @@
-/* Stack unwinding with libunwind.
+/* Stack unwinding with libunwind, and by guesses where code has no call frame information (doc/reliability.md).
  *
  * Context: RT, inside rt_enter() or with `inside` raised; unwind_start(), unwind_restart() and unwind_flush() CTL.  A
  * walk uses the memory of the calling thread (sampling_thread.walk); libunwind has its own cache of unwind rows.
@@ -66,6 +66,9 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
 /* The same from the caller's own frame. */
 int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)
     __attribute__((noinline));
+
+/* Whether the last walk of the thread has guessed frames: callers of code without unwind information. */
+bool unwind_has_guessed(const struct thread_state *t);
 
 /* The function that was called by the instruction before `code`, if that is a call by a register that functions
  * preserve; 0: not known.  code: the return address, in loaded code, of the function whose frame begins at enter_frame.

@@ -1,0 +1,105 @@
+"""Paths through code of which the unwind tables know nothing: right, or marked as guessed or as cut short.
+
+Usage: unwinding.py [-k CASE]"""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, line_of, near, sums_hold, tap, work_of
+from report import report
+
+SOURCE = "unwinding.c"
+REGION = f"parallel @ {SOURCE}:{line_of(SOURCE, 'omp parallel')}"
+SECONDS, SHARE = 0.2, 0.12  # a sample is 0.5 ms
+COMPILERS = ("gcc", "clang")
+CUT = "[unwind cut short]"
+
+
+def measure(directory, where, what, compiler="gcc", *options):
+    run = Measurement(directory, build(SOURCE, compiler), where, what, options=("-e", "task-clock@f2000", *options))
+    assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
+    nodes = run.tree()
+    sums_hold(nodes)
+    near(work_of(nodes, "leaf_work"), SECONDS * (2 if where == "region" else 1), SHARE, "leaf_work")
+    return run, nodes
+
+
+def paths(nodes, name="leaf_work"):
+    """The different paths to a function, without the raw names of outlined functions."""
+    return sorted({tuple(re.sub(r"(parallel .*) \[.*", r"\1", step) for step in node.path())
+                   for node in nodes if node.name == name})
+
+
+def quality(run):
+    """What the summary says about the measurement, in one line."""
+    return " ".join(report(run.output).stdout.partition("Measurement quality")[2].split())
+
+
+@tap.case
+def assembler_is_called_by_its_caller(directory):
+    for compiler in COMPILERS:
+        run, nodes = measure(directory, "serial", "small", compiler)
+        expected = ("main", "repeat", "[guessed] caller_of_small", "small_frame", "called_back", "leaf_work")
+        assert paths(nodes) == [expected], paths(nodes)
+        found = re.search(r"(\d+) unwinds with guessed callers \((\S+) %\)", quality(run))
+        assert found and float(found[2]) > 80, quality(run)
+        assert "unwinds with guessed callers" in run.done.stderr, run.done.stderr
+
+
+@tap.case
+def assembler_in_a_region_is_called_by_its_caller(directory):
+    for compiler in COMPILERS:
+        _, nodes = measure(directory, "region", "small", compiler)
+        expected = ("main", "in_region", REGION, "repeat", "[guessed] caller_of_small", "small_frame", "called_back",
+                    "leaf_work")
+        assert paths(nodes) == [expected], paths(nodes)
+
+
+@tap.case
+def callers_beyond_the_search_are_not_guessed(directory):
+    run, nodes = measure(directory, "serial", "huge")
+    assert paths(nodes) == [(CUT, "huge_frame", "called_back", "leaf_work")], paths(nodes)
+    assert "unwinds cut short" in quality(run) and "guessed" not in quality(run), quality(run)
+
+
+@tap.case
+def guesses_are_marked_in_every_report(directory):
+    run, _ = measure(directory, "serial", "small")
+    path = "main;repeat;[guessed] caller_of_small;small_frame;called_back;leaf_work"
+    assert path in report("-f", "folded", run.output).stdout
+    for form in ("speedscope", "callgrind", "hatchet", "json"):
+        assert "[guessed] caller_of_small" in report("--view", "topdown", "-f", form, run.output).stdout, form
+    flat = {row["name"] for row in run.view("flat")}
+    assert "caller_of_small" in flat and not [name for name in flat if "guessed" in name], flat
+    text = report("--view", "topdown", run.output).stdout
+    assert re.search(r"^ .* \[guessed\] caller_of_small", text, re.M), text
+    below = report("--view", "topdown", "-f", "csv", "--root", "caller_of_small", run.output).stdout
+    assert "leaf_work" in below, below
+
+
+@tap.case
+def generated_code_is_unwound_by_its_frame_pointer(directory):
+    for where, above in (("serial", ("main", "repeat")), ("region", ("main", "in_region", REGION, "repeat"))):
+        _, nodes = measure(directory, where, "generated")
+        found = [tuple(re.sub(r"\+0x\w+", "", step) for step in path) for path in paths(nodes)]
+        assert found == [(*above, "[guessed] caller_of_generated", "[guessed] [generated code]", "[generated code]",
+                          "called_back", "leaf_work")], found
+
+
+@tap.case
+def coroutines_are_below_their_region(directory):
+    for compiler in COMPILERS:
+        _, nodes = measure(directory, "region", "coroutine", compiler)
+        expected = ("main", "in_region", REGION, "coroutine_body", "called_back", "leaf_work")
+        assert paths(nodes) == [expected], paths(nodes)
+
+
+@tap.case
+def coroutines_outside_regions_are_marked(directory):
+    run, nodes = measure(directory, "serial", "coroutine")
+    assert paths(nodes) == [(CUT, "coroutine_body", "called_back", "leaf_work")], paths(nodes)
+    assert "unwinds cut short" in quality(run), quality(run)
+
+
+tap.main()
