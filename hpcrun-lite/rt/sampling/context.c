@@ -43,6 +43,7 @@ struct stack_reader {
   uint64_t sp;                          /* inside all frames of the program and the runtime */
   uint64_t exit_frame;                  /* of the current task; 0: the runtime has not called it */
   int task_flags;                       /* of OMPT, of the current task */
+  const void *task_frame;               /* see struct known_task */
   struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
   int tasks_count;
   uint64_t end_sp;      /* the stack is needed up to here: the exit frame of an explicit task; UINT64_MAX: all */
@@ -606,23 +607,31 @@ static bool begins_undeferred(const struct stack_reader *reader)
          *place == rt_undeferred.returns;
 }
 
-/* What the runtime knows of a task on this stack; level 0 is the current one.  Returns false if there is none. */
-static bool find_task(const struct stack_reader *reader, int level, int *flags, uint64_t *exit_frame, uint64_t *word)
+/* What the runtime knows of a task. */
+struct known_task {
+  int flags;
+  const void *frame; /* where its frames are kept: differs between tasks */
+  uint64_t exit_frame, word;
+};
+
+/* Finds a task on this stack; level 0 is the current one.  Returns false if there is none. */
+static bool find_task(const struct stack_reader *reader, int level, struct known_task *task)
 {
   enum { LOWEST_POINTER = 65536 };
   ompt_frame_t *frame = NULL;
   ompt_data_t *data = NULL;
-  *word = 0;
+  task->word = 0;
   if (level > 0 && begins_undeferred(reader))
     return false;
-  if (!rt_task_info(level, flags, &data, &frame))
+  if (!rt_task_info(level, &task->flags, &data, &frame))
     return false;
+  task->frame = frame;
   if (level > 0)
-    return sys_peek((uint64_t)&frame->exit_frame, exit_frame, sizeof *exit_frame) &&
-           sys_peek((uint64_t)data, word, sizeof *word);
-  *exit_frame = frame->exit_frame.value;
+    return sys_peek((uint64_t)&frame->exit_frame, &task->exit_frame, sizeof task->exit_frame) &&
+           sys_peek((uint64_t)data, &task->word, sizeof task->word);
+  task->exit_frame = frame->exit_frame.value;
   if ((uint64_t)data >= LOWEST_POINTER)
-    *word = data->value;
+    task->word = data->value;
   return true;
 }
 
@@ -630,25 +639,28 @@ static bool find_task(const struct stack_reader *reader, int level, int *flags, 
  * up to one whose creation context is known. */
 static void find_tasks(struct stack_reader *reader)
 {
-  int count = sampling_process.task_creation ? TASK_LEVELS : 1, flags = 0;
-  uint64_t exit_frame = 0, word;
+  int count = sampling_process.task_creation ? TASK_LEVELS : 1;
+  struct known_task task = {0};
   reader->exit_frame = 0;
   reader->task_flags = reader->tasks_count = 0;
+  reader->task_frame = NULL;
   if (!reader->t->activity.openmp || !rt.ompt)
     return;
-  for (int i = 0; i < count && find_task(reader, reader->level + i, &flags, &exit_frame, &word); i++) {
+  for (int i = 0; i < count && find_task(reader, reader->level + i, &task); i++) {
     if (i == 0) {
-      reader->exit_frame = exit_frame;
-      reader->task_flags = flags;
+      reader->exit_frame = task.exit_frame;
+      reader->task_flags = task.flags;
+      reader->task_frame = task.frame;
     }
-    uint32_t creation_context = span_process.online ? explicit_task_creation_context(word) : rt_task_index(word);
-    if (!(flags & ompt_task_explicit))
+    uint32_t creation_context =
+        span_process.online ? explicit_task_creation_context(task.word) : rt_task_index(task.word);
+    if (!(task.flags & ompt_task_explicit))
       continue;
-    reader->tasks[reader->tasks_count++] =
-        (struct task_level){exit_frame, creation_context, span_process.online ? explicit_task_directive(word) : 0};
+    reader->tasks[reader->tasks_count++] = (struct task_level){
+        task.exit_frame, creation_context, span_process.online ? explicit_task_directive(task.word) : 0};
     if (!sampling_process.task_creation || !creation_context)
       continue;
-    reader->end_sp = exit_frame; /* what lies outside the task is not needed */
+    reader->end_sp = task.exit_frame; /* what lies outside the task is not needed */
     break;
   }
 }
@@ -698,15 +710,16 @@ static bool has_exit(const struct stack_reader *reader)
 /* Does code of the program run the current task itself?  Clang's code does so with undeferred tasks: it calls libomp
  * when such a task begins and ends, and the frames of the task are those of the code that has created it.  libomp then
  * takes the exit frame from the frame pointer of its caller.  That can be another value, or still be the frame pointer
- * of the runtime's code that has called the task outside. */
+ * of the runtime's code that has called the task outside.  An untied task that the runtime has resumed from within it
+ * is its own task outside. */
 static bool called_directly(const struct stack_reader *reader)
 {
   const int directly = ompt_task_explicit | ompt_task_undeferred;
-  uint64_t outside, word;
-  int flags;
+  struct known_task outside;
   if ((reader->task_flags & directly) != directly)
     return false;
-  if (find_task(reader, reader->level + 1, &flags, &outside, &word) && outside && outside == reader->exit_frame)
+  if (find_task(reader, reader->level + 1, &outside) && outside.frame != reader->task_frame && outside.exit_frame &&
+      outside.exit_frame == reader->exit_frame)
     return true;
   return !reader->cut && !has_exit(reader);
 }
