@@ -129,6 +129,14 @@ struct thread_state {
 
 extern __thread struct thread_state *rt_self __attribute__((tls_model("initial-exec")));
 
+/* Is a call on the thread's stack, outside that stack pointer, that begins an undeferred task?  In it, libomp makes the
+ * task the current one before it stores the task outside: until then, that is an ended one whose memory it reuses. */
+static inline bool rt_begins_undeferred(const struct thread_state *t, uint64_t sp)
+{
+  uint64_t place = (uint64_t)rt_undeferred.place;
+  return place >= sp && place >= t->stack_low && place < t->stack_high && *rt_undeferred.place == rt_undeferred.returns;
+}
+
 /* A page that the kernel zeroes in a child that was forked without calling libc's fork() (by _Fork() or a system call).
  * Such a child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads;
  * all threads read it plainly. */

@@ -44,6 +44,7 @@ struct stack_reader {
   uint64_t exit_frame;                  /* of the current task; 0: the runtime has not called it */
   int task_flags;                       /* of OMPT, of the current task */
   const void *task_frame;               /* see struct known_task */
+  bool direct;                          /* the program is known to run it itself */
   struct task_level tasks[TASK_LEVELS]; /* explicit tasks, the innermost first */
   int tasks_count;
   uint64_t end_sp;      /* the stack is needed up to here: the exit frame of an explicit task; UINT64_MAX: all */
@@ -597,14 +598,9 @@ static bool read_stack(struct stack_reader *reader)
   return read_frames(reader, reader->count - 1, innermost);
 }
 
-/* Is a call on this stack that begins an undeferred task?  In it, libomp makes the task the current one before it has
- * a task outside: that pointer is still the one of an ended task whose memory it reuses. */
 static bool begins_undeferred(const struct stack_reader *reader)
 {
-  const void *const *place = rt_undeferred.place;
-  uint64_t sp = (uint64_t)place;
-  return sp >= reader->sp && sp >= reader->t->stack_low && sp < reader->t->stack_high &&
-         *place == rt_undeferred.returns;
+  return rt_begins_undeferred(reader->t, reader->sp);
 }
 
 /* What the runtime knows of a task. */
@@ -614,6 +610,18 @@ struct known_task {
   uint64_t exit_frame, word;
 };
 
+/* While an undeferred task begins: the task whose code creates it, from the graph, without its frames. */
+static bool find_creator(const struct stack_reader *reader, struct known_task *task)
+{
+  uint32_t index = span_process.online ? explicit_task_called(reader->t) : 0;
+  if (!index)
+    return false;
+  bool implicit = graph_task(index)->flags & TASK_IMPLICIT;
+  *task = (struct known_task){.flags = implicit ? ompt_task_implicit : ompt_task_explicit,
+                              .word = implicit ? 0 : rt_task_word(index)};
+  return true;
+}
+
 /* Finds a task on this stack; level 0 is the current one.  Returns false if there is none. */
 static bool find_task(const struct stack_reader *reader, int level, struct known_task *task)
 {
@@ -622,7 +630,7 @@ static bool find_task(const struct stack_reader *reader, int level, struct known
   ompt_data_t *data = NULL;
   task->word = 0;
   if (level > 0 && begins_undeferred(reader))
-    return false;
+    return level == 1 && find_creator(reader, task);
   if (!rt_task_info(level, &task->flags, &data, &frame))
     return false;
   task->frame = frame;
@@ -644,6 +652,7 @@ static void find_tasks(struct stack_reader *reader)
   reader->exit_frame = 0;
   reader->task_flags = reader->tasks_count = 0;
   reader->task_frame = NULL;
+  reader->direct = false;
   if (!reader->t->activity.openmp || !rt.ompt)
     return;
   for (int i = 0; i < count && find_task(reader, reader->level + i, &task); i++) {
@@ -651,6 +660,7 @@ static void find_tasks(struct stack_reader *reader)
       reader->exit_frame = task.exit_frame;
       reader->task_flags = task.flags;
       reader->task_frame = task.frame;
+      reader->direct = span_process.online && task.flags & ompt_task_explicit && explicit_task_direct(task.word);
     }
     uint32_t creation_context =
         span_process.online ? explicit_task_creation_context(task.word) : rt_task_index(task.word);
@@ -658,7 +668,7 @@ static void find_tasks(struct stack_reader *reader)
       continue;
     reader->tasks[reader->tasks_count++] = (struct task_level){
         task.exit_frame, creation_context, span_process.online ? explicit_task_directive(task.word) : 0};
-    if (!sampling_process.task_creation || !creation_context)
+    if (!sampling_process.task_creation || !creation_context || !task.exit_frame)
       continue;
     reader->end_sp = task.exit_frame; /* what lies outside the task is not needed */
     break;
@@ -718,10 +728,22 @@ static bool called_directly(const struct stack_reader *reader)
   struct known_task outside;
   if ((reader->task_flags & directly) != directly)
     return false;
+  if (reader->direct || (!reader->level && begins_undeferred(reader)))
+    return true;
   if (find_task(reader, reader->level + 1, &outside) && outside.frame != reader->task_frame && outside.exit_frame &&
       outside.exit_frame == reader->exit_frame)
     return true;
   return !reader->cut && !has_exit(reader);
+}
+
+/* The exit frame of a task of which only the graph knows: its code is outside the innermost run. */
+static void place_exit(struct stack_reader *reader)
+{
+  int inner = innermost_run(reader) + 1;
+  while (inner < reader->count && !reader->frames[inner].runtime)
+    inner++;
+  if (inner < reader->count)
+    reader->exit_frame = reader->tasks[0].exit_frame = reader->frames[inner].sp;
 }
 
 /* Takes the first task outside that the runtime has called for the current one.  The whole stack is needed. */
@@ -735,6 +757,8 @@ static void leave_direct_tasks(struct stack_reader *reader, const greg_t *regist
     if (!whole)
       unwind(reader, registers);
     whole = true;
+    if (reader->tasks_count && !reader->exit_frame)
+      place_exit(reader);
   } while (called_directly(reader) && reader->level < DIRECT_LEVELS);
   reader->cut |= called_directly(reader);
   reader->task_region = CCT_NONE;

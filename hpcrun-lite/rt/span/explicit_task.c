@@ -211,14 +211,16 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
   return index;
 }
 
-static uint32_t task_flags(const struct task *parent, int flags, bool serial)
+static uint32_t task_flags(const struct thread_state *t, const struct task *parent, int flags, bool serial)
 {
+  uint32_t direct = 0;
   if (flags & ompt_task_undeferred) {
     const struct team *team = graph_team(parent->region);
     serial |= team && team->size > 1; /* in a team of one thread every task is flagged */
+    direct = rt_begins_undeferred(t, (uint64_t)__builtin_frame_address(0)) ? TASK_DIRECT : 0;
   }
   bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;
-  return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0);
+  return (serial || parent->flags & TASK_FINAL ? TASK_SERIAL : 0) | (final ? TASK_FINAL : 0) | direct;
 }
 
 /* Makes the struct task of a new task; moved: from its data word.  0 without memory. */
@@ -300,7 +302,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
     graph_fragment_begin_after(t, moment);
     return word;
   }
-  uint32_t kind = task_flags(parent, flags, serial), index = parent->open_batch;
+  uint32_t kind = task_flags(t, parent, flags, serial), index = parent->open_batch;
   if (!index || !fits(parent->open_batch_at, parent, kind, code, creation_context, t->index))
     index = batch_new(t, parent_index, kind, flags, code, creation_context);
   if (index) {
@@ -445,6 +447,25 @@ uint32_t explicit_task_directive(uint64_t word)
   else if (task)
     batch = graph_task(task)->batch;
   return batch ? at(batch)->row : 0;
+}
+
+bool explicit_task_direct(uint64_t word)
+{
+  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
+  if (batch)
+    return at(batch)->flags & TASK_DIRECT;
+  return !(word & RT_TASK_NEW) && task && graph_task(task)->flags & TASK_DIRECT;
+}
+
+uint32_t explicit_task_called(const struct thread_state *t)
+{
+  uint32_t index = span_of(t)->task;
+  const struct task *task = span_of(t)->running;
+  while (task && task->flags & TASK_DIRECT) {
+    index = task->parent;
+    task = index ? graph_task(index) : NULL;
+  }
+  return index;
 }
 
 uint32_t explicit_task_creation_context(uint64_t word)

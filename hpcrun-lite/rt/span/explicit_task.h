@@ -71,6 +71,13 @@ uint32_t explicit_task_row(const struct task *task);
 /* The address of the directive of a task that the thread runs; 0: an implicit one. */
 uint64_t explicit_task_code(const struct task *task);
 
+/* Is the task of a data word a direct one (TASK_DIRECT)? */
+bool explicit_task_direct(uint64_t word);
+
+/* The task whose code the runtime has called: the one that the thread runs, or, if that is a direct one (TASK_DIRECT),
+ * the first one outside.  0: none is known. */
+uint32_t explicit_task_called(const struct thread_state *t);
+
 /* The creation context of the task of a data word. */
 uint32_t explicit_task_creation_context(uint64_t word);
 

@@ -25,7 +25,8 @@ enum task_flag {
   TASK_IN_LOOP = 64,   /* inside a worksharing loop or sections construct */
   TASK_HAD_LOOP = 128, /* has encountered one: loop_entry, loop_end and doacross are in use */
   TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
-  TASK_EARLY = 512     /* begun by a call of the program to the tool, before the runtime has begun it */
+  TASK_EARLY = 512,    /* begun by a call of the program to the tool, before the runtime has begun it */
+  TASK_DIRECT = 1024   /* its code is in the function that creates it, which the runtime does not call */
 };
 
 /* An open construct of a task, or the task itself.  It gets an instance only when it creates a task or region, which
