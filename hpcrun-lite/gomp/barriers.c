@@ -1,8 +1,9 @@
 /* Barriers, and the constructs that end with one: loops, sections, single.  Context: CTL (gomp.h).
  *
  * GCC's code calls GOMP_barrier() for an explicit barrier, and at the end of single and of loops that it has divided
- * itself.  After a single construct the call counts as the end of that; otherwise it counts as an explicit barrier, and
- * reports state what else it may be. */
+ * itself.  After a single construct the call counts as the end of that, unless other calls show that the construct has
+ * ended before (gomp_past_single()); otherwise it counts as an explicit barrier, and reports state what else it may be.
+ */
 #include <stddef.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
@@ -10,8 +11,8 @@
 /* The kind of the barrier that begins; forgets that a single construct came before it. */
 static inline int take_barrier_kind(struct rt_gomp_task *task)
 {
-  bool known = task->after_single;
-  task->after_single = false;
+  bool known = task->single != RT_SINGLE_NONE;
+  task->single = RT_SINGLE_NONE;
   return known ? ompt_sync_region_barrier_implicit_workshare : ompt_sync_region_barrier_explicit;
 }
 
@@ -47,7 +48,7 @@ static inline void end_wait_begin(struct rt_gomp_task *task, const void *code)
     return;
   if (task->work)
     gomp_work_end(task);
-  task->after_single = false;
+  task->single = RT_SINGLE_NONE;
   gomp_wait_begin(task, ompt_sync_region_barrier_implicit_workshare, code);
 }
 
@@ -154,7 +155,8 @@ GOMP_CODE bool wrap_GOMP_single_start(void)
   bool executes = GOMP_NEXT(runtime, GOMP_single_start)();
   if (!task)
     return executes;
-  task->after_single = true;
+  task->single = executes ? RT_SINGLE_EXECUTES : RT_SINGLE_OTHER;
+  task->groups = 0;
   single_begin(task, executes, GOMP_CALLER);
   return executes;
 }
@@ -172,7 +174,8 @@ static inline void copy_wait_end(struct rt_gomp_task *task, const void *code)
   if (!task)
     return;
   gomp_wait_end(task, ompt_sync_region_taskgroup, code);
-  task->after_single = true;
+  task->single = RT_SINGLE_EXECUTES; /* it has a barrier in any case */
+  task->groups = 0;
 }
 
 GOMP_CODE void *wrap_GOMP_single_copy_start(void)

@@ -171,9 +171,18 @@ static inline void gomp_wait_end(struct rt_gomp_task *task, int kind, const void
   ompt_on_sync_region_wait(kind, ompt_scope_end, &task->parallel, task->data, code);
 }
 
+/* The task calls the runtime, but not for a barrier: a single construct that another thread executes has ended without
+ * one.  GCC's code does not announce that. */
+static inline void gomp_past_single(struct rt_gomp_task *task)
+{
+  if (__builtin_expect(task->single == RT_SINGLE_OTHER, 0))
+    task->single = RT_SINGLE_NONE;
+}
+
 /* A worksharing construct begins in the current task. */
 static inline void gomp_work_begin(struct rt_gomp_task *task, int kind, uint64_t count, const void *code)
 {
+  task->single = RT_SINGLE_NONE;
   ompt_on_work(kind, ompt_scope_begin, &task->parallel, task->data, count, code);
   task->work = kind;
 }

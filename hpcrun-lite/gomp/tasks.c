@@ -78,6 +78,7 @@ static inline void create(struct rt_gomp_task *creator, ompt_data_t *data, unsig
   int known = ompt_task_explicit | (flags & FLAG_UNTIED ? ompt_task_untied : 0) |
               (flags & FLAG_FINAL ? ompt_task_final : 0) | (flags & FLAG_MERGEABLE ? ompt_task_mergeable : 0) |
               (serial ? ompt_task_undeferred : 0);
+  gomp_past_single(creator);
   creator->frame.enter_frame.value = (uint64_t)frame;
   creator->frame.enter_frame_flags = serial ? ompt_frame_serial : 0;
   ompt_on_task_create(creator->data, &creator->frame, data, known, flags & FLAG_DEPEND, code);
@@ -619,8 +620,10 @@ GOMP_CODE void wrap_GOMP_taskwait(void)
 {
   GOMP_ENTER(runtime, task);
   const void *code = GOMP_CALLER;
-  if (task)
+  if (task) {
+    gomp_past_single(task);
     gomp_wait_begin(task, ompt_sync_region_taskwait, code);
+  }
   GOMP_NEXT(runtime, GOMP_taskwait)();
   if (task)
     gomp_wait_end(task, ompt_sync_region_taskwait, code);
@@ -659,11 +662,23 @@ GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
   plain_task(call, task, do_nothing, &call, 0, FLAG_DEPEND, GOMP_CALLER);
 }
 
+/* A taskgroup that began before a single construct ends after it. */
+static void group_ends(struct rt_gomp_task *task)
+{
+  if (task->single == RT_SINGLE_EXECUTES && task->groups)
+    task->groups--;
+  else
+    task->single = RT_SINGLE_NONE;
+}
+
 GOMP_CODE void wrap_GOMP_taskgroup_start(void)
 {
   GOMP_ENTER(runtime, task);
-  if (task)
+  if (task) {
+    gomp_past_single(task);
+    task->groups++;
     ompt_on_sync_region(ompt_sync_region_taskgroup, ompt_scope_begin, &task->parallel, task->data, GOMP_CALLER);
+  }
   GOMP_NEXT(runtime, GOMP_taskgroup_start)();
 }
 
@@ -671,8 +686,10 @@ GOMP_CODE void wrap_GOMP_taskgroup_end(void)
 {
   GOMP_ENTER(runtime, task);
   const void *code = GOMP_CALLER;
-  if (task)
+  if (task) {
+    group_ends(task);
     gomp_wait_begin(task, ompt_sync_region_taskgroup, code);
+  }
   GOMP_NEXT(runtime, GOMP_taskgroup_end)();
   if (task) {
     gomp_wait_end(task, ompt_sync_region_taskgroup, code);

@@ -178,6 +178,24 @@ static void group_around_taskloop(void)
   }
 }
 
+/* The barrier is not that of the single construct. */
+static void single_in_a_taskgroup(void)
+{
+#pragma omp parallel
+  {
+#pragma omp taskgroup
+    {
+#pragma omp single nowait
+      {
+#pragma omp task
+        unit();
+      }
+    }
+#pragma omp barrier
+    usleep(1000);
+  }
+}
+
 static void held_at_the_end(void)
 {
   static omp_lock_t lock;
@@ -287,6 +305,7 @@ int main(int argc, char **argv)
                {"held_at_the_end", held_at_the_end},
                {"killed_in_serial_code", killed_in_serial_code},
                {"group_around_taskloop", group_around_taskloop},
+               {"single_in_a_taskgroup", single_in_a_taskgroup},
                {"guests", guests},
                {"at_ends", at_ends},
                {"criticals_before_barriers", criticals_before_barriers}};

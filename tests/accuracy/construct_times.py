@@ -230,6 +230,17 @@ def a_taskgroup_around_a_taskloop_is_a_construct(directory):
 
 
 @tap.case
+def a_barrier_after_a_taskgroup_is_not_that_of_a_single_construct_in_it(directory):
+    for program, threads in combinations(list(each()), (2, 4)):
+        constructs = Constructs(directory, program, "single_in_a_taskgroup", str(threads))
+        check_sums(constructs)
+        barrier, single = constructs.row("barrier"), constructs.row("single")
+        assert (barrier["exec_count"], barrier["executions"]) == (str(threads), "1"), barrier
+        assert number(single["exit_barrier_s"]) == 0 and single["single_count"] == "1", single
+        assert number(constructs.overhead("parallel")["limited_parallelism_s"]) == 0, constructs.overheads
+
+
+@tap.case
 def a_lock_may_be_held_at_the_end(directory):
     for program in each():
         constructs = Constructs(directory, program, "held_at_the_end", "2")

@@ -57,6 +57,8 @@ enum { RT_TASK_WAITING = 1, RT_TASK_NEW = 2, RT_TASK_INDEX_SHIFT = 2, RT_TASK_TA
 /* A task of GCC's runtime that the thread runs, in a list from the innermost one outwards.  Writer: hpcrun-lite/gomp,
  * in the thread itself; readers: its handler and callbacks.  Elements are on the thread's stack, except the outermost
  * ones, which are thread-local (gomp.h, regions.c). */
+enum rt_single { RT_SINGLE_NONE, RT_SINGLE_EXECUTES, RT_SINGLE_OTHER /* another thread executes it */ };
+
 struct rt_gomp_task {
   struct rt_gomp_task *outer;
   ompt_data_t *data;    /* its data word */
@@ -68,7 +70,8 @@ struct rt_gomp_task {
   long increment;       /* of the open loop */
   unsigned dimensions;  /* of the open doacross loop */
   bool final;           /* its children are included tasks */
-  bool after_single;    /* it has met a single construct since its last barrier */
+  uint8_t single;       /* enum rt_single: the single construct that it has met since its last barrier */
+  unsigned groups;      /* open taskgroups that have begun since that construct began */
 };
 
 extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));
