@@ -221,13 +221,23 @@ void construct_events_task_created(struct thread_state *t, const ompt_data_t *ta
     met(t, construct_task_created(t, task, row, flags, dependent, ticks(t, 0)));
 }
 
+/* `running` begins, or goes on.  A new record may have taken long, if many threads obtain memory. */
+static inline void task_begin(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *task, uint32_t row,
+                              bool first, uint64_t now)
+{
+  const struct task *running = span_of(t)->running;
+  uint32_t records = construct_of(t)->records.count;
+  construct_task_begin(t, prior, task, row, first, running->creator_thread != t->index, first ? 0 : running->ran, now);
+  if (__builtin_expect(construct_of(t)->records.count != records, 0))
+    construct_task_delayed(t, first, rt_ticks());
+}
+
 void construct_events_task_begin(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *task,
                                  uint64_t moment)
 {
   const struct task *running = span_of(t)->running;
   if (running)
-    construct_task_begin(t, prior, task, running->scope.row, true, running->creator_thread != t->index, 0,
-                         work_clock_is_time() ? moment : rt_ticks());
+    task_begin(t, prior, task, running->scope.row, true, work_clock_is_time() ? moment : rt_ticks());
 }
 
 void construct_events_task_end(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
@@ -263,8 +273,7 @@ void construct_events_schedule(struct thread_state *t, struct construct_prior pr
       graph_task(prior.number)->ran = ran;
   } else if (running && !(running->flags & TASK_IMPLICIT)) {
     /* a task that was left inside a construct goes on in that one's scope */
-    construct_task_begin(t, NULL, next, explicit_task_row(running), first, running->creator_thread != t->index,
-                         running->ran, now);
+    task_begin(t, NULL, next, explicit_task_row(running), first, now);
     if (!first)
       reopen_groups(t, running->group);
   }

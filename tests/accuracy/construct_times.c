@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -196,6 +197,25 @@ static void single_in_a_taskgroup(void)
   }
 }
 
+/* Prints how long the tasks took by their own clock. */
+static void first_tasks(void)
+{
+  double inside = 0;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < omp_get_num_threads(); i++) {
+#pragma omp task shared(inside)
+    {
+      double begin = omp_get_wtime();
+      unit();
+      double took = omp_get_wtime() - begin;
+#pragma omp atomic
+      inside += took;
+    }
+  }
+  printf("%.6f\n", inside);
+}
+
 static void held_at_the_end(void)
 {
   static omp_lock_t lock;
@@ -306,6 +326,7 @@ int main(int argc, char **argv)
                {"killed_in_serial_code", killed_in_serial_code},
                {"group_around_taskloop", group_around_taskloop},
                {"single_in_a_taskgroup", single_in_a_taskgroup},
+               {"first_tasks", first_tasks},
                {"guests", guests},
                {"at_ends", at_ends},
                {"criticals_before_barriers", criticals_before_barriers}};

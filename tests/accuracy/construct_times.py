@@ -241,6 +241,18 @@ def a_barrier_after_a_taskgroup_is_not_that_of_a_single_construct_in_it(director
 
 
 @tap.case
+def the_first_tasks_of_many_threads_take_as_long_as_they_say(directory):
+    """Each thread needs memory for them, at the same time as all others."""
+    for program in each():
+        constructs = Constructs(directory, program, "first_tasks", "256")
+        check_sums(constructs)
+        inside = float(constructs.run.done.stdout)
+        task, = constructs.run.view("tasks")
+        assert task["instances"] == "256" and float(task["exec_s"]) >= inside - 1e-3, (task, inside)
+        near(float(task["exec_s"]), inside, 0.02, program)
+
+
+@tap.case
 def a_lock_may_be_held_at_the_end(directory):
     for program in each():
         constructs = Constructs(directory, program, "held_at_the_end", "2")

@@ -163,6 +163,25 @@ static void tasks_in_a_barrier_are_no_waiting(void **state)
   assert_int_equal(tasks->histogram[7], 1);
 }
 
+/* It waits on while it obtains memory for the task. */
+static void a_task_may_begin_late(void **state)
+{
+  (void)state;
+  uint64_t ran;
+  region(0);
+  construct_task_created(one, &first, 2, 0, false, 5);
+  construct_wait_begin(one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
+  construct_task_begin(one, NULL, &first, 2, true, false, 0, 13);
+  construct_task_delayed(one, true, 17);
+  assert_true(construct_task_leave(one, &own, true, &ran, 20));
+  construct_task_delayed(one, true, 20); /* it runs no task */
+  construct_wait_end(one, 21);
+  assert_int_equal(ran, 3);
+  assert_times(record_of(one, PARALLEL, 1), 2, 8, 8, 0);
+  assert_times(record_of(one, EXEC, 2), 0, 3, 0, 0);
+  assert_int_equal(((const struct format_tasks *)table_at(&construct_of(one)->tasks, 0))->started_at, 17);
+}
+
 static void a_task_at_once_is_below_its_creation(void **state)
 {
   (void)state;
@@ -514,6 +533,7 @@ int main(void)
       cmocka_unit_test_setup(a_worker_that_leaves_a_region_before_its_end_waits_no_longer, setup),
       cmocka_unit_test_setup(an_end_that_is_not_known_is_counted, setup),
       cmocka_unit_test_setup(tasks_in_a_barrier_are_no_waiting, setup),
+      cmocka_unit_test_setup(a_task_may_begin_late, setup),
       cmocka_unit_test_setup(a_task_at_once_is_below_its_creation, setup),
       cmocka_unit_test_setup(recursion_is_folded, setup),
       cmocka_unit_test_setup(an_untied_task_moves_on, setup),

@@ -130,6 +130,9 @@ void construct_creation(struct thread_state *t, uint32_t directive, uint64_t cou
 void construct_task_begin(struct thread_state *t, const void *prior, const void *task, uint32_t directive, bool first,
                           bool elsewhere, uint64_t ran, uint64_t now);
 
+/* The task that the thread has just begun, or goes on with, does so only now: the thread had to obtain memory. */
+void construct_task_delayed(struct thread_state *t, bool first, uint64_t now) __attribute__((noinline, cold));
+
 /* Whether the thread runs that task.  Constructs and tasks that were put on the stack above it and whose end was not
  * announced end now. */
 bool construct_runs(struct thread_state *t, const void *task, uint64_t now);

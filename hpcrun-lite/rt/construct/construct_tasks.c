@@ -119,6 +119,26 @@ void construct_task_begin(struct thread_state *t, const void *prior, const void 
   }
 }
 
+void construct_task_delayed(struct thread_state *t, bool first, uint64_t now)
+{
+  struct construct_open *made = construct_of(t)->top, *below = made->below;
+  if (made->kind != FORMAT_CONSTRUCT_TASK_EXEC || made != made->frame || now < made->begun)
+    return;
+  bool begun = trace_of(t)->begun;
+  trace_of(t)->begun = false;
+  construct_of(t)->top = below;
+  construct_go_on(t, below->column);
+  uint64_t passed = construct_pass(t, now);
+  if (below->column == FORMAT_TIME_WAIT)
+    below->frame->apart += passed;
+  construct_of(t)->top = made;
+  construct_go_on(t, FORMAT_TIME_BODY);
+  trace_of(t)->begun = begun;
+  if (made->tasks && first)
+    made->tasks->started_at += now - made->begun;
+  made->begun = now;
+}
+
 static inline unsigned bucket_of(uint64_t ticks)
 {
   if (ticks < 8)
