@@ -130,8 +130,10 @@ static void tidy_edges(struct folding *folding)
     if (edge.from != edge.to)
       folding->edges[count++] = edge;
   }
-  qsort(folding->edges, count, sizeof *folding->edges, by_ends);
   folding->edges_count = 0;
+  if (!count)
+    return;
+  qsort(folding->edges, count, sizeof *folding->edges, by_ends);
   for (uint32_t i = 0; i < count; i++) {
     struct grain_edge *last = folding->edges + folding->edges_count - 1, *edge = &folding->edges[i];
     if (folding->edges_count && last->from == edge->from && last->to == edge->to)

@@ -12,6 +12,7 @@
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/graph_builder.h"
 #include "hpcprof-lite/input/log_reader.h"
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
@@ -402,15 +403,39 @@ int grains_pipeline(struct job *job)
   return status ? EXIT_INPUT : 0;
 }
 
+/* Whether work and span were wanted of a process that ended, but no OpenMP runtime reported events. */
+static bool has_no_events(const struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (process->usable && !process->unfinished && process->flags & PROCESS_ONLINE && !process->workspan.known)
+      return true;
+  }
+  return false;
+}
+
+/* Graph files of a run without grains: empty, if no OpenMP was seen in it. */
+static int without_grains(struct job *job)
+{
+  if (has_no_events(&job->profile)) {
+    job_print_error("the graph is empty: no OpenMP runtime reported its events");
+    return 0;
+  }
+  if (notes_cut(&job->report))
+    job_print_error("there are no tasks and chunks to draw: a process was killed, or still runs, and its work and "
+                    "span are not known");
+  else
+    job_print_error("there are no tasks and chunks to draw: record them with 'hpcrun-lite -p log'");
+  return EXIT_INPUT;
+}
+
 int grain_graph_pipeline(struct job *job)
 {
   const struct options *options = &job->options;
   uint32_t count;
   int status = prepare(job, &count);
-  if (!status && !count && (options->format == OPTIONS_DOT || options->format == OPTIONS_GRAPHML)) {
-    job_print_error("there are no tasks and chunks to draw: record them with 'hpcrun-lite -p log'");
-    return EXIT_INPUT;
-  }
+  if (!status && !count && (options->format == OPTIONS_DOT || options->format == OPTIONS_GRAPHML))
+    return without_grains(job);
   if (!count || status)
     return status;
   struct grain_stream *stream = job->grains.stream;

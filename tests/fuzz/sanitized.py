@@ -10,7 +10,7 @@ import tap
 
 UNITS = ("read", "merge", "ranks", "profile_message", "hostile_files", "replay", "log_reader", "workspan", "symbols",
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
-         "condition", "significance")
+         "condition", "significance", "grain_graph")
 SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),
            ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"

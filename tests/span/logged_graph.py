@@ -5,11 +5,13 @@ import os
 import shutil
 import signal
 import sys
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import reference_replay
 from basic_forms_table import FORMS, completed, program
-from measured import Measurement, build, tap
+from measured import Measurement, build, openmp_flags, tap
+from report import report
 
 LOST = "of the graph log not written"
 
@@ -177,6 +179,24 @@ def no_room_for_the_log(directory):
         run = measure(disk, binary, "tasks")
         assert run.done.returncode == 0 and run.done.stdout == "done\n" and LOST in run.done.stderr, run.done
         assert 0 < reference_replay.Replay(log_of(run), partly=True).work < 60001
+
+
+@tap.case
+def a_program_that_only_asks_the_runtime(directory):
+    """On libomp it is one grain; GCC's code never calls a function that is measured: then there is none."""
+    source = os.path.join(directory, "asks.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
+    for compiler, nodes in (("gcc", 0), ("clang", 1)):
+        binary = os.path.join(directory, compiler)
+        tap.must(compiler, *openmp_flags(compiler), source, "-o", binary)
+        run = measure(directory, binary)
+        for form, node in (("graphml", "<node "), ("dot", " [shape=")):
+            done = report("--view", "grain-graph", "-f", form, run.output)
+            assert done.returncode == 0 and "record" not in done.stderr, done
+            assert done.stdout.count(node) == nodes, (compiler, form, done)
+            if form == "graphml":
+                xml.etree.ElementTree.fromstring(done.stdout)
 
 
 @tap.case

@@ -56,6 +56,19 @@ static uint32_t count(const struct grain_graph *graph, enum grain_node_kind kind
   return found;
 }
 
+/* A program without tasks is a single node, without any edge to sort. */
+static void one_grain(void **state)
+{
+  (void)state;
+  struct graph_builder *builder = graph_builder_new(100, false, GRAIN_BALANCE);
+  event(builder, GRAIN_FRAGMENT, 1, 0, 7);
+  grain(builder, 1, 7, 0);
+  struct grain_graph graph = finish(builder);
+  assert_int_equal(graph.nodes_count, 1);
+  assert_int_equal(graph.edges_count, 0);
+  grain_graph_release(&graph);
+}
+
 /* Grain 1 runs 1, creates two grains, waits for them, and runs 2. */
 static struct grain_graph fork_and_join(bool unreduced)
 {
@@ -313,10 +326,10 @@ static void cycle(void **unused)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reduced),          cmocka_unit_test(unreduced),   cmocka_unit_test(siblings),
-      cmocka_unit_test(metric_of_a_node), cmocka_unit_test(no_limit),    cmocka_unit_test(many_levels),
-      cmocka_unit_test(many_takes),       cmocka_unit_test(many_offers), cmocka_unit_test(not_convex),
-      cmocka_unit_test(random_graphs),    cmocka_unit_test(cycle),
+      cmocka_unit_test(one_grain),   cmocka_unit_test(reduced),          cmocka_unit_test(unreduced),
+      cmocka_unit_test(siblings),    cmocka_unit_test(metric_of_a_node), cmocka_unit_test(no_limit),
+      cmocka_unit_test(many_levels), cmocka_unit_test(many_takes),       cmocka_unit_test(many_offers),
+      cmocka_unit_test(not_convex),  cmocka_unit_test(random_graphs),    cmocka_unit_test(cycle),
   };
   return UNIT_RUN(argc, argv, "grain_graph", tests, NULL, NULL);
 }
