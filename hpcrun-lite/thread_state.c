@@ -119,12 +119,7 @@ struct thread_state *thread_state_new(uint32_t index)
   sampling_of(t)->frames_extent = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
   sampling_of(t)->walk_extent = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
   if (!record_new(t) || !cct_init(t) || !sampling_of(t)->frames_extent || !sampling_of(t)->walk_extent ||
-      !region_register(t)) {
-    thread_state_release(t);
-    return NULL;
-  }
-  if (!blame_add_thread(t)) {
-    region_unregister(t);
+      !blame_add_thread(t)) {
     thread_state_release(t);
     return NULL;
   }

@@ -21,7 +21,7 @@ static inline void rt_thread_init(struct thread_state *t, uint32_t index, struct
   t->live_slot = index - 1;
   t->record = record;
   waiting_init(t);
-  assert_true(cct_init(t) && region_register(t));
+  assert_true(cct_init(t));
 }
 
 #endif

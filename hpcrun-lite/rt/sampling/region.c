@@ -14,10 +14,7 @@ enum { REGIONS_FIRST = 256, LOCK_TRIES = 10000, REQUEST_AFTER = 8 };
  * another thread's record pushes it. */
 static _Atomic uint64_t shared_free;
 static struct table regions;
-static struct table teams; /* struct region_team, by region */
-/* By thread index: struct thread_state *.  An entry is valid while its thread lives, and a master lives as long as its
- * region.  Writer: CTL, under the CTL lock, with release; readers: samples, with acquire. */
-static struct table threads;
+static struct table teams;                  /* struct region_team, by region */
 static atomic_flag lock = ATOMIC_FLAG_INIT; /* for adding records to the table */
 
 void region_start(void)
@@ -27,7 +24,6 @@ void region_start(void)
   atomic_store(&shared_free, 0);
   table_init(&regions, FORMAT_REGIONS, ARENA_SHARED, 0, sizeof(struct format_region), REGIONS_FIRST);
   table_init(&teams, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct region_team), REGIONS_FIRST);
-  table_init(&threads, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), REGIONS_FIRST);
   if (table_next(&regions, &index) && table_next(&teams, &index)) { /* index 0 means "none" */
     table_publish(&teams);
     table_publish(&regions);
@@ -98,20 +94,6 @@ static void push_shared(uint32_t index)
   } while (!atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | index));
 }
 
-bool region_register(struct thread_state *t)
-{
-  for (;;) {
-    uint32_t index, count = threads.count;
-    if (count > t->index)
-      break;
-    if (!table_next(&threads, &index))
-      return false;
-    table_publish(&threads);
-  }
-  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), t, __ATOMIC_RELEASE);
-  return true;
-}
-
 void region_unregister(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -120,13 +102,6 @@ void region_unregister(struct thread_state *t)
     sampling->free_region = at(index)->next;
     push_shared(index);
   }
-  __atomic_store_n((struct thread_state **)table_at(&threads, t->index), NULL, __ATOMIC_RELEASE);
-}
-
-static const struct thread_state *region_thread(uint32_t index)
-{
-  bool known = index < __atomic_load_n(&threads.count, __ATOMIC_ACQUIRE);
-  return known ? __atomic_load_n((struct thread_state **)table_at(&threads, index), __ATOMIC_ACQUIRE) : NULL;
 }
 
 static uint32_t record_add(void)
@@ -166,6 +141,8 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
   region->next = span_of(t)->open_region;
   struct region_team *team = table_at(&teams, index);
+  if (team->master != t)
+    __atomic_store_n(&team->master, t, __ATOMIC_RELAXED);
   if (team->outer_barriers != sampling->barriers)
     team->outer_barriers = sampling->barriers;
   sampling->barriers = 0;
@@ -382,10 +359,11 @@ static bool claim_request(struct format_region *region)
  * since the calling thread is in it, and the runtime does not notice an interrupted wait.  A master that is not known
  * to wait gets the request after some samples: it may sleep in a call that is not interposed.  Before interposed calls,
  * which a signal would interrupt, it has published by itself (region_publish_open()). */
-static void request_publication(struct format_region *region, uint32_t samples)
+static void request_publication(uint32_t index, uint32_t samples)
 {
-  const struct thread_state *master = region_thread(region->owner);
-  if (region_known(region) || !master)
+  struct format_region *region = at(index);
+  const struct thread_state *master = __atomic_load_n(&region_team(index)->master, __ATOMIC_RELAXED);
+  if (region_known(region) || master->index != region->owner) /* the master may have been cancelled in the region */
     return;
   const struct activity *is = &master->activity;
   bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
@@ -422,7 +400,7 @@ uint32_t region_base(struct thread_state *t, uint64_t handle, uint32_t *filtered
     *filtered = region->filtered;
   for (unsigned i = 0; i < sampling->pending_count; i++)
     if (sampling->pending[i].region == (uint32_t)handle) {
-      request_publication(region, ++sampling->pending[i].samples);
+      request_publication((uint32_t)handle, ++sampling->pending[i].samples);
       return sampling->pending[i].node;
     }
   if (!add_user(region, handle))

@@ -22,9 +22,6 @@
 /* CTL: starts the tables of a new process. */
 void region_start(void);
 
-/* CTL: makes a new thread known as a possible master.  Returns false without memory. */
-bool region_register(struct thread_state *t);
-
 /* CTL: takes back the records of an ending thread. */
 void region_unregister(struct thread_state *t);
 
@@ -58,6 +55,7 @@ struct region_team {
   /* Written by the master, and only if they change. */
   uint64_t code __attribute__((aligned(64))); /* address from which the region was entered */
   uint32_t outer_barriers;                    /* the master's number of barriers in the region around this one */
+  const struct thread_state *master;          /* samples of others read it, relaxed, while the region is open */
   /* The last instances with a team, by generation.  Writer: their master; readers: workers at their next region. */
   struct region_end ends[REGION_ENDS] __attribute__((aligned(64)));
   /* The last ones with a team of another size, by size: a thread that smaller teams leave out learns of the end late.
