@@ -67,8 +67,8 @@ static void in_child(void)
   lock_inherit();
   bool measured = process.active && !process.finished, known = measured && rt_self;
   for (struct thread_state *t = process.threads; t; t = t->next) {
-    graph_log_stop_thread(t);
-    trace_stop_thread(t);
+    graph_log_forget_thread(t);
+    trace_forget_thread(t);
     counts_forget(t);
   }
   if (known)

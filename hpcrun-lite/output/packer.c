@@ -35,8 +35,8 @@ static bool pack_extent(struct packing *packing, const struct format_extent *hea
   return size && done == size;
 }
 
-/* Where no extent begins, no thread could use the window.  With a limit all windows have one size, otherwise the next
- * extent may begin at any page. */
+/* Where no extent begins, no thread could use the window, or what another one has left of it.  With a limit all windows
+ * have one size, otherwise the next extent may begin at any page. */
 static bool pack_extents(struct packing *packing)
 {
   uint64_t length = stream_length(packing->file), step = packing->file->slots ? STREAM_WINDOW_LIMITED : STREAM_PAGE;
@@ -48,7 +48,7 @@ static bool pack_extents(struct packing *packing)
     bool sound = head.magic == FORMAT_MAGIC && size <= STREAM_WINDOW_MAX && head.count <= head.stored_size;
     if (sound && !pack_extent(packing, &head, offset))
       return false;
-    offset += sound ? size : step;
+    offset = sound ? offset + size : (offset / step + 1) * step;
   }
   return true;
 }

@@ -82,14 +82,14 @@ def decompressed(payload, size):
 
 
 def extents(path):
-    """All extents of a file.  A page of zeros is one that was never used."""
+    """All extents of a file.  Where none begins, the next one begins at a later page."""
     with open(path, "rb") as file:
         data = file.read()
     at = 0
     while at < len(data):
         head = data[at:at + HEAD_SIZE]
-        if not any(head):
-            at += PAGE
+        if not any(head[:8]):
+            at = (at // PAGE + 1) * PAGE
             continue
         head = HEAD.from_buffer_copy(head)
         assert head.magic == MAGIC and head.version == VERSION, (at, bytes(head))

@@ -184,7 +184,7 @@ static void test_a_place_that_cannot_be_mapped_is_given_up(void **state)
   assert_true(load(bytes, sizeof bytes) == PART);
   memcpy(&head, bytes, sizeof head);
   assert_true(head.magic == FORMAT_MAGIC && head.table == FORMAT_FREE && head.stored_size == PART - sizeof head);
-  uint8_t *part = mapped_part(&file, PART);
+  uint8_t *part = mapped_part(&file, PART, &(uint64_t){0});
   assert_non_null(part);
   assert_true(all_zero(part, PART));
   part[0] = 1;
@@ -203,19 +203,19 @@ static void test_a_place_beyond_the_limit_is_given_back(void **state)
 {
   (void)state;
   assert_true(mapped_start(&file, path));
-  assert_non_null(mapped_part(&file, PART));
+  assert_non_null(mapped_part(&file, PART, &(uint64_t){0}));
   set_limit(PART);
   for (int i = 0; i < 3; i++)
-    assert_null(mapped_part(&file, PART));
+    assert_null(mapped_part(&file, PART, &(uint64_t){0}));
   set_limit(RLIM_INFINITY);
   assert_int_equal(atomic_load(&file.length), PART);
-  assert_non_null(mapped_part(&file, PART));
+  assert_non_null(mapped_part(&file, PART, &(uint64_t){0}));
 }
 
 static void *take_parts(void *taken)
 {
   for (int i = 0; i < ROUNDS; i++)
-    *(unsigned *)taken += mapped_part(&file, PART) != NULL;
+    *(unsigned *)taken += mapped_part(&file, PART, &(uint64_t){0}) != NULL;
   return taken;
 }
 

@@ -58,7 +58,12 @@ void trace_stop_thread(struct thread_state *t)
 {
   struct trace_stream *trace = trace_of(t);
   trace->on = trace->states = false;
-  stream_close(&file, &trace->stream);
+  stream_end(&file, &trace->stream);
+}
+
+void trace_forget_thread(struct thread_state *t)
+{
+  stream_close(&file, &trace_of(t)->stream);
 }
 
 /* ---- operations ---- */

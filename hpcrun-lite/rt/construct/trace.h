@@ -36,8 +36,11 @@ void trace_end_states(struct thread_state *threads);
 /* CTL: a new thread's stream begins, at its record's construct_since. */
 void trace_start_thread(struct thread_state *t);
 
-/* The window is unmapped: the thread ends, or this is a forked child, whose parent owns the window. */
+/* CTL, under the CTL lock: the thread ends. */
 void trace_stop_thread(struct thread_state *t);
+
+/* CTL: lets go of the window of a parent's thread, in the child. */
+void trace_forget_thread(struct thread_state *t);
 
 /* The slow parts of the functions below. */
 void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code);

@@ -87,7 +87,8 @@ static uint8_t *map_kept(size_t size)
 {
   if (atomic_load(&keeping) != KEEP_IN_FILE)
     return NULL;
-  uint8_t *base = mapped_part(&file, size);
+  uint64_t offset;
+  uint8_t *base = mapped_part(&file, size, &offset);
   if (!base)
     count_unkept();
   return base;

@@ -91,22 +91,23 @@ static void *map_in_file(struct mapped_file *file, struct sys_own *opened, void 
 
 /* Takes a part of the file; at: see map_part().  On failure the part's offset is given back, unless another thread has
  * taken the bytes behind it: then a reader finds zeros there, or the end of the file. */
-static void *take_part(struct mapped_file *file, void *at, size_t size)
+static void *take_part(struct mapped_file *file, void *at, size_t size, uint64_t *offset)
 {
   struct sys_own opened;
   bool written = false;
   if (!open_file(file, &opened))
     return NULL;
-  uint64_t offset = atomic_fetch_add(&file->length, size), end = offset + size;
-  void *part = map_in_file(file, &opened, at, offset, size, &written);
+  *offset = atomic_fetch_add(&file->length, size);
+  uint64_t end = *offset + size;
+  void *part = map_in_file(file, &opened, at, *offset, size, &written);
   if (!part && !written)
-    atomic_compare_exchange_strong(&file->length, &end, offset);
+    atomic_compare_exchange_strong(&file->length, &end, *offset);
   return part;
 }
 
-void *mapped_part(struct mapped_file *file, size_t size_bytes)
+void *mapped_part(struct mapped_file *file, size_t size_bytes, uint64_t *offset)
 {
-  return take_part(file, NULL, size_bytes);
+  return take_part(file, NULL, size_bytes, offset);
 }
 
 void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes)
@@ -124,7 +125,8 @@ void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes)
 
 bool mapped_adopt(struct mapped_file *file, void *memory, size_t size_bytes)
 {
-  return take_part(file, memory, size_bytes);
+  uint64_t offset;
+  return take_part(file, memory, size_bytes, &offset);
 }
 
 bool mapped_made(const struct mapped_file *file)

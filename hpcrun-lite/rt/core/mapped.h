@@ -39,8 +39,8 @@ void mapped_remove(struct mapped_file *file);
 void mapped_renew(struct mapped_file *file);
 
 /* Returns a new part of that size (whole pages), zeroed, but for the header of an unused extent at the file's start;
- * NULL on failure. */
-void *mapped_part(struct mapped_file *file, size_t size_bytes);
+ * NULL on failure.  Sets *offset to where it lies in the file. */
+void *mapped_part(struct mapped_file *file, size_t size_bytes, uint64_t *offset);
 
 /* Returns the part of that size at that offset, for files whose parts the caller chooses itself: new, or one that it
  * has unmapped, with any contents.  NULL on failure. */

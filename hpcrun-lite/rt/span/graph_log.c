@@ -95,6 +95,11 @@ void graph_log_start_thread(struct thread_state *t)
 
 void graph_log_stop_thread(struct thread_state *t)
 {
+  stream_end(&file, &span_of(t)->log.stream);
+}
+
+void graph_log_forget_thread(struct thread_state *t)
+{
   stream_close(&file, &span_of(t)->log.stream);
 }
 

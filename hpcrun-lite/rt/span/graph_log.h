@@ -15,9 +15,12 @@
 void graph_log_start(const char *path);
 void graph_log_stop(void); /* CTL: threads log nothing from now on */
 
-/* Starts the calling thread's stream; ends it, or lets go of its window in a forked child, whose parent owns it. */
+/* Starts the calling thread's stream; CTL, under the CTL lock: ends it. */
 void graph_log_start_thread(struct thread_state *t);
 void graph_log_stop_thread(struct thread_state *t);
+
+/* CTL: lets go of the window of a parent's thread, in the child. */
+void graph_log_forget_thread(struct thread_state *t);
 
 /* CTL: the file. */
 struct stream_file *graph_log_file(void);

@@ -45,7 +45,9 @@ static void look(uint32_t owner)
   assert_non_null(stream);
   while (fread(&head, sizeof head, 1, stream) == 1 && found_count < WINDOWS) {
     if (head.magic != FORMAT_MAGIC) {
-      assert_int_equal(fseek(stream, STREAM_PAGE - (long)sizeof head, SEEK_CUR), 0);
+      long at = ftell(stream) - (long)sizeof head;
+      assert_int_equal(head.magic, 0);
+      assert_int_equal(fseek(stream, (at / STREAM_PAGE + 1) * STREAM_PAGE, SEEK_SET), 0);
       continue;
     }
     assert_true(head.table == FORMAT_TRACE && head.flags == FORMAT_LIVE && head.record_size == 1 && head.count == 4);
@@ -193,6 +195,108 @@ static void test_a_mapped_window_is_not_used_again(void **state)
   stream_close(&file, &none);
 }
 
+enum { SHORT_BYTES = 128 }; /* header and four bytes: whole units */
+
+/* The threads of a process end one after another, each with four bytes in its window.  Returns how many of them have
+ * found one. */
+static unsigned short_threads(unsigned most, unsigned *losses)
+{
+  unsigned threads = 0;
+  for (bool goes_on = true; goes_on && threads < most; threads += goes_on) {
+    struct stream stream = {0};
+    goes_on = next(&stream, threads + 1, threads, losses);
+    if (goes_on)
+      memset(stream.at, 0xff, SHORT_BYTES); /* a record that was not finished */
+    stream_end(&file, &stream);
+  }
+  return threads;
+}
+
+static void test_what_threads_leave_is_used(void **state)
+{
+  unsigned losses = 0;
+  (void)state;
+  for (int keep_last = 0; keep_last < 2; keep_last++) {
+    begin(WINDOW, keep_last);
+    assert_int_equal(short_threads(WINDOWS, &losses), WINDOWS);
+    look(0);
+    assert_int_equal(found_count, WINDOWS);
+    look(WINDOWS);
+    assert_true(found_count == 1 && bytes_of[0] == WINDOWS - 1);
+    assert_int_equal(found[0].stored_size + sizeof *found, SHORT_BYTES);
+    assert_int_equal(stream_length(&file), WINDOW);
+  }
+  begin(WINDOW, false);
+  losses = 0;
+  assert_int_equal(short_threads(WINDOW, &losses), (WINDOW - STREAM_REST_MIN) / SHORT_BYTES + 1);
+  assert_int_equal(losses, 1);
+  begin(0, false);
+  assert_int_equal(short_threads(97, &losses), (STREAM_WINDOW_FIRST - STREAM_REST_MIN) / SHORT_BYTES + 1);
+  assert_int_equal(stream_length(&file), STREAM_WINDOW_FIRST);
+  assert_int_equal(short_threads(1, &losses), 1);
+  assert_int_equal(stream_length(&file), 2 * STREAM_WINDOW_FIRST);
+  assert_int_equal(losses, 1);
+}
+
+/* A stream goes on in what others have left, and leaves that as its own. */
+static void test_a_long_thread_uses_what_others_leave(void **state)
+{
+  struct stream first = {0}, second = {0}, third = {0};
+  unsigned losses = 0;
+  (void)state;
+  begin(2 * WINDOW, false);
+  assert_true(next(&first, 1, 10, &losses) && next(&second, 2, 20, &losses));
+  stream_end(&file, &first);
+  assert_true(next(&second, 2, 21, &losses));
+  assert_true(stream_has_room(&second, WINDOW - SHORT_BYTES - sizeof *found - 4));
+  assert_false(stream_has_room(&second, WINDOW - SHORT_BYTES - sizeof *found - 3));
+  stream_end(&file, &second);
+  assert_true(next(&third, 3, 30, &losses));
+  look(0);
+  assert_int_equal(found_count, 4);
+  look(2);
+  assert_true(found_count == 2 && bytes_of[0] == 20 && bytes_of[1] == 21);
+  assert_int_equal(losses, 0);
+  stream_close(&file, &third);
+}
+
+/* A window that is used again may be cut: what stood behind must not come back. */
+static void test_nothing_stays_of_dropped_windows(void **state)
+{
+  struct stream stream = {0};
+  unsigned losses = 0;
+  (void)state;
+  begin(2 * WINDOW, true);
+  assert_int_equal(short_threads(WINDOWS - 1, &losses), WINDOWS - 1);
+  for (uint32_t i = 0; i < 3; i++)
+    assert_true(next(&stream, WINDOWS, i, &losses));
+  stream_end(&file, &stream);
+  look(0);
+  assert_true(found_count == 2 && found[0].first == 1 && found[1].first == 2);
+  assert_int_equal(losses, 1);
+}
+
+/* Beyond some number, what threads leave stays unused, and is dropped with their windows. */
+static void test_many_threads_end_at_once(void **state)
+{
+  enum { MORE = STREAM_RESTS + 3 };
+  static struct stream streams[MORE];
+  unsigned losses = 0;
+  (void)state;
+  begin((uint64_t)MORE * WINDOW, true);
+  for (uint32_t i = 0; i < MORE; i++)
+    assert_true(next(&streams[i], i + 1, i, &losses));
+  for (uint32_t i = 0; i < MORE; i++)
+    stream_end(&file, &streams[i]);
+  memset(streams, 0, sizeof streams);
+  for (uint32_t i = 0; i < MORE; i++)
+    assert_true(next(&streams[i], i + 1, i, &losses));
+  assert_int_equal(losses, 3);
+  assert_int_equal(stream_length(&file), (uint64_t)MORE * WINDOW);
+  for (uint32_t i = 0; i < MORE; i++)
+    stream_close(&file, &streams[i]);
+}
+
 static void set_limit_of(int resource, rlim_t bytes)
 {
   struct rlimit limit;
@@ -286,7 +390,7 @@ static void *append(void *argument)
   return NULL;
 }
 
-static void race(uint32_t slots, bool keep_last)
+static void race(uint32_t slots, void *(*body)(void *), bool keep_last)
 {
   pthread_t threads[THREADS];
   uint32_t owners[THREADS];
@@ -295,11 +399,10 @@ static void race(uint32_t slots, bool keep_last)
   atomic_store(&all_losses, 0);
   for (uint32_t i = 0; i < THREADS; i++) {
     owners[i] = i + 1;
-    assert_int_equal(pthread_create(&threads[i], NULL, append, &owners[i]), 0);
+    assert_int_equal(pthread_create(&threads[i], NULL, body, &owners[i]), 0);
   }
   for (uint32_t i = 0; i < THREADS; i++)
     pthread_join(threads[i], NULL);
-  look(0);
 }
 
 static void test_threads_have_windows_of_their_own(void **state)
@@ -308,12 +411,50 @@ static void test_threads_have_windows_of_their_own(void **state)
   assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
   for (int i = 0; i < ROUNDS; i++) {
     uint32_t slots = 1 + (uint32_t)i % 6;
-    race(slots, true);
+    race(slots, append, true);
+    look(0);
     assert_true(found_count == slots && all_windows == THREADS * TURNS &&
                 stream_length(&file) == (uint64_t)slots * WINDOW);
-    race(slots, false);
+    race(slots, append, false);
+    look(0);
     assert_true(found_count == slots && all_windows == slots);
     assert_int_equal(all_losses, THREADS);
+  }
+  assert_int_equal(mixed, 0);
+  pthread_barrier_destroy(&barrier);
+}
+
+static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER; /* the CTL lock */
+
+/* Windows that begin anywhere are the thread's own, too. */
+static void *come_and_go(void *argument)
+{
+  uint32_t owner = *(const uint32_t *)argument;
+  unsigned losses = 0;
+  pthread_barrier_wait(&barrier);
+  for (uint32_t i = 0; i < TURNS * TURNS; i++) {
+    struct stream stream = {0};
+    atomic_fetch_add(&all_windows, next_some_time(&stream, owner, i, &losses));
+    memset(stream.at, (int)owner, 64);
+    sched_yield();
+    for (int k = 0; k < 64; k++)
+      atomic_fetch_add(&mixed, stream.at[k] != owner);
+    stream_publish(&stream, stream.at + 64);
+    pthread_mutex_lock(&control);
+    stream_end(&file, &stream);
+    pthread_mutex_unlock(&control);
+  }
+  atomic_fetch_add(&all_losses, losses);
+  return NULL;
+}
+
+static void test_ends_of_threads(void **state)
+{
+  (void)state;
+  assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
+  for (int i = 0; i < ROUNDS; i++) {
+    race(THREADS, come_and_go, i % 2);
+    assert_true(all_windows == THREADS * TURNS * TURNS && all_losses == 0);
   }
   assert_int_equal(mixed, 0);
   pthread_barrier_destroy(&barrier);
@@ -344,9 +485,14 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_a_small_limit_is_one_window),
       cmocka_unit_test(test_the_oldest_windows_are_used_again),
       cmocka_unit_test(test_a_mapped_window_is_not_used_again),
+      cmocka_unit_test(test_what_threads_leave_is_used),
+      cmocka_unit_test(test_a_long_thread_uses_what_others_leave),
+      cmocka_unit_test(test_nothing_stays_of_dropped_windows),
+      cmocka_unit_test(test_many_threads_end_at_once),
       cmocka_unit_test(test_without_memory_there_are_no_slots),
       cmocka_unit_test(test_a_full_disk_ends_streams),
       cmocka_unit_test(test_threads_have_windows_of_their_own),
+      cmocka_unit_test(test_ends_of_threads),
   };
   return UNIT_RUN(argc, argv, "stream", tests, make_directory, remove_directory);
 }
