@@ -247,42 +247,9 @@ def _(d, _, program):
         d.wanted < d.found <= program.constructs[d.kind, d.line]["work"]
 
 
-def waits_first(s):
-    """An undeferred task with dependences: clang's code waits for these, then begins the task."""
-    return s and s.kind == "task" and getattr(s, "undeferred", False) and s.depend
-
-
-@known("clang's undeferred tasks with depend are a taskwait and a task", "clang")
-def _(d, s, program):
-    if not waits_first(s):
-        return False
-    tasks = program.constructs["task", d.line]["executions"]
-    return (d.kind, d.column, d.found) in (("task", "instances", 2 * tasks), ("taskwait", "row", str(tasks)),
-                                           ("task", "dependences", 0))
-
-
-@known("clang: a taskgroup around a taskloop with nogroup is taken for the taskloop's own", "clang")
-def _(d, s, program):
-    return d.kind == "taskgroup" and (d.column, d.found) in (("executions", 0), ("row", None)) and \
-        any(inside.kind == "taskloop" and inside.nogroup for inside in flat(s.body))
-
-
-def flat(statements):
-    """The statements of a body, and those in its serial loops."""
-    for s in statements:
-        yield s
-        if s.kind in ("repeat", "critical", "lock"):
-            yield from flat(s.body)
-
-
-@known("libomp does not report sections", "clang")
-def _(d, *_):
-    return d.kind == "sections" and d.column == "section_count" and d.found == ""
-
-
-@known("the barrier that ends a cancelled region counts 0 executions", "clang")
-def _(d, *_):
-    return d.kind == "barrier" and d.column == "row" and d.found == "0"
+@known("clang's code joins the threads of a cancelled region in barriers, two in libomp", "clang")
+def _(d, _, program):
+    return d.kind == "barrier" and d.column == "row" and d.found == str(2 * program.model.cancelled[d.line])
 
 
 def judge(program):
