@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <elf.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -235,8 +236,11 @@ static unsigned flags_of(const struct symbols_summary *summary)
 /* Reads the DWARF of the program's own file, or of the separate one if the program has none. */
 static void open_dwarf(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
-  struct symbols_dwarf_source source = {
-      .code = &symbols->code, .wanted = request->offsets, .wanted_count = request->offsets ? request->offset_count : 0};
+  struct symbols_dwarf_source source = {.program = request->path,
+                                        .debug = symbols->debug ? symbols_elf_path(symbols->debug) : NULL,
+                                        .code = &symbols->code,
+                                        .wanted = request->offsets,
+                                        .wanted_count = request->offsets ? request->offset_count : 0};
   struct symbols_elf *file = has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
   const char *separate = file == symbols->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
   if (!file)
@@ -264,6 +268,14 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   if (symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_DAMAGED)
     complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
              request->path, separate);
+  const char *missing;
+  uint32_t units = symbols_summary_missing(symbols->summary, &missing);
+  if (units)
+    complain(report, SYMBOLS_UNREAD,
+             "%" PRIu32
+             " of the .dwo files of '%s'%s, built with -gsplit-dwarf, are missing or of another build, as '%s': "
+             "inlined calls there are not shown; keep them where they were made, or pack them into '%s.dwp' (llvm-dwp)",
+             units, request->path, separate, missing, request->path);
 }
 
 /* Collects the functions of the embedded symbol table, which has none of those that the file exports.  Returns their

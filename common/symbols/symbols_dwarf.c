@@ -10,6 +10,7 @@
 #include "common/symbols/symbols_child.h"
 #include "common/symbols/symbols_entries.h"
 #include "common/symbols/symbols_lines.h"
+#include "common/symbols/symbols_split.h"
 
 enum {
   ABBREVS = 2048,       /* abbreviations of a unit for which it is remembered whether they have code     */
@@ -53,12 +54,14 @@ struct reader {
   const struct symbols_dwarf_source *source;
   struct symbols_draft draft;
   struct symbols_debug_file main, shared;
+  struct symbols_split split;
   void *functions, *tables; /* tsearch() trees of struct known_function and struct line_table */
   uint32_t *depths;         /* [routine] how many functions it is inlined into */
   size_t depth_room;
   uint64_t steps_left; /* bounds the work on damaged data in the same way on every machine */
   bool *missed;        /* [wanted address] the unit being read covers it, but no function has been found for it */
   /* of the unit being read: */
+  const struct symbols_debug_file *file; /* with its entries: main, or its split part */
   struct symbols_unit unit;
   struct line_table *table;        /* NULL if there is none */
   uint8_t code_by_abbrev[ABBREVS]; /* enum has_code */
@@ -141,6 +144,8 @@ static struct line_table *table_of(struct reader *r, const struct symbols_debug_
   Dwarf_Off unit;
   Dwarf_Die root;
   bool added;
+  if (file->split) /* has only what the unit being read uses, and its numbers of files are those of that unit */
+    return r->table;
   if (dwarf_CU_dieoffset_given_die(die, &unit, NULL) != DW_DLV_OK)
     return NULL;
   if (r->table && r->table->unit.file == file && r->table->unit.offset == unit)
@@ -248,7 +253,7 @@ static void finish_routine(struct reader *r, const struct range_sink *sink, cons
                            Dwarf_Off offset, uint32_t parent)
 {
   assert(sink->any && (parent == SYMBOLS_NONE || parent < r->draft.routine_count));
-  const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : &r->main;
+  const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : r->file;
   struct symbols_routine routine = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.routines[parent].low,
                                     .function = function_of(r, origin, f->origin ? f->origin : offset),
                                     .parent = parent,
@@ -289,7 +294,7 @@ static uint32_t add_routine(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uin
                             .routine = (uint32_t)r->draft.routine_count,
                             .depth = outer == SYMBOLS_NONE ? 0 : r->depths[outer] + 1};
   if (!has_code(r, die) || sink.depth >= CHAIN_MAX || dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK ||
-      !symbols_entry_read(&r->main, die, &f))
+      !symbols_entry_read(r->file, die, &f))
     return parent;
   symbols_entry_ranges(&r->unit, die, &f, sink_add, &sink);
   *enter = *enter || sink.wanted;
@@ -332,7 +337,7 @@ static void walk_children(struct reader *r, Dwarf_Die parent, uint32_t routine, 
   int found = depth < DEPTH_MAX ? dwarf_child(parent, &die, NULL) : DW_DLV_ERROR;
   while (found == DW_DLV_OK && r->steps_left) {
     walk_entry(r, die, routine, depth);
-    found = dwarf_siblingof_b(r->main.dwarf, die, true, &next, NULL);
+    found = dwarf_siblingof_b(r->file->dwarf, die, true, &next, NULL);
     dwarf_dealloc_die(die);
     die = next;
   }
@@ -385,11 +390,9 @@ static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high
 
 /* Reads the functions of a unit.  Functions without wanted addresses are skipped first, although they may contain
  * nested functions.  If no function is found for some wanted address, the unit is read again, completely. */
-static void add_functions(struct reader *r, Dwarf_Die root, const struct symbols_entry *f)
+static void add_functions(struct reader *r, Dwarf_Die root)
 {
-  struct range_sink sink = {.reader = r, .take = take_unit_range};
   size_t routines = r->draft.routine_count, ranges = r->draft.ranges.count;
-  symbols_entry_ranges(&r->unit, root, f, sink_add, &sink);
   r->thorough = !r->source->wanted_count;
   walk_children(r, root, SYMBOLS_NONE, 1);
   if (!r->source->wanted_count || !memchr(r->missed, true, r->source->wanted_count))
@@ -401,60 +404,136 @@ static void add_functions(struct reader *r, Dwarf_Die root, const struct symbols
   memset(r->missed, false, r->source->wanted_count);
 }
 
+/* The id of a unit, which both parts of a split one have. */
+static uint64_t unit_id(const Dwarf_Sig8 *signature)
+{
+  uint64_t id;
+  memcpy(&id, signature->signature, sizeof id);
+  return id;
+}
+
+/* Reads the header of the next unit, and its root entry.  Returns what libdwarf does; DW_DLV_OK with *root NULL: a unit
+ * without entries. */
+static int next_unit(const struct symbols_debug_file *file, Dwarf_Die *root, uint64_t *id)
+{
+  Dwarf_Unsigned length, type_offset, next;
+  Dwarf_Off abbrevs;
+  Dwarf_Half version, address_size, length_size, extension_size, kind;
+  Dwarf_Sig8 signature = {0};
+  *root = NULL;
+  int found = dwarf_next_cu_header_d(file->dwarf, true, &length, &version, &abbrevs, &address_size, &length_size,
+                                     &extension_size, &signature, &type_offset, &next, &kind, NULL);
+  *id = unit_id(&signature);
+  if (found != DW_DLV_OK)
+    return found;
+  found = dwarf_siblingof_b(file->dwarf, NULL, true, root, NULL);
+  return found == DW_DLV_NO_ENTRY ? DW_DLV_OK : found;
+}
+
+/* Finds the root entry of a split unit with this id; NULL if the file has none, because it is of another build. */
+static Dwarf_Die split_root(const struct symbols_debug_file *file, uint64_t wanted)
+{
+  Dwarf_Die root;
+  uint64_t id;
+  while (next_unit(file, &root, &id) == DW_DLV_OK) {
+    struct symbols_entry f;
+    if (root && !id && symbols_entry_read(file, root, &f)) { /* before DWARF 5 it is an attribute */
+      id = f.split_id;
+      symbols_entry_release(&f);
+    }
+    if (root && id == wanted)
+      return root;
+  }
+  return NULL;
+}
+
+/* Opens the other part of a skeleton unit, and makes it the one with the unit's entries.  Returns its root entry, NULL
+ * if it is not found. */
+static Dwarf_Die open_split(struct reader *r, const struct symbols_entry *f, uint64_t id)
+{
+  const struct symbols_split_unit unit = {f->directory, f->split_name, id};
+  struct symbols_bytes addresses = r->source->sections[SYMBOLS_ADDR];
+  for (int place = 0; place < SYMBOLS_SPLIT_PLACES; place++) {
+    struct symbols_bytes *sections = xmalloc(SYMBOLS_SECTIONS * sizeof *sections);
+    struct symbols_debug_file *file = xcalloc(1, sizeof *file);
+    *file = (struct symbols_debug_file){.sections = sections, .split = true};
+    if (f->addresses_base < addresses.size)
+      file->addresses = (struct symbols_bytes){addresses.data + f->addresses_base, addresses.size - f->addresses_base};
+    bool opened = symbols_split_find(&r->split, &unit, place, sections) && symbols_debug_open(file);
+    Dwarf_Die root = opened ? split_root(file, id) : NULL;
+    if (root) {
+      r->steps_left += STEPS_PER_BYTE * sections[SYMBOLS_INFO].size;
+      r->file = r->unit.split = file;
+      return root;
+    }
+  }
+  if (!r->draft.missing_units++) {
+    const char *path = symbols_join(&r->draft.paths, f->directory, f->split_name, NULL);
+    r->draft.missing_file = symbols_draft_text(&r->draft, path ? path : f->split_name);
+  }
+  return NULL;
+}
+
+/* Reads the lines and functions of a unit that contains wanted addresses; id: that of its split part, if it has one. */
+static void read_contents(struct reader *r, Dwarf_Die root, const struct symbols_entry *f, uint64_t id)
+{
+  struct line_table table;
+  Dwarf_Off offset = 0;
+  Dwarf_Die split = NULL, child;
+  bool opened =
+      f->has_lines && dwarf_dieoffset(root, &offset, NULL) == DW_DLV_OK && table_open(&table, &r->main, root, offset);
+  if (f->has_lines && !opened)
+    note_damage(r);
+  r->table = opened ? &table : NULL;
+  if (f->split_name)
+    split = open_split(r, f, id);
+  root = split ? split : root;
+  if (!(r->draft.flags & SYMBOLS_SUMMARY_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
+    r->draft.flags |= SYMBOLS_SUMMARY_FUNCTIONS;
+  add_functions(r, root);
+  add_rows(r);
+  if (opened)
+    table_close(&table);
+  r->table = NULL;
+}
+
 /* Reads a unit, if it contains wanted addresses. */
-static void read_unit(struct reader *r, Dwarf_Die root)
+static void read_unit(struct reader *r, Dwarf_Die root, uint64_t id)
 {
   struct symbols_entry f;
-  struct line_table table;
-  Dwarf_Off offset;
   Dwarf_Half offset_size, version = 0;
   Dwarf_Die child;
-  if (!symbols_entry_read(&r->main, root, &f) || dwarf_get_version_of_die(root, &version, &offset_size) != DW_DLV_OK ||
-      dwarf_dieoffset(root, &offset, NULL) != DW_DLV_OK) {
+  if (!symbols_entry_read(&r->main, root, &f) || dwarf_get_version_of_die(root, &version, &offset_size) != DW_DLV_OK) {
     note_damage(r);
     return;
   }
-  r->unit = (struct symbols_unit){.dwarf = r->main.dwarf, .low = f.has_low ? f.low : 0, .version = version};
+  r->file = &r->main;
+  r->unit = (struct symbols_unit){
+      .dwarf = r->main.dwarf, .low = f.has_low ? f.low : 0, .version = version, .ranges_base = f.ranges_base};
   memset(r->code_by_abbrev, CODE_UNKNOWN, sizeof r->code_by_abbrev);
   r->draft.flags |= f.has_lines ? SYMBOLS_SUMMARY_LINES : 0;
   if (!(r->draft.flags & SYMBOLS_SUMMARY_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
     r->draft.flags |= SYMBOLS_SUMMARY_FUNCTIONS;
-  struct range_sink sink = {.reader = r};
+  struct range_sink sink = {.reader = r, .take = take_unit_range};
   symbols_entry_ranges(&r->unit, root, &f, sink_add, &sink);
-  if (sink.wanted) {
-    bool opened = f.has_lines && table_open(&table, &r->main, root, offset);
-    if (f.has_lines && !opened)
-      note_damage(r);
-    r->table = opened ? &table : NULL;
-    add_functions(r, root, &f);
-    add_rows(r);
-    if (opened)
-      table_close(&table);
-    r->table = NULL;
-  }
+  if (sink.wanted)
+    read_contents(r, root, &f, f.split_id ? f.split_id : id);
   symbols_entry_release(&f);
 }
 
 static void read_units(struct reader *r)
 {
   for (;;) {
-    Dwarf_Unsigned length, type_offset, next;
-    Dwarf_Off abbrevs;
-    Dwarf_Half version, address_size, length_size, extension_size, kind;
-    Dwarf_Sig8 signature;
     Dwarf_Die root;
-    int found = dwarf_next_cu_header_d(r->main.dwarf, true, &length, &version, &abbrevs, &address_size, &length_size,
-                                       &extension_size, &signature, &type_offset, &next, &kind, NULL);
+    uint64_t id;
+    int found = next_unit(&r->main, &root, &id);
     if (found == DW_DLV_ERROR)
       note_damage(r);
     if (found != DW_DLV_OK || !r->steps_left)
       return;
-    found = dwarf_siblingof_b(r->main.dwarf, NULL, true, &root, NULL);
-    if (found == DW_DLV_ERROR)
-      note_damage(r);
-    if (found != DW_DLV_OK)
+    if (!root)
       continue;
-    read_unit(r, root);
+    read_unit(r, root, id);
     dwarf_dealloc_die(root);
   }
 }
@@ -477,10 +556,13 @@ static void read_all(void *argument, int out)
   r.steps_left = STEPS_FLOOR + STEPS_PER_BYTE * dwarf_bytes(source);
   dwarf_set_de_alloc_flag(0); /* keeping track of allocations takes longer than all the rest */
   dwarf_set_reloc_application(0);
-  if (!symbols_debug_open(&r.main, source->sections))
+  r.split = (struct symbols_split){.program = source->program, .debug = source->debug};
+  r.main.sections = source->sections;
+  r.shared.sections = source->shared;
+  if (!symbols_debug_open(&r.main))
     return;
   memset(r.missed, false, source->wanted_count);
-  if (source->shared[SYMBOLS_INFO].size && symbols_debug_open(&r.shared, source->shared)) {
+  if (source->shared[SYMBOLS_INFO].size && symbols_debug_open(&r.shared)) {
     r.main.shared = &r.shared;
     dwarf_set_tied_dbg(r.main.dwarf, r.shared.dwarf, NULL);
   }
@@ -492,7 +574,8 @@ enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *sou
                                           const char **fault)
 {
   assert(source->wanted || !source->wanted_count);
-  uint64_t total = dwarf_bytes(source);
+  const struct symbols_split split = {.program = source->program, .debug = source->debug};
+  uint64_t total = dwarf_bytes(source) + symbols_split_bytes(&split);
   const uint64_t memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * total;
   const struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (total >> 20),
                                               .asleep_ms = ASLEEP_MS,

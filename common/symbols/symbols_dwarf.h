@@ -16,9 +16,10 @@
 struct symbols_dwarf_source {
   struct symbols_bytes sections[SYMBOLS_SECTIONS];
   struct symbols_bytes shared[SYMBOLS_SECTIONS]; /* of the file to which dwz moved common parts; no bytes: none     */
-  const struct symbols_ranges *code;             /* executable code; ranges elsewhere are of discarded functions    */
-  const uint32_t *wanted;                        /* addresses to look up, ascending; others may be known in part    */
-  size_t wanted_count;                           /* 0: all addresses                                                */
+  const char *program, *debug; /* the files that they may come from, NULL if there is none: packages are beside them */
+  const struct symbols_ranges *code; /* executable code; ranges elsewhere are of discarded functions    */
+  const uint32_t *wanted;            /* addresses to look up, ascending; others may be known in part    */
+  size_t wanted_count;               /* 0: all addresses                                                */
 };
 
 enum symbols_dwarf_end {

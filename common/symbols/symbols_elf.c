@@ -41,6 +41,7 @@ struct decompressed {
 
 struct symbols_elf {
   Elf *elf;
+  char *path;
   int fd;
   uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
   struct decompressed *decompressed;
@@ -121,6 +122,7 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   struct stat status;
   struct symbols_elf *file = xcalloc(1, sizeof *file);
   file->elf = elf;
+  file->path = xstrdup(path);
   file->fd = fd;
   file->budget_bytes = fstat(fd, &status) ? 0 : READ_FACTOR * allocated_bytes(&status);
   return file;
@@ -147,7 +149,13 @@ void symbols_elf_close(struct symbols_elf *file)
   }
   if (file->fd >= 0)
     close(file->fd);
+  free(file->path);
   free(file);
+}
+
+const char *symbols_elf_path(const struct symbols_elf *file)
+{
+  return file->path;
 }
 
 /* The section after `section` (NULL: the first one) with its header; NULL at the end. */

@@ -36,6 +36,9 @@ struct symbols_symbols {
 struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size);
 void symbols_elf_close(struct symbols_elf *elf); /* NULL is allowed */
 
+/* Returns the path by which the file was opened. */
+const char *symbols_elf_path(const struct symbols_elf *elf);
+
 /* Closes the descriptor of the file.  Sections that have been read remain valid; no others can be read.  elf may be
  * NULL. */
 void symbols_elf_detach(struct symbols_elf *elf);

@@ -6,23 +6,25 @@
 static int section_info(void *object, libdwarf_section_number number, Dwarf_Obj_Access_Section_a *out, int *error)
 {
   assert(object);
-  const struct symbols_bytes *sections = object;
+  const struct symbols_debug_file *file = object;
+  const char *name = "";
   (void)error;
   if (number > SYMBOLS_SECTIONS)
     return DW_DLV_NO_ENTRY;
-  *out = (Dwarf_Obj_Access_Section_a){.as_name = number ? symbols_section_name(number - 1) : "",
-                                      .as_size = number ? sections[number - 1].size : 0};
+  if (number)
+    name = file->split ? symbols_split_section_name(number - 1) : symbols_section_name(number - 1);
+  *out = (Dwarf_Obj_Access_Section_a){.as_name = name, .as_size = number ? file->sections[number - 1].size : 0};
   return DW_DLV_OK;
 }
 
 static int section_load(void *object, libdwarf_section_number number, Dwarf_Small **data, int *error)
 {
   assert(data);
-  const struct symbols_bytes *sections = object;
+  const struct symbols_debug_file *file = object;
   (void)error;
-  if (!number || number > SYMBOLS_SECTIONS || !sections[number - 1].size)
+  if (!number || number > SYMBOLS_SECTIONS || !file->sections[number - 1].size)
     return DW_DLV_NO_ENTRY;
-  *data = (Dwarf_Small *)(uintptr_t)sections[number - 1].data;
+  *data = (Dwarf_Small *)(uintptr_t)file->sections[number - 1].data;
   return DW_DLV_OK;
 }
 
@@ -48,10 +50,10 @@ static Dwarf_Unsigned section_count(void *object)
 /* No section may be larger. */
 static Dwarf_Unsigned file_size(void *object)
 {
-  const struct symbols_bytes *sections = object;
+  const struct symbols_debug_file *file = object;
   Dwarf_Unsigned size = 1;
   for (unsigned i = 0; i < SYMBOLS_SECTIONS; i++)
-    size += sections[i].size;
+    size += file->sections[i].size;
   return size;
 }
 #endif
@@ -73,11 +75,12 @@ static void ignore_error(Dwarf_Error error, Dwarf_Ptr argument)
   (void)argument;
 }
 
-bool symbols_debug_open(struct symbols_debug_file *file, const struct symbols_bytes sections[SYMBOLS_SECTIONS])
+bool symbols_debug_open(struct symbols_debug_file *file)
 {
-  file->access =
-      (Dwarf_Obj_Access_Interface_a){.ai_object = (void *)(uintptr_t)sections, .ai_methods = &access_methods};
-  return dwarf_object_init_b(&file->access, ignore_error, NULL, DW_GROUPNUMBER_BASE, &file->dwarf, NULL) == DW_DLV_OK;
+  assert(file->sections);
+  unsigned group = file->split ? DW_GROUPNUMBER_DWO : DW_GROUPNUMBER_BASE;
+  file->access = (Dwarf_Obj_Access_Interface_a){.ai_object = file, .ai_methods = &access_methods};
+  return dwarf_object_init_b(&file->access, ignore_error, NULL, group, &file->dwarf, NULL) == DW_DLV_OK;
 }
 
 static uint64_t number_of(Dwarf_Attribute attribute)
@@ -95,9 +98,28 @@ static const char *string_of(Dwarf_Attribute attribute)
   return dwarf_formstring(attribute, &text, NULL) == DW_DLV_OK ? text : NULL;
 }
 
-static bool address_of(Dwarf_Attribute attribute, uint64_t *out)
+/* An address of a split part, by its index in those of the module. */
+static bool indexed_address(const struct symbols_debug_file *file, uint64_t index, uint64_t *out)
+{
+  struct symbols_cursor c = symbols_cursor_at(file->addresses, index < UINT32_MAX ? 8 * index : UINT64_MAX, UINT64_MAX);
+  *out = symbols_cursor_fixed(&c, 8);
+  return !c.bad;
+}
+
+static bool is_indexed(Dwarf_Attribute attribute)
+{
+  Dwarf_Half form = 0;
+  dwarf_whatform(attribute, &form, NULL);
+  return form == DW_FORM_GNU_addr_index || form == DW_FORM_addrx || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
+}
+
+static bool address_of(const struct symbols_debug_file *file, Dwarf_Attribute attribute, uint64_t *out)
 {
   Dwarf_Addr address;
+  Dwarf_Unsigned index;
+  *out = 0;
+  if (file->split && is_indexed(attribute))
+    return dwarf_get_debug_addr_index(attribute, &index, NULL) == DW_DLV_OK && indexed_address(file, index, out);
   bool fine = dwarf_formaddr(attribute, &address, NULL) == DW_DLV_OK;
   *out = fine ? address : 0;
   return fine;
@@ -117,7 +139,7 @@ static uint64_t reference_of(Dwarf_Attribute attribute, bool *shared)
 
 /* Takes the end of the code, which is an address or a size.  libdwarf can tell them apart, but creates an error for
  * each size, which takes time and memory. */
-static void take_high(struct symbols_entry *f, Dwarf_Attribute attribute)
+static void take_high(const struct symbols_debug_file *file, struct symbols_entry *f, Dwarf_Attribute attribute)
 {
   Dwarf_Half form = 0;
   dwarf_whatform(attribute, &form, NULL);
@@ -127,7 +149,7 @@ static void take_high(struct symbols_entry *f, Dwarf_Attribute attribute)
   if (f->high_is_size)
     f->high = number_of(attribute);
   else
-    f->has_high = address_of(attribute, &f->high);
+    f->has_high = address_of(file, attribute, &f->high);
 }
 
 /* Takes a list of ranges; true if the attribute must be kept. */
@@ -146,17 +168,50 @@ static bool take_ranges(struct symbols_entry *f, Dwarf_Attribute attribute)
   return true;
 }
 
+/* An offset in a section, 0 if the attribute is none. */
+static uint64_t offset_of(Dwarf_Attribute attribute)
+{
+  Dwarf_Off offset = 0;
+  return dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK ? offset : 0;
+}
+
+/* Takes an attribute that only units have. */
+static void take_unit_field(struct symbols_entry *f, Dwarf_Attribute attribute, Dwarf_Half name)
+{
+  switch (name) {
+  case DW_AT_stmt_list:
+    f->has_lines = true;
+    break;
+  case DW_AT_comp_dir:
+    f->directory = string_of(attribute);
+    break;
+  case DW_AT_dwo_name:
+  case DW_AT_GNU_dwo_name:
+    f->split_name = string_of(attribute);
+    break;
+  case DW_AT_GNU_dwo_id:
+    f->split_id = number_of(attribute);
+    break;
+  case DW_AT_addr_base:
+  case DW_AT_GNU_addr_base:
+    f->addresses_base = offset_of(attribute);
+    break;
+  case DW_AT_GNU_ranges_base:
+    f->ranges_base = offset_of(attribute);
+  }
+}
+
 /* Takes one attribute; true if it must be kept. */
-static bool take_field(struct symbols_entry *f, Dwarf_Attribute attribute)
+static bool take_field(const struct symbols_debug_file *file, struct symbols_entry *f, Dwarf_Attribute attribute)
 {
   Dwarf_Half name = 0;
   dwarf_whatattr(attribute, &name, NULL);
   switch (name) {
   case DW_AT_low_pc:
-    f->has_low = address_of(attribute, &f->low);
+    f->has_low = address_of(file, attribute, &f->low);
     break;
   case DW_AT_high_pc:
-    take_high(f, attribute);
+    take_high(file, f, attribute);
     break;
   case DW_AT_ranges:
     return take_ranges(f, attribute);
@@ -185,8 +240,8 @@ static bool take_field(struct symbols_entry *f, Dwarf_Attribute attribute)
   case DW_AT_call_line:
     f->call_line = number_of(attribute);
     break;
-  case DW_AT_stmt_list:
-    f->has_lines = true;
+  default:
+    take_unit_field(f, attribute, name);
   }
   return false;
 }
@@ -200,7 +255,7 @@ bool symbols_entry_read(const struct symbols_debug_file *file, Dwarf_Die die, st
   if (dwarf_attrlist(die, &attributes, &count, NULL) != DW_DLV_OK)
     return false;
   for (Dwarf_Signed i = 0; i < count; i++)
-    if (!take_field(f, attributes[i]))
+    if (!take_field(file, f, attributes[i]))
       dwarf_dealloc_attribute(attributes[i]);
   dwarf_dealloc(file->dwarf, attributes, DW_DLA_LIST);
   return true;
@@ -257,8 +312,8 @@ static void read_debug_ranges(const struct symbols_unit *unit, const struct symb
 {
   Dwarf_Ranges *list;
   Dwarf_Signed count;
-  uint64_t base = unit->low;
-  if (dwarf_get_ranges_b(unit->dwarf, f->ranges, die, NULL, &list, &count, NULL, NULL) != DW_DLV_OK)
+  uint64_t base = unit->low, offset = f->ranges + (unit->split ? unit->ranges_base : 0);
+  if (dwarf_get_ranges_b(unit->dwarf, offset, unit->split ? NULL : die, NULL, &list, &count, NULL, NULL) != DW_DLV_OK)
     return;
   for (Dwarf_Signed i = 0; i < count; i++)
     if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
@@ -266,6 +321,60 @@ static void read_debug_ranges(const struct symbols_unit *unit, const struct symb
     else if (list[i].dwr_type == DW_RANGES_ENTRY && base < UINT64_MAX - 1)
       sink->take(sink->context, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
   dwarf_dealloc_ranges(unit->dwarf, list, count);
+}
+
+/* The cursor at a list of a split part, whose header says where the lists are. */
+static struct symbols_cursor split_list(struct symbols_bytes section, const struct symbols_entry *f)
+{
+  struct symbols_cursor c = symbols_cursor_at(section, 0, UINT64_MAX);
+  unsigned size = symbols_cursor_fixed(&c, 4) == UINT32_MAX ? 8 : 4;
+  symbols_cursor_skip(&c, size == 8 ? 8 : 0);
+  symbols_cursor_skip(&c, 4); /* version, sizes of an address and a segment */
+  uint64_t count = symbols_cursor_fixed(&c, 4), base = c.bad ? 0 : (uint64_t)(c.next - section.data);
+  if (f->ranges_form != DW_FORM_rnglistx)
+    return symbols_cursor_at(section, f->ranges, UINT64_MAX);
+  if (f->ranges >= count)
+    return (struct symbols_cursor){.bad = true};
+  symbols_cursor_skip(&c, f->ranges * size);
+  return symbols_cursor_at(section, base + symbols_cursor_fixed(&c, size), UINT64_MAX);
+}
+
+/* An address by its index, or as it stands. */
+static uint64_t listed_address(const struct symbols_debug_file *file, struct symbols_cursor *c, bool indexed)
+{
+  uint64_t address;
+  if (!indexed)
+    return symbols_cursor_fixed(c, 8);
+  if (!indexed_address(file, symbols_cursor_uleb(c), &address))
+    symbols_cursor_fail(c);
+  return address;
+}
+
+/* Reads a list of a split part's .debug_rnglists.dwo: libdwarf 20210528 takes these for damaged. */
+static void read_split_rnglists(const struct symbols_unit *unit, const struct symbols_entry *f,
+                                const struct range_sink *sink)
+{
+  const struct symbols_debug_file *file = unit->split;
+  struct symbols_cursor c = split_list(file->sections[SYMBOLS_RNGLISTS], f);
+  uint64_t base = unit->low;
+  while (symbols_cursor_left(&c)) {
+    unsigned kind = (unsigned)symbols_cursor_fixed(&c, 1);
+    bool indexed = kind <= DW_RLE_startx_length;
+    uint64_t low = 0, high = 0;
+    if (kind == DW_RLE_end_of_list || kind > DW_RLE_start_length)
+      return;
+    low = kind == DW_RLE_offset_pair ? base + symbols_cursor_uleb(&c) : listed_address(file, &c, indexed);
+    if (kind == DW_RLE_startx_endx || kind == DW_RLE_start_end)
+      high = listed_address(file, &c, indexed);
+    else if (kind == DW_RLE_offset_pair)
+      high = base + symbols_cursor_uleb(&c);
+    else if (kind == DW_RLE_startx_length || kind == DW_RLE_start_length)
+      high = low + symbols_cursor_uleb(&c);
+    else
+      base = low;
+    if (!c.bad && high)
+      sink->take(sink->context, low, high);
+  }
 }
 
 /* Reads a list of .debug_rnglists. */
@@ -294,7 +403,9 @@ void symbols_entry_ranges(const struct symbols_unit *unit, Dwarf_Die die, const 
                           void (*take)(void *context, uint64_t low, uint64_t high), void *context)
 {
   struct range_sink sink = {take, context};
-  if (f->ranges_attribute && unit->version >= 5)
+  if (f->ranges_attribute && unit->version >= 5 && unit->split)
+    read_split_rnglists(unit, f, &sink);
+  else if (f->ranges_attribute && unit->version >= 5)
     read_rnglists(f, &sink);
   else if (f->ranges_attribute)
     read_debug_ranges(unit, f, die, &sink);

@@ -10,11 +10,14 @@
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_sections.h"
 
-/* The DWARF of one file: that of the module, or the one to which dwz moved common parts. */
+/* The DWARF of one file: that of the module, the one to which dwz moved common parts, or the split part of a unit. */
 struct symbols_debug_file {
   Dwarf_Obj_Access_Interface_a access;
   Dwarf_Debug dwarf;
-  struct symbols_debug_file *shared; /* the file of dwz, NULL if there is none */
+  struct symbols_debug_file *shared;    /* the file of dwz, NULL if there is none                 */
+  const struct symbols_bytes *sections; /* [SYMBOLS_SECTIONS]                                     */
+  bool split;                           /* a split part: its addresses are in those of the module */
+  struct symbols_bytes addresses;       /* .debug_addr of the module, from the unit's addresses on */
 };
 
 /* What the ranges of an entry depend on. */
@@ -22,6 +25,9 @@ struct symbols_unit {
   Dwarf_Debug dwarf;
   uint64_t low; /* base of the ranges; 0 if it has none */
   unsigned version;
+  const struct symbols_debug_file
+      *split;           /* the unit's other part, to which the entries belong; NULL if there is none */
+  uint64_t ranges_base; /* of its ranges in .debug_ranges */
 };
 
 /* The attributes of an entry that matter for code and functions. */
@@ -31,12 +37,15 @@ struct symbols_entry {
   const char *name, *linkage;
   Dwarf_Attribute ranges_attribute; /* NULL if there is none; valid until symbols_entry_release() */
   Dwarf_Half ranges_form;
+  const char *split_name,
+      *directory; /* of a skeleton unit: the file of its other part, and the compilation's directory */
+  uint64_t split_id, addresses_base, ranges_base;
   bool has_low, has_high, high_is_size, origin_shared, specification_shared, has_lines;
 };
 
-/* Opens the DWARF in sections, which must remain; `shared` is left as it is.  The file, which must not be moved, is
- * never closed.  Returns false on failure. */
-bool symbols_debug_open(struct symbols_debug_file *file, const struct symbols_bytes sections[SYMBOLS_SECTIONS]);
+/* Opens the DWARF in file->sections, which must remain; `split` tells what they are.  The file, which must not be
+ * moved, is never closed.  Returns false on failure. */
+bool symbols_debug_open(struct symbols_debug_file *file);
 
 /* Reads all attributes of an entry at once, which is faster than asking libdwarf for each.  Returns false on failure;
  * symbols_entry_release() may be called then, too. */

@@ -32,4 +32,14 @@ static inline const char *symbols_section_name(enum symbols_section section)
   return names[section];
 }
 
+/* The name of the section in files of split DWARF, "" if they have none of the kind. */
+static inline const char *symbols_split_section_name(enum symbols_section section)
+{
+  static const char *const names[SYMBOLS_SECTIONS] = {
+      [SYMBOLS_INFO] = ".debug_info.dwo",         [SYMBOLS_ABBREV] = ".debug_abbrev.dwo",
+      [SYMBOLS_STR] = ".debug_str.dwo",           [SYMBOLS_LINE] = ".debug_line.dwo",
+      [SYMBOLS_RNGLISTS] = ".debug_rnglists.dwo", [SYMBOLS_STR_OFFSETS] = ".debug_str_offsets.dwo"};
+  return names[section] ? names[section] : "";
+}
+
 #endif

@@ -14,7 +14,7 @@ enum { CHAIN_MAX = 200 }; /* functions inlined into one another; of a longer cha
 
 /* Written first.  The arrays follow in the order of their counts, then the text. */
 struct header {
-  uint32_t magic, flags;
+  uint32_t magic, flags, missing_units, missing_file;
   uint64_t rows, pieces, routines, functions, files, text;
 };
 
@@ -132,6 +132,8 @@ void symbols_draft_write(struct symbols_draft *draft, int out)
   symbols_ranges_build(&draft->ranges);
   const struct header header = {.magic = MAGIC,
                                 .flags = draft->flags,
+                                .missing_units = draft->missing_units,
+                                .missing_file = draft->missing_file,
                                 .rows = row_count,
                                 .pieces = draft->ranges.piece_count,
                                 .routines = draft->routine_count,
@@ -215,7 +217,7 @@ static bool text_fits(const struct symbols_summary *summary, uint32_t text)
  * is not checked: a wrong order only makes look-ups fail. */
 static bool numbers_fit(const struct symbols_summary *summary)
 {
-  bool fit = true;
+  bool fit = text_fits(summary, summary->header.missing_file);
   for (size_t i = 0; i < summary->header.rows; i++)
     fit = fit && file_fits(summary, summary->rows[i].file);
   for (size_t i = 0; i < summary->header.pieces; i++) {
@@ -267,6 +269,12 @@ uint32_t symbols_summary_flags(const struct symbols_summary *summary)
 static const char *text_of(const struct symbols_summary *summary, uint32_t text)
 {
   return text ? summary->text + text : NULL;
+}
+
+uint32_t symbols_summary_missing(const struct symbols_summary *summary, const char **file)
+{
+  *file = text_of(summary, summary->header.missing_file);
+  return *file ? summary->header.missing_units : 0;
 }
 
 static const char *file_of(const struct symbols_summary *summary, uint32_t file)

@@ -36,7 +36,7 @@ struct symbols_function {
 
 enum symbols_summary_flag {
   SYMBOLS_SUMMARY_LINES = 1,     /* some unit has a line table          */
-  SYMBOLS_SUMMARY_FUNCTIONS = 2, /* some unit has entries: they are not in .dwo files */
+  SYMBOLS_SUMMARY_FUNCTIONS = 2, /* some unit has entries               */
   SYMBOLS_SUMMARY_DAMAGED = 4    /* parts could not be read             */
 };
 
@@ -62,7 +62,8 @@ struct symbols_draft {
   size_t file_count, file_room;
   char *text;
   size_t text_size, text_room;
-  void *file_numbers; /* tsearch() tree of paths */
+  uint32_t missing_units, missing_file; /* units whose split part was not found, and the file of the first of them */
+  void *file_numbers;                   /* tsearch() tree of paths */
   struct symbols_pool paths;
   uint32_t flags;
 };
@@ -97,6 +98,10 @@ void symbols_summary_free(struct symbols_summary *summary); /* NULL is allowed *
 
 /* Returns bits of enum symbols_summary_flag. */
 uint32_t symbols_summary_flags(const struct symbols_summary *summary);
+
+/* The number of units with wanted addresses whose split part was not found; *file: where that of the first should be.
+ */
+uint32_t symbols_summary_missing(const struct symbols_summary *summary, const char **file);
 
 /* The source position of the first row at an address, where a function begins: *line is 0 if there is none. */
 void symbols_summary_first(const struct symbols_summary *summary, uint64_t address, const char **file, uint32_t *line);

@@ -6,7 +6,8 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, line_of, tap, write
+from measured import Measurement, build, line_of, openmp_flags, source_file, tap, write
+from report import report
 
 SOURCE = "symbol_files.c"
 REGION = f"parallel @ {SOURCE}:{line_of(SOURCE, 'omp parallel')}"
@@ -70,6 +71,22 @@ def a_loader_without_a_program_is_refused(directory):
         run = Measurement(directory, loader(), *words)
         assert run.done.returncode == 125 and "is the dynamic loader, and runs no program here" in run.done.stderr, run.done
         assert not os.path.exists(run.output)
+
+
+@tap.case
+def split_dwarf_is_read_and_missed(directory):
+    for compiler in ("gcc", "clang"):
+        for version in (4, 5):
+            program, part = os.path.join(directory, "program"), os.path.join(directory, "part.o")
+            tap.must(compiler, "-O1", f"-gdwarf-{version}", "-gsplit-dwarf", *openmp_flags(compiler), "-c",
+                     source_file(SOURCE), "-o", part)
+            tap.must(compiler, *openmp_flags(compiler), part, "-o", program, "-lm")
+            run = Measurement(directory, program)
+            check_chains(run)
+            os.remove(os.path.join(directory, "part.dwo"))
+            done = report("--view", "topdown", run.output)
+            assert "1 of the .dwo files of" in done.stderr and "llvm-dwp" in done.stderr, done
+            assert done.stderr.count("\n") == 1, done.stderr
 
 
 tap.main()

@@ -52,6 +52,9 @@ static void inlined_chains_are_found(void **state)
                                         "-gdwarf-4 -ffunction-sections",
                                         "-g -gz=zlib",
                                         "-g -static-pie",
+                                        "-gdwarf-4 -gsplit-dwarf",
+                                        "-gdwarf-5 -gsplit-dwarf",
+                                        "-gdwarf-5 -gsplit-dwarf -gz=zlib -ffunction-sections",
                                         "-g -no-pie"};
   static const char *const compilers[] = {"gcc", "clang", "clang-14", "clang-19"};
   (void)state;
@@ -92,7 +95,7 @@ static void embedded_symbols_name_functions(void **state)
 {
   struct symbols_location location;
   (void)state;
-  if (!run("command -v xz >/dev/null"))
+  if (!run("command -v xz >found"))
     skip();
   must_run("gcc -O2 -g -rdynamic -Wl,--version-script=exported chain.c -o chain.full && "
            "objcopy --only-keep-debug chain.full mini && strip --strip-debug -N main -N middle -o mini2 mini && "
@@ -211,19 +214,69 @@ static void a_tail_call_is_no_stub(void **state)
   assert_false(is_named("tail", "puts@plt"));
 }
 
-static void split_dwarf_still_has_lines(void **state)
+/* Ranges of split parts are in other tables than those of whole units. */
+static void ranges_of_split_dwarf_are_read(void **state)
 {
+  static const char *const compilers[] = {"gcc", "clang", "clang-19"};
   struct symbols_location locations[LOCATIONS];
   (void)state;
-  must_run("gcc -O2 -g -gsplit-dwarf chain.c -o chain.split");
-  uint64_t low = symbol_address("chain.split", "outer");
-  struct symbols *symbols = open_fine("chain.split");
+  for (size_t c = 0; c < sizeof compilers / sizeof *compilers; c++)
+    for (int version = 4; version <= 5; version++) {
+      if (!run("rm -f *.dwo && %s -O2 -gdwarf-%d -gsplit-dwarf cold.c -o cold", compilers[c], version))
+        continue;
+      struct symbols *symbols = open_fine("cold");
+      uint64_t low = symbol_address("cold", "part"), cold, size;
+      if (find_symbol("cold", "part.cold", &cold, &size)) {
+        assert_int_equal(symbols_lookup(symbols, cold, locations, LOCATIONS), 1);
+        assert_int_equal(locations[0].low, low);
+      }
+      assert_true(symbols_lookup(symbols, low, locations, LOCATIONS) >= 1);
+      assert_string_equal(locations[0].function, "part");
+      assert_int_equal(locations[0].decl_line, 3);
+      symbols_free(symbols);
+    }
+}
+
+/* Opens chain.full, some of whose split parts are missing: lines and names remain. */
+static void expect_missing_parts(const char *file)
+{
+  struct symbols_request request = {.path = path_of("chain.full"), .debug_root = directory};
+  struct symbols_location locations[LOCATIONS];
+  struct symbols *symbols;
+  char message[512];
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_UNREAD);
+  if (!strstr(message, "1 of the .dwo files") || !strstr(message, file) || strchr(message, '\n'))
+    fail_msg("message '%s' lacks '%s'", message, file);
   assert_int_equal(symbols_flags(symbols), SYMBOLS_HAS_TABLE | SYMBOLS_HAS_LINES);
-  assert_int_equal(symbols_lookup(symbols, low, locations, LOCATIONS), 1);
+  assert_int_equal(symbols_lookup(symbols, symbol_address("chain.full", "outer"), locations, LOCATIONS), 1);
   assert_string_equal(locations[0].function, "outer");
   assert_string_equal(locations[0].file, path_of("chain.c"));
-  assert_in_range(locations[0].line, 2, 8); /* of any inlined function: the chain is in the .dwo file */
+  assert_in_range(locations[0].line, 2, 8); /* of any inlined function */
   symbols_free(symbols);
+}
+
+static void parts_of_split_dwarf_are_found_or_reported(void **state)
+{
+  (void)state;
+  for (int version = 4; version <= 5; version++) {
+    assert_true(run("rm -rf *.dwo *.dwp moved && mkdir moved && cd moved && "
+                    "gcc -O2 -gdwarf-%d -gsplit-dwarf -c ../chain.c -o part.o && gcc part.o -o ../chain.full",
+                    version));
+    expect_chain("chain.full");
+    must_run("mv moved/part.dwo . && rm -r moved"); /* beside the program */
+    expect_chain("chain.full");
+    must_run("objcopy --only-keep-debug chain.full chain.debug && cp chain.full chain.whole && "
+             "objcopy --strip-debug --add-gnu-debuglink=chain.debug chain.full && mv chain.full chain.stripped && "
+             "mv chain.whole chain.full");
+    expect_chain("chain.stripped");
+    must_run("cp part.dwo kept.dwo && gcc -O2 -g -gsplit-dwarf -c shape.cc -o part.o");
+    expect_missing_parts("moved/part.dwo"); /* of another unit */
+    must_run("rm part.dwo");
+    expect_missing_parts("moved/part.dwo");
+    if (run("timeout 10 %s kept.dwo -o chain.full.dwp", version == 4 ? "dwp" : "llvm-dwp"))
+      expect_chain("chain.full");
+    must_run("rm -f chain.full.dwp kept.dwo chain.stripped chain.debug");
+  }
 }
 
 static void overloads_have_different_names(void **state)
@@ -630,7 +683,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(without_debug_information_the_symbol_table_answers),
       cmocka_unit_test(stubs_of_any_linker_are_named),
       cmocka_unit_test(a_tail_call_is_no_stub),
-      cmocka_unit_test(split_dwarf_still_has_lines),
+      cmocka_unit_test(ranges_of_split_dwarf_are_read),
+      cmocka_unit_test(parts_of_split_dwarf_are_found_or_reported),
       cmocka_unit_test(overloads_have_different_names),
       cmocka_unit_test(outlined_functions_carry_their_construct),
       cmocka_unit_test(fortran_names_are_those_of_the_source),

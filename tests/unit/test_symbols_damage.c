@@ -13,6 +13,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
+static uint64_t next_random(uint64_t *random)
+{
+  *random ^= *random << 13;
+  *random ^= *random >> 7;
+  *random ^= *random << 17;
+  return *random;
+}
+
 /* Opens a damaged file and looks up many addresses: it must not crash, and must not take long. */
 static void survive(const char *name)
 {
@@ -71,6 +79,32 @@ static void flipped_bits_do_no_harm(void **state)
   }
 }
 
+/* The same with the files of split DWARF, which the reading process opens itself. */
+static void flipped_bits_of_split_dwarf_do_no_harm(void **state)
+{
+  uint64_t random = 88172645463325252u;
+  size_t size;
+  (void)state;
+  for (int version = 4; version <= 5; version++) {
+    assert_true(run("g++ -O2 -gdwarf-%d -gsplit-dwarf -c shape.cc -o shape.o && g++ shape.o -o damaged", version));
+    bool packed = run("timeout 10 %s shape.dwo -o whole", version == 4 ? "dwp" : "llvm-dwp");
+    const char *target = packed ? "damaged.dwp" : "shape.dwo";
+    must_run(packed ? "rm shape.dwo" : "cp shape.dwo whole");
+    uint8_t *bytes = read_file("whole", &size), *copy = malloc(size);
+    assert_non_null(copy);
+    for (int round = 0; round < 200; round++) {
+      memcpy(copy, bytes, size);
+      for (int i = 0; i < 1 << (round % 8); i++)
+        copy[next_random(&random) % size] = (uint8_t)(next_random(&random) >> 40);
+      write_file(target, copy, size);
+      survive("damaged");
+    }
+    free(bytes);
+    free(copy);
+    must_run("rm -f damaged.dwp");
+  }
+}
+
 static unsigned open_descriptors(void)
 {
   unsigned count = 0;
@@ -80,14 +114,6 @@ static unsigned open_descriptors(void)
     count++;
   closedir(open);
   return count;
-}
-
-static uint64_t next_random(uint64_t *random)
-{
-  *random ^= *random << 13;
-  *random ^= *random >> 7;
-  *random ^= *random << 17;
-  return *random;
 }
 
 /* Overwrites some bytes of the sections of debug data. */
@@ -458,6 +484,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(truncated_files_do_no_harm),
       cmocka_unit_test(flipped_bits_do_no_harm),
+      cmocka_unit_test(flipped_bits_of_split_dwarf_do_no_harm),
       cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
       cmocka_unit_test(work_is_limited_by_its_count),
       cmocka_unit_test(a_child_that_fails_does_no_harm),
