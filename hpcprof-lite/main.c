@@ -3,6 +3,7 @@
 #include "hpcprof-lite/comparison/compare_pipeline.h"
 #include "hpcprof-lite/comparison/gate.h"
 #include "hpcprof-lite/comparison/scaling_pipeline.h"
+#include "hpcprof-lite/debuginfod_client.h"
 #include "hpcprof-lite/pipelines/gather.h"
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/live/live.h"
@@ -239,7 +240,8 @@ int main(int argc, char **argv)
   signal(SIGCHLD, SIG_DFL); /* if a parent has it ignored, waitpid() tells nothing of children */
   bool speaks = ranks_is_first();
   if (!options_parse(argc, argv, &job.options, message, sizeof message) &&
-      !consistency_check(&job.options, message, sizeof message))
+      !consistency_check(&job.options, message, sizeof message) &&
+      debuginfod_client_start(job.options.debuginfod, message, sizeof message))
     status = run(&job, &comparison, speaks);
   else if (speaks)
     job_print_error("%s", message);

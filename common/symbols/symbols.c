@@ -15,6 +15,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "common/symbols/symbols_cursor.h"
+#include "common/symbols/symbols_debuginfod.h"
 #include "common/symbols/symbols_dwarf.h"
 #include "common/symbols/symbols_elf.h"
 #include "common/symbols/symbols_embedded.h"
@@ -179,8 +180,29 @@ static bool has_section(struct symbols_elf *file, const char *name)
   return file && (symbols_elf_section(file, name, &fault).size || fault);
 }
 
-/* Looks for a separate debug file, unless the program's own file has all information. */
-static void open_debug(struct symbols *symbols, const struct symbols_request *request)
+/* Opens the debug file of a build id that debuginfod has: from its cache, or from servers if that is allowed. */
+static struct symbols_elf *open_debuginfod(struct symbols_bytes id, struct report *report)
+{
+  char path[PATH_SIZE], text[ID_TEXT_SIZE];
+  const char *fault = NULL;
+  if (!id.size)
+    return NULL;
+  id_text(id, text);
+  struct symbols_elf *file = symbols_debuginfod_cached(text, path, sizeof path) ? open_with_id(path, id) : NULL;
+  if (file)
+    return file;
+  char *fetched = symbols_debuginfod_fetch(text, &fault);
+  if (fault)
+    complain(report, SYMBOLS_UNREAD, "%s", fault);
+  if (fetched)
+    file = open_with_id(fetched, id);
+  free(fetched);
+  return file;
+}
+
+/* Looks for a separate debug file, unless the program's own file has all information.  This is the order of the places:
+ * the debug root, what the program names, and debuginfod. */
+static void open_debug(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
   const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
   struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
@@ -191,6 +213,8 @@ static void open_debug(struct symbols *symbols, const struct symbols_request *re
   symbols->debug = open_by_id(root, id);
   if (!symbols->debug && symbols->program)
     symbols->debug = open_by_link(symbols, request->path, root);
+  if (!symbols->debug)
+    symbols->debug = open_debuginfod(id, report);
 }
 
 /* Opens the file to which dwz moved what several programs have in common; .gnu_debugaltlink names it. */
@@ -315,7 +339,7 @@ static void collect_symbols(struct symbols *symbols, const struct symbols_reques
 static void open_all(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
   open_program(symbols, request, report);
-  open_debug(symbols, request);
+  open_debug(symbols, request, report);
   struct symbols_elf *code = symbols->program ? symbols->program : symbols->debug;
   struct symbols_symbols all = {0};
   if (code)

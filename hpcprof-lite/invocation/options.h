@@ -145,8 +145,9 @@ struct options {
   enum options_format format;
   const char *output;
   bool lines, per_thread, legend, no_header, raw_names, quiet, verbose, help, version, no_pager, live;
-  bool sources; /* embed source lines in the page */
-  bool index;   /* store the index of the trace */
+  bool sources;    /* embed source lines in the page */
+  bool debuginfod; /* ask servers for debug files */
+  bool index;      /* store the index of the trace */
   enum timeline_grouping lanes;
   enum profile_baseline baseline;
   const char *sort;    /* column, NULL = the view's own order */

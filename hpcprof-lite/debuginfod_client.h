@@ -1,0 +1,15 @@
+/* The user's settings of debuginfod, and its client library, which asks the servers in DEBUGINFOD_URLS for debug files.
+ *
+ * Context: BATCH.  The library is loaded when the first file is asked for, and never without the option.
+ */
+#ifndef HPCPROF_LITE_DEBUGINFOD_CLIENT_H
+#define HPCPROF_LITE_DEBUGINFOD_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Has the cache of debuginfod searched for debug files, and if `ask`, servers asked for others.  Called before there
+ * are threads.  Returns false with a message if there are no servers to be asked. */
+bool debuginfod_client_start(bool ask, char *message, size_t size);
+
+#endif
