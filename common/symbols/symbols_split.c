@@ -76,17 +76,12 @@ static struct symbols_bytes part_of(struct symbols_bytes section, uint64_t offse
   return (struct symbols_bytes){section.data + offset, size};
 }
 
-static struct symbols_bytes split_section(struct symbols_elf *file, enum symbols_section section)
-{
-  const char *name = symbols_split_section_name(section);
-  return *name ? symbols_elf_section(file, name, NULL) : (struct symbols_bytes){0};
-}
-
 /* Fills in a unit's parts of a package's sections. */
-static bool read_package(struct symbols_elf *package, uint64_t id, struct symbols_bytes sections[SYMBOLS_SECTIONS])
+static bool read_package(const struct symbols_package *package, uint64_t id,
+                         struct symbols_bytes sections[SYMBOLS_SECTIONS])
 {
   struct index index;
-  uint32_t row = index_open(&index, symbols_elf_section(package, ".debug_cu_index", NULL)) ? index_row(&index, id) : 0;
+  uint32_t row = index_open(&index, package->index) ? index_row(&index, id) : 0;
   if (!row)
     return false;
   uint64_t columns = 16 + 12ull * index.slots, row_bytes = 4ull * index.columns;
@@ -94,11 +89,24 @@ static bool read_package(struct symbols_elf *package, uint64_t id, struct symbol
   for (uint32_t i = 0; i < index.columns; i++) {
     enum symbols_section section = column_section(&index, index_number(&index, columns + 4ull * i, 4));
     if (section != SYMBOLS_SECTIONS)
-      sections[section] = part_of(split_section(package, section), index_number(&index, offsets + 4ull * i, 4),
+      sections[section] = part_of(package->sections[section], index_number(&index, offsets + 4ull * i, 4),
                                   index_number(&index, sizes + 4ull * i, 4));
   }
-  sections[SYMBOLS_STR] = split_section(package, SYMBOLS_STR);
+  sections[SYMBOLS_STR] = package->sections[SYMBOLS_STR];
   return sections[SYMBOLS_INFO].size > 0;
+}
+
+/* Opens a file and fills in its sections of split DWARF, which are read once.  Returns NULL if there is no such file.
+ */
+static struct symbols_elf *open_sections(const char *path, struct symbols_bytes sections[SYMBOLS_SECTIONS])
+{
+  char reason[PATH_SIZE + 128];
+  struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
+  for (int i = 0; file && i < SYMBOLS_SECTIONS; i++) {
+    const char *name = symbols_split_section_name((enum symbols_section)i);
+    sections[i] = *name ? symbols_elf_section(file, name, NULL) : (struct symbols_bytes){0};
+  }
+  return file;
 }
 
 /* The path of a package: that of a file with ".dwp" at its end.  False if there is none. */
@@ -111,11 +119,15 @@ static bool package_path(const char *file, char path[PATH_SIZE])
 static void open_packages(struct symbols_split *split)
 {
   const char *const files[PACKAGES] = {split->program, split->debug};
-  char path[PATH_SIZE], reason[PATH_SIZE + 128];
+  char path[PATH_SIZE];
   split->opened = true;
-  for (int i = 0; i < PACKAGES; i++)
-    if (package_path(files[i], path))
-      split->packages[i] = symbols_elf_open(path, reason, sizeof reason);
+  for (int i = 0; i < PACKAGES; i++) {
+    struct symbols_package *package = &split->packages[i];
+    struct symbols_elf *file = package_path(files[i], path) ? open_sections(path, package->sections) : NULL;
+    if (file)
+      package->index = symbols_elf_section(file, ".debug_cu_index", NULL);
+    symbols_elf_detach(file);
+  }
 }
 
 uint64_t symbols_split_bytes(const struct symbols_split *split)
@@ -158,13 +170,7 @@ static bool unit_path(const struct symbols_split *split, const struct symbols_sp
 
 static bool read_unit_file(const char *path, struct symbols_bytes sections[SYMBOLS_SECTIONS])
 {
-  char reason[PATH_SIZE + 128];
-  struct symbols_elf *file = symbols_elf_open(path, reason, sizeof reason);
-  if (!file)
-    return false;
-  for (int i = 0; i < SYMBOLS_SECTIONS; i++)
-    sections[i] = split_section(file, (enum symbols_section)i);
-  symbols_elf_detach(file);
+  symbols_elf_detach(open_sections(path, sections));
   return sections[SYMBOLS_INFO].size > 0;
 }
 
@@ -177,6 +183,6 @@ bool symbols_split_find(struct symbols_split *split, const struct symbols_split_
   if (!split->opened)
     open_packages(split);
   if (place < PACKAGES)
-    return split->packages[place] && read_package(split->packages[place], unit->id, sections);
+    return read_package(&split->packages[place], unit->id, sections);
   return unit_path(split, unit, place - PACKAGES, path) && read_unit_file(path, sections);
 }

@@ -13,12 +13,15 @@
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_sections.h"
 
-struct symbols_elf;
+/* The sections of a package; no bytes: there is none. */
+struct symbols_package {
+  struct symbols_bytes index, sections[SYMBOLS_SECTIONS];
+};
 
 /* Where files are looked for.  The caller fills in the paths, which may be NULL. */
 struct symbols_split {
   const char *program, *debug; /* the module's file, and its separate debug file */
-  struct symbols_elf *packages[2];
+  struct symbols_package packages[2];
   bool opened;
 };
 

@@ -279,6 +279,32 @@ static void parts_of_split_dwarf_are_found_or_reported(void **state)
   }
 }
 
+/* Each unit is another part of the package's sections, which are read once. */
+static void packages_may_have_many_units(void **state)
+{
+  enum { UNITS = 40 };
+  struct symbols_location locations[LOCATIONS];
+  (void)state;
+  must_run("rm -f *.dwo && for i in $(seq 40); do printf 'volatile int s%d;\\nstatic inline "
+           "__attribute__((always_inline)) void in%d(int x)\\n{ s%d += x; }\\nvoid out%d(int x)\\n{ in%d(x); }\\n' "
+           "$i $i $i $i $i > unit$i.c && gcc -O2 -gdwarf-4 -gsplit-dwarf -c unit$i.c || exit 1; done; "
+           "echo 'int main(void) { return 0; }' > unit.c && gcc unit.c unit*.o -o units");
+  if (!run("timeout 10 dwp -e units -o units.dwp"))
+    skip();
+  must_run("rm *.dwo");
+  struct symbols *symbols = open_fine("units");
+  for (int i = 1; i <= UNITS; i++) {
+    char outer[16], inner[16];
+    snprintf(outer, sizeof outer, "out%d", i);
+    snprintf(inner, sizeof inner, "in%d", i);
+    find_chain(symbols, "units", outer, 2, locations);
+    assert_string_equal(locations[1].function, inner);
+    assert_int_equal(locations[1].line, 3);
+  }
+  symbols_free(symbols);
+  must_run("rm unit*");
+}
+
 static void overloads_have_different_names(void **state)
 {
   static const struct {
@@ -685,6 +711,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_tail_call_is_no_stub),
       cmocka_unit_test(ranges_of_split_dwarf_are_read),
       cmocka_unit_test(parts_of_split_dwarf_are_found_or_reported),
+      cmocka_unit_test(packages_may_have_many_units),
       cmocka_unit_test(overloads_have_different_names),
       cmocka_unit_test(outlined_functions_carry_their_construct),
       cmocka_unit_test(fortran_names_are_those_of_the_source),
