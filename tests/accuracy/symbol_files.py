@@ -51,6 +51,9 @@ def loader():
 
 @tap.case
 def a_program_that_the_loader_is_told_to_run_has_its_own_names(directory):
+    link = os.path.join(directory, "ld.so")
+    os.symlink(loader(), link)
+    check_chains(Measurement(directory, link, build(SOURCE)))
     program, settings = build(SOURCE), write(os.path.join(directory, "team.ini"), "[filter]\nfunctions = !team\n")
     for prefix, options in (((), ()), ((), ("--argv0", "other", "--library-path", "/nonexistent")),
                             (("/bin/sh", "-c", 'exec "$@"', "sh"), ()), ((), ("--preload", "libm.so.6", "--inhibit-cache"))):

@@ -163,13 +163,12 @@ enum launch_status program_find(const char *command, struct program *program, ch
   return status;
 }
 
-/* Whether the image is glibc's dynamic loader, which needs none itself. */
-static bool is_loader(const struct program *program)
+/* Whether the image is glibc's dynamic loader, which needs none itself; real: its path without symbolic links, such as
+ * /usr/bin/ld.so. */
+static bool is_loader(const struct program *program, char real[PATH_MAX])
 {
-  char *real = program->facts.is_elf && program->facts.interpreter[0] == '\0' ? realpath(program->image, NULL) : NULL;
-  bool loader = real && strncmp(path_base(real), LOADER_NAME, strlen(LOADER_NAME)) == 0;
-  free(real);
-  return loader;
+  return program->facts.is_elf && program->facts.interpreter[0] == '\0' && realpath(program->image, real) &&
+         strncmp(path_base(real), LOADER_NAME, strlen(LOADER_NAME)) == 0;
 }
 
 /* The number of words of "LOADER [OPTION]... PROGRAM" before PROGRAM; 0 if the loader would run none. */
@@ -193,12 +192,11 @@ static size_t loader_words(char *const *command)
 enum launch_status program_find_command(char *const *command, struct program *program, char *message,
                                         size_t message_size)
 {
-  char loader[sizeof program->facts.interpreter];
+  char loader[PATH_MAX];
   enum launch_status status = program_find(command[0], program, message, message_size);
-  size_t words = status == LAUNCH_OK && is_loader(program) ? loader_words(command) : 0;
+  size_t words = status == LAUNCH_OK && is_loader(program, loader) ? loader_words(command) : 0;
   if (words == 0)
     return status;
-  snprintf(loader, sizeof loader, "%s", program->image);
   status = program_find(command[words], program, message, message_size);
   program->loader_options = command + 1;
   program->loader_option_count = words - 1;
@@ -225,6 +223,7 @@ enum launch_status program_check_preload(const struct program *program, char *me
 {
   const struct elf_facts *facts = &program->facts;
   const char *image = program->image;
+  char loader[PATH_MAX];
   if (changes_privileges(image)) {
     snprintf(message, message_size,
              "'%.400s' is setuid, setgid or has capabilities: nothing can be preloaded into it; "
@@ -242,7 +241,7 @@ enum launch_status program_check_preload(const struct program *program, char *me
              image, what);
     return LAUNCH_FAILED;
   }
-  if (is_loader(program)) {
+  if (is_loader(program, loader)) {
     snprintf(message, message_size,
              "'%.400s' is the dynamic loader, and runs no program here: name the program behind the loader's options",
              image);
