@@ -131,6 +131,38 @@ uint64_t callees_called(const struct callees *callees, uint64_t return_address)
   return return_address + (uint64_t)(int64_t)distance;
 }
 
+/* Where a direct jump leads, also a conditional one, that consists of all these bytes; 0 if they are something else. */
+static uint64_t jump_target(const uint8_t *code, size_t size, uint64_t end)
+{
+  enum { SHORT_JUMP = 0xeb, SHORT_BYTES = 2, CONDITION_BYTES = 6 };
+  int32_t distance;
+  bool near = (size == CALL_BYTES && code[0] == JUMP) ||
+              (size == CONDITION_BYTES && code[0] == 0x0f && (code[1] & 0xf0) == 0x80);
+  if (size == SHORT_BYTES && (code[0] == SHORT_JUMP || (code[0] & 0xf0) == 0x70))
+    return end + (uint64_t)(int64_t)(int8_t)code[1];
+  if (!near)
+    return 0;
+  memcpy(&distance, code + size - sizeof distance, sizeof distance);
+  return end + (uint64_t)(int64_t)distance;
+}
+
+unsigned callees_jumped(const struct callees *callees, uint64_t address, bool behind,
+                        uint64_t targets[CALLEES_JUMPS_MAX])
+{
+  static const uint8_t sizes[CALLEES_JUMPS_MAX] = {5, 6, 2};
+  uint8_t code[WINDOW];
+  unsigned count = 0;
+  for (unsigned i = 0; i < CALLEES_JUMPS_MAX; i++) {
+    uint64_t low = behind ? address - sizes[i] : address;
+    if (address < sizes[i] || read_code(callees, low, low + sizes[i], code) != sizes[i])
+      continue;
+    uint64_t target = jump_target(code, sizes[i], low + sizes[i]);
+    if (target)
+      targets[count++] = target;
+  }
+  return count;
+}
+
 bool callees_by_register(const struct callees *callees, uint64_t return_address)
 {
   enum { SHORTEST = 2, LONGEST = 8, BY_SLOT = 6 };

@@ -19,6 +19,12 @@ void callees_free(struct callees *callees); /* NULL is allowed */
 /* Returns the address to which the direct call or jump instruction before an address leads; 0 if there is none. */
 uint64_t callees_called(const struct callees *callees, uint64_t return_address);
 
+/* Writes where the direct jump that is at an address, or, if `behind`, ends there, may lead, and returns how many
+ * addresses these are: instructions before an address can be read in several ways. */
+enum { CALLEES_JUMPS_MAX = 3 };
+unsigned callees_jumped(const struct callees *callees, uint64_t address, bool behind,
+                        uint64_t targets[CALLEES_JUMPS_MAX]);
+
 /* Returns whether the instruction before an address may be a call by way of a register: of a function that a variable
  * or a table names. */
 bool callees_by_register(const struct callees *callees, uint64_t return_address);

@@ -372,6 +372,46 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
   return report.error;
 }
 
+ORDER(compare_tail_calls, struct symbols_tail_call,
+      COMPARE(x->function, y->function) ?: COMPARE(x->address, y->address) ?: COMPARE(x->kind, y->kind))
+
+struct symbols_tail_call *symbols_tail_calls(const struct symbols_request *request, size_t *count)
+{
+  assert(request->path && request->offset_count && count);
+  char message[PATH_SIZE];
+  struct report report = {.message = message, .size = sizeof message};
+  struct symbols symbols = {0};
+  struct symbols_dwarf_source source = {.program = request->path,
+                                        .code = &symbols.code,
+                                        .wanted = request->offsets,
+                                        .wanted_count = request->offset_count,
+                                        .tail_calls = true};
+  struct symbols_tail_call *calls = NULL;
+  const char *name, *fault = NULL;
+  message[0] = 0;
+  *count = 0;
+  open_program(&symbols, request, &report);
+  open_debug(&symbols, request, &report);
+  source.debug = symbols.debug ? symbols_elf_path(symbols.debug) : NULL;
+  struct symbols_elf *file = has_section(symbols.program, ".debug_info") ? symbols.program : symbols.debug;
+  if (file) {
+    symbols_elf_code(symbols.program ? symbols.program : file, &symbols.code);
+    symbols_ranges_build(&symbols.code);
+    open_shared(&symbols, file, request);
+    read_sections(file, source.sections, &name, &fault);
+    read_sections(symbols.shared, source.shared, &name, &fault);
+    if (source.sections[SYMBOLS_INFO].size)
+      calls = symbols_dwarf_tail_calls(&source, count);
+  }
+  if (*count)
+    qsort(calls, *count, sizeof *calls, compare_tail_calls);
+  symbols_ranges_release(&symbols.code);
+  symbols_elf_close(symbols.program);
+  symbols_elf_close(symbols.debug);
+  symbols_elf_close(symbols.shared);
+  return calls;
+}
+
 unsigned symbols_flags(const struct symbols *symbols)
 {
   return symbols->flags;

@@ -60,6 +60,8 @@ struct reader {
   size_t depth_room;
   uint64_t steps_left; /* bounds the work on damaged data in the same way on every machine */
   bool *missed;        /* [wanted address] the unit being read covers it, but no function has been found for it */
+  struct symbols_tail_call *tail_calls;
+  size_t tail_count, tail_room;
   /* of the unit being read: */
   const struct symbols_debug_file *file; /* with its entries: main, or its split part */
   struct symbols_unit unit;
@@ -255,15 +257,72 @@ static void finish_routine(struct reader *r, const struct range_sink *sink, cons
   assert(sink->any && (parent == SYMBOLS_NONE || parent < r->draft.routine_count));
   const struct symbols_debug_file *origin = f->origin && f->origin_shared ? r->main.shared : r->file;
   struct symbols_routine routine = {.low = parent == SYMBOLS_NONE ? sink->first : r->draft.routines[parent].low,
-                                    .function = function_of(r, origin, f->origin ? f->origin : offset),
+                                    .function = SYMBOLS_NONE,
                                     .parent = parent,
                                     .call_file = SYMBOLS_NONE,
                                     .call_line = line_number(f->call_line)};
+  if (!r->source->tail_calls)
+    routine.function = function_of(r, origin, f->origin ? f->origin : offset);
   if (routine.call_line)
     routine.call_file = file_number(r, r->table, f->call_file);
   xarray_reserve(&r->depths, &r->depth_room, r->draft.routine_count + 1, sizeof *r->depths);
   r->depths[r->draft.routine_count] = sink->depth;
   symbols_draft_routine(&r->draft, routine);
+}
+
+static void add_tail_call(struct reader *r, uint32_t routine, uint64_t address, enum symbols_tail_kind kind)
+{
+  assert(routine < r->draft.routine_count);
+  *XAPPEND(r->tail_calls, r->tail_count, r->tail_room) =
+      (struct symbols_tail_call){r->draft.routines[routine].low, address, kind};
+}
+
+static bool has_flag(Dwarf_Die die, Dwarf_Half name)
+{
+  Dwarf_Attribute attribute;
+  Dwarf_Bool set = false;
+  if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
+    return false;
+  if (dwarf_formflag(attribute, &set, NULL) != DW_DLV_OK)
+    set = false;
+  dwarf_dealloc_attribute(attribute);
+  return set;
+}
+
+static uint64_t address_of(Dwarf_Die die, Dwarf_Half name)
+{
+  Dwarf_Attribute attribute;
+  Dwarf_Addr address = 0;
+  if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
+    return 0;
+  if (dwarf_formaddr(attribute, &address, NULL) != DW_DLV_OK)
+    address = 0;
+  dwarf_dealloc_attribute(attribute);
+  return address;
+}
+
+/* Reads a call site.  DWARF 4 has them as extensions of GNU, in which the address is behind the jump. */
+static void read_call_site(struct reader *r, Dwarf_Die die, uint32_t routine)
+{
+  bool tail = has_flag(die, DW_AT_call_tail_call) || has_flag(die, DW_AT_GNU_tail_call);
+  if (!tail || routine == SYMBOLS_NONE)
+    return;
+  uint64_t behind = address_of(die, DW_AT_call_return_pc), at = behind ? 0 : address_of(die, DW_AT_call_pc);
+  if (at)
+    add_tail_call(r, routine, at, SYMBOLS_TAIL_AT);
+  else
+    add_tail_call(r, routine, behind ? behind : address_of(die, DW_AT_low_pc), SYMBOLS_TAIL_BEHIND);
+}
+
+/* Does a function list all of its tail calls? */
+static bool lists_tail_calls(Dwarf_Die die)
+{
+  static const Dwarf_Half names[] = {DW_AT_call_all_calls, DW_AT_call_all_tail_calls, DW_AT_GNU_all_call_sites,
+                                     DW_AT_GNU_all_tail_call_sites};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (has_flag(die, names[i]))
+      return true;
+  return false;
 }
 
 /* Whether an entry has code, which is remembered for its abbreviation, because all entries of one have the same
@@ -300,6 +359,8 @@ static uint32_t add_routine(struct reader *r, Dwarf_Die die, Dwarf_Half tag, uin
   *enter = *enter || sink.wanted;
   if (sink.any)
     finish_routine(r, &sink, &f, offset, outer);
+  if (sink.any && outer == SYMBOLS_NONE && r->source->tail_calls && lists_tail_calls(die))
+    add_tail_call(r, sink.routine, 0, SYMBOLS_TAIL_ALL);
   symbols_entry_release(&f);
   return sink.any ? sink.routine : parent;
 }
@@ -319,6 +380,12 @@ static void walk_entry(struct reader *r, Dwarf_Die die, uint32_t routine, unsign
     /* fall through */
   case DW_TAG_subprogram:
     routine = add_routine(r, die, tag, routine, &enter);
+    break;
+  case DW_TAG_call_site:
+  case DW_TAG_GNU_call_site:
+    enter = false;
+    if (r->source->tail_calls)
+      read_call_site(r, die, routine);
     break;
   case DW_TAG_namespace:
   case DW_TAG_module:
@@ -393,9 +460,9 @@ static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high
 static void add_functions(struct reader *r, Dwarf_Die root)
 {
   size_t routines = r->draft.routine_count, ranges = r->draft.ranges.count;
-  r->thorough = !r->source->wanted_count;
+  r->thorough = !r->source->wanted_count || r->source->tail_calls;
   walk_children(r, root, SYMBOLS_NONE, 1);
-  if (!r->source->wanted_count || !memchr(r->missed, true, r->source->wanted_count))
+  if (r->thorough || !memchr(r->missed, true, r->source->wanted_count))
     return;
   r->draft.routine_count = routines;
   r->draft.ranges.count = ranges;
@@ -480,9 +547,10 @@ static void read_contents(struct reader *r, Dwarf_Die root, const struct symbols
   struct line_table table;
   Dwarf_Off offset = 0;
   Dwarf_Die split = NULL, child;
+  bool lines = f->has_lines && !r->source->tail_calls;
   bool opened =
-      f->has_lines && dwarf_dieoffset(root, &offset, NULL) == DW_DLV_OK && table_open(&table, &r->main, root, offset);
-  if (f->has_lines && !opened)
+      lines && dwarf_dieoffset(root, &offset, NULL) == DW_DLV_OK && table_open(&table, &r->main, root, offset);
+  if (lines && !opened)
     note_damage(r);
   r->table = opened ? &table : NULL;
   if (f->split_name)
@@ -567,20 +635,28 @@ static void read_all(void *argument, int out)
     dwarf_set_tied_dbg(r.main.dwarf, r.shared.dwarf, NULL);
   }
   read_units(&r);
-  symbols_draft_write(&r.draft, out);
+  if (source->tail_calls)
+    symbols_child_write(out, r.tail_calls, r.tail_count * sizeof *r.tail_calls);
+  else
+    symbols_draft_write(&r.draft, out);
+}
+
+static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source)
+{
+  const struct symbols_split split = {.program = source->program, .debug = source->debug};
+  uint64_t total = dwarf_bytes(source) + symbols_split_bytes(&split);
+  const uint64_t memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * total;
+  return (struct symbols_child_limits){.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (total >> 20),
+                                       .asleep_ms = ASLEEP_MS,
+                                       .memory_bytes = memory_bytes,
+                                       .output_bytes = memory_bytes};
 }
 
 enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *source, struct symbols_summary **summary,
                                           const char **fault)
 {
   assert(source->wanted || !source->wanted_count);
-  const struct symbols_split split = {.program = source->program, .debug = source->debug};
-  uint64_t total = dwarf_bytes(source) + symbols_split_bytes(&split);
-  const uint64_t memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * total;
-  const struct symbols_child_limits limits = {.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (total >> 20),
-                                              .asleep_ms = ASLEEP_MS,
-                                              .memory_bytes = memory_bytes,
-                                              .output_bytes = memory_bytes};
+  const struct symbols_child_limits limits = limits_for(source);
   uint8_t *bytes;
   size_t size;
   *summary = NULL;
@@ -590,4 +666,18 @@ enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *sou
   *summary = symbols_summary_new(bytes, size);
   *fault = "their contents are inconsistent";
   return *summary ? SYMBOLS_DWARF_OK : SYMBOLS_DWARF_DAMAGED;
+}
+
+struct symbols_tail_call *symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, size_t *count)
+{
+  assert(source->tail_calls && source->wanted_count);
+  const struct symbols_child_limits limits = limits_for(source);
+  const char *fault;
+  uint8_t *bytes;
+  size_t size;
+  *count = 0;
+  if (symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, &fault) != SYMBOLS_CHILD_DONE)
+    return NULL;
+  *count = size / sizeof(struct symbols_tail_call);
+  return (void *)bytes;
 }

@@ -9,6 +9,7 @@
 #define COMMON_SYMBOLS_SYMBOLS_DWARF_H
 
 #include "common/symbols/symbols_cursor.h"
+#include "common/symbols/symbols_location.h"
 #include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_ranges.h"
 #include "common/symbols/symbols_sections.h"
@@ -20,6 +21,7 @@ struct symbols_dwarf_source {
   const struct symbols_ranges *code; /* executable code; ranges elsewhere are of discarded functions    */
   const uint32_t *wanted;            /* addresses to look up, ascending; others may be known in part    */
   size_t wanted_count;               /* 0: all addresses                                                */
+  bool tail_calls;                   /* only these are read, of all functions of the units              */
 };
 
 enum symbols_dwarf_end {
@@ -32,5 +34,9 @@ enum symbols_dwarf_end {
  * in which "they" stands for the debug data. */
 enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *source, struct symbols_summary **summary,
                                           const char **fault);
+
+/* Reads the tail calls of a source that has `tail_calls` set.  Returns an array for free(), NULL if nothing is usable
+ * or found; sets *count to its length.  Addresses are not checked. */
+struct symbols_tail_call *symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, size_t *count);
 
 #endif

@@ -18,4 +18,17 @@ struct symbols_location {
   bool near;             /* the address itself has no line: the line is that of near code of this function   */
 };
 
+/* What debug data tell of a function's tail calls: jumps into another function, which takes over the frame. */
+enum symbols_tail_kind {
+  SYMBOLS_TAIL_ALL,   /* all of the function are listed; `address` is 0 */
+  SYMBOLS_TAIL_AT,    /* `address` is that of a jump                    */
+  SYMBOLS_TAIL_BEHIND /* `address` is behind a jump                     */
+};
+
+struct symbols_tail_call {
+  uint64_t function; /* where it begins */
+  uint64_t address;
+  uint64_t kind; /* enum symbols_tail_kind */
+};
+
 #endif

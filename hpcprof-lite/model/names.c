@@ -93,6 +93,8 @@ void names_release(struct names *names)
   free(names->addresses);
   free(names->address_of);
   free(names->directive_at);
+  free(names->inferred);
+  free(names->inferred_addresses);
   free(names->directives);
   free(names->order);
   free(names->modules);

@@ -50,6 +50,11 @@ struct names_directive {
   uint32_t first; /* the first directive that is a copy of the same code; itself, if it is that */
 };
 
+/* Functions that left no frame between a context and its caller: elements of `inferred_addresses`, outermost first. */
+struct names_inferred {
+  uint32_t first, count;
+};
+
 /* What was found out about a module. */
 struct names_module {
   struct symbols *symbols; /* owns names and paths; symbolize_release() releases it, unless `kept` */
@@ -72,6 +77,9 @@ struct names {
   size_t addresses_room;
   uint32_t *address_of;   /* [context] address of a FRAME, and of a TASK's place if it is known, else MODEL_NONE */
   uint32_t *directive_at; /* [directive] address of its place, MODEL_NONE if not known */
+  struct names_inferred *inferred; /* [context], NULL if nothing is inferred (views/inferred_frames.h) */
+  uint32_t *inferred_addresses;    /* addresses inside functions */
+  uint32_t inferred_count;
   struct names_directive *directives; /* [directive], NULL before construct_names() */
   uint32_t *order;                    /* all contexts except the root, by kind, module's path and build ID, offset */
   uint32_t order_count;

@@ -3,6 +3,7 @@
 #include "common/xalloc.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/symbols_names.h"
+#include "hpcprof-lite/views/inline_frames.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,12 +19,13 @@ struct code {
   const struct profile *profile;
   const struct names *names;
   struct code_file *files; /* [module] */
+  struct hash_map added;   /* addresses + 1 by module and offset */
 };
 
 struct code *code_open(const struct profile *profile, const struct names *names)
 {
   struct code *code = xmalloc(sizeof *code);
-  *code = (struct code){profile, names, xcalloc(names->modules_count, sizeof *code->files)};
+  *code = (struct code){profile, names, xcalloc(names->modules_count, sizeof *code->files), {0}};
   return code;
 }
 
@@ -34,6 +36,7 @@ void code_close(struct code *code)
     bounds_free(code->files[i].bounds);
   }
   free(code->files);
+  hash_map_release(&code->added);
   free(code);
 }
 
@@ -58,6 +61,21 @@ const struct callees *code_callees(struct code *code, uint32_t module)
 const struct bounds *code_bounds(struct code *code, uint32_t module)
 {
   return file_of(code, module)->bounds;
+}
+
+uint32_t code_add_address(struct code *code, struct names *names, uint32_t module, uint64_t offset)
+{
+  assert(module < names->modules_count && names == code->names);
+  uint64_t key = hash_map_key(hash_map_key(1, module), offset);
+  uint32_t known = HASH_MAP_FIND(&code->added, key, i, names->addresses[i - 1].offset == offset);
+  if (known)
+    return known - 1;
+  struct symbols_location places[INLINE_FRAMES_MAX];
+  int count = inline_frames_look_up(&names->modules[module], code_bounds(code, module), offset, places);
+  struct names_address *address = XAPPEND(names->addresses, names->addresses_count, names->addresses_room);
+  hash_map_add(&code->added, key, names->addresses_count);
+  inline_frames_add(names, &code->profile->catalog.modules[module], module, places, (uint32_t)count, offset, address);
+  return names->addresses_count - 1;
 }
 
 uint64_t code_function(struct code *code, uint32_t module, uint64_t offset)

@@ -21,6 +21,9 @@ void code_close(struct code *code);
 const struct callees *code_callees(struct code *code, uint32_t module);
 const struct bounds *code_bounds(struct code *code, uint32_t module);
 
+/* Returns the number of an address, which is added to `names` if it is new; they are those of code_open(). */
+uint32_t code_add_address(struct code *code, struct names *names, uint32_t module, uint64_t offset);
+
 /* Returns where the function at an address begins, 0 if it is not known. */
 uint64_t code_function(struct code *code, uint32_t module, uint64_t offset);
 

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/model/construct_tree.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/symbols_names.h"
+#include "hpcprof-lite/views/inferred_frames.h"
 #include "hpcprof-lite/views/tail_calls.h"
 
 #include <assert.h>
@@ -233,6 +234,7 @@ void constructs_settle(const struct profile *profile, struct names *names)
   struct calls calls = {.profile = profile, .names = names, .code = code_open(profile, names)};
   set_origins(names);
   tail_calls_follow(profile, names, calls.code);
+  inferred_frames_find(profile, names, calls.code);
   calls.settled = xcalloc(names->addresses_count, sizeof *calls.settled);
   calls.outlined = model_nones(names->addresses_count);
   set_origins(names); /* of functions that jumps have added */

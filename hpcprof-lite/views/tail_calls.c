@@ -29,7 +29,6 @@ struct jumps {
   uint32_t found_count;
   size_t found_room;
   struct hash_map found_map; /* numbers + 1 */
-  struct hash_map added;     /* addresses + 1 by module and offset */
 };
 
 /* Stands in `body` and `bodies` for more than one function. */
@@ -189,27 +188,10 @@ static uint32_t choose(struct jumps *jumps, const struct found *found, uint32_t 
   return best;
 }
 
-/* Returns the number of a jump's address, which is added if it is new. */
-static uint32_t add_address(struct jumps *jumps, uint32_t module, uint64_t offset)
-{
-  assert(module < jumps->names->modules_count);
-  struct names *names = jumps->names;
-  uint64_t key = hash_map_key(hash_map_key(1, module), offset);
-  uint32_t known = HASH_MAP_FIND(&jumps->added, key, i, names->addresses[i - 1].offset == offset);
-  if (known)
-    return known - 1;
-  struct symbols_location places[INLINE_FRAMES_MAX];
-  int count = inline_frames_look_up(&names->modules[module], code_bounds(jumps->code, module), offset, places);
-  struct names_address *address = XAPPEND(names->addresses, names->addresses_count, names->addresses_room);
-  hash_map_add(&jumps->added, key, names->addresses_count);
-  inline_frames_add(names, &jumps->profile->catalog.modules[module], module, places, (uint32_t)count, offset, address);
-  return names->addresses_count - 1;
-}
-
 /* Returns the address of the jump that was taken. */
 static uint32_t take_jump(struct jumps *jumps, const struct found *found, uint32_t body)
 {
-  return add_address(jumps, found->module, found->ends[choose(jumps, found, body)] - 1);
+  return code_add_address(jumps->code, jumps->names, found->module, found->ends[choose(jumps, found, body)] - 1);
 }
 
 /* Follows the call of a directive that is not a call of the runtime. */
@@ -300,5 +282,4 @@ void tail_calls_follow(const struct profile *profile, struct names *names, struc
   free(jumps.tail);
   free(jumps.found);
   hash_map_release(&jumps.found_map);
-  hash_map_release(&jumps.added);
 }

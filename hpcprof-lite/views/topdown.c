@@ -334,6 +334,22 @@ static uint32_t place_step(struct build *build, struct item *item, const struct 
   return guessed ? add_plain(build, row, ROW_PARTIAL, "[callers guessed]") : row;
 }
 
+/* Adds rows for the functions that left no frame above a context; updates the item. */
+static void place_inferred(struct build *build, struct item *item)
+{
+  if (!build->names->inferred)
+    return;
+  struct names_inferred inferred = build->names->inferred[item->node];
+  for (uint32_t i = 0; i < inferred.count; i++) {
+    uint32_t count;
+    const struct names_frame *steps =
+        address_steps(build, build->names->inferred_addresses[inferred.first + i], &count);
+    for (uint32_t j = 0; j < count; j++)
+      item->row = add_function(build, item->row, &steps[j], j ? NULL : tree_inferred);
+    item->outline = MODEL_NONE;
+  }
+}
+
 static void visit_steps(struct build *build, const struct item *item, uint32_t address)
 {
   uint32_t count, site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
@@ -345,6 +361,7 @@ static void visit_steps(struct build *build, const struct item *item, uint32_t a
   }
   struct item below = *item;
   below.top = false;
+  place_inferred(build, &below);
   for (uint32_t i = 0; i < count; i++) {
     bool guessed = i == 0 && build->contexts->nodes[item->node].guessed;
     below.row = place_step(build, &below, &steps[i], site, guessed);

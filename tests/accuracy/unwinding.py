@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, line_of, near, sums_hold, tap, work_of
+from measured import Measurement, build, line_of, near, source_file, sums_hold, tap, work_of
 from report import report
 
 SOURCE = "unwinding.c"
@@ -100,6 +100,48 @@ def coroutines_outside_regions_are_marked(directory):
     run, nodes = measure(directory, "serial", "coroutine")
     assert paths(nodes) == [(CUT, "coroutine_body", "called_back", "leaf_work")], paths(nodes)
     assert "unwinds cut short" in quality(run), quality(run)
+
+
+def tail_calls(directory, compiler, *flags):
+    """The paths of a program in which functions end in jumps, and its measurement."""
+    objects = []
+    for part in (1, 2, 3):
+        objects.append(os.path.join(directory, f"part{part}.o"))
+        tap.must(compiler, "-O2", *flags, "-I", tap.SUPPORT, f"-DPART={part}", "-c", source_file("jumping_functions.c"), "-o",
+                 objects[-1])
+    program = os.path.join(directory, "tail_calls")
+    tap.must(compiler, *objects, "-o", program)
+    run = Measurement(directory, program, options=("-e", "task-clock@f2000"))
+    nodes = run.tree()
+    sums_hold(nodes)
+    return run, [path[:-1] for path in paths(nodes)]
+
+
+@tap.case
+def the_only_chain_of_tail_calls_is_inferred(directory):
+    expected = [("main", "[inferred] around", "[inferred] and_around", "works_after_rounds"),
+                ("main", "[inferred] either", "works_after_either"),
+                ("main", "[inferred] only_first", "[inferred] only_second", "works_after_two"),
+                ("main", "works_by_pointer")]
+    for compiler in COMPILERS:
+        for dwarf in ("-gdwarf-4", "-gdwarf-5"):
+            run, found = tail_calls(directory, compiler, dwarf)
+            if compiler == "clang" and dwarf == "-gdwarf-4" and found == [(path[0], path[-1]) for path in expected]:
+                continue  # this version writes call sites in DWARF 5 only
+            assert found == expected, (compiler, dwarf, found)
+            assert run.done.stderr.count("nothing lost") == 1, run.done.stderr
+            text = report("--view", "topdown", run.output).stdout
+            assert "[inferred]: ended in a jump" in text, text
+            flat = {row["name"]: row for row in run.view("flat")}
+            assert float(flat["only_first"]["work_excl_s"]) == 0 < float(flat["only_first"]["work_incl_s"]), flat
+
+
+@tap.case
+def nothing_is_inferred_without_debug_data(directory):
+    for compiler in COMPILERS:
+        _, found = tail_calls(directory, compiler)
+        assert found == [("main", f"works_{what}") for what in ("after_either", "after_rounds", "after_two",
+                                                                "by_pointer")], found
 
 
 tap.main()
