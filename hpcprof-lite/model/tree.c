@@ -423,6 +423,11 @@ const char *tree_kind_name(enum tree_kind kind)
   return names[kind];
 }
 
+const char *tree_unmarked_name(const struct tree_row *row)
+{
+  return row->mark ? row->name + strlen(row->mark) : row->name;
+}
+
 bool tree_same_function(const struct tree_row *row, const struct tree_row *flat)
 {
   assert(row->file && flat->file);

@@ -170,6 +170,9 @@ uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, 
 /* Returns the static name of a kind, as reports show it. */
 const char *tree_kind_name(enum tree_kind kind);
 
+/* Returns the name of a row without its mark. */
+const char *tree_unmarked_name(const struct tree_row *row);
+
 /* Returns whether a row of the top-down tree is counted in that row of the flat view. */
 bool tree_same_function(const struct tree_row *row, const struct tree_row *flat);
 

@@ -32,7 +32,7 @@ static const char *caller_name(const struct names *names, const struct tree *tre
   }
   while (best && tree->rows[best].kind != ROW_FUNCTION && tree->rows[best].kind != ROW_INLINED)
     best = tree->rows[best].parent;
-  return best ? tree->rows[best].name : NULL;
+  return best ? tree_unmarked_name(&tree->rows[best]) : NULL;
 }
 
 /* Sets the name and place of a construct: the innermost function at its address, by the name that the user wrote. */

@@ -51,7 +51,7 @@ static uint32_t flat_row(const struct tree *tree, uint32_t row, uint32_t parent,
   if (wanted.kind == ROW_INLINED)
     wanted.kind = ROW_FUNCTION;
   if (wanted.mark && !parent) { /* which is about its place in a path */
-    wanted.name += strlen(wanted.mark);
+    wanted.name = tree_unmarked_name(&wanted);
     wanted.mark = NULL;
   }
   return tree_add(flat, &wanted, NULL);

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 enum {
-  CHAIN_MAX = 16,      /* functions that are inferred for one frame              */
-  SEARCHED_MAX = 64,   /* functions that are searched for a way to another one   */
-  ROUNDS_MAX = 3,      /* readings of a module: jumps lead into further units    */
-  ADDRESSES_MAX = 1024 /* of functions in one reading                            */
+  CHAIN_MAX = 16,       /* functions that are inferred for one frame              */
+  SEARCHED_MAX = 64,    /* functions that are searched for a way to another one   */
+  ROUNDS_MAX = 3,       /* readings of a module: jumps lead into further units    */
+  ADDRESSES_MAX = 1024, /* of functions in one reading                            */
+  STEPS_MAX = 20000000  /* of all searches in a module                            */
 };
 
 /* A context that its caller has not called: a call of the function `called`, while the function `runs` runs. */
@@ -27,6 +28,7 @@ struct jumps {
   struct symbols_tail_call *calls;
   uint64_t *targets; /* [call] where it leads, 0 if that is not known */
   size_t count;
+  uint32_t steps; /* of searches so far: nothing more is inferred from STEPS_MAX on */
 };
 
 struct search {
@@ -137,7 +139,7 @@ static void read_jumps(const struct search *search, uint32_t module, const uint3
 /* ---- ways ---- */
 
 /* Whether jumps can lead from a function to another one; maybe: also if they are not all known. */
-static bool leads(const struct jumps *jumps, uint64_t from, uint64_t to, bool maybe)
+static bool leads(struct jumps *jumps, uint64_t from, uint64_t to, bool maybe)
 {
   uint64_t found[SEARCHED_MAX] = {from};
   unsigned count = 1;
@@ -146,6 +148,8 @@ static bool leads(const struct jumps *jumps, uint64_t from, uint64_t to, bool ma
       return true;
     for (size_t i = first_of(jumps, found[next]); i < jumps->count && jumps->calls[i].function == found[next]; i++) {
       bool known = !jumps->targets[i];
+      if (++jumps->steps >= STEPS_MAX)
+        return maybe;
       for (unsigned j = 0; j < count && !known; j++)
         known = found[j] == jumps->targets[i];
       if (!known && count == SEARCHED_MAX)
@@ -159,7 +163,7 @@ static bool leads(const struct jumps *jumps, uint64_t from, uint64_t to, bool ma
 
 /* Writes the functions that must have run between a call and what runs, as addresses in them: of the jump that was
  * taken, or where they begin if that is not known.  Returns their number. */
-static unsigned infer(const struct jumps *jumps, const struct suspect *suspect, uint64_t chain[CHAIN_MAX])
+static unsigned infer(struct jumps *jumps, const struct suspect *suspect, uint64_t chain[CHAIN_MAX])
 {
   uint64_t at = suspect->called;
   unsigned length = 0;
@@ -184,7 +188,7 @@ static unsigned infer(const struct jumps *jumps, const struct suspect *suspect, 
     }
     at = next;
   }
-  return length;
+  return jumps->steps < STEPS_MAX ? length : 0;
 }
 
 /* ---- modules ---- */

@@ -124,6 +124,17 @@ static NOINLINE void in_region(void (*part)(void))
   repeat(part);
 }
 
+/* The caller of the assembler is the code of the region itself. */
+static NOINLINE void in_body(void)
+{
+#pragma omp parallel num_threads(2) /* its body */
+  {
+    double end = burn_clock() + SECONDS;
+    while (burn_clock() < end)
+      small_frame(called_back);
+  }
+}
+
 int main(int count, char **arguments)
 {
   static const struct {
@@ -134,6 +145,10 @@ int main(int count, char **arguments)
                {"generated", caller_of_generated},
                {"coroutine", resume_coroutine}};
   generate();
+  if (count > 2 && !strcmp(arguments[2], "body")) {
+    in_body();
+    puts("done");
+  }
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (count > 2 && !strcmp(arguments[2], parts[i].name)) {
       if (!strcmp(arguments[1], "region"))

@@ -57,6 +57,15 @@ def assembler_in_a_region_is_called_by_its_caller(directory):
 
 
 @tap.case
+def a_region_that_calls_assembler_is_not_marked_itself(directory):
+    body = f"parallel @ {SOURCE}:{line_of(SOURCE, 'its body')}"
+    for compiler in COMPILERS:
+        _, nodes = measure(directory, "region", "body", compiler)
+        expected = ("main", "in_body", body, "[callers guessed]", "small_frame", "called_back", "leaf_work")
+        assert paths(nodes) == [expected], paths(nodes)
+
+
+@tap.case
 def callers_beyond_the_search_are_not_guessed(directory):
     run, nodes = measure(directory, "serial", "huge")
     assert paths(nodes) == [(CUT, "huge_frame", "called_back", "leaf_work")], paths(nodes)

@@ -103,7 +103,7 @@ static struct owner first_owner(const struct build *build, uint32_t line, struct
     first = child;
   if (first == MODEL_NONE)
     return otherwise;
-  return (struct owner){tree->rows[first].function, tree->rows[first].name};
+  return (struct owner){tree->rows[first].function, tree_unmarked_name(&tree->rows[first])};
 }
 
 /* Marks the line of a region or task, and returns its function: that from which the compiler made its code, or the one
@@ -137,7 +137,7 @@ static void find_owners(struct build *build)
     struct owner *owner = &build->owners[i];
     *owner = build->owners[row->parent];
     if (row->kind == ROW_FUNCTION || row->kind == ROW_INLINED)
-      *owner = (struct owner){row->function, row->name};
+      *owner = (struct owner){row->function, tree_unmarked_name(row)};
     else if (!row->parent && row->kind != ROW_LINE)
       *owner = (struct owner){MODEL_NONE, row->name};
     if (is_construct(row) || row->kind == ROW_PARTIAL)

@@ -9,7 +9,8 @@
 static bool same_frame(const struct tree_row *a, const struct tree_row *b)
 {
   if (a->function != MODEL_NONE || b->function != MODEL_NONE)
-    return a->function == b->function && (a->kind == b->kind || (a->kind <= ROW_INLINED && b->kind <= ROW_INLINED));
+    return a->function == b->function && a->mark == b->mark &&
+           (a->kind == b->kind || (a->kind <= ROW_INLINED && b->kind <= ROW_INLINED));
   return a->kind == b->kind && a->line == b->line && a->module == b->module && !strcmp(a->name, b->name) &&
          !strcmp(a->file, b->file);
 }

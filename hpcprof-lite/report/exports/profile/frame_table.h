@@ -1,7 +1,7 @@
 /* The different functions, constructs and lines of the rows that are shown, numbered from 0.
  *
- * Context: BATCH.  Rows of one function are one frame, inlined or not; so are rows of one construct.  The table refers
- * to the report's tree.
+ * Context: BATCH.  Rows of one function with the same mark are one frame, inlined or not; so are rows of one construct.
+ * The table refers to the report's tree.
  */
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_PROFILE_FRAME_TABLE_H
 #define HPCPROF_LITE_REPORT_EXPORTS_PROFILE_FRAME_TABLE_H
