@@ -438,7 +438,7 @@ static void visit_frame(struct build *build, const struct item *item)
     uint32_t site = item->entry == MODEL_NONE ? item->site : build->entries[item->entry].site;
     add_runtime_values(build, item->node, row, site);
     push_children(build, &below);
-  } else if (item->top && item->entry == MODEL_NONE && is_system_start(build, item->node, address)) {
+  } else if (item->top && item->entry == MODEL_NONE && !node->guessed && is_system_start(build, item->node, address)) {
     below.site = address;
     uint32_t row = 0;
     if (has_values(build, item->node))

@@ -23,6 +23,13 @@
 BY_HAND(small_frame, 1024);
 BY_HAND(huge_frame, 8192);
 
+/* The same, but it uses the frame pointer's register for something else. */
+void other_register(void (*function)(void));
+__asm__(".text\n.globl other_register\n.type other_register,@function\nother_register:\n"
+        "  push %rbp\n  push %rbx\n  sub $264, %rsp\n  xor %ebp, %ebp\n  call *%rdi\n  add $264, %rsp\n"
+        "  pop %rbx\n  pop %rbp\n  ret\n"
+        ".size other_register, .-other_register\n");
+
 static volatile double sink;
 
 static NOINLINE void called_back(void)
@@ -31,17 +38,36 @@ static NOINLINE void called_back(void)
   sink = sink + 1;
 }
 
-/* Leaves return addresses of calls of other functions below the caller's frame. */
+static int compare(const void *a, const void *b)
+{
+  return *(const char *)a - *(const char *)b;
+}
+
+/* Leaves return addresses of calls of other functions, direct and by pointers, below the caller's frame. */
 static NOINLINE void leave_words(int number)
 {
   char text[512];
-  snprintf(text, sizeof text, "%d %g", number, number * 1.5);
+  int length = snprintf(text, sizeof text, "%d %g", number, number * 1.5);
+  qsort(text, (size_t)length, 1, compare);
   sink = sink + text[0];
 }
 
 static NOINLINE void caller_of_small(void)
 {
   small_frame(called_back);
+  sink = sink + 1;
+}
+
+static NOINLINE void caller_by_pointer(void)
+{
+  void (*volatile function)(void (*)(void)) = small_frame;
+  function(called_back);
+  sink = sink + 1;
+}
+
+static NOINLINE void caller_of_other(void)
+{
+  other_register(called_back);
   sink = sink + 1;
 }
 
@@ -140,10 +166,8 @@ int main(int count, char **arguments)
   static const struct {
     const char *name;
     void (*part)(void);
-  } parts[] = {{"small", caller_of_small},
-               {"huge", caller_of_huge},
-               {"generated", caller_of_generated},
-               {"coroutine", resume_coroutine}};
+  } parts[] = {{"small", caller_of_small}, {"pointer", caller_by_pointer},     {"other", caller_of_other},
+               {"huge", caller_of_huge},   {"generated", caller_of_generated}, {"coroutine", resume_coroutine}};
   generate();
   if (count > 2 && !strcmp(arguments[2], "body")) {
     in_body();

@@ -16,8 +16,8 @@ COMPILERS = ("gcc", "clang")
 CUT = "[unwind cut short]"
 
 
-def measure(directory, where, what, compiler="gcc", *options):
-    run = Measurement(directory, build(SOURCE, compiler), where, what, options=("-e", "task-clock@f2000", *options))
+def measure(directory, where, what, compiler="gcc", *flags):
+    run = Measurement(directory, build(SOURCE, compiler, *flags), where, what, options=("-e", "task-clock@f2000"))
     assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
     nodes = run.tree()
     sums_hold(nodes)
@@ -54,6 +54,24 @@ def assembler_in_a_region_is_called_by_its_caller(directory):
         expected = ("main", "in_region", REGION, "repeat", "[guessed] caller_of_small", "small_frame", "called_back",
                     "leaf_work")
         assert paths(nodes) == [expected], paths(nodes)
+
+
+@tap.case
+def assembler_called_by_a_pointer_is_called_by_its_caller(directory):
+    for compiler in COMPILERS:
+        _, nodes = measure(directory, "serial", "pointer", compiler)
+        expected = ("main", "repeat", "[guessed] caller_by_pointer", "small_frame", "called_back", "leaf_work")
+        assert paths(nodes) == [expected], paths(nodes)
+
+
+@tap.case
+def assembler_may_use_the_frame_pointer_for_something_else(directory):
+    for compiler in COMPILERS:
+        for level in ("-O0", "-O2"):
+            _, nodes = measure(directory, "serial", "other", compiler, level)
+            found = [tuple(step for step in path if step not in ("burn", "burn_clock")) for path in paths(nodes)]
+            expected = ("main", "repeat", "[guessed] caller_of_other", "other_register", "called_back", "leaf_work")
+            assert found == [expected], found
 
 
 @tap.case

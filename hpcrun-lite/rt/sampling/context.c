@@ -123,6 +123,14 @@ static bool is_runtime_stub(struct stack_reader *reader, uint64_t ip)
   return module && module->flags & FORMAT_MODULE_RUNTIME;
 }
 
+/* Code of the runtime has no node: what it seems to have called has the mark instead. */
+static void move_marks(struct stack_reader *reader)
+{
+  for (int i = 1; i < reader->count; i++)
+    if (reader->frames[i].guessed && (reader->frames[i].runtime || reader->frames[i].tool))
+      reader->frames[i - 1].guessed = true;
+}
+
 /* Finds the module of each frame. */
 static void classify(struct stack_reader *reader)
 {
@@ -146,6 +154,8 @@ static void classify(struct stack_reader *reader)
     if (!module)
       frame->module = 0;
   }
+  if (__builtin_expect(unwind_has_guessed(t), 0))
+    move_marks(reader);
   struct frame *innermost = &reader->frames[0];
   if (reader->interrupted && !innermost->runtime && !innermost->tool && !innermost->system)
     innermost->runtime = is_runtime_stub(reader, innermost->ip);

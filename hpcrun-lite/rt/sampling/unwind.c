@@ -12,6 +12,23 @@ enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128, WALK_WORDS = 
 static struct unwind_entries lib;
 static unw_addr_space_t space;
 
+/* What speaks for a word of the stack as the return address of code that has no unwind information, in ascending order.
+ */
+enum evidence {
+  EVIDENCE_NONE,
+  EVIDENCE_CALL,  /* it follows a call of any function */
+  EVIDENCE_LEADS, /* it follows a call that leads to that code */
+  EVIDENCE_SURE   /* it follows the call of the stub that is that code, and is where a stub has it */
+};
+
+/* The caller of a frame, as found so far. */
+struct guess {
+  uint64_t pc, sp; /* of the frame */
+  uint64_t at;     /* where the return address is */
+  unw_word_t address;
+  enum evidence evidence;
+};
+
 /* The state of one walk: registers, the range that may be read directly, and windows of other memory that the kernel
  * has copied. */
 struct walk {
@@ -21,9 +38,14 @@ struct walk {
   uint64_t low, high;
   bool no_info;        /* code without unwind information was encountered */
   bool unverified;     /* the last frame was guessed: its own caller must have called */
-  bool doubtful;       /* it is the first one for which only some call up the stack speaks */
   unsigned guesses;    /* guessed frames */
   unsigned words_left; /* of the stack, that may still be searched for return addresses */
+  struct {
+    int frame; /* index of the first frame for which only some call up the stack speaks; 0: there is none */
+    struct guess guess;
+    uint64_t rbp;     /* of the frame inside */
+    unsigned guesses; /* guessed frames inside */
+  } doubtful;
   uint64_t window_at[WINDOWS];
   unsigned window_next;
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
@@ -261,23 +283,6 @@ static bool may_belong(struct walk *walk, uint64_t pc, uint64_t function)
   return last_function(walk, &table, pc) < function && search_tables(space, function, &info, 0, walk) != 0;
 }
 
-/* What speaks for a word of the stack as the return address of code that has no unwind information, in ascending order.
- */
-enum evidence {
-  EVIDENCE_NONE,
-  EVIDENCE_CALL,  /* it follows a call of any function */
-  EVIDENCE_LEADS, /* it follows a call that leads to that code */
-  EVIDENCE_SURE   /* it follows the call of the stub that is that code, and is where a stub has it */
-};
-
-/* The caller of a frame, as found so far. */
-struct guess {
-  uint64_t pc, sp; /* of the frame */
-  uint64_t at;     /* where the return address is */
-  unw_word_t address;
-  enum evidence evidence;
-};
-
 static enum evidence evidence_of_call(struct walk *walk, const struct guess *guess, uint64_t at, uint64_t target)
 {
   struct call_stub stub;
@@ -350,12 +355,23 @@ static bool is_frame_pointer(const struct walk *walk, uint64_t sp, uint64_t rbp)
   return rbp % 8 == 0 && rbp >= sp && rbp < (direct ? walk->high : sp + OTHER_STACK);
 }
 
+/* Considers words up the stack from an address on, up to another one, until one is found to which a call leads. */
+static void search(struct walk *walk, struct guess *guess, uint64_t from, uint64_t to)
+{
+  enum { WORDS = 512 };
+  to = to < guess->sp + 8 * WORDS ? to : guess->sp + 8 * WORDS;
+  for (uint64_t at = from; guess->evidence < EVIDENCE_LEADS && at < to && walk->words_left; at += 8) {
+    walk->words_left--;
+    if (!consider(walk, guess, at, false))
+      return;
+  }
+}
+
 /* Finds the most probable return address of a frame.  That of generated code is above its frame pointer, unless the
  * frame is not made.  Otherwise it is directly at sp (a leaf function), or above a frame pointer, or up the stack:
  * where the lowest call is that leads to the code, or else the lowest one by a register or memory. */
 static void find_caller(struct walk *walk, struct guess *guess, uint64_t rbp, bool innermost)
 {
-  enum { WORDS = 512 };
   struct dl_find_object object;
   bool generated = _dl_find_object((void *)guess->pc, &object) != 0;
   bool framed = is_frame_pointer(walk, guess->sp, rbp);
@@ -371,36 +387,53 @@ static void find_caller(struct walk *walk, struct guess *guess, uint64_t rbp, bo
   consider(walk, guess, guess->sp, true);
   if (framed)
     consider(walk, guess, rbp + 8, true);
-  uint64_t end = guess->evidence && guess->at == rbp + 8 ? rbp : UINT64_MAX;
-  for (unsigned i = 1; guess->evidence < EVIDENCE_LEADS && i < WORDS && walk->words_left; i++) {
-    uint64_t at = guess->sp + 8 * (uint64_t)i;
-    walk->words_left--;
-    if (at >= end || !consider(walk, guess, at, false))
-      return;
-  }
+  search(walk, guess, guess->sp + 8, guess->evidence && guess->at == rbp + 8 ? rbp : UINT64_MAX);
+}
+
+/* The frame pointer of a caller whose return address was found up the stack: code that uses the register for something
+ * else has saved it among the first. */
+static uint64_t saved_rbp(struct walk *walk, const struct guess *guess, uint64_t rbp)
+{
+  enum { PRESERVED = 6 }; /* registers that functions preserve */
+  uint64_t caller = guess->at + 8;
+  unw_word_t word;
+  if (guess->at == rbp + 8)
+    return access_mem(space, rbp, &word, 0, walk) == 0 ? word : rbp;
+  for (unsigned i = 1; i <= PRESERVED && !is_frame_pointer(walk, caller, rbp) && guess->at - 8 * i >= guess->sp; i++)
+    if (access_mem(space, guess->at - 8 * (uint64_t)i, &word, 0, walk) == 0 && is_frame_pointer(walk, caller, word))
+      return word;
+  return rbp;
+}
+
+/* Continues the walk at a caller that was guessed.  Returns false on failure. */
+static bool take_guess(struct walk *walk, unw_cursor_t *cursor, const struct guess *guess, uint64_t rbp)
+{
+  uint64_t saved = saved_rbp(walk, guess, rbp);
+  memcpy(walk->guessed, walk->registers, sizeof walk->guessed);
+  walk->guessed[REG_RIP] = (greg_t)guess->address;
+  walk->guessed[REG_RSP] = (greg_t)(guess->at + 8);
+  walk->guessed[REG_RBP] = (greg_t)saved;
+  walk->registers = walk->guessed;
+  walk->unverified = guess->evidence < EVIDENCE_SURE;
+  walk->guesses += walk->unverified;
+  return lib.init_remote(cursor, space, walk) == 0;
 }
 
 /* Steps out of a frame without unwind information: hand-written assembler, generated code, stubs of some linkers.
- * libunwind's own guess follows any frame pointer and goes astray.  Returns false if no caller was found. */
-static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, const struct frame *inner, uint64_t rbp,
-                          bool innermost)
+ * libunwind's own guess follows any frame pointer and goes astray.  frame: index of the caller.  Returns false if none
+ * was found. */
+static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, const struct frame *inner, uint64_t rbp, int frame)
 {
   struct guess guess = {.pc = inner->ip, .sp = inner->sp};
-  unw_word_t saved = rbp;
-  find_caller(walk, &guess, rbp, innermost);
-  if (!guess.evidence)
-    return false;
-  if (guess.at == rbp + 8)
-    access_mem(space, rbp, &saved, 0, walk);
-  memcpy(walk->guessed, walk->registers, sizeof walk->guessed);
-  walk->guessed[REG_RIP] = (greg_t)guess.address;
-  walk->guessed[REG_RSP] = (greg_t)(guess.at + 8);
-  walk->guessed[REG_RBP] = (greg_t)saved;
-  walk->registers = walk->guessed;
-  walk->doubtful = guess.evidence == EVIDENCE_CALL && guess.at != guess.sp && guess.at != rbp + 8;
-  walk->unverified = guess.evidence < EVIDENCE_SURE;
-  walk->guesses += walk->unverified;
-  return lib.init_remote(cursor, space, walk) == 0;
+  find_caller(walk, &guess, rbp, frame == 1);
+  bool doubtful = guess.evidence == EVIDENCE_CALL && guess.at != guess.sp && guess.at != rbp + 8;
+  if (doubtful && !walk->doubtful.frame) {
+    walk->doubtful.frame = frame;
+    walk->doubtful.guess = guess;
+    walk->doubtful.rbp = rbp;
+    walk->doubtful.guesses = walk->guesses;
+  }
+  return guess.evidence && take_guess(walk, cursor, &guess, rbp);
 }
 
 /* Is an address to which unwind information leads where a call returns, or a handler does? */
@@ -421,17 +454,19 @@ static bool on_stack(const struct thread_state *t, uint64_t sp)
   return sp >= t->stack_low && sp <= t->stack_high;
 }
 
-/* Steps one frame outwards.  Returns what unw_step() does: positive, 0 at the outermost frame, negative on failure. */
-static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frame, bool innermost)
+/* Steps outwards to frames[number].  Returns what unw_step() does: positive, 0 at the outermost frame, negative on
+ * failure. */
+static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frames, int number)
 {
+  struct frame *frame = &frames[number];
   unw_word_t ip, sp, rbp;
   bool unverified = walk->unverified;
   if (lib.get_reg(cursor, UNW_X86_64_RBP, &rbp) != 0)
     rbp = 0;
-  walk->no_info = walk->unverified = walk->doubtful = false;
+  walk->no_info = walk->unverified = false;
   int more = lib.step(cursor);
   if (walk->no_info)
-    more = step_by_guess(walk, cursor, &frame[-1], rbp, innermost) ? 1 : -1;
+    more = step_by_guess(walk, cursor, &frame[-1], rbp, number) ? 1 : -1;
   if (more > 0 && (lib.get_reg(cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(cursor, UNW_REG_SP, &sp) != 0 || ip < 4096))
     more = 0;
   if (more > 0 && unverified && !walk->no_info && !is_return_address(walk, ip))
@@ -452,22 +487,49 @@ bool unwind_has_guessed(const struct thread_state *t)
   return walk->guesses > 0;
 }
 
-/* Ends a walk that was cut: frames from a doubtful one on are dropped, since what was left of an earlier call leads
- * nowhere, as a rule.  doubtful: its index, 0: there is none.  Returns the number of frames. */
-static int end_cut(struct walk *walk, const struct frame *frames, int count, int doubtful)
+/* Walks on to frames[count] and further.  Returns the number of frames. */
+static int walk_on(const struct thread_state *t, struct walk *walk, uint64_t end_sp, struct frame *frames, int count,
+                   bool *cut)
 {
-  for (int i = doubtful; doubtful && i < count; i++)
-    walk->guesses -= frames[i].guessed;
-  return doubtful ? doubtful : count;
+  *cut = true;
+  for (; count < RT_FRAMES_MAX; count++) {
+    int more = step(walk, &walk->cursor, frames, count);
+    uint64_t sp = frames[more > 0 ? count : count - 1].sp;
+    if (more <= 0) {
+      *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
+      return count;
+    }
+    if ((t->top_sp && on_stack(t, sp) && sp >= t->top_sp) || sp > end_sp) {
+      *cut = false;
+      return count + 1;
+    }
+  }
+  return count;
+}
+
+/* A walk from a doubtful frame was cut: what an earlier call has left on the stack leads nowhere, as a rule.  Drops the
+ * frame, and looks for another caller further up.  Returns whether there is one. */
+static bool guess_again(struct walk *walk, struct frame *frames)
+{
+  struct guess guess = {.pc = walk->doubtful.guess.pc, .sp = walk->doubtful.guess.sp};
+  walk->guesses = walk->doubtful.guesses;
+  search(walk, &guess, walk->doubtful.guess.at + 8, UINT64_MAX);
+  walk->doubtful.guess = guess;
+  if (!guess.evidence || !take_guess(walk, &walk->cursor, &guess, walk->doubtful.rbp))
+    return false;
+  frames[walk->doubtful.frame] = (struct frame){.ip = guess.address - 1, .sp = guess.at + 8, .guessed = true};
+  return true;
 }
 
 int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames, bool *cut)
 {
+  enum { TRIES = 4 };
   struct walk *walk = sampling_of(t)->walk;
   walk->registers = registers;
   walk->unverified = false;
   walk->guesses = 0;
   walk->words_left = WALK_WORDS;
+  walk->doubtful.frame = 0;
   memset(walk->window_at, 0, sizeof walk->window_at);
   uint64_t sp = unwind_sp(registers);
   frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
@@ -475,21 +537,15 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
   set_direct_range(walk, t, sp);
   if (!space || lib.init_remote(&walk->cursor, space, walk) != 0)
     return 1;
-  int count = 1, doubtful = 0;
-  for (; count < RT_FRAMES_MAX; count++) {
-    int more = step(walk, &walk->cursor, &frames[count], count == 1);
-    doubtful = walk->doubtful && !doubtful ? count : doubtful;
-    sp = frames[more > 0 ? count : count - 1].sp;
-    if (more <= 0) {
-      *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
-      return *cut ? end_cut(walk, frames, count, doubtful) : count;
+  int count = walk_on(t, walk, end_sp, frames, 1, cut);
+  for (int tries = 1; *cut && walk->doubtful.frame; tries++) {
+    if (tries == TRIES || !guess_again(walk, frames)) {
+      walk->guesses = walk->doubtful.guesses;
+      return walk->doubtful.frame;
     }
-    if ((t->top_sp && on_stack(t, sp) && sp >= t->top_sp) || sp > end_sp) {
-      *cut = false;
-      return count + 1;
-    }
+    count = walk_on(t, walk, end_sp, frames, walk->doubtful.frame + 1, cut);
   }
-  return end_cut(walk, frames, count, doubtful);
+  return count;
 }
 
 int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)
