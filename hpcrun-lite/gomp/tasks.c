@@ -71,13 +71,14 @@ static ompt_data_t *data_of(struct block *block)
   return block->event ? &block->event->data : &block->data;
 }
 
-/* The task gets its data word, as a child of the current task.  serial: the program makes the creator wait for it. */
+/* The task gets its data word, as a child of the current task.  serial: the program makes the creator wait for it.
+ * Outside any region, libgomp runs every task at once. */
 static inline void create(struct rt_gomp_task *creator, ompt_data_t *data, unsigned flags, bool serial,
                           const void *code, const void *frame)
 {
   int known = ompt_task_explicit | (flags & FLAG_UNTIED ? ompt_task_untied : 0) |
               (flags & FLAG_FINAL ? ompt_task_final : 0) | (flags & FLAG_MERGEABLE ? ompt_task_mergeable : 0) |
-              (serial ? ompt_task_undeferred : 0);
+              (serial || !creator->parallel.value ? ompt_task_undeferred : 0);
   gomp_past_single(creator);
   creator->frame.enter_frame.value = (uint64_t)frame;
   creator->frame.enter_frame_flags = serial ? ompt_frame_serial : 0;

@@ -119,8 +119,7 @@ class Model:
                      final or task.final)
         counts = self.tasks.setdefault(s.line, Counter())
         alone = not task.team  # the runtime runs it at once, but logically it is not serial
-        counts.update(instances=1, undeferred=serial or alone, alone=alone and not serial, untied=untied,
-                      dependences=bool(depend))
+        counts.update(instances=1, undeferred=serial or alone, untied=untied, dependences=bool(depend))
         child.serial = serial
         self.undeferred += [instance] * undeferred
         return child

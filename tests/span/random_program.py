@@ -13,7 +13,7 @@ import random
 FUNCTIONS = ("alpha", "beta", "delta")
 OTHER = "others"  # does work, and is in no scenario
 PLACES = 3  # addresses that the tasks of one parent depend on
-OF_DETACHED = 2  # the one that detached tasks have if taskwaits may not depend on them
+OF_DETACHED = 2  # the one that detached tasks have if nothing but deferred tasks may depend on them
 INNER = 2  # what delta() reports through alpha()
 
 
@@ -52,8 +52,9 @@ class Where:
 class Maker:
     """Makes the statements of a program.
 
-    untied_waits: untied tasks may contain waits; with them, libomp 14 now and then hangs by itself, or drops the rest of the task after a cancellation.
-    detach: tasks may be detached.  waits_for_detached: taskwaits may depend on such a task."""
+    untied_waits: untied tasks may contain waits; with them, libomp 14 now and then hangs by itself, or drops the rest
+    of the task after a cancellation.  detach: tasks may be detached.  waits_for_detached: taskwaits, and tasks that
+    their creator waits for, may depend on such a task."""
 
     def __init__(self, seed, untied_waits=True, detach=True, waits_for_detached=True):
         self.random, self.untied_waits = random.Random(seed), untied_waits
@@ -155,6 +156,8 @@ class Maker:
         depend = dict.fromkeys(self.dependence()[::-1] for _ in range(self.random.randint(1, 2)))
         places = {place: kind for place, kind in depend}
         task = self.task(where, [(kind, place) for place, kind in places.items()])
+        if not self.waits_for_detached and (where.final or task.undeferred):
+            task.depend = [(kind, place) for kind, place in task.depend if place != OF_DETACHED]
         if "mutex" in places.values():
             task.body = self.works(where.inside(level="task"))  # libgomp and libomp hang where such tasks wait
         return task

@@ -34,8 +34,8 @@ Difference = namedtuple("Difference", "compiler mode view kind line column found
 
 
 def program_of(seed, compiler):
-    """The text of the program that a compiler gets, and its model.  libgomp's taskwait with depend often returns before
-    a detached task is fulfilled."""
+    """The text of the program that a compiler gets, and its model.  What waits for dependences at once, libgomp
+    often lets go on before a detached task is fulfilled."""
     for detach in (True, False):
         made = Maker(seed, compiler == "gcc", detach, compiler == "clang")
         text = Text(made, seed)
@@ -213,20 +213,10 @@ def excess(d, program):
                other.column in ("row", {"tasks": "instances"}.get(d.view, "executions")))
 
 
-@known("GCC: the place of a task or region may be the code before it", "gcc")
-def _(d, s, _):
-    return d.kind in ("task", "task-exec", "parallel") and d.column == "place" and d.found == s.before
-
-
 @known("GCC does not announce the end of single nowait: it lasts until the next barrier", "gcc")
 def _(d, s, _):
     return d.kind == "single" and d.view == "parallelism" and d.column in ("work", "span") and s.nowait and \
         d.found >= d.wanted
-
-
-@known("libgomp runs tasks outside any region at once, which is not counted as undeferred", "gcc")
-def _(d, _, program):
-    return d.column == "undeferred" and d.found == d.wanted - program.model.tasks[d.line]["alone"]
 
 
 @known("the span of loops and sections does not contain the tasks that outlive their chunks")
