@@ -380,7 +380,9 @@ static void on_loop_end(struct task_graph *graph, struct graph_event *event)
   bool followed = task->scopes_open <= GRAPHLOG_SCOPES_MAX;
   own_chain_ends(graph, task);
   vector_clock_raise(&graph->clocks, task->now, task->loop_end);
-  task->flags &= ~(uint32_t)TASK_GRAPH_LOOP;
+  if (task->flags & TASK_GRAPH_MOVED && followed && task->scope)
+    instances_part_moved(&graph->instances, task_graph_scope(graph, task->scope)->instance);
+  task->flags &= ~(uint32_t)(TASK_GRAPH_LOOP | TASK_GRAPH_MOVED);
   next_chunk(graph, task);
   task_graph_construct_end(graph, task);
   struct task_graph_region *region = task_graph_region(graph, task->region);
@@ -429,6 +431,7 @@ static void take_join(struct task_graph *graph, struct task_graph_task *task, co
   struct clock_pair now = task_graph_now(graph, task);
   clock_pair_raise(&own, &join->within);
   task->loop_begin = clock_pair_since(&now, &own);
+  task->flags |= TASK_GRAPH_MOVED;
 }
 
 /* A join by name: dependences, ordered, doacross, threads that are created and joined. */

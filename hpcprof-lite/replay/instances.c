@@ -11,6 +11,7 @@ enum { INSTANCES_MAX = 4 << 20, DEPTH_MAX = 256 };
 struct instance {
   uint32_t refs, row, outer, depth;
   uint32_t whole; /* the instance of which this is a part, 0: none */
+  bool moved;     /* a part whose chains begin later than it starts */
   struct clock_pair work, start, end, span;
 };
 
@@ -96,6 +97,7 @@ static uint32_t instance_new(struct instances *instances, uint32_t row, uint32_t
   instance->row = row;
   instance->outer = instances_share(instances, outer);
   instance->whole = instances_share(instances, whole);
+  instance->moved = false;
   instance->depth = outer ? instance_at(instances, outer)->depth + 1 : 0;
   instance->start = instance->end = *start;
   instance->work = instance->span = (struct clock_pair){0};
@@ -135,6 +137,12 @@ void instances_span(struct instances *instances, uint32_t index, const struct cl
     clock_pair_raise(&instance_at(instances, index)->span, span);
 }
 
+void instances_part_moved(struct instances *instances, uint32_t index)
+{
+  if (index)
+    instance_at(instances, index)->moved = true;
+}
+
 void instances_count(struct instances *instances, uint32_t row)
 {
   assert(row < instances->directives);
@@ -167,6 +175,9 @@ void instances_leave(struct instances *instances, uint32_t index)
   while (index && --instance_at(instances, index)->refs == 0) {
     struct instance *instance = instance_at(instances, index);
     uint32_t outer = instance->outer, whole = instance->whole;
+    struct clock_pair length = clock_pair_since(&instance->end, &instance->start);
+    if (!instance->moved)
+      instances_span(instances, whole, &length);
     if (whole) { /* in no other instance: this is not deeper than once */
       instances_work(instances, whole, &instance->work, &instance->end);
       instances_leave(instances, whole);

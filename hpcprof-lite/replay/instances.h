@@ -64,6 +64,9 @@ void instances_work(struct instances *instances, uint32_t instance, const struct
  * instance's work. */
 void instances_span(struct instances *instances, uint32_t instance, const struct clock_pair *span);
 
+/* In a part of an instance, chains begin later than the part: its own span does not count for the whole. */
+void instances_part_moved(struct instances *instances, uint32_t index);
+
 /* Counts an instance of a construct that does no work itself. */
 void instances_count(struct instances *instances, uint32_t row);
 

@@ -22,7 +22,8 @@ enum task_graph_task_flag {
   TASK_GRAPH_FINAL = 4,
   TASK_GRAPH_IMPLICIT = 8,
   TASK_GRAPH_LOOP = 16, /* it is in a worksharing loop or sections construct */
-  TASK_GRAPH_ENDED = 32
+  TASK_GRAPH_ENDED = 32,
+  TASK_GRAPH_MOVED = 64 /* in its loop, a chunk's own chain began later than the loop */
 };
 
 /* A construct that is open in a task; the outermost scope of a task is the task itself. */

@@ -13,7 +13,7 @@ class Instance:
 
     def __init__(self, kind, line, outer):
         self.kind, self.line, self.nodes, self.inner = kind, line, [], []
-        self.executions, self.sections, self.ends = 1, 0, []
+        self.executions, self.sections = 1, 0
         if outer:
             outer.inner.append(self)
 
@@ -271,7 +271,6 @@ class Model:
             thread.instance = outer
         for thread, entry, own in zip(team.threads, entries, ends):
             thread.now = self.node([entry, *own], instance)
-        instance.ends = [end for own in ends for end in own]
 
     def team_for(self, s, team, instance, values):
         loop = Instance("for", s.line, instance)
@@ -357,8 +356,7 @@ class Model:
             nodes = instance.all_nodes()
             lengths = self.lengths(nodes=nodes)
             for name, value in (("instances", 1), ("executions", instance.executions), ("sections", instance.sections),
-                                ("work", self.total(nodes)), ("span", max(lengths.values(), default=0)),
-                                ("chunks_span", max([lengths[end] for end in instance.ends], default=0))):
+                                ("work", self.total(nodes)), ("span", max(lengths.values(), default=0))):
                 row[name] = row.get(name, 0) + value
         for key, holders in self.held.items():
             found[key]["lock_bound"] = min(clocks[at] for at, _ in holders) + sum(self.total(nodes)

@@ -24,6 +24,7 @@ SETTINGS = {"OMP_CANCELLATION": "true", "OMP_SCHEDULE": "dynamic,2", "OMP_MAX_AC
             "OMP_DYNAMIC": "false", "OMP_WAIT_POLICY": "passive", "OMP_THREAD_LIMIT": "1000"}
 # The standard has both; libomp 14 to 19 hangs now and then with the first one.
 MUTEX = {"gcc": "mutexinoutset", "clang": "inout"}
+OF_TASKS = ("taskgroup", "single", "masked", "for", "sections")  # whose tasks run beside one another
 # GCC gives these the line of the code before them, or that of the loop's statement.
 NO_LINE = ("for", "sections", "single", "taskgroup", "barrier", "taskwait")
 FIRST, COUNT = 97, 20  # seeds of a plain run, for each compiler: nearly every known difference occurs in them
@@ -219,21 +220,9 @@ def _(d, s, _):
         d.found >= d.wanted
 
 
-@known("the span of loops and sections does not contain the tasks that outlive their chunks")
+@known("the span of a construct contains what tasks inside wait for outside, up to its work")
 def _(d, _, program):
-    return d.view == "parallelism" and d.kind in ("for", "sections") and d.column == "span" and \
-        d.found == program.constructs[d.kind, d.line]["chunks_span"]
-
-
-@known("a loop that threads enter at different times may have the span from the first entry on", "clang")
-def _(d, s, program):
-    return d.view == "parallelism" and d.kind == "for" and s.static and d.column == "span" and \
-        d.wanted < d.found <= program.constructs["for", d.line]["work"]
-
-
-@known("the span of taskgroup, single and masked contains what tasks inside wait for outside, up to its work")
-def _(d, _, program):
-    return d.view == "parallelism" and d.kind in ("taskgroup", "single", "masked") and d.column == "span" and \
+    return d.view == "parallelism" and d.kind in OF_TASKS and d.column == "span" and \
         d.wanted < d.found <= program.constructs[d.kind, d.line]["work"]
 
 

@@ -15,6 +15,7 @@ struct instance {
   struct pool_item pool;
   uint32_t refs, row, outer;
   uint32_t whole; /* the instance of which this is a part, 0: none */
+  bool moved;     /* a part whose chains begin later than it starts: see directive_part_moved() */
   uint64_t start, end, span, work;
 };
 
@@ -213,6 +214,8 @@ static void release_share(struct thread_state *t, struct instance_share share)
     if (__atomic_load_n(&instance->refs, __ATOMIC_ACQUIRE) != share.refs &&
         __atomic_sub_fetch(&instance->refs, share.refs, __ATOMIC_ACQ_REL) > 0)
       return;
+    if (instance->whole && !instance->moved)
+      directive_span(instance->whole, instance->end - instance->start);
     if (instance->whole) /* in no other instance: this is not deeper than once */
       release_share(t, (struct instance_share){instance->whole, 1, instance->work, instance->end});
     else
@@ -327,6 +330,7 @@ static uint32_t instance_new(struct thread_state *t, uint32_t row, uint32_t whol
   instance->outer = directive_share(t, outer);
   instance->start = instance->end = start;
   instance->whole = directive_share(t, whole);
+  instance->moved = false;
   instance->span = instance->work = 0;
   return index;
 }
@@ -341,6 +345,12 @@ uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, u
 uint32_t directive_enter_part(struct thread_state *t, uint32_t whole, uint32_t outer, uint64_t start)
 {
   return instance_new(t, whole ? at(whole)->row : 0, whole, outer, start);
+}
+
+void directive_part_moved(uint32_t index)
+{
+  if (index)
+    at(index)->moved = true;
 }
 
 void directive_span(uint32_t index, uint64_t span)

@@ -54,6 +54,10 @@ void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, ui
  * for that instance, and for those around the thread's part. */
 uint32_t directive_enter_part(struct thread_state *t, uint32_t whole, uint32_t outer, uint64_t start);
 
+/* In a part, chains begin later than the part itself.  Otherwise the span of the whole is at least that of the part,
+ * which contains the tasks that are created there. */
+void directive_part_moved(uint32_t part);
+
 /* Sets the span of an instance; without it the span is the latest end minus the start.  It is never more than the work.
  */
 void directive_span(uint32_t instance, uint64_t span);

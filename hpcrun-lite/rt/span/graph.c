@@ -100,8 +100,10 @@ void graph_offer(struct thread_state *t, const struct task *task, struct join *j
 /* After a join: the loop's own chain goes on from the task's, or from the longer one that was offered. */
 static void continue_loop(struct task *task, uint64_t own, uint64_t within)
 {
-  if (task->flags & TASK_IN_LOOP && within)
-    task->loop_begin = task->now.base - (within > own ? within - 1 : own);
+  if (!(task->flags & TASK_IN_LOOP) || !within)
+    return;
+  task->loop_begin = task->now.base - (within > own ? within - 1 : own);
+  task->flags |= TASK_MOVED;
 }
 
 void graph_take(struct thread_state *t, struct task *task, struct join *join)

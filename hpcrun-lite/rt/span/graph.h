@@ -26,6 +26,7 @@ enum task_flag {
   TASK_HAD_LOOP = 128, /* has encountered one: loop_entry, loop_end and doacross are in use */
   TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
   TASK_EARLY = 512,    /* begun by a call of the program to the tool, before the runtime has begun it */
+  TASK_MOVED = 2048,   /* in its loop, a chunk's own chain began later than the loop */
   TASK_DIRECT = 1024   /* its code is in the function that creates it, which the runtime does not call */
 };
 

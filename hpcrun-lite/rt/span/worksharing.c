@@ -100,6 +100,8 @@ static void loop_end(struct thread_state *t, struct task *task)
     return;
   }
   if (scope->instance) { /* the thread's part of the loop's instance */
+    if (task->flags & TASK_MOVED)
+      directive_part_moved(scope->instance);
     directive_work(t, scope->instance, scope->pending, task->now.base);
     directive_leave(t, scope->instance);
     scope->pending = 0;
@@ -142,7 +144,7 @@ uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind
     task->loop_depth = (uint16_t)(task->scopes_open < SCOPES_MAX ? task->scopes_open : SCOPES_MAX + 1);
     if (!(task->flags & TASK_HAD_LOOP))
       task->loop_entry = task->loop_end = (struct clock){0};
-    task->flags |= TASK_IN_LOOP | TASK_HAD_LOOP;
+    task->flags = (task->flags & ~(uint32_t)TASK_MOVED) | TASK_IN_LOOP | TASK_HAD_LOOP;
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
     task->doacross = (struct doacross_cursor){.loop = loop ? &loop->doacross : NULL};
