@@ -756,6 +756,24 @@ static void place_exit(struct stack_reader *reader)
     reader->exit_frame = reader->tasks[0].exit_frame = reader->frames[inner].sp;
 }
 
+/* Forgets the frames outside the task, as if the walk had ended there, if its region is known: they may be those of
+ * other tasks, in whose waits it runs. */
+static void end_at_outer_task(struct stack_reader *reader)
+{
+  int count = 1, whole = reader->count;
+  end_at_task(reader);
+  if (reader->task_region == CCT_NONE)
+    return;
+  while (count < whole && reader->frames[count - 1].sp <= reader->end_sp)
+    count++;
+  reader->count = count;
+  if (task_run(reader) >= 0)
+    return;
+  reader->count = whole;
+  reader->task_region = CCT_NONE;
+  reader->end_sp = UINT64_MAX;
+}
+
 /* Takes the first task outside that the runtime has called for the current one.  The whole stack is needed. */
 static void leave_direct_tasks(struct stack_reader *reader, const greg_t *registers)
 {
@@ -772,6 +790,8 @@ static void leave_direct_tasks(struct stack_reader *reader, const greg_t *regist
   } while (called_directly(reader) && reader->level < DIRECT_LEVELS);
   reader->cut |= called_directly(reader);
   reader->task_region = CCT_NONE;
+  if (!reader->cut)
+    end_at_outer_task(reader);
 }
 
 /* Finds the tasks and the frames that are needed. */
