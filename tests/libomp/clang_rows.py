@@ -52,7 +52,8 @@ def totals(run):
 
 
 def check_rows(directory, form):
-    wanted = {(kind, str(line(tag if tag != "region" else f"region of {form}"))): count for (kind, tag), count in FORMS[form].items()}
+    wanted = {(kind, str(line(tag if tag != "region" else f"region of {form}"))): count
+              for (kind, tag), count in FORMS[form].items()}
     for binary, *how in runs(form):
         run = measure(directory, binary, *how)
         rows = [row for row in totals(run) if row["kind"] != "task-exec"]

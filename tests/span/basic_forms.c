@@ -95,6 +95,21 @@ static void final(void)
   u(1);
 }
 
+/* Only what the task creates is serial. */
+static void final_beside(void)
+{
+  final();
+#pragma omp task final(one)
+  {
+    u(3);
+#pragma omp task
+    u(4);
+  }
+  u(5);
+#pragma omp taskwait
+  u(1);
+}
+
 static void untied(void)
 {
   for (int i = 0; i < 10; i++) {
@@ -346,9 +361,10 @@ static void foreign(void)
 
 const struct form forms[] = {
     FORM(fib, SINGLE), FORM(taskgroup, SINGLE), FORM(nested_groups, SINGLE), FORM(undeferred, SINGLE),
-    FORM(final, SINGLE), FORM(untied, SINGLE), FORM(taskloop, SINGLE), FORM(taskloop_nogroup, SINGLE),
-    FORM(region_in_task, SINGLE), FORM(inout, SINGLE), FORM(readers, SINGLE), FORM(mutexinoutset, SINGLE),
-    FORM(taskwait_depend, SINGLE), FORM(loop, PLAIN), FORM(loops, PLAIN), FORM(reduction, PLAIN),
-    FORM(ordered, PLAIN), FORM(doacross, PLAIN), FORM(critical, PLAIN), FORM(lock, PLAIN), FORM(nested, PLAIN),
-    FORM(phases, PLAIN), FORM(masked, PLAIN), FORM(left_behind, PLAIN), FORM(foreign, PLAIN), {NULL, NULL, PLAIN}
+    FORM(final, SINGLE), FORM(final_beside, SINGLE), FORM(untied, SINGLE), FORM(taskloop, SINGLE),
+    FORM(taskloop_nogroup, SINGLE), FORM(region_in_task, SINGLE), FORM(inout, SINGLE), FORM(readers, SINGLE),
+    FORM(mutexinoutset, SINGLE), FORM(taskwait_depend, SINGLE), FORM(loop, PLAIN), FORM(loops, PLAIN),
+    FORM(reduction, PLAIN), FORM(ordered, PLAIN), FORM(doacross, PLAIN), FORM(critical, PLAIN), FORM(lock, PLAIN),
+    FORM(nested, PLAIN), FORM(phases, PLAIN), FORM(masked, PLAIN),
+    FORM(left_behind, PLAIN), FORM(foreign, PLAIN), {NULL, NULL, PLAIN}
 };

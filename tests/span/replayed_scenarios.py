@@ -66,7 +66,7 @@ def time_is_replayed_as_measured(directory):
 def check_undeferred(directory, compiler):
     """Clang's code runs such tasks in the function that creates them, without a call of the runtime."""
     for contexts in ("region", "creation"):
-        for form in ("alone", "in_deferred", "with_group", "nested", "deep"):
+        for form in ("alone", "in_deferred", "in_function", "with_group", "nested", "deep"):
             run = Measurement(directory, build("undeferred_tasks.c", compiler), form,
                               options=("-p", "log", "--work", "user", "--task-context", contexts))
             rows = run.view("whatif", "--what-if", "slow=11", "--what-if", "fast=11")
@@ -114,12 +114,15 @@ def places_of_undeferred_tasks(directory):
     source = "undeferred_tasks.c"
     places = {form: [line_of(source, f"// @ {name}") for name in names]
               for form, names in {"alone": ["alone"], "in_deferred": ["inner", "outer"], "nested": ["first", "second"],
+                                  "in_function": ["in part", "part"],
                                   "with_group": ["around", "in group"]}.items()}
     for compiler in ("clang", "gcc"):
         for mode in ("online", "log"):
             for form, lines in places.items():
                 run = Measurement(directory, build(source, compiler), form, options=("-p", mode, "--work", "user"))
                 assert sorted(int(row["line"]) for row in run.view("tasks")) == sorted(lines), (compiler, mode, form)
+                regions = [int(row["line"]) for row in run.view("parallelism") if row["kind"] == "parallel"]
+                assert regions == [line_of(source, "// @ region")], (compiler, mode, form, regions)
 
 
 @tap.case

@@ -40,6 +40,23 @@ static void in_deferred(void)
   }
 }
 
+static __attribute__((noinline)) void elsewhere(void)
+{
+#pragma omp task // @ part
+  {
+    slow(2);
+#pragma omp task if (0) // @ in part
+    slow(20);
+    fast(11);
+  }
+}
+
+static void in_function(void)
+{
+  elsewhere();
+  fast(0);
+}
+
 static void with_group(void)
 {
 #pragma omp task if (0) // @ around
@@ -128,12 +145,18 @@ int main(int count, char **words)
   static const struct {
     const char *name;
     void (*run)(void);
-  } forms[] = {
-      {"alone", alone}, {"in_deferred", in_deferred}, {"with_group", with_group}, {"nested", nested}, {"deep", deep},
-      {"busy", busy},   {"in_barrier", in_barrier},   {"buried", buried}};
+  } forms[] = {{"alone", alone},
+               {"in_deferred", in_deferred},
+               {"in_function", in_function},
+               {"with_group", with_group},
+               {"nested", nested},
+               {"deep", deep},
+               {"busy", busy},
+               {"in_barrier", in_barrier},
+               {"buried", buried}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count > 1 && !strcmp(words[1], forms[i].name)) {
-#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(2) // @ region
       forms[i].run();
       return 0;
     }
