@@ -80,10 +80,18 @@ void construct_events_implicit_end(struct thread_state *t, bool creator)
 
 /* ---- waiting ---- */
 
+/* Clang's code has another barrier before the end of a region that is cancelled; libomp may name its address for the
+ * barrier that ends the region, too. */
+static bool at_cancelled_end(const struct thread_state *t, int kind)
+{
+  return measured_of(t)->cancelled && kind != ompt_sync_region_taskgroup && kind != ompt_sync_region_taskwait &&
+         kind != ompt_sync_region_barrier_explicit;
+}
+
 void construct_events_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read)
 {
   enum construct_wait how = CONSTRUCT_WAIT_OWN;
-  if (waiting_at_region_end(t))
+  if (waiting_at_region_end(t) || at_cancelled_end(t, kind))
     how = CONSTRUCT_WAIT_REGION;
   else if (kind == ompt_sync_region_taskgroup)
     how = CONSTRUCT_WAIT_GROUP;

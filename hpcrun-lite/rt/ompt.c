@@ -180,6 +180,14 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
     loop_events_masked(t, endpoint == ompt_scope_begin, task_data, codeptr);
 }
 
+static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
+{
+  (void)task_data, (void)codeptr;
+  struct thread_state *t = rt_openmp_thread();
+  if (t && flags & ompt_cancel_parallel && flags & (ompt_cancel_activated | ompt_cancel_detected))
+    measured_of(t)->cancelled = true;
+}
+
 void ompt_lock_test(void)
 {
   struct thread_state *t = rt_openmp_thread();
@@ -276,6 +284,7 @@ int ompt_register(ompt_set_callback_t set_callback)
       {ompt_callback_dependences, (ompt_callback_t)ompt_on_dependences},
       {ompt_callback_lock_init, (ompt_callback_t)ompt_on_lock_init},
       {ompt_callback_lock_destroy, (ompt_callback_t)ompt_on_lock_destroy},
+      {ompt_callback_cancel, (ompt_callback_t)on_cancel},
   };
   int missing = 0;
   for (unsigned i = 0; i < sizeof required / sizeof *required; i++)

@@ -146,13 +146,26 @@ static void barriers(void)
   }
 }
 
+/* Its end is no barrier of the program. */
+static void cancelled(void)
+{
+  for (int i = 0; i < ROUNDS; i++) {
+#pragma omp parallel // @ region of cancelled
+    {
+      work();
+#pragma omp cancel parallel
+      work();
+    }
+  }
+}
+
 int main(int count, char **words)
 {
   static const struct {
     const char *name;
     void (*run)(void);
-  } forms[] = {
-      {"sections", sections}, {"groups", groups}, {"dependent", dependent}, {"untied", untied}, {"barriers", barriers}};
+  } forms[] = {{"sections", sections}, {"groups", groups},     {"dependent", dependent},
+               {"untied", untied},     {"barriers", barriers}, {"cancelled", cancelled}};
   omp_set_num_threads(count > 2 ? atoi(words[2]) : 2);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count > 1 && !strcmp(words[1], forms[i].name)) {

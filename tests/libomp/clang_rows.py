@@ -23,6 +23,7 @@ FORMS = {
                ("task", "loop"): 8, **{("task", task): 4 for task in ("untied", "in outer", "in inner", "after inner")}},
     "barriers": {("parallel", "region"): 4 * ROUNDS, ("barrier", "copyin"): 4 * ROUNDS, ("barrier", "scope"): 4 * ROUNDS,
                  ("barrier", "empty"): 4 * ROUNDS},
+    "cancelled": {("parallel", "region"): 4 * ROUNDS},
 }
 # Tasks with dependences, and undeferred ones.
 DEPENDENT = {"deferred": (ROUNDS, 0), "undeferred": (ROUNDS, ROUNDS), "inside": (0, 0), "independent": (0, ROUNDS),
@@ -38,7 +39,8 @@ def runs(form):
 
 
 def measure(directory, binary, form, mode, settings, threads=THREADS):
-    run = Measurement(directory, binary, form, str(threads), options=("-p", mode, "--work", "user"), **settings)
+    run = Measurement(directory, binary, form, str(threads), options=("-p", mode, "--work", "user"),
+                      OMP_CANCELLATION="true", **settings)
     assert run.done.returncode == 0, run.done
     return run
 
@@ -84,6 +86,11 @@ def taskgroups_of_untied_tasks_have_rows(directory):
 @tap.case
 def barriers_without_a_construct_are_counted(directory):
     check_rows(directory, "barriers")
+
+
+@tap.case
+def cancelled_regions_have_no_barriers(directory):
+    check_rows(directory, "cancelled")
 
 
 @tap.case
