@@ -197,6 +197,19 @@ static void single_in_a_taskgroup(void)
   }
 }
 
+static void single_before_a_taskwait(void)
+{
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    unit();
+#pragma omp taskwait
+    usleep(1000);
+#pragma omp barrier
+    usleep(1000);
+  }
+}
+
 /* Prints how long the tasks took by their own clock. */
 static void first_tasks(void)
 {
@@ -326,6 +339,7 @@ int main(int argc, char **argv)
                {"killed_in_serial_code", killed_in_serial_code},
                {"group_around_taskloop", group_around_taskloop},
                {"single_in_a_taskgroup", single_in_a_taskgroup},
+               {"single_before_a_taskwait", single_before_a_taskwait},
                {"first_tasks", first_tasks},
                {"guests", guests},
                {"at_ends", at_ends},

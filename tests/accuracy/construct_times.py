@@ -241,6 +241,18 @@ def a_barrier_after_a_taskgroup_is_not_that_of_a_single_construct_in_it(director
 
 
 @tap.case
+def a_taskwait_shows_that_a_single_construct_of_another_thread_has_ended(directory):
+    """In GCC's code, the taskwait of the thread that executes the block could be a part of it."""
+    for program, threads in combinations(list(each()), (2, 4)):
+        constructs = Constructs(directory, program, "single_before_a_taskwait", str(threads))
+        check_sums(constructs)
+        unknown = "gcc" in os.path.basename(program)
+        assert constructs.row("barrier")["exec_count"] == str(threads - unknown), constructs.regions
+        waits = [number(row["exit_barrier_s"]) for row in constructs.threads("single") if row["single_count"] == "0"]
+        assert len(waits) == threads - 1 and not any(waits), constructs.regions
+
+
+@tap.case
 def the_first_tasks_of_many_threads_take_as_long_as_they_say(directory):
     """Each thread needs memory for them, at the same time as all others."""
     for program in each():
