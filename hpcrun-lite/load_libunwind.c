@@ -64,12 +64,12 @@ const char *load_libunwind(void)
   void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | deep_binding());
   if (!handle)
     return "libunwind-x86_64.so.8 cannot be loaded: install libunwind8";
-  bool sound = load(handle, "_Ux86_64_create_addr_space", &entries.create_addr_space) &
-               load(handle, "_Ux86_64_set_caching_policy", &entries.set_caching_policy) &
-               load(handle, "_Ux86_64_set_cache_size", &entries.set_cache_size) &
-               load(handle, "_Ux86_64_flush_cache", &entries.flush_cache) &
-               load(handle, "_Ux86_64_init_remote", &entries.init_remote) &
-               load(handle, "_Ux86_64_step", &entries.step) & load(handle, "_Ux86_64_get_reg", &entries.get_reg) &
+  bool sound = load(handle, "_Ux86_64_create_addr_space", &entries.create_addr_space) &&
+               load(handle, "_Ux86_64_set_caching_policy", &entries.set_caching_policy) &&
+               load(handle, "_Ux86_64_set_cache_size", &entries.set_cache_size) &&
+               load(handle, "_Ux86_64_flush_cache", &entries.flush_cache) &&
+               load(handle, "_Ux86_64_init_remote", &entries.init_remote) &&
+               load(handle, "_Ux86_64_step", &entries.step) && load(handle, "_Ux86_64_get_reg", &entries.get_reg) &&
                load(handle, "_Ux86_64_dwarf_search_unwind_table", &entries.search);
   if (!sound || !redirect(handle, "pipe2", unwind_no_pipe) || !redirect(handle, "sigprocmask", unwind_no_sigprocmask))
     return "libunwind-x86_64.so.8 is not a supported version (1.6): contexts are single functions";

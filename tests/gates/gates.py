@@ -3,9 +3,12 @@ library."""
 import collections
 import fnmatch
 import glob
+import json
 import os
 import re
+import shlex
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as form
@@ -453,6 +456,29 @@ def the_reader_of_tests_uses_the_records_of_the_header(_):
     found = {extent.table: extent.parsed() for extent in form.extents(path) if extent.table in (form.THREAD, form.PROCESS)}
     assert found[form.PROCESS][0].threads >= found[form.THREAD][0].index >= 1
     assert found[form.THREAD][0].wall_ns <= found[form.PROCESS][0].wall_ns
+
+
+def by_clang(entry):
+    """What clang objects to in a file that another compiler compiles by that entry of compile_commands.json."""
+    words = [word for word in shlex.split(entry["command"])[1:] if word not in ("-MD", "-MQ", "-MF", "-o", "-c")]
+    words = [word for word in words if not word.endswith((".o", ".o.d"))]
+    done = tap.run("clang", "-fsyntax-only", "-Werror", "-Wno-missing-field-initializers",
+                   "-Wno-unknown-warning-option", *words, cwd=entry["directory"])
+    return done.stderr if done.returncode else ""
+
+
+@tap.case
+def the_tests_compile_with_clang(_):
+    """With all warnings but one: GCC does not warn of members that a designated initializer omits, either."""
+    tap.need_program("clang")
+    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
+        entries = [entry for entry in json.load(file)
+                   if os.path.realpath(os.path.join(entry["directory"], entry["file"])).startswith(
+                       os.path.join(SOURCE, "tests", "")) and entry["file"].endswith(".c")]
+    assert len(entries) > 50, len(entries)
+    with ThreadPoolExecutor(2) as pool:
+        wrong = [text for text in pool.map(by_clang, entries) if text]
+    assert not wrong, "".join(wrong)
 
 
 tap.main()

@@ -252,6 +252,7 @@ static void places(void)
   uint32_t body = share_context(0, 0x2500, WORK, 100, 50, 150, 0);
   uint32_t unseen = wait_of(FORMAT_WAIT_BARRIER, 0x1600, runtime_below(body), 30, 0);
   assert(unseen == UNSEEN);
+  (void)unseen;
   places_thread(3, 900, 900);
 
   wait_of(FORMAT_WAIT_PARKED, 0, 0, 150, 0);

@@ -203,7 +203,8 @@ static bool follow(bool check)
       entered[event->grain] = *clock;
       break;
     case GRAIN_BARRIER:
-      grown |= raise_to(shared, *clock) | raise_to(shared, joined[event->grain][event->number]);
+      grown |= raise_to(shared, *clock);
+      grown |= raise_to(shared, joined[event->grain][event->number]);
       raise_to(clock, *shared);
       break;
     case GRAIN_SYNC:

@@ -225,7 +225,7 @@ static void test_sleep(void **state)
   assert_int_equal(record.blocked_since, 10 * UNIT_TICKS);
   trace_slept(t, 70 * UNIT_TICKS, false);
   assert_int_equal(record.blocked_since, 0);
-  assert_int_equal(atomic_load(&t->inside), 0);
+  assert_int_equal(__atomic_load_n(&t->inside, __ATOMIC_SEQ_CST), 0);
   trace_state(t, 71 * UNIT_TICKS, 2);
   decode();
   assert_int_equal(found_count, 5);
