@@ -52,11 +52,6 @@ static uint8_t *handle_address(uint32_t handle)
   return atomic_load_explicit(&blocks[handle >> 16].base, memory_order_acquire) + (size_t)(handle & 0xffff) * UNIT;
 }
 
-static size_t whole_pages(size_t size)
-{
-  return (size + PAGE - 1) / PAGE * PAGE;
-}
-
 /* The size of a new block.  Blocks for tables start small, since most programs need no more. */
 static size_t block_size(size_t least, bool keep)
 {
@@ -68,7 +63,7 @@ static size_t block_size(size_t least, bool keep)
   size_t share = budget_limit() / LIMIT_BLOCKS / PAGE * PAGE;
   if (share && usual > share)
     usual = (unsigned)share;
-  return least > usual ? whole_pages(least) : usual;
+  return least > usual ? (least + PAGE - 1) / PAGE * PAGE : usual;
 }
 
 /* Counts a block of tables that is not in the live file, and stores the count in the process's record at once: if the
@@ -94,7 +89,7 @@ static uint8_t *map_kept(size_t size)
   return base;
 }
 
-/* Maps a new block of that size: whole pages.  Returns its number, 0 without memory. */
+/* Maps a new block of that size, which is block_size().  Returns its number, 0 without memory. */
 static unsigned map_block(size_t size, bool keep)
 {
   unsigned number = atomic_load(&block_count);
@@ -115,9 +110,10 @@ static unsigned map_block(size_t size, bool keep)
   return number;
 }
 
-/* The same within the memory limit. */
-static unsigned block_new(size_t size, bool keep)
+/* The same for at least that size, within the memory limit. */
+static unsigned block_new(size_t least, bool keep)
 {
+  size_t size = block_size(least, keep);
   if (!budget_take(size))
     return 0;
   unsigned number = map_block(size, keep);
@@ -147,10 +143,10 @@ static uint8_t *cut_newest(size_t size, bool keep, uint32_t *handle)
   return number ? block_cut(number, size, handle) : NULL;
 }
 
-/* Cuts from a new block, which others may cut from afterwards if `shared`. */
-static uint8_t *cut_new(size_t size, bool keep, bool shared, uint32_t *handle)
+/* Cuts from a new block. */
+static uint8_t *cut_new(size_t size, bool keep, uint32_t *handle)
 {
-  unsigned fresh = block_new(shared ? block_size(size, keep) : whole_pages(size), keep);
+  unsigned fresh = block_new(size, keep);
   if (!fresh)
     return NULL;
   uint8_t *memory = block_cut(fresh, size, handle);
@@ -164,13 +160,13 @@ static uint8_t *cut_as_mapper(size_t size, bool keep, uintptr_t self, uint32_t *
 {
   uint8_t *memory = cut_newest(size, keep, handle);
   if (!memory)
-    memory = cut_new(size, keep, true, handle);
+    memory = cut_new(size, keep, handle);
   atomic_compare_exchange_strong(&mapper[keep], &self, 0);
   return memory;
 }
 
 /* A thread waits while another one maps a block, for a bounded time: then it takes that thread's place, which may have
- * been cancelled.  A handler of the program that has interrupted the mapper itself does not wait. */
+ * been cancelled.  Where a handler of the program has interrupted the mapper, it does not wait for its own thread. */
 static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
 {
   uintptr_t self = (uintptr_t)__builtin_thread_pointer();
@@ -179,10 +175,8 @@ static uint8_t *cut(size_t size, bool keep, uint32_t *handle)
     if (memory)
       return memory;
     uintptr_t other = 0;
-    bool free = atomic_compare_exchange_strong(&mapper[keep], &other, self);
-    if (other == self)
-      return cut_new(size, keep, false, handle);
-    if (free || (tries >= MAPPER_TRIES && atomic_compare_exchange_strong(&mapper[keep], &other, self)))
+    bool own = atomic_compare_exchange_strong(&mapper[keep], &other, self) || other == self;
+    if (own || (tries >= MAPPER_TRIES && atomic_compare_exchange_strong(&mapper[keep], &other, self)))
       return cut_as_mapper(size, keep, self, handle);
     sys_yield();
   }
