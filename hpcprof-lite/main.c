@@ -8,6 +8,7 @@
 #include "hpcprof-lite/invocation/consistency.h"
 #include "hpcprof-lite/live/live.h"
 #include "hpcprof-lite/live/screen.h"
+#include "hpcprof-lite/model/workers.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/output.h"
 #include "hpcprof-lite/all_views/page.h"
@@ -24,6 +25,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Whether the report is about several runs, each of which is read alone. */
@@ -228,7 +230,8 @@ static int run(struct job *job, struct comparison *comparison, bool speaks)
   return status;
 }
 
-int main(int argc, char **argv)
+/* Returns the exit status. */
+static int carry_out(int argc, char **argv)
 {
   struct job job = {.status = EXIT_FINE};
   struct comparison comparison = {0};
@@ -250,4 +253,33 @@ int main(int argc, char **argv)
   if (!speaks) /* mpirun would end the first rank, which may still have to print its message */
     return EXIT_FINE;
   return status ? status : (int)job.status;
+}
+
+struct invocation {
+  int argc, status;
+  char **argv;
+};
+
+static void *carry_out_in_thread(void *argument)
+{
+  struct invocation *invocation = argument;
+  invocation->status = carry_out(invocation->argc, invocation->argv);
+  return NULL;
+}
+
+/* With a small limit of stacks (ulimit -s) a thread that has more does all.  Signals reach that thread, since they are
+ * to end its waits. */
+int main(int argc, char **argv)
+{
+  struct invocation invocation = {.argc = argc, .argv = argv};
+  struct rlimit limit;
+  pthread_t thread;
+  sigset_t all;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= WORKERS_STACK_BYTES ||
+      workers_start(&thread, carry_out_in_thread, &invocation) != 0)
+    return carry_out(argc, argv);
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  pthread_join(thread, NULL);
+  return invocation.status;
 }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/grains/grain_queue.h"
 
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/workers.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ int grain_queue_begin(struct grain_queue *queue, table_take *take, void *to)
                                 .printed = xcalloc(1, sizeof *queue->printed)};
   pthread_mutex_init(&queue->lock, NULL);
   pthread_cond_init(&queue->changed, NULL);
-  int error = pthread_create(&queue->thread, NULL, run, queue);
+  int error = workers_start(&queue->thread, run, queue);
   if (error)
     release(queue);
   return error;

@@ -1,7 +1,6 @@
 #include "hpcprof-lite/model/workers.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { THREADS_MAX = 1024 };
@@ -25,6 +24,19 @@ static void *take_jobs(void *argument)
   }
 }
 
+int workers_start(pthread_t *thread, void *(*body)(void *argument), void *argument)
+{
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error)
+    return error;
+  error = pthread_attr_setstacksize(&attributes, WORKERS_STACK_BYTES);
+  if (!error)
+    error = pthread_create(thread, &attributes, body, argument);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
 void workers_run(unsigned threads, uint32_t jobs, void (*work)(void *argument, uint32_t job, unsigned worker),
                  void *argument)
 {
@@ -33,7 +45,7 @@ void workers_run(unsigned threads, uint32_t jobs, void (*work)(void *argument, u
   pthread_t started[THREADS_MAX];
   unsigned count = 0;
   while (count + 1 < threads && count + 1 < jobs && count < THREADS_MAX &&
-         !pthread_create(&started[count], NULL, take_jobs, &run))
+         !workers_start(&started[count], take_jobs, &run))
     count++;
   take_jobs(&run);
   for (unsigned i = 0; i < count; i++)

@@ -110,6 +110,33 @@ def measured_program(directory):
     return program, out
 
 
+STACK_BYTES = 64 << 10
+EXPORTS = ("folded", "speedscope", "pprof", "callgrind", "hatchet", "csv", "json", "html", "sqlite")
+
+
+def outputs(arguments, **how):
+    """What a report prints, to both, and its status."""
+    done = run_report(*arguments, cwd=GOLDEN, timeout=60, text=False, LC_ALL="C.UTF-8", **how)
+    return done.returncode, done.stdout, done.stderr
+
+
+@case
+def reports_are_the_same_on_a_small_stack(directory):
+    """Also those for which threads read files, and child processes read symbols or make tables."""
+    reports = [("--view", view, *options, name) for view, options, name in REPORTS]
+    _, out = measured_program(directory)
+    reports += [("--view", view, out) for view in ("summary", "topdown", "source", "processes")]
+    for arguments in reports:
+        expected, got = outputs(arguments), outputs(arguments, limits={"STACK": STACK_BYTES})
+        assert expected[0] in (0, 1) and got == expected, (arguments, expected, got)
+    for form in EXPORTS:
+        made = [run_report("-q", "-f", form, "-o", os.path.join(directory, f"{form}-{number}"), out, limits=limits)
+                for number, limits in enumerate((None, {"STACK": STACK_BYTES}))]
+        assert [done.returncode for done in made] == [0, 0], made
+        sizes = [os.path.getsize(os.path.join(directory, f"{form}-{number}")) for number in range(2)]
+        assert abs(sizes[0] - sizes[1]) < 64, (form, sizes)  # times and paths in it
+
+
 @case
 def missing_memory_for_symbols_is_reported(directory):
     """The same with the symbols of a real program, which are read in a child process."""
