@@ -218,7 +218,8 @@ static void open_debug(struct symbols *symbols, const struct symbols_request *re
 }
 
 /* Opens the file to which dwz moved what several programs have in common; .gnu_debugaltlink names it. */
-static void open_shared(struct symbols *symbols, struct symbols_elf *debug, const struct symbols_request *request)
+static void open_shared(struct symbols *symbols, struct symbols_elf *debug, const struct symbols_request *request,
+                        struct report *report)
 {
   assert(!symbols->shared);
   struct symbols_bytes link = symbols_elf_section(debug, ".gnu_debugaltlink", NULL);
@@ -234,6 +235,8 @@ static void open_shared(struct symbols *symbols, struct symbols_elf *debug, cons
     symbols->shared = open_with_id(path, id);
   if (!symbols->shared)
     symbols->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
+  if (!symbols->shared)
+    symbols->shared = open_debuginfod(id, report);
 }
 
 /* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */
@@ -269,7 +272,7 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   const char *separate = file == symbols->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
   if (!file)
     return;
-  open_shared(symbols, file, request);
+  open_shared(symbols, file, request, report);
   read_sections(file, source.sections, &name, &fault);
   read_sections(symbols->shared, source.shared, &name, &fault);
   if (fault)
@@ -397,7 +400,7 @@ struct symbols_tail_call *symbols_tail_calls(const struct symbols_request *reque
   if (file) {
     symbols_elf_code(symbols.program ? symbols.program : file, &symbols.code);
     symbols_ranges_build(&symbols.code);
-    open_shared(&symbols, file, request);
+    open_shared(&symbols, file, request, &report);
     read_sections(file, source.sections, &name, &fault);
     read_sections(symbols.shared, source.shared, &name, &fault);
     if (source.sections[SYMBOLS_INFO].size)

@@ -183,6 +183,20 @@ def servers_of_debuginfod_are_asked_with_the_option_only(directory):
 
 
 @tap.case
+def parts_that_debug_files_share_are_found_like_these(directory):
+    tap.need_program("dwz")
+    run, build_id, debug = stripped_run(directory)
+    other, shared = shutil.copy(debug, os.path.join(directory, "other")), os.path.join(directory, "shared")
+    tap.must("dwz", "-m", shared, debug, other)
+    shared_id = re.search(r"Build ID: (\w+)", tap.must("readelf", "-n", shared))[1]
+    for name, file in (build_id, debug), (shared_id, shared):
+        os.makedirs(os.path.join(directory, "cache", name))
+        shutil.move(file, os.path.join(directory, "cache", name, "debuginfo"))
+    found, said = names(run, DEBUGINFOD_CACHE_PATH=os.path.join(directory, "cache"))
+    assert {"leaf", "middle", "outer"} <= found and not said, (found, said)
+
+
+@tap.case
 def failures_of_debuginfod_are_reported_once(directory):
     run, _, _ = stripped_run(directory)
     done = report("--view", "topdown", "--debuginfod", run.output, HOME=directory, DEBUGINFOD_URLS="")
