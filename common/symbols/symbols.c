@@ -237,6 +237,11 @@ static void open_shared(struct symbols *symbols, struct symbols_elf *debug, cons
     symbols->shared = open_by_id(request->debug_root ? request->debug_root : DEBUG_ROOT, id);
   if (!symbols->shared)
     symbols->shared = open_debuginfod(id, report);
+  if (!symbols->shared)
+    complain(report, SYMBOLS_UNREAD,
+             "debug data of '%s' are in part in '%s', which is missing or another one: names of inlined calls may be "
+             "missing; install it, or fetch it with hpcprof-lite --debuginfod",
+             request->path, name);
 }
 
 /* Reads the debug sections of a file, which may be NULL.  Sets *name and *fault for the first unreadable section. */

@@ -92,9 +92,13 @@ static uint64_t number_of(Dwarf_Attribute attribute)
   return dwarf_formsdata(attribute, &number, NULL) == DW_DLV_OK && number > 0 ? (uint64_t)number : 0;
 }
 
-static const char *string_of(Dwarf_Attribute attribute)
+static const char *string_of(const struct symbols_debug_file *file, Dwarf_Attribute attribute)
 {
   char *text = NULL;
+  Dwarf_Half form = 0;
+  dwarf_whatform(attribute, &form, NULL);
+  if (!file->shared && (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup))
+    return NULL; /* libdwarf returns a text that says so */
   return dwarf_formstring(attribute, &text, NULL) == DW_DLV_OK ? text : NULL;
 }
 
@@ -176,18 +180,19 @@ static uint64_t offset_of(Dwarf_Attribute attribute)
 }
 
 /* Takes an attribute that only units have. */
-static void take_unit_field(struct symbols_entry *f, Dwarf_Attribute attribute, Dwarf_Half name)
+static void take_unit_field(const struct symbols_debug_file *file, struct symbols_entry *f, Dwarf_Attribute attribute,
+                            Dwarf_Half name)
 {
   switch (name) {
   case DW_AT_stmt_list:
     f->has_lines = true;
     break;
   case DW_AT_comp_dir:
-    f->directory = string_of(attribute);
+    f->directory = string_of(file, attribute);
     break;
   case DW_AT_dwo_name:
   case DW_AT_GNU_dwo_name:
-    f->split_name = string_of(attribute);
+    f->split_name = string_of(file, attribute);
     break;
   case DW_AT_GNU_dwo_id:
     f->split_id = number_of(attribute);
@@ -222,11 +227,11 @@ static bool take_field(const struct symbols_debug_file *file, struct symbols_ent
     f->specification = reference_of(attribute, &f->specification_shared);
     break;
   case DW_AT_name:
-    f->name = string_of(attribute);
+    f->name = string_of(file, attribute);
     break;
   case DW_AT_linkage_name:
   case DW_AT_MIPS_linkage_name:
-    f->linkage = string_of(attribute);
+    f->linkage = string_of(file, attribute);
     break;
   case DW_AT_decl_file:
     f->decl_file = number_of(attribute);
@@ -241,7 +246,7 @@ static bool take_field(const struct symbols_debug_file *file, struct symbols_ent
     f->call_line = number_of(attribute);
     break;
   default:
-    take_unit_field(f, attribute, name);
+    take_unit_field(file, f, attribute, name);
   }
   return false;
 }

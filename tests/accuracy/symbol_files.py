@@ -194,6 +194,9 @@ def parts_that_debug_files_share_are_found_like_these(directory):
         shutil.move(file, os.path.join(directory, "cache", name, "debuginfo"))
     found, said = names(run, DEBUGINFOD_CACHE_PATH=os.path.join(directory, "cache"))
     assert {"leaf", "middle", "outer"} <= found and not said, (found, said)
+    shutil.rmtree(os.path.join(directory, "cache", shared_id))
+    found, said = names(run, DEBUGINFOD_CACHE_PATH=os.path.join(directory, "cache"))
+    assert not [name for name in found if "DW_FORM" in name] and "--debuginfod" in said, (found, said)
 
 
 @tap.case
