@@ -46,9 +46,9 @@ static int compare(const void *a, const void *b)
 /* Leaves return addresses of calls of other functions, direct and by pointers, below the caller's frame. */
 static NOINLINE void leave_words(int number)
 {
-  char text[512];
-  int length = snprintf(text, sizeof text, "%d %g", number, number * 1.5);
-  qsort(text, (size_t)length, 1, compare);
+  char text[200] = "";
+  snprintf(text, sizeof text, "%d %g", number, number * 1.5);
+  qsort(text, 50, 1, compare);
   sink = sink + text[0];
 }
 
@@ -60,7 +60,7 @@ static NOINLINE void caller_of_small(void)
 
 static NOINLINE void caller_by_pointer(void)
 {
-  void (*volatile function)(void (*)(void)) = small_frame;
+  void (*volatile function)(void (*)(void)) = other_register;
   function(called_back);
   sink = sink + 1;
 }

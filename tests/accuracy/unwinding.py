@@ -60,7 +60,7 @@ def assembler_in_a_region_is_called_by_its_caller(directory):
 def assembler_called_by_a_pointer_is_called_by_its_caller(directory):
     for compiler in COMPILERS:
         _, nodes = measure(directory, "serial", "pointer", compiler)
-        expected = ("main", "repeat", "[guessed] caller_by_pointer", "small_frame", "called_back", "leaf_work")
+        expected = ("main", "repeat", "[guessed] caller_by_pointer", "other_register", "called_back", "leaf_work")
         assert paths(nodes) == [expected], paths(nodes)
 
 

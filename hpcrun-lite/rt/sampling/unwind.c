@@ -449,6 +449,22 @@ static bool is_return_address(struct walk *walk, uint64_t address)
   return call_code_before(code, address, &target) != CALL_NONE || !memcmp(&at, sigreturn, sizeof sigreturn);
 }
 
+/* Is the frame at pc one that the call before a return address has called, as far as a direct call shows it? */
+static bool is_called(struct walk *walk, uint64_t address, uint64_t pc)
+{
+  uint8_t code[CALL_CODE_BYTES];
+  uint64_t target;
+  unw_word_t bytes;
+  struct call_stub stub;
+  unw_proc_info_t info;
+  if (access_mem(space, address - sizeof code, &bytes, 0, walk) != 0)
+    return false;
+  memcpy(code, &bytes, sizeof code);
+  if (call_code_before(code, address, &target) != CALL_DIRECT || call_code_at(target, &stub) == CODE_STUB)
+    return true;
+  return search_tables(space, pc, &info, 0, walk) == 0 && info.start_ip == target;
+}
+
 static bool on_stack(const struct thread_state *t, uint64_t sp)
 {
   return sp >= t->stack_low && sp <= t->stack_high;
@@ -471,6 +487,9 @@ static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frames, i
     more = 0;
   if (more > 0 && unverified && !walk->no_info && !is_return_address(walk, ip))
     more = -1; /* the guess was wrong */
+  if (more > 0 && walk->doubtful.frame && number > walk->doubtful.frame && !walk->no_info &&
+      !is_called(walk, ip, frame[-1].ip))
+    more = -1; /* so was a doubtful one, or a function has left no frame */
   if (more > 0)
     *frame = (struct frame){.ip = ip - 1, .sp = sp, .guessed = walk->unverified};
   return more;
