@@ -53,7 +53,6 @@ class Model:
         self.before, self.work, self.held = [], [], {}
         self.crowded = False  # there may be so many tasks that libgomp runs detached ones at once, and waits for them
         self.chunks, self.iterations, self.tasks, self.undeferred = {}, {}, {}, []
-        self.cancelled = Counter()  # [line] how many regions end there
         self.program = Instance("program", 0, None)
         task = Task(self.node((), self.program), self.program)
         self.run(made.main, task, {})
@@ -233,7 +232,6 @@ class Model:
     def run_team(self, statements, team, instance, values):
         for s in statements:
             if s.kind == "cancel":
-                self.cancelled[s.line] += 1
                 return
             together = getattr(self, "team_" + s.kind.replace(" ", "_"), None)
             if together:
