@@ -284,7 +284,6 @@ int ompt_register(ompt_set_callback_t set_callback)
       {ompt_callback_dependences, (ompt_callback_t)ompt_on_dependences},
       {ompt_callback_lock_init, (ompt_callback_t)ompt_on_lock_init},
       {ompt_callback_lock_destroy, (ompt_callback_t)ompt_on_lock_destroy},
-      {ompt_callback_cancel, (ompt_callback_t)on_cancel},
   };
   int missing = 0;
   for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
@@ -296,5 +295,7 @@ int ompt_register(ompt_set_callback_t set_callback)
     else if (!announced)
       __atomic_fetch_or(&measured_process.unseen, 1u << i, __ATOMIC_RELAXED);
   }
+  if (span_process.online)
+    set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel); /* without it, only places are less exact */
   return missing;
 }
