@@ -55,6 +55,13 @@ void fuzz_write(const char *name, const uint8_t *data, size_t size)
   free(path);
 }
 
+void fuzz_remove(const char *name)
+{
+  char *path = fuzz_path(name);
+  unlink(path);
+  free(path);
+}
+
 void fuzz_copy_measurement(void)
 {
   static uint8_t bytes[1 << 20];

@@ -12,6 +12,9 @@ char *fuzz_path(const char *name);
 /* Writes a file there; aborts on failure, since nothing would be tested. */
 void fuzz_write(const char *name, const uint8_t *data, size_t size);
 
+/* Removes that file, if it is there. */
+void fuzz_remove(const char *name);
+
 /* Copies the measurement file that the environment names in HPCPROF_FUZZ_MEASUREMENT to a.hpcrun there; aborts on
  * failure. */
 void fuzz_copy_measurement(void);

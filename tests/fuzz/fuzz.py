@@ -19,8 +19,11 @@ import tap
 from report import contents, golden_files
 
 MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
+SNAPSHOT = b"hpcrun-lite snapshot on node1\n1700\n2300\n"  # the processes that ran when it was taken
+# Measurements that are one run: of two ranks of MPI, of a rank that was killed, of programs with marks and counters.
+MIXED = (("basic", "constructs2"), ("basic", "killed", "constructs-killed"), ("marked", "marked-hostile", "basic"))
 # Targets, with the number of inputs in a short run: each takes some 2 to 5 s.
-TARGETS = {"measurement": 1000, "directory": 60, "graphlog": 170, "trace": 300, "counts": 300, "options": 650, "elf": 650,
+TARGETS = {"measurement": 1000, "directory": 80, "graphlog": 170, "trace": 300, "counts": 300, "options": 650, "elf": 650,
            "dwarf": 125, "configuration": 2000}
 # these differ only in their seeds: libdwarf runs in a child process, which libFuzzer does not see; traces with counts
 # are beside a measurement with counters
@@ -48,11 +51,15 @@ def programs(directory, *options):
 def seeds(target, directory):
     """The inputs that a target begins with."""
     measurements, logs, traces = golden_files(".hpcrun"), golden_files(".graph"), golden_files(".trace")
+    live = golden_files(".live")
     if target == "measurement":
-        return [contents(file) for files in measurements.values() for file in files]
+        return [contents(file) for found in (measurements, live) for files in found.values() for file in files]
     if target == "directory":
-        return [MARK.join(contents(file) for file in files + logs.get(name, []))
-                for name, files in measurements.items()]
+        several = [files + logs.get(name, []) + traces.get(name, [])
+                   for found in (measurements, live) for name, files in found.items()]
+        several += [[file for name in names for file in {**measurements, **live}[name]] for names in MIXED]
+        return [MARK.join([contents(file) for file in files] + marker)
+                for files in several for marker in ([], [SNAPSHOT])[:2 if files[0].endswith(".live") else 1]]
     if target == "graphlog":
         return [contents(file) for files in logs.values() for file in files]
     if target in ("trace", "counts"):
