@@ -152,8 +152,27 @@ static void mark_met(struct catalog *catalog, struct contexts *contexts)
     contexts_value(contexts, i, column, 1);
 }
 
-/* Adds what the process has in the whole run to the contexts, so that their rows have the same numbers in any part. */
-static void add_whole(struct work *work, uint32_t number, struct contexts *contexts)
+static uint64_t *copy_blocked(const struct profile_process *process)
+{
+  uint64_t *blocked_ns = xcalloc(process->threads_count, sizeof *blocked_ns);
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    blocked_ns[i] = process->threads[i].blocked_ns;
+  return blocked_ns;
+}
+
+/* blocked_ns: of the whole run's threads, before the rest of their lives was split. */
+static void take_rests(const struct range *range, const struct profile_process *whole, const uint64_t *blocked_ns,
+                       struct profile_process *part)
+{
+  if (!range || !part->usable || part->threads_count != whole->threads_count)
+    return;
+  for (uint32_t i = 0; i < part->threads_count; i++)
+    range_take_rest(range, i, &whole->threads[i], blocked_ns[i], &part->threads[i]);
+}
+
+/* Adds what the process has in the whole run to the contexts, so that their rows have the same numbers in any part.
+ * range: of the part. */
+static void add_whole(struct work *work, uint32_t number, const struct range *range, struct contexts *contexts)
 {
   assert(number < work->slice->count);
   const char *path = work->slice->paths[number];
@@ -164,7 +183,10 @@ static void add_whole(struct work *work, uint32_t number, struct contexts *conte
   if (!read_open(path, &ignored, &process, &file)) {
     struct contexts whole;
     contexts_init(&whole);
+    uint64_t *blocked_ns = copy_blocked(&process);
     stitch_file(file, &process, &work->profile->catalog, work->slice->baseline, &whole, 1, &ignored);
+    take_rests(range, &process, blocked_ns, &work->profile->processes[number]);
+    free(blocked_ns);
     mark_met(&work->profile->catalog, &whole);
     whole.shares_count = whole.constructs_count = 0; /* those of the part count */
     contexts_merge(contexts, &whole);
@@ -199,9 +221,9 @@ static void merge_file(struct work *work, uint32_t number, struct contexts *cont
   if (!work->slice->part || take_part(work->slice->part, file, process, problems, &range))
     stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
   read_close(file);
-  range_close(range);
   if (work->slice->part)
-    add_whole(work, number, contexts);
+    add_whole(work, number, range, contexts);
+  range_close(range);
 }
 
 static void merge_job(void *argument, uint32_t job, unsigned worker)

@@ -1,10 +1,12 @@
 /* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
  * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal, with
- * `kill-serial` at the end of serial_part(), with `kill-locked` while a thread waits for a lock. */
+ * `kill-serial` at the end of serial_part(), with `kill-locked` while a thread waits for a lock; with `sleep` it sleeps
+ * beside the second phase in a system call that the tool does not see. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +24,16 @@ static void spin(int ms)
       sum += i;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   } while (now.tv_sec * 1000000000ll + now.tv_nsec < end);
+}
+
+/* Not by way of libc's functions. */
+static void sleep_unseen(int ms)
+{
+  const struct timespec nap = {0, ms * 1000000l};
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(SYS_nanosleep), "D"(&nap), "S"(NULL) : "rcx", "r11", "memory");
+  if (result)
+    puts("no sleep");
 }
 
 static void pause_between(void)
@@ -90,6 +102,8 @@ int main(int argc, char **argv)
     killed_locked();
   pause_between();
   serial_part();
+  if (!strcmp(how, "sleep"))
+    sleep_unseen(60);
   if (!strcmp(how, "kill-serial"))
     kill(getpid(), SIGKILL);
   pause_between();

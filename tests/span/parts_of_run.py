@@ -10,7 +10,7 @@ from report import report
 
 TRACED = ("-t", "-e", "task-clock@f1000")
 FUNCTIONS = ("uneven_part", "serial_part", "locked_part", "task_part")
-THREAD_TIMES = ("lockwait_s", "idle_s", "cpu_s", "wall_s", "tool_s")
+THREAD_TIMES = ("lockwait_s", "idle_s", "cpu_s", "wall_s", "tool_s", "blocked_s", "core_wait_s")
 CONSTRUCT_TIMES = ("exec_s", "body_s", "enter_s", "exit_barrier_s", "startup_s", "shutdown_s", "task_s", "single_s")
 SLACK_S = 50e-6  # between a table and the trace, which rounds the start of each state to 32 ticks
 ROUNDINGS_S = 5e-6  # of ticks to ns in each part and record, however long they are
@@ -156,6 +156,17 @@ def adjacent_parts_add_up(directory):
         assert samples == all_samples, (samples, all_samples)
         work = sum((sums(rows, names, ("work_excl_s",)) for rows in tables), collections.Counter())
         assert_near(work, sums(whole, names, ("work_excl_s",)), 1e-6)  # roundings to the last digit shown
+
+
+@tap.case
+def blocked_time_adds_up(directory):
+    """Also that of a sleep that is known from the rest of the thread's life only."""
+    for options in (TRACED, ("-t", "-e", "wall@f1000")):
+        run = measure(directory, "sleep", options=options)
+        whole, last = threads(run.view("threads")), max(float(row["wall_s"]) for row in run.view("threads"))
+        for step in range(1, 20):
+            parts = [threads(run.view("threads", *part)) for part in limits([last * step / 20])]
+            assert_near(sum(parts, collections.Counter()), whole, SLACK_S)
 
 
 @tap.case

@@ -441,7 +441,8 @@ static void take_thread(const struct range *range, const struct range_thread *fr
   thread->paused_ns = MIN(thread->paused_ns, model_rounded((double)from->gap_ticks * tick));
   thread->unsampled_ns = thread->unsampled_cpu_ns = 0; /* when that was is not known */
   thread->cpu_ns = share_of(thread->cpu_ns, from->weight, life, complete);
-  thread->tool_ns = share_of(thread->tool_ns, from->tool_ns, life, complete);
+  thread->tool_ns = MIN(share_of(thread->tool_ns, from->tool_ns, life, complete),
+                        profile_measured_ns(thread->wall_ns, thread->paused_ns));
   thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
   if (from->with_constructs)
@@ -487,4 +488,18 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
   if (dropped && gap_ticks)
     problems_add(problems, "%s: the trace lacks %.3f s of the threads' time in this part, which is left out",
                  process->path, (double)gap_ticks * process->workspan.tick_ns / 1e9);
+}
+
+void range_take_rest(const struct range *range, uint32_t position, const struct profile_thread *whole,
+                     uint64_t blocked_ns, struct profile_thread *thread)
+{
+  assert(position < range->count);
+  const struct range_thread *from = &range->threads[position];
+  if (from->samples_all != whole->samples)
+    return; /* the trace lacks some: then the part has what is left of its own */
+  struct range_amount life = {thread->wall_ns, whole->wall_ns};
+  thread->core_wait_ns = range_share_of(whole->core_wait_ns, from->delayed.all ? from->delayed : life);
+  thread->blocked_ns = model_rounded((double)from->blocked_ticks * from->tick_ns);
+  model_add(&thread->blocked_ns,
+            range_share_of(model_difference(whole->blocked_ns, blocked_ns), from->slept.all ? from->slept : life));
 }

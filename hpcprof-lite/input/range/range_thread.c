@@ -139,10 +139,27 @@ static bool begins_region(const struct range_thread *thread, uint64_t code)
   return construct_is_region(construct->kind) && !read_is_link(construct);
 }
 
+/* The ticks until then in which the thread waited. */
+static uint64_t waited_until(const struct range_waited *waited, uint64_t at)
+{
+  return model_sum(waited->waited, model_difference(MIN(at, waited->end), waited->begin));
+}
+
+static void begin_state(struct range_thread *thread, const struct trace_event *event)
+{
+  struct range_waited *waited = &thread->waited;
+  const struct range_code *code = range_thread_code(thread, event->code);
+  waited->waited = waited_until(waited, waited->end);
+  bool waits = event->kind == TRACE_EVENT_GAP || event->blocked || (code && code->site != MODEL_NONE);
+  waited->begin = waits ? event->begin_ticks : 0;
+  waited->end = waits ? event->end_ticks : 0;
+}
+
 void range_thread_state(struct range_thread *thread, const struct range_wait_sites *sites,
                         const struct trace_event *event)
 {
   assert(event->begin_ticks <= event->end_ticks);
+  begin_state(thread, event);
   struct range_code *code = range_thread_code(thread, event->code);
   uint64_t own_all = event->own_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
   if (event->kind == TRACE_EVENT_GAP) {
@@ -183,9 +200,34 @@ static void add(struct range_amount *amount, uint64_t more, bool in)
   range_add(amount, in ? more : 0, more);
 }
 
+/* Adds what belongs to no moment of an interval. */
+static void spread(const struct range_thread *thread, struct range_amount *amount, uint64_t ns, uint64_t begin,
+                   uint64_t end)
+{
+  double share = end > begin ? (double)inside(thread, begin, end) / (double)(end - begin) : is_inside(thread, begin);
+  range_add(amount, model_rounded((double)ns * share), ns);
+}
+
+/* The time since the sample before, as far as the thread had no processor. */
+static void add_rest(struct range_thread *thread, const struct trace_event *event, uint64_t weight)
+{
+  bool waited = event->sample == TRACELOG_IDLE || event->sample == TRACELOG_LOCKWAIT;
+  uint64_t until = waited_until(&thread->waited, event->begin_ticks), begin = event->last_ticks;
+  uint64_t ticks =
+      model_difference(model_difference(event->begin_ticks, begin), model_difference(until, thread->waited.at_sample));
+  uint64_t known = model_sum(event->tool_ns, event->delay_ns);
+  if (thread->timed && !waited)
+    model_add(&known, weight);
+  thread->waited.at_sample = until;
+  spread(thread, &thread->delayed, event->delay_ns, begin, event->begin_ticks);
+  spread(thread, &thread->slept, model_difference(model_rounded((double)ticks * thread->tick_ns), known), begin,
+         event->begin_ticks);
+}
+
 /* Counts a sample of any kind in the record of the thread. */
 static void count_sample(struct range_thread *thread, const struct trace_event *event, uint64_t weight, bool in)
 {
+  add_rest(thread, event, weight);
   add(&thread->weight, thread->timed ? weight : 0, in);
   add(&thread->tool_ns, event->tool_ns, in);
   add(&thread->delay_ns, event->delay_ns, in);

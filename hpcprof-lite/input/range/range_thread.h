@@ -39,6 +39,12 @@ struct range_share {
   struct format_share share;
 };
 
+/* The time of a thread that it did not wait, while its trace is read: a state that began last is not in `waited`. */
+struct range_waited {
+  uint64_t waited, at_sample; /* ticks: until the last state began, and until the last sample */
+  uint64_t begin, end;        /* of the last state, if the thread waited, or nothing is known of it; else 0, 0 */
+};
+
 struct range_thread {
   const struct profile_thread *record;
   struct profile_thread part; /* its record in the part: sums over samples and states */
@@ -71,6 +77,9 @@ struct range_thread {
   size_t waits_room, shares_room, more_room;
   struct hash_map wait_map, share_map;
   struct range_amount weight, tool_ns, delay_ns;
+  struct range_waited waited;
+  struct range_amount delayed,
+      slept; /* ns, each spread over the time between two samples: of delay_ns; in no category */
   uint64_t blocked_ticks, region_ticks, gap_ticks;
   uint64_t samples_all, states, unknown; /* in the whole trace; unknown: samples in contexts that do not exist */
 };
