@@ -146,6 +146,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
   static const uint64_t codes_max = (uint64_t)UINT32_MAX * FORMAT_TIMES; /* of constructs, see construct_open */
   thread->stored = *record;
   thread->paused_ns = MIN(record->paused_ns, record->wall_ns);
+  /* a thread's first sample stands for a period at least, which may be longer than its life */
+  thread->tool_ns = MIN(record->tool_ns, profile_measured_ns(record->wall_ns, thread->paused_ns));
   thread->construct_since = record->construct_open < codes_max ? record->construct_since : 0;
   thread->construct_open = record->construct_open % (codes_max + FORMAT_TIMES);
 }

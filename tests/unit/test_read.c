@@ -221,6 +221,28 @@ static void test_sound_file_has_no_problems(void **state)
   profile_release(&profile);
 }
 
+/* A thread's first sample stands for a period at least.  If it falls into the tool, and the thread ends before the
+ * period, the tool was not there for longer than the thread lived and was measured. */
+static void test_tool_time_is_within_the_life(void **state)
+{
+  struct profile profile;
+  char *paths[] = {path};
+  make(*(const enum compose_form *)*state);
+  compose.thread.wall_ns = 1000;
+  compose.thread.paused_ns = 300;
+  compose.thread.tool_ns = 5000000;
+  compose_thread(&compose, 3);
+  compose.thread.tool_ns = 600;
+  compose_thread(&compose, 4);
+  compose_end(&compose);
+  assert_true(compose_write(&compose, path));
+  assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
+  assert_int_equal(profile.processes[0].threads_count, 4);
+  assert_int_equal(profile.processes[0].threads[2].tool_ns, 700);
+  assert_int_equal(profile.processes[0].threads[3].tool_ns, 600);
+  profile_release(&profile);
+}
+
 static int make_file(void **state)
 {
   (void)state;
@@ -241,6 +263,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_prestate(test_sound_file_has_no_problems, &packed),
       cmocka_unit_test_prestate(test_sound_file_has_no_problems, &zstd),
       cmocka_unit_test_prestate(test_sound_file_has_no_problems, &live),
+      cmocka_unit_test_prestate(test_tool_time_is_within_the_life, &packed),
+      cmocka_unit_test_prestate(test_tool_time_is_within_the_life, &live),
       cmocka_unit_test_prestate(test_mutations, &packed),
       cmocka_unit_test_prestate(test_mutations, &zstd),
       cmocka_unit_test_prestate(test_mutations, &live),
