@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, combinations, libomps, near, tap
+from measured import Measurement, build, combinations, libomps, near, openmp_flags, tap
 
 UNIT = 0.04
 OPTIONS = ("-e", "task-clock@f50")  # samples are not needed
@@ -354,6 +354,62 @@ def counts_equal_those_of_another_tool(directory):
                 found[row["kind"]] += int(row["exec_count"])
         expected["taskgroup"] -= expected["taskloop"]  # a taskloop's own
         assert {kind: found[kind] for kind in expected} == expected, (library, command[1:], found)
+
+
+LIVES = """
+#include "hpcrun-lite.h"
+#include <omp.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *foreign(void *unused) { usleep(30000); return unused; }
+static void regions(void)
+{
+#pragma omp parallel num_threads(2)
+  { usleep(5000);
+#pragma omp critical
+    usleep(3000); }
+}
+int main(void)
+{
+  pthread_t thread;
+  int status;
+  pid_t child = fork();
+  if (child == 0) { regions(); return 0; }
+  waitpid(child, &status, 0);
+  pthread_create(&thread, NULL, foreign, NULL);
+  regions();
+  hpcrun_lite_stop();
+  regions();
+  hpcrun_lite_start();
+  regions();
+  pthread_join(thread, NULL);
+  return status;
+}
+"""
+
+
+@tap.case
+def the_region_tree_is_the_threads_lives(directory):
+    """Without the pauses of measuring, and without threads that never enter a region; also of a forked child."""
+    for compiler in COMPILERS:
+        place = os.path.join(directory, compiler)
+        os.mkdir(place)
+        tap.need_program(compiler)
+        program = tap.compile_c(place, "lives", LIVES, *openmp_flags(compiler), "-I", tap.INCLUDE, "-lpthread", "-ldl",
+                                compiler=compiler)
+        constructs = Constructs(place, program)
+        found = collections.Counter()
+        for row in constructs.run.view("region-tree"):
+            found[row["thread"]] += float(row["excl_s"])
+        threads = dict(enumerate(constructs.run.view("threads"), 1))
+        assert len(threads) == 5 and len(found) == 5, (threads, found)  # SUM, and not the foreign one
+        for thread in set(found) - {"SUM"}:
+            row = threads[int(thread)]
+            life = float(row["wall_s"]) - number(row["paused_s"])
+            assert abs(found[thread] - life) < 5e-6, (compiler, thread, found, row)
+        assert abs(found["SUM"] - sum(found[thread] for thread in set(found) - {"SUM"})) < 5e-6, found
+        assert any(number(row["paused_s"]) > 0.01 for row in threads.values()), threads
 
 
 tap.main()
