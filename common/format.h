@@ -64,8 +64,9 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(INDEX, "index", uint8_t)            /* bytes: a part of the index of a trace; owner 0: struct format_index */      \
   T(MARKS, "marks", struct format_mark) /* what the program marked, in the order of time */                            \
   T(USER_COUNTS, "user counts", struct format_user_count) /* a thread's sums of the program's counters */              \
-  T(COUNTS, "counts", uint64_t) /* a record is uint64_t[2 * number of counters + 1]: counts of a record of             \
-                            FORMAT_CONSTRUCTS, see doc/format.md */
+  T(COUNTS, "counts", uint64_t)       /* a record is uint64_t[2 * number of counters + 1]: counts of a record of       \
+                                  FORMAT_CONSTRUCTS, see doc/format.md */                                              \
+  T(CODE, "code", struct format_code) /* checksums of code of modules without a build id */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
@@ -213,9 +214,22 @@ enum format_module_flag {
   F(uint32_t, path)          /* string */                                                                              \
   F(uint32_t, flags)         /* enum format_module_flag */                                                             \
   F(uint32_t, build_id_size) /* bytes; 0 if there is none */                                                           \
-  A(uint8_t, build_id, 20)
+  A(uint8_t, build_id, 20)                                                                                             \
+  F(uint64_t, file_size)    /* bytes; 0: not known */                                                                  \
+  F(uint64_t, file_time_ns) /* of its last change, CLOCK_REALTIME; 0: not known */                                     \
+  F(uint64_t, headers)      /* without a build id: checksum of program headers and dynamic section; 0: not known */
 struct format_module {
   FORMAT_MODULE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+/* Code of a module without a build id (common/file_identity.h). */
+#define FORMAT_CODE_FIELDS(F, A)                                                                                       \
+  F(uint32_t, module)                                                                                                  \
+  F(uint32_t, bytes)                                                                                                   \
+  F(uint64_t, offset)   /* in the module, as in nodes: of the page, or of the first code in it */                      \
+  F(uint64_t, checksum) /* of that many bytes */
+struct format_code {
+  FORMAT_CODE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* What is known of a region's creation context. */
@@ -628,6 +642,7 @@ struct format_index_region {
   R(format_process, FORMAT_PROCESS_FIELDS)                                                                             \
   R(format_metric, FORMAT_METRIC_FIELDS)                                                                               \
   R(format_module, FORMAT_MODULE_FIELDS)                                                                               \
+  R(format_code, FORMAT_CODE_FIELDS)                                                                                   \
   R(format_region, FORMAT_REGION_FIELDS)                                                                               \
   R(format_node, FORMAT_NODE_FIELDS)                                                                                   \
   R(format_thread, FORMAT_THREAD_FIELDS)                                                                               \

@@ -167,10 +167,12 @@ static int show_live(struct job *job, bool speaks)
   int status = job_choose_directories(&job->options, speaks);
   if (status || !speaks)
     return status;
-  const struct live_request request = {.directories = job->options.input.directories,
-                                       .directories_count = job->options.input.count,
-                                       .baseline = job->options.baseline,
-                                       .view = views[job->options.view].live};
+  const struct live_request request = {
+      .directories = job->options.input.directories,
+      .directories_count = job->options.input.count,
+      .baseline = job->options.baseline,
+      .where = {.directories = job->options.symbols.list, .directories_count = job->options.symbols.count},
+      .view = views[job->options.view].live};
   if (!live_run(&request, message, sizeof message))
     return EXIT_FINE;
   job_print_error("%s", message);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "hpcrun-lite/output/packer.h"
+#include "hpcrun-lite/output/symbol_files.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/process.h"
@@ -36,6 +37,8 @@ void measurement_begin(void)
   task_context_start();
   span_start();
   writer_begin();
+  if (config.keep_symbols && rt.pid == config.first_pid)
+    symbol_files_keep(false); /* of the executable, in case the process is killed */
 }
 
 /* Files take descriptors, and the program may have used up its limit.  Only where measuring ends, or an exec follows:
@@ -134,6 +137,8 @@ void measurement_finish(bool in_exec)
     else
       packer_discard(graph_log_file()); /* without callbacks there is no graph */
     packer_run(trace_file());
+    if (config.keep_symbols)
+      symbol_files_keep(true);
   } else {
     discard_files();
   }
@@ -149,6 +154,8 @@ void measurement_write_for_exec(void)
   quiesce_publish_regions();
   quiesce_close(false);
   if (files_needed()) {
+    if (config.keep_symbols)
+      symbol_files_keep(true);
     write_tables(false); /* the graph log is not packed: its live form can be read, and the exec may fail */
   } else {
     discard_files();

@@ -177,6 +177,33 @@ bool callees_by_register(const struct callees *callees, uint64_t return_address)
   return false;
 }
 
+/* Bytes of a call by way of a register or memory that begins there: operation code, ModRM, then what that asks for. */
+static size_t indirect_call_bytes(const uint8_t *code)
+{
+  unsigned mode = code[1] >> 6, operand = code[1] & 7;
+  if (code[0] != 0xff || (code[1] & 0x38) != 0x10)
+    return 0;
+  if (mode == 3)
+    return 2;
+  bool index = operand == 4; /* a SIB byte follows */
+  bool wide = mode == 2 || (mode == 0 && (operand == 5 || (index && (code[2] & 7) == 5)));
+  return 2 + index + (wide ? 4u : mode == 1);
+}
+
+bool callees_ends_call(const struct callees *callees, uint64_t return_address)
+{
+  enum { LONGEST = 7 };
+  uint8_t code[WINDOW];
+  if (return_address < LONGEST || read_code(callees, return_address - LONGEST, return_address, code) != LONGEST)
+    return !segment_of(callees, return_address - 1);
+  if (code[LONGEST - CALL_BYTES] == CALL)
+    return true;
+  for (size_t i = 0; i + 2 <= LONGEST; i++)
+    if (indirect_call_bytes(code + i) == LONGEST - i)
+      return true;
+  return false;
+}
+
 unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *ends, unsigned max)
 {
   assert(ends && max);

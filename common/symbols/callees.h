@@ -29,6 +29,9 @@ unsigned callees_jumped(const struct callees *callees, uint64_t address, bool be
  * or a table names. */
 bool callees_by_register(const struct callees *callees, uint64_t return_address);
 
+/* Returns whether the bytes before an address can be a call instruction, or are not in the file. */
+bool callees_ends_call(const struct callees *callees, uint64_t return_address);
+
 /* Writes at most `max` addresses that the function at `low` loads into registers before that call, and returns their
  * number.  The first *direct ones are surely the first argument: loaded into its register since the call before, the
  * last one first, or the only one loaded into the register from which it is set.  If there may be others than those

@@ -19,14 +19,17 @@
 #include "common/symbols/symbols_dwarf.h"
 #include "common/symbols/symbols_elf.h"
 #include "common/symbols/symbols_embedded.h"
+#include "common/symbols/symbols_identity.h"
 #include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_names.h"
+#include "common/symbols/symbols_search.h"
 #include "common/symbols/symbols_ranges.h"
 #include "common/symbols/symbols_table.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+#define REMEDY "; give a directory that has it with --symbols, or measure with --keep-symbols"
 
-enum { PATH_SIZE = 4096, ID_TEXT_SIZE = 2 * 64 + 1, BUILD_ID_MAX = 64 };
+enum { PATH_SIZE = 4096, BUILD_ID_MAX = SYMBOLS_ID_BYTES };
 
 /* Look-ups change it, guarded by the lock. */
 struct symbols {
@@ -64,37 +67,24 @@ __attribute__((format(printf, 3, 4))) static void complain(struct report *report
   va_end(arguments);
 }
 
-static void id_text(struct symbols_bytes id, char text[ID_TEXT_SIZE])
-{
-  assert(id.data || !id.size);
-  text[0] = 0;
-  for (size_t i = 0; i < id.size && i < BUILD_ID_MAX; i++)
-    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
-}
-
 static bool same_bytes(struct symbols_bytes a, struct symbols_bytes b)
 {
   return a.size == b.size && !memcmp(a.data, b.data, a.size);
 }
 
-/* Opens the module's own file, if its build id is the one that was measured. */
+/* Opens the module's own file, if it is the one that was measured. */
 static void open_program(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
-  char reason[PATH_SIZE + 128], found_text[ID_TEXT_SIZE], wanted_text[ID_TEXT_SIZE];
+  char reason[PATH_SIZE + 128];
   symbols->program = symbols_elf_open(request->path, reason, sizeof reason);
   if (!symbols->program) {
-    complain(report, SYMBOLS_UNREADABLE, "%s", reason);
+    complain(report, SYMBOLS_UNREADABLE, "%s" REMEDY, reason);
     return;
   }
-  struct symbols_bytes wanted = {request->build_id, request->build_id ? request->build_id_size : 0};
-  struct symbols_bytes found = symbols_elf_build_id(symbols->program);
-  if (!wanted.size || same_bytes(found, wanted))
+  if (symbols_identity_check(symbols->program, request->path, request, reason, sizeof reason))
     return;
-  id_text(found, found_text);
-  id_text(wanted, wanted_text);
-  complain(report, SYMBOLS_MISMATCH,
-           "'%s' is not the file that was measured (build id %s, measured %s): its names are not used; measure again",
-           request->path, found.size ? found_text : "missing", wanted_text);
+  complain(report, SYMBOLS_MISMATCH, "'%s' is not the file that was measured (%s): its names are not used" REMEDY,
+           request->path, reason);
   symbols_elf_close(symbols->program);
   symbols->program = NULL;
 }
@@ -120,10 +110,10 @@ static struct symbols_elf *open_with_id(const char *path, struct symbols_bytes w
 /* Opens the separate debug file of a build id, below the debug root. */
 static struct symbols_elf *open_by_id(const char *root, struct symbols_bytes id)
 {
-  char path[PATH_SIZE], text[ID_TEXT_SIZE];
+  char path[PATH_SIZE], text[SYMBOLS_ID_TEXT];
   if (id.size < 2 || id.size > BUILD_ID_MAX)
     return NULL;
-  id_text(id, text);
+  symbols_identity_text(id, text);
   int length = snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, text, text + 2);
   return length > 0 && (size_t)length < sizeof path ? open_with_id(path, id) : NULL;
 }
@@ -147,9 +137,11 @@ static struct symbols_elf *open_linked(const char *path, struct symbols_bytes id
 }
 
 /* Opens the separate debug file that .gnu_debuglink names, in the directories in which debuggers look. */
-static struct symbols_elf *open_by_link(struct symbols *symbols, const char *program, const char *root)
+static struct symbols_elf *open_by_link(struct symbols *symbols, const struct symbols_request *request,
+                                        const char *root)
 {
   assert(symbols->program);
+  const char *program = request->path;
   struct symbols_bytes link = symbols_elf_section(symbols->program, ".gnu_debuglink", NULL);
   struct symbols_cursor c = symbols_cursor_at(link, 0, UINT64_MAX);
   const char *name = symbols_cursor_string(&c);
@@ -165,6 +157,11 @@ static struct symbols_elf *open_by_link(struct symbols *symbols, const char *pro
   struct symbols_elf *file = NULL;
   if (c.bad || !*name || strchr(name, '/'))
     return NULL;
+  for (size_t i = 0; request->search && i < request->search->directories_count && !file; i++) {
+    int length = snprintf(path, sizeof path, "%s/%s", request->search->directories[i], name);
+    if (length > 0 && (size_t)length < sizeof path)
+      file = open_linked(path, symbols_elf_build_id(symbols->program), crc);
+  }
   for (size_t i = 0; i < sizeof locations / sizeof *locations && !file; i++) {
     int length = snprintf(path, sizeof path, "%s%.*s%s%s/%s", locations[i].before, directory, program,
                           locations[i].behind, locations[i].inside, name);
@@ -183,11 +180,11 @@ static bool has_section(struct symbols_elf *file, const char *name)
 /* Opens the debug file of a build id that debuginfod has: from its cache, or from servers if that is allowed. */
 static struct symbols_elf *open_debuginfod(struct symbols_bytes id, struct report *report)
 {
-  char path[PATH_SIZE], text[ID_TEXT_SIZE];
+  char path[PATH_SIZE], text[SYMBOLS_ID_TEXT];
   const char *fault = NULL;
   if (!id.size)
     return NULL;
-  id_text(id, text);
+  symbols_identity_text(id, text);
   struct symbols_elf *file = symbols_debuginfod_cached(text, path, sizeof path) ? open_with_id(path, id) : NULL;
   if (file)
     return file;
@@ -201,18 +198,22 @@ static struct symbols_elf *open_debuginfod(struct symbols_bytes id, struct repor
 }
 
 /* Looks for a separate debug file, unless the program's own file has all information.  This is the order of the places:
- * the debug root, what the program names, and debuginfod. */
+ * the directories of --symbols, the debug root, what the program names, and debuginfod. */
 static void open_debug(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
+  char path[PATH_SIZE];
   const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
   struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
   if (has_section(symbols->program, ".symtab") && has_section(symbols->program, ".debug_info"))
     return;
   if (!id.size && symbols->program)
     id = symbols_elf_build_id(symbols->program);
-  symbols->debug = open_by_id(root, id);
+  for (unsigned i = 0; id.size && !symbols->debug && symbols_search_debug(request, id, i, path, sizeof path); i++)
+    symbols->debug = open_with_id(path, id);
+  if (!symbols->debug)
+    symbols->debug = open_by_id(root, id);
   if (!symbols->debug && symbols->program)
-    symbols->debug = open_by_link(symbols, request->path, root);
+    symbols->debug = open_by_link(symbols, request, root);
   if (!symbols->debug)
     symbols->debug = open_debuginfod(id, report);
 }

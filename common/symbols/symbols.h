@@ -11,20 +11,11 @@
 #define COMMON_SYMBOLS_SYMBOLS_H
 
 #include "common/symbols/symbols_location.h"
+#include "common/symbols/symbols_request.h"
 
 #include <stddef.h>
 
 struct symbols;
-
-struct symbols_request {
-  const char *path;        /* the file that was mapped; it may have been removed or replaced since */
-  const uint8_t *build_id; /* as measured; a file with another one is not used                     */
-  uint32_t build_id_size;  /* bytes; 0: unknown, the file is used as it is                         */
-  const char *debug_root;  /* directory of separate debug files; NULL: /usr/lib/debug              */
-  const uint32_t *offsets; /* the addresses to be looked up, ascending; NULL: any.  Only functions with one of these
-                              are read completely, and only the lines of their units               */
-  uint32_t offset_count;
-};
 
 enum symbols_error {
   SYMBOLS_OK = 0,

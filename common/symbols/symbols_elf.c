@@ -325,6 +325,15 @@ void symbols_elf_code(struct symbols_elf *file, struct symbols_ranges *code)
       symbols_ranges_add(code, (struct symbols_range){segment.p_vaddr, segment.p_vaddr + segment.p_memsz, 0, 0});
 }
 
+bool symbols_elf_has_code(struct symbols_elf *file)
+{
+  GElf_Shdr header;
+  for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header))
+    if (header.sh_type == SHT_PROGBITS && header.sh_flags & SHF_EXECINSTR)
+      return true;
+  return false;
+}
+
 static void add_symbol(struct symbols_symbols *out, const struct symbols_symbol *symbol)
 {
   *XAPPEND(out->symbols, out->count, out->room) = *symbol;

@@ -53,6 +53,9 @@ struct symbols_bytes symbols_elf_build_id(struct symbols_elf *elf);
 /* Adds the address ranges of executable code. */
 void symbols_elf_code(struct symbols_elf *elf, struct symbols_ranges *code);
 
+/* Whether the file has code: a separate debug file has none. */
+bool symbols_elf_has_code(struct symbols_elf *elf);
+
 enum symbols_elf_table { SYMBOLS_ELF_FULL, SYMBOLS_ELF_DYNAMIC };
 
 /* Adds the functions of .symtab or .dynsym.  Returns their number. */

@@ -100,6 +100,9 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
   run->options.comparison.conditions = NULL;
   run->options.comparison.conditions_count = 0;
   run->options.source_paths.list = NULL;
+  run->options.symbols.list = xcalloc(options->symbols.count, sizeof *options->symbols.list);
+  for (uint32_t i = 0; i < options->symbols.count; i++)
+    run->options.symbols.list[i] = options->symbols.list[i];
   run->ranks = (struct ranks){.size = 1};
   int status = gather(run);
   if (run->status)

@@ -57,9 +57,7 @@ void run_map_init(const struct job *run, struct job *job, struct run_map *map)
   map->columns = xcalloc(columns, sizeof *map->columns);
   map->map = (struct compare_map){map->functions, map->modules, map->columns, &job->names, NULL, 0};
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
-    const struct catalog_module *module = &catalog->modules[i];
-    map->modules[i] =
-        catalog_add_module(&job->profile.catalog, module->path, module->build_id, module->build_id_size, module->flags);
+    map->modules[i] = catalog_add_same(&job->profile.catalog, &catalog->modules[i]);
     if (map->modules[i] == MODEL_NONE) /* more than can be numbered */
       xalloc_die();
   }

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 256, LIST_BYTES = 320, DEFAULT_NODES = 2000 };
@@ -253,10 +254,21 @@ static int take_grain_limit(const struct taken *taken)
 
 static int take_source_path(const struct taken *taken)
 {
-  struct options_source_paths *paths = &taken->options->source_paths;
+  struct options_directories *paths = &taken->options->source_paths;
   *XAPPEND(paths->list, paths->count, paths->room) = taken->text;
   if (!*taken->text)
     return fail(taken, "option '--source-path' needs a directory");
+  return 0;
+}
+
+static int take_symbols(const struct taken *taken)
+{
+  struct options_directories *paths = &taken->options->symbols;
+  struct stat status;
+  *XAPPEND(paths->list, paths->count, paths->room) = taken->text;
+  if (stat(taken->text, &status) || !S_ISDIR(status.st_mode))
+    return fail(taken, "cannot use '--symbols %s': it is no directory; give one that holds binaries or debug files",
+                taken->text);
   return 0;
 }
 
@@ -338,6 +350,7 @@ void options_release(struct options *options)
   free(options->comparison.conditions);
   free(options->scenarios.list);
   free(options->source_paths.list);
+  free(options->symbols.list);
 }
 
 /* Without --view, the first operand is the view if it is the name of one. */

@@ -83,7 +83,7 @@ struct options_scenarios {
   uint32_t count;
   size_t room;
 };
-struct options_source_paths {
+struct options_directories {
   const char **list;
   uint32_t count;
   size_t room;
@@ -158,7 +158,7 @@ struct options {
   struct options_range range;
   struct options_limits limits;
   struct options_scenarios scenarios; /* --what-if */
-  struct options_source_paths source_paths;
+  struct options_directories source_paths, symbols;
   struct options_grains grains;
   struct options_comparison comparison;
 };

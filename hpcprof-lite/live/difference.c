@@ -145,11 +145,8 @@ static void map_numbers(struct profile *before, const struct profile *now, struc
   numbers->modules = xcalloc(catalog->modules_count, sizeof *numbers->modules);
   numbers->columns = xcalloc(catalog->columns_count, sizeof *numbers->columns);
   numbers->nodes = xcalloc(now->contexts.count, sizeof *numbers->nodes);
-  for (uint32_t i = 0; i < catalog->modules_count; i++) {
-    const struct catalog_module *module = &catalog->modules[i];
-    numbers->modules[i] =
-        catalog_add_module(&before->catalog, module->path, module->build_id, module->build_id_size, 0);
-  }
+  for (uint32_t i = 0; i < catalog->modules_count; i++)
+    numbers->modules[i] = catalog_add_same(&before->catalog, &catalog->modules[i]);
   for (uint32_t i = 0; i < catalog->columns_count; i++)
     numbers->columns[i] =
         catalog_same_column(before->catalog.columns, before->catalog.columns_count, &catalog->columns[i]);

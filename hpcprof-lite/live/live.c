@@ -275,6 +275,7 @@ int live_run(const struct live_request *request, char *message, size_t size)
   struct live live = {.source = {.directories = request->directories,
                                  .directories_count = request->directories_count,
                                  .baseline = request->baseline,
+                                 .where = request->where,
                                  .between = serve_keys},
                       .picture = {.directory = request->directories[0], .view = request->view, .of_interval = true},
                       .chosen = DEFAULT_INTERVAL};

@@ -12,7 +12,8 @@ struct live_request {
   char *const *directories;
   size_t directories_count;
   enum profile_baseline baseline;
-  enum pages_view view; /* the first page */
+  struct symbols_search where; /* files of modules are looked for */
+  enum pages_view view;        /* the first page */
 };
 
 /* Shows the measurement until a key ends the view.  Returns 0, or ERR_INPUT with one line in message if it cannot be

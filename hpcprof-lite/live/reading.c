@@ -179,7 +179,7 @@ static void compute(struct reading_source *source, struct reading *before, struc
   reading->elapsed_ns = elapsed_ns(reading);
   difference_columns(profile->catalog.columns_count, &reading->columns, &reading->part_columns);
   uint64_t begin_ns = reading_cpu_ns(), modules_read = source->kept.modules_read;
-  symbolize_kept(profile, 1, &source->kept, &reading->names);
+  symbolize_kept(profile, &source->where, 1, &source->kept, &reading->names);
   reading->lookup_ns = source->kept.modules_read > modules_read ? reading_cpu_ns() - begin_ns : 0;
   build_rows(reading);
   thread_order(profile, &reading->threads, &reading->threads_count);

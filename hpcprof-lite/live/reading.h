@@ -17,6 +17,7 @@ struct reading_source {
   char *const *directories;
   size_t directories_count;
   enum profile_baseline baseline;
+  struct symbols_search where;
   struct kept_symbols kept;
   bool (*between)(uint32_t done, uint32_t all); /* called after each file; false ends the reading */
 };

@@ -19,8 +19,10 @@ void catalog_init(struct catalog *catalog)
 
 void catalog_release(struct catalog *catalog)
 {
-  for (uint32_t i = 0; i < catalog->modules_count; i++)
+  for (uint32_t i = 0; i < catalog->modules_count; i++) {
     free(catalog->modules[i].path);
+    free(catalog->modules[i].identity.pages);
+  }
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
     free(catalog->columns[i].name);
     free(catalog->columns[i].unit);
@@ -67,6 +69,14 @@ static uint32_t intern_module(struct catalog *catalog, const struct catalog_modu
   return found - 1;
 }
 
+static uint32_t add_locked(struct catalog *catalog, const struct catalog_module *module)
+{
+  pthread_mutex_lock(&catalog->lock);
+  uint32_t number = intern_module(catalog, module);
+  pthread_mutex_unlock(&catalog->lock);
+  return number;
+}
+
 uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                             uint32_t flags)
 {
@@ -74,10 +84,55 @@ uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uin
   struct catalog_module module = {.path = (char *)path, .flags = flags};
   module.build_id_size = MIN(build_id_size, (uint32_t)sizeof module.build_id);
   memcpy(module.build_id, build_id, module.build_id_size);
-  pthread_mutex_lock(&catalog->lock);
-  uint32_t number = intern_module(catalog, &module);
-  pthread_mutex_unlock(&catalog->lock);
+  return add_locked(catalog, &module);
+}
+
+uint32_t catalog_add_same(struct catalog *catalog, const struct catalog_module *module)
+{
+  assert(module->path);
+  struct catalog_module wanted = *module;
+  wanted.identity = (struct file_identity){0};
+  uint32_t number = add_locked(catalog, &wanted);
+  if (number != MODEL_NONE)
+    catalog_add_identity(catalog, number, &module->identity);
   return number;
+}
+
+ORDER(by_page, struct file_identity_page, COMPARE(x->offset, y->offset) ?: COMPARE(x->bytes, y->bytes)
+                                          ?: COMPARE(x->checksum, y->checksum))
+
+/* Adds pages that are not there yet. */
+static void add_pages(struct file_identity *to, const struct file_identity *from)
+{
+  struct file_identity_page *all = xcalloc((size_t)to->pages_count + from->pages_count, sizeof *all);
+  uint32_t count = to->pages_count, kept = 0;
+  if (count)
+    memcpy(all, to->pages, count * sizeof *all);
+  memcpy(all + count, from->pages, from->pages_count * sizeof *all);
+  count += from->pages_count;
+  qsort(all, count, sizeof *all, by_page);
+  for (uint32_t i = 0; i < count; i++)
+    if (!kept || by_page(&all[kept - 1], &all[i]))
+      all[kept++] = all[i];
+  free(to->pages);
+  to->pages = all;
+  to->pages_count = kept;
+}
+
+void catalog_add_identity(struct catalog *catalog, uint32_t module, const struct file_identity *identity)
+{
+  assert(module < catalog->modules_count);
+  pthread_mutex_lock(&catalog->lock);
+  struct file_identity *known = &catalog->modules[module].identity;
+  bool both = known->headers && identity->headers;
+  known->differs |= identity->differs || (both && (known->headers != identity->headers ||
+                                                   (known->size && identity->size && known->size != identity->size)));
+  known->size = MAX(known->size, identity->size);
+  known->time_ns = MAX(known->time_ns, identity->time_ns);
+  known->headers = known->headers ? known->headers : identity->headers;
+  if (identity->pages_count)
+    add_pages(known, identity);
+  pthread_mutex_unlock(&catalog->lock);
 }
 
 static int column_compare(const struct catalog_column *a, const struct catalog_column *b)

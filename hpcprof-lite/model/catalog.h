@@ -1,8 +1,8 @@
 /* The modules and value columns of all processes, each stored once.
  *
  * Context: BATCH.  The threads that read files add entries at the same time: catalog_add_module() and
- * catalog_add_column() take the catalog's lock.  All other functions, and direct reads of the fields, require that no
- * thread adds entries any more.  The catalog owns its strings and arrays.
+ * catalog_add_column() and catalog_add_identity() take the catalog's lock.  All other functions, and direct reads of
+ * the fields, require that no thread adds entries any more.  The catalog owns its strings and arrays.
  *
  * Numbers are assigned in order of arrival, which depends on scheduling.  Output that must be reproducible orders
  * modules by catalog_module_rank() and columns by catalog_column_order(), never by number.
@@ -10,6 +10,7 @@
 #ifndef HPCPROF_LITE_MODEL_CATALOG_H
 #define HPCPROF_LITE_MODEL_CATALOG_H
 
+#include "common/file_identity.h"
 #include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
@@ -67,6 +68,7 @@ struct catalog_module {
   uint8_t build_id[20];
   uint32_t build_id_size;
   uint32_t flags;
+  struct file_identity identity; /* pages sorted by offset; all zero: nothing is recorded */
 };
 
 struct catalog {
@@ -87,6 +89,12 @@ void catalog_release(struct catalog *catalog);
  * number, or MODEL_NONE if there are CATALOG_MODULES_MAX modules. */
 uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                             uint32_t flags);
+
+/* Finds or adds a module of another catalog, with what is recorded of its file.  Returns as above. */
+uint32_t catalog_add_same(struct catalog *catalog, const struct catalog_module *module);
+
+/* Adds what a process has recorded of the file of a module: `differs` is set where that contradicts another process. */
+void catalog_add_identity(struct catalog *catalog, uint32_t module, const struct file_identity *identity);
 
 /* Finds or adds the column with that name, unit and role; of two periods the larger one is kept.  Copies the strings.
  * Returns 0 and sets *number; ERR_INPUT, with *number = MODEL_NONE, if there are too many columns. */

@@ -82,8 +82,10 @@ char *names_spot(const struct names *names, uint32_t address)
 
 void names_release(struct names *names)
 {
-  for (uint32_t i = 0; i < names->modules_count; i++)
+  for (uint32_t i = 0; i < names->modules_count; i++) {
     free(names->modules[i].message);
+    free(names->modules[i].file);
+  }
   for (size_t i = 0; i < names->owned_count; i++)
     free(names->owned[i]);
   free(names->owned);

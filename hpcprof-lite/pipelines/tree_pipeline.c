@@ -88,7 +88,9 @@ static void build_tree(struct job *job)
 static void prepare(struct job *job)
 {
   assert(!job->row_of);
-  symbolize(&job->profile, job->options.threads, &job->names);
+  const struct symbols_search where = {.directories = job->options.symbols.list,
+                                       .directories_count = job->options.symbols.count};
+  symbolize(&job->profile, &where, job->options.threads, &job->names);
   report_modules(job);
   size_t places = (size_t)job->profile.contexts.count + job->profile.workspan.directives_count + 1;
   job->row_of = xmalloc(places * sizeof *job->row_of);

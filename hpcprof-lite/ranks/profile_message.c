@@ -31,7 +31,7 @@ struct part {
 static const struct part directive_parts[] = {{TEXT(name)}, {0}};
 #undef RECORD
 #define RECORD catalog_module
-static const struct part module_parts[] = {{TEXT(path)}, {0}};
+static const struct part module_parts[] = {{TEXT(path)}, {LIST(identity.pages, identity.pages_count, NULL)}, {0}};
 #undef RECORD
 #define RECORD catalog_column
 static const struct part column_parts[] = {{TEXT(name)}, {TEXT(unit)}, {0}};
@@ -60,14 +60,14 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 /* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
  * above, the number of a module code below. */
 _Static_assert(sizeof(struct profile_process) == 656 && sizeof(struct profile_directive) == 80, "see above");
-_Static_assert(sizeof(struct catalog_module) == 48 && sizeof(struct catalog_column) == 32, "see above");
+_Static_assert(sizeof(struct catalog_module) == 88 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 120, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
 
 /* What sender and receiver must have in common: a version, and the sizes of records. */
 #define SIZE(record) sizeof(struct record)
-static const uint32_t own_layout[] = {4,
+static const uint32_t own_layout[] = {5,
                                       SIZE(profile_process),
                                       SIZE(profile_thread),
                                       SIZE(profile_directive),
@@ -513,10 +513,13 @@ static void get_modules(struct profile_message *message, struct catalog *catalog
   const struct catalog_module *modules = profile_message_get_array(message, &numbers->modules_count, sizeof *modules);
   numbers->modules = xcalloc(numbers->modules_count, sizeof *numbers->modules);
   for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
-    const char *path = get_string(message);
-    if (profile_message_check(message, path && modules[i].build_id_size <= sizeof modules[i].build_id))
-      numbers->modules[i] =
-          catalog_add_module(catalog, path, modules[i].build_id, modules[i].build_id_size, modules[i].flags);
+    struct catalog_module module = modules[i];
+    module.path = (char *)get_string(message);
+    module.identity.pages =
+        profile_message_own_array(message, &module.identity.pages_count, sizeof *module.identity.pages);
+    if (profile_message_check(message, module.path && module.build_id_size <= sizeof module.build_id))
+      numbers->modules[i] = catalog_add_same(catalog, &module);
+    free(module.identity.pages);
   }
 }
 

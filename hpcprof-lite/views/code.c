@@ -44,8 +44,8 @@ static const struct code_file *file_of(struct code *code, uint32_t module)
 {
   assert(module < code->names->modules_count);
   struct code_file *file = &code->files[module];
-  const char *path = code->profile->catalog.modules[module].path;
-  if (!file->opened && code->names->modules[module].symbols) {
+  const char *path = code->names->modules[module].file;
+  if (!file->opened && path) {
     file->callees = callees_open(path);
     file->bounds = bounds_open(path);
   }

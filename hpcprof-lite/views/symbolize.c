@@ -5,11 +5,13 @@
 #include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/model/workers.h"
 #include "common/symbols/symbols.h"
+#include "common/symbols/symbols_search.h"
 #include "common/symbols/callees.h"
 #include "hpcprof-lite/views/constructs.h"
 #include "hpcprof-lite/views/inline_frames.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +29,8 @@ struct resolver {
   struct kept_symbols *kept; /* NULL: symbols belong to the names */
   uint32_t *offsets;         /* [address] */
   bool *enters;              /* [address] a construct enters the runtime there */
+  bool *calls;               /* [address] it should be inside a call instruction */
+  struct symbols_search search;
   struct module_job *jobs;
   uint32_t jobs_count;
 };
@@ -117,6 +121,39 @@ static void number_addresses(struct resolver *resolver, const uint32_t *rank)
   free(wanted);
 }
 
+/* Notes where calls should be: in frames that have called others.  What libc has called may be a signal handler, whose
+ * caller can be anywhere. */
+static void note_calls(struct resolver *resolver)
+{
+  const struct contexts *contexts = &resolver->profile->contexts;
+  const struct catalog_module *modules = resolver->profile->catalog.modules;
+  for (uint32_t i = 1; i < contexts->count; i++) {
+    const struct context_node *node = &contexts->nodes[i], *caller = &contexts->nodes[node->parent];
+    if (node->kind == CONTEXT_FRAME && caller->kind == CONTEXT_FRAME &&
+        !(modules[node->module].flags & (MODULE_SYSTEM | MODULE_VDSO | MODULE_ANON)))
+      resolver->calls[resolver->names->address_of[node->parent]] = true;
+  }
+}
+
+/* The directories of the processes' files. */
+static void find_measurements(const struct profile *profile, struct symbols_search *search)
+{
+  size_t room = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const char *path = profile->processes[i].path, *slash = path ? strrchr(path, '/') : NULL;
+    size_t length = slash ? (size_t)(slash - path) : 0, known = 0;
+    if (!path)
+      continue;
+    for (; known < search->measurements_count; known++)
+      if (!strncmp(search->measurements[known], slash ? path : ".", slash ? length : 1) &&
+          !search->measurements[known][slash ? length : 1])
+        break;
+    if (known == search->measurements_count)
+      *XAPPEND(search->measurements, search->measurements_count, room) =
+          xasprintf("%.*s", slash ? (int)length : 1, slash ? path : ".");
+  }
+}
+
 static void add_places(struct module_job *job, const struct symbols_location *places, size_t count)
 {
   assert(count && count <= INLINE_FRAMES_MAX);
@@ -152,17 +189,33 @@ static uint32_t wanted_offsets(const struct resolver *resolver, const struct mod
   return count;
 }
 
+/* What is asked of the job's module.  The caller frees its `calls`. */
+static struct symbols_request request_of(const struct resolver *resolver, const struct module_job *job)
+{
+  const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
+  uint32_t count = job->end - job->begin, calls_count = 0;
+  uint32_t *calls = xcalloc(count, sizeof *calls);
+  for (uint32_t i = job->begin; i < job->end; i++)
+    if (resolver->calls[i])
+      calls[calls_count++] = resolver->offsets[i];
+  return (struct symbols_request){.path = module->path,
+                                  .build_id = module->build_id,
+                                  .build_id_size = module->build_id_size,
+                                  .identity = &module->identity,
+                                  .calls = calls,
+                                  .calls_count = calls_count,
+                                  .search = &resolver->search,
+                                  .offsets = resolver->offsets + job->begin,
+                                  .offset_count = count};
+}
+
 /* Gets the symbols of the job's module: those that are kept, if they cover its addresses, else from a file.  The names
  * own the latter, unless they are kept.  Returns what symbols_open() has returned. */
-static int get_symbols(const struct resolver *resolver, const struct module_job *job, const char *path)
+static int get_symbols(const struct resolver *resolver, const struct module_job *job, struct symbols_request request,
+                       const char *path)
 {
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
   struct names_module *found = &resolver->names->modules[job->module];
-  struct symbols_request request = {.path = module->path,
-                                    .build_id = module->build_id,
-                                    .build_id_size = module->build_id_size,
-                                    .offsets = resolver->offsets + job->begin,
-                                    .offset_count = job->end - job->begin};
   const struct kept_module *known = resolver->kept ? kept_symbols_find(resolver->kept, &request) : NULL;
   found->kept = resolver->kept;
   if (known) {
@@ -171,7 +224,7 @@ static int get_symbols(const struct resolver *resolver, const struct module_job 
     return known->opened;
   }
   uint32_t *wanted;
-  char message[512];
+  char message[1024];
   request.path = path;
   request.offset_count = wanted_offsets(resolver, job, path, &wanted);
   request.offsets = wanted;
@@ -190,9 +243,16 @@ static int get_symbols(const struct resolver *resolver, const struct module_job 
 static void resolve_module(struct resolver *resolver, struct module_job *job, const char *path)
 {
   struct names_module *found = &resolver->names->modules[job->module];
-  int opened = get_symbols(resolver, job, path);
+  struct symbols_request request = request_of(resolver, job);
+  char elsewhere[PATH_MAX];
+  if (path == request.path && symbols_search_program(&request, elsewhere, sizeof elsewhere))
+    path = elsewhere;
+  int opened = get_symbols(resolver, job, request, path);
   bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
   struct bounds *bounds = unusable ? NULL : bounds_open(path);
+  if (!unusable)
+    found->file = xstrdup(path);
+  free((void *)(uintptr_t)request.calls);
   for (uint32_t i = job->begin; i < job->end; i++) {
     struct symbols_location places[INLINE_FRAMES_MAX];
     int known = inline_frames_look_up(found, bounds, resolver->offsets[i], places);
@@ -253,12 +313,13 @@ static void name_job(struct resolver *resolver, const struct module_job *job)
   }
 }
 
-void symbolize(const struct profile *profile, unsigned threads, struct names *names)
+void symbolize(const struct profile *profile, const struct symbols_search *where, unsigned threads, struct names *names)
 {
-  symbolize_kept(profile, threads, NULL, names);
+  symbolize_kept(profile, where, threads, NULL, names);
 }
 
-void symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names)
+void symbolize_kept(const struct profile *profile, const struct symbols_search *where, unsigned threads,
+                    struct kept_symbols *kept, struct names *names)
 {
   uint32_t contexts = profile->contexts.count, directives = profile->workspan.directives_count;
   uint32_t modules = profile->catalog.modules_count;
@@ -268,6 +329,7 @@ void symbolize_kept(const struct profile *profile, unsigned threads, struct kept
                               .kept = kept,
                               .offsets = xcalloc(addresses, sizeof *resolver.offsets),
                               .enters = xcalloc(addresses, sizeof *resolver.enters),
+                              .calls = xcalloc(addresses, sizeof *resolver.calls),
                               .jobs = xcalloc(modules, sizeof *resolver.jobs)};
   *names = (struct names){.address_of = model_nones(contexts),
                           .directive_at = model_nones((size_t)directives + 1),
@@ -280,6 +342,10 @@ void symbolize_kept(const struct profile *profile, unsigned threads, struct kept
   order_contexts(profile, rank, names);
   number_addresses(&resolver, rank);
   free(rank);
+  note_calls(&resolver);
+  if (where)
+    resolver.search = *where;
+  find_measurements(profile, &resolver.search);
   resolve_jobs(&resolver, threads);
   for (uint32_t i = 0; i < resolver.jobs_count; i++) {
     name_job(&resolver, &resolver.jobs[i]);
@@ -290,6 +356,10 @@ void symbolize_kept(const struct profile *profile, unsigned threads, struct kept
   free(resolver.jobs);
   free(resolver.offsets);
   free(resolver.enters);
+  free(resolver.calls);
+  for (size_t i = 0; i < resolver.search.measurements_count; i++)
+    free(resolver.search.measurements[i]);
+  free(resolver.search.measurements);
 }
 
 void symbolize_release(struct names *names)

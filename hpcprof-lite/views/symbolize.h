@@ -11,12 +11,15 @@
 #include "common/symbols/kept_symbols.h"
 
 /* Resolves the addresses of all contexts and directives on that many threads and fills *names.  A module that cannot be
- * read is not a failure: its functions are named by their addresses.  The caller calls symbolize_release(). */
-void symbolize(const struct profile *profile, unsigned threads, struct names *names);
+ * read is not a failure: its functions are named by their addresses.  where: the directories of --symbols; NULL: none.
+ * The caller calls symbolize_release(). */
+void symbolize(const struct profile *profile, const struct symbols_search *where, unsigned threads,
+               struct names *names);
 
 /* The same on one thread (`threads` is 1) with symbols that are kept for the next time: they must live as long as the
  * names.  kept: NULL as above. */
-void symbolize_kept(const struct profile *profile, unsigned threads, struct kept_symbols *kept, struct names *names);
+void symbolize_kept(const struct profile *profile, const struct symbols_search *where, unsigned threads,
+                    struct kept_symbols *kept, struct names *names);
 
 /* Frees the names and the modules' symbols. */
 void symbolize_release(struct names *names);

@@ -159,6 +159,7 @@ static void take_values(struct plan *plan, const struct setting_values *values)
   plan->overwrite = setting_is(values, SETTING_OVERWRITE, "yes");
   plan->paused = setting_is(values, SETTING_PAUSED, "yes");
   plan->no_arguments = setting_is(values, SETTING_ARGUMENTS, "no");
+  plan->keep_symbols = setting_is(values, SETTING_KEEP_SYMBOLS, "yes");
   plan->level = text[SETTING_LEVEL];
   plan->trace_limit = setting_size(text[SETTING_TRACE_LIMIT]);
   plan->trace_keep = text[SETTING_TRACE_KEEP];

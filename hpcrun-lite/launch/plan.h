@@ -27,6 +27,7 @@ struct plan {
   uint64_t trace_limit, memory_limit; /* bytes; memory_limit 0: none */
   const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */
   bool overwrite, paused, for_script; /* for_script: --env */
+  bool keep_symbols;                  /* files of modules are copied to the measurement */
   bool no_arguments;                  /* COMMAND's are not stored */
   bool report, live, trust_directory;
   const char *level;         /* "summary": no samples are taken */

@@ -152,6 +152,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_TRACE_KEEP", traces ? plan->trace_keep : NULL},
                   {"HPCRUN_LITE_PAUSED", plan->paused ? "1" : "0"},
                   {"HPCRUN_LITE_ARGUMENTS", plan->no_arguments ? "no" : NULL},
+                  {"HPCRUN_LITE_KEEP_SYMBOLS", plan->keep_symbols ? "yes" : NULL},
                   {"HPCRUN_LITE_LEVEL", strcmp(plan->level, "summary") ? NULL : plan->level},
                   {"HPCRUN_LITE_PROGRAMS", plan->programs},
                   {"HPCRUN_LITE_LOG", log},

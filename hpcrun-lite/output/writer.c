@@ -39,7 +39,7 @@ enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
 /* How much of the shared tables is in the file or in the buffers. */
 struct shared {
   bool metrics;
-  uint32_t modules, strings; /* records */
+  uint32_t modules, code, strings; /* records */
 };
 
 /* Packed extents that are not in the file yet. */
@@ -294,6 +294,7 @@ static void flush(bool last)
     put_table(&writer.common, &writer.metrics);
   writer.shared.metrics = true;
   put_new(modules_table(), &writer.shared.modules);
+  put_new(modules_code_table(), &writer.shared.code);
   put_new(modules_strings(), &writer.shared.strings);
   append(last);
 }

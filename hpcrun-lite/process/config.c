@@ -161,6 +161,7 @@ void config_read(void)
   config.paused = atoi(text("HPCRUN_LITE_PAUSED", "0")) != 0 || strcmp(level, "off") == 0;
   config.unsampled = strcmp(level, "summary") == 0;
   config.no_arguments = strcmp(text("HPCRUN_LITE_ARGUMENTS", "yes"), "no") == 0;
+  config.keep_symbols = strcmp(text("HPCRUN_LITE_KEEP_SYMBOLS", "no"), "yes") == 0;
   const char *gomp = text("HPCRUN_LITE_GOMP", "on");
   config.gomp = strcmp(gomp, "off") != 0;
   config.gomp_static = strcmp(gomp, "static") == 0;

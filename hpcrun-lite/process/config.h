@@ -33,6 +33,7 @@ struct config {
   bool trace_keep_last;     /* --trace-keep last */
   bool paused;              /* --paused, or level = off */
   bool no_arguments;        /* --no-arguments */
+  bool keep_symbols;        /* --keep-symbols */
   bool unsampled;           /* level = summary */
   bool task_creation;       /* --task-context creation */
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */

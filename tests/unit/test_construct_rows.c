@@ -263,7 +263,7 @@ static void test_random_trees(void **state)
     if (round % 2)
       make_counts(&profile);
     tree_columns_init(&profile.catalog, &columns);
-    symbolize(&profile, 1, &names);
+    symbolize(&profile, NULL, 1, &names);
     size_t rows = (size_t)profile.contexts.count + profile.workspan.directives_count + 1;
     uint32_t *row_of = calloc(rows, sizeof *row_of);
     struct tree_order order = {.columns = &columns};

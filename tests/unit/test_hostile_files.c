@@ -84,7 +84,7 @@ static uint32_t merge(size_t *problems)
   char *paths[] = {path};
   assert_int_equal(merge_files(paths, 1, 1, BASELINE_THREAD, NULL, &profile), 0);
   tree_columns_init(&profile.catalog, &columns);
-  symbolize(&profile, 1, &names);
+  symbolize(&profile, NULL, 1, &names);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   struct tree_order order = {.columns = &columns};
   assert_non_null(row_of);

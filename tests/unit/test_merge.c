@@ -334,7 +334,7 @@ static void test_many_threads_on_many_workers(void **state)
 static void flatten(const struct profile *profile, struct names *names, struct tree_columns *columns, struct tree *tree)
 {
   tree_columns_init(&profile->catalog, columns);
-  symbolize(profile, 1, names);
+  symbolize(profile, NULL, 1, names);
   topdown_build(profile, names, columns, "run", false, tree, NULL);
   tree_inclusive(tree);
   struct tree_order order = {.columns = columns};

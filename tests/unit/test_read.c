@@ -155,7 +155,7 @@ static void check(void)
   for (uint32_t i = 1; i < profile.contexts.count; i++)
     assert_true(profile.contexts.nodes[i].parent < i);
   tree_columns_init(&profile.catalog, &columns);
-  symbolize(&profile, 1, &names);
+  symbolize(&profile, NULL, 1, &names);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
   topdown_build(&profile, &names, &columns, "run", chance(3), &tree, row_of);

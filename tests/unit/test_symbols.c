@@ -1,5 +1,6 @@
 /* Symbols: functions, lines and inlined chains of programs compiled here, names, separate debug files, changed files,
  * and files that are not programs. */
+#include "common/symbols/callees.h"
 #include "common/symbols/symbols_names.h"
 #include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
@@ -663,6 +664,53 @@ static void a_linked_debug_file_must_have_the_right_checksum(void **state)
   symbols_free(symbols);
 }
 
+/* Labels stand behind instructions: rN behind calls, xN behind others. */
+static const char call_forms[] = ".macro label name\n.type \\name, @function\n.size \\name, 1\n\\name:\n.endm\n"
+                                 ".text\n.globl _start\n_start: .fill 16, 1, 0x90\n"
+                                 "call _start\nlabel r0\n"
+                                 "call *%rax\nlabel r1\n"
+                                 "call *%r12\nlabel r2\n"
+                                 "call *(%rax)\nlabel r3\n"
+                                 "call *(%rsp)\nlabel r4\n"
+                                 "call *8(%rax)\nlabel r5\n"
+                                 "call *8(%rsp)\nlabel r6\n"
+                                 "call *512(%rbx)\nlabel r7\n"
+                                 "call *512(%rsp,%rcx,8)\nlabel r8\n"
+                                 "call *512(,%rcx,8)\nlabel r9\n"
+                                 "call *512(%rip)\nlabel r10\n"
+                                 "call *(%rax,%rcx,4)\nlabel r11\n"
+                                 "call *(%r13)\nlabel r12\n"
+                                 "notrack call *%rdx\nlabel r13\n"
+                                 "nop\nlabel x0\n"
+                                 "mov %rax, %rbx\nlabel x1\n"
+                                 "jmp *%rax\nlabel x2\n"
+                                 "push 8(%rax)\nlabel x3\n"
+                                 "mov $5, %eax\nlabel x4\n"
+                                 "jmp _start\nlabel x5\n"
+                                 "ret\nlabel x6\n"
+                                 "nop\n";
+
+static void calls_are_known_by_their_last_bytes(void **state)
+{
+  char name[16];
+  (void)state;
+  write_file("calls.s", call_forms, sizeof call_forms - 1);
+  must_run("gcc -nostdlib -no-pie calls.s -o calls");
+  struct callees *callees = callees_open(path_of("calls"));
+  assert_non_null(callees);
+  for (int i = 0; i <= 13; i++) {
+    snprintf(name, sizeof name, "r%d", i);
+    if (!callees_ends_call(callees, symbol_address("calls", name)))
+      fail_msg("no call before %s", name);
+  }
+  for (int i = 0; i <= 6; i++) {
+    snprintf(name, sizeof name, "x%d", i);
+    if (callees_ends_call(callees, symbol_address("calls", name)))
+      fail_msg("a call before %s", name);
+  }
+  callees_free(callees);
+}
+
 static void expect_refused(const char *path, const char *part)
 {
   struct symbols_request request = {.path = path, .debug_root = directory};
@@ -728,6 +776,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_rebuilt_program_is_not_used),
       cmocka_unit_test(separate_debug_files_are_found),
       cmocka_unit_test(a_linked_debug_file_must_have_the_right_checksum),
+      cmocka_unit_test(calls_are_known_by_their_last_bytes),
       cmocka_unit_test(other_files_are_refused),
   };
   return UNIT_RUN(argc, argv, "symbols", tests, make_directory, remove_directory);

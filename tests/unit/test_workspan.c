@@ -61,7 +61,7 @@ static void analyse(void)
   row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   run.row_of = row_of;
   struct tree_order order = {.columns = &columns};
-  symbolize(&profile, 1, &names);
+  symbolize(&profile, NULL, 1, &names);
   topdown_build(&profile, &names, &columns, "run", false, &tree, row_of);
   topdown_critical_path(&profile, &names, &columns, &tree, row_of);
   tree_inclusive(&tree);

@@ -108,11 +108,14 @@ static void print_losses(struct quality *quality)
     print_hint(quality, "%s", small);
 }
 
-static const char *remedy_of(const struct catalog_module *file)
+static const char *remedy_of(const struct report *report, uint32_t module)
 {
+  const struct catalog_module *file = &report->profile->catalog.modules[module];
   bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
   if (file->flags & (MODULE_ANON | MODULE_VDSO))
     return "";
+  if (!report->names->modules[module].file) /* it is missing, or another one */
+    return " (see --symbols)";
   return system ? " (install the -dbgsym package)" : " (build with -g)";
 }
 
@@ -120,7 +123,8 @@ static const char *remedy_of(const struct catalog_module *file)
 static void print_modules(struct quality *quality, bool unnamed)
 {
   const struct report *report = quality->report;
-  const struct catalog_module *files = report->profile->catalog.modules, *last = NULL;
+  const struct catalog_module *files = report->profile->catalog.modules;
+  const char *last = NULL;
   uint64_t whole = tree_spent(report->tree, report->columns, 0, true);
   char text[LINE];
   size_t length = 0;
@@ -132,13 +136,13 @@ static void print_modules(struct quality *quality, bool unnamed)
       continue;
     terminal_percent(module->weight, whole, percent);
     terminal_fit(quality->terminal, file->flags & MODULE_VDSO ? "code of the kernel (vdso)" : file->name, 28, name);
-    const char *remedy = last && remedy_of(last) != remedy_of(file) ? remedy_of(last) : "";
+    const char *now = remedy_of(report, module->module), *remedy = last && last != now ? last : "";
     length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%.100s %s %%", remedy, last ? ", " : "", name,
                                percent);
-    last = file;
+    last = now;
   }
   if (last)
-    print_hint(quality, "%s%s%s", unnamed ? "No symbols: " : "No source lines: ", text, remedy_of(last));
+    print_hint(quality, "%s%s%s", unnamed ? "No symbols: " : "No source lines: ", text, last);
 }
 
 /* Prints time that samples of CPU time do not show. */

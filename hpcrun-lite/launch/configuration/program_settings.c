@@ -44,6 +44,7 @@ static bool write_section(const struct setting_values *all, const struct setting
                    {SETTING_TRACE_KEEP, "TRACE_KEEP"},
                    {SETTING_PAUSED, "PAUSED"},
                    {SETTING_ARGUMENTS, "ARGUMENTS"},
+                   {SETTING_KEEP_SYMBOLS, "KEEP_SYMBOLS"},
                    {SETTING_LEVEL, "LEVEL"}};
   static char common_filter[PROGRAM_SETTINGS_BYTES], filter[PROGRAM_SETTINGS_BYTES];
   size_t size = PROGRAM_SETTINGS_BYTES, at = (size_t)snprintf(text, size, "program %s\n", name);

@@ -25,6 +25,7 @@ const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_OVERWRITE] = {"overwrite", "--overwrite", "no", SECTION_MEASURE, "answer", answers, .whole = true},
     [SETTING_PAUSED] = {"paused", "--paused", "no", SECTION_MEASURE, "answer", answers},
     [SETTING_ARGUMENTS] = {"arguments", "--no-arguments", "yes", SECTION_MEASURE, "answer", answers},
+    [SETTING_KEEP_SYMBOLS] = {"keep-symbols", "--keep-symbols", "no", SECTION_MEASURE, "answer", answers},
     [SETTING_LEVEL] = {"level", NULL, "samples", SECTION_MEASURE, "level", levels},
     [SETTING_COUNTERS] = {"counters", "--count", "none", SECTION_MEASURE, .list = true},
     [SETTING_FUNCTIONS] = {"functions", NULL, NULL, SECTION_FILTER, .list = true},

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/format.h"
+#include "common/kept_file.h"
 #include "common/safe_file.h"
 #include "hpcrun-lite/launch/safety/known_file.h"
 
@@ -19,8 +20,8 @@
  * Files are copied in the order of these moves, so that nothing is missed, and what was copied twice is the same
  * thread, which the reader takes once.  An extent's header is copied before its payload, and counts of records only
  * grow: so every counted record is there. */
-static const char *const passes[] = {FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_FLUSH_SUFFIX,
-                                     FORMAT_LIVE_SUFFIX,  FORMAT_PART_SUFFIX,  FORMAT_SUFFIX};
+static const char *const passes[] = {KEPT_FILE_PREFIX,   FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_FLUSH_SUFFIX,
+                                     FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX,  FORMAT_SUFFIX};
 static const char *const of_running[] = {FORMAT_FLUSH_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
 enum { BLOCK_BYTES = 64 << 10, PASSES = sizeof passes / sizeof *passes, NUMBER_MAX = 100000 };
 
@@ -88,8 +89,16 @@ static void drop_running(int copy, const char *name)
   }
 }
 
-/* Copies the files with that suffix.  failed: the name of the one for which an error is returned. */
-static int copy_pass(int directory, int copy, const char *suffix, unsigned *copied, char failed[NAME_MAX + 1])
+/* Whether a file of that name is copied in that pass. */
+static bool is_of_pass(const char *name, const char *pass)
+{
+  if (strcmp(pass, KEPT_FILE_PREFIX) == 0)
+    return kept_file_name(name) && !format_has_suffix(name, KEPT_FILE_PART_SUFFIX);
+  return known_file_has_name(name, pass);
+}
+
+/* Copies the files of that pass.  failed: the name of the one for which an error is returned. */
+static int copy_pass(int directory, int copy, const char *pass, unsigned *copied, char failed[NAME_MAX + 1])
 {
   int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
@@ -106,13 +115,13 @@ static int copy_pass(int directory, int copy, const char *suffix, unsigned *copi
       error = errno;
       break;
     }
-    if (!known_file_has_name(entry->d_name, suffix))
+    if (!is_of_pass(entry->d_name, pass))
       continue;
     error = copy_file(directory, copy, entry->d_name);
-    *copied += !error;
+    *copied += !error && strcmp(pass, KEPT_FILE_PREFIX);
     if (error)
       snprintf(failed, NAME_MAX + 1, "%s", entry->d_name);
-    if (!error && !strcmp(suffix, FORMAT_SUFFIX))
+    if (!error && !strcmp(pass, FORMAT_SUFFIX))
       drop_running(copy, entry->d_name);
   }
   closedir(entries);
@@ -126,7 +135,7 @@ static void remove_copy(int copy, const char *path)
   DIR *entries = again >= 0 ? fdopendir(again) : NULL;
   for (struct dirent *entry; entries && (entry = readdir(entries));)
     for (size_t i = 0; i < PASSES; i++)
-      if (known_file_has_name(entry->d_name, passes[i]))
+      if (is_of_pass(entry->d_name, passes[i]))
         unlinkat(copy, entry->d_name, 0);
   if (entries)
     closedir(entries);

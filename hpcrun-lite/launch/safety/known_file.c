@@ -14,6 +14,7 @@
 #include "common/control_file.h"
 #include "common/filter_text.h"
 #include "common/format.h"
+#include "common/kept_file.h"
 #include "common/safe_file.h"
 
 enum { RANDOM = 6, HASH = 16, PID_DIGITS = 10, START_DIGITS = 16, TEXT_MAX = 64 << 20 };
@@ -258,6 +259,17 @@ bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES])
   return fine;
 }
 
+/* An ELF file; incomplete: or nothing, or reserved space. */
+static bool is_kept(int fd, bool incomplete)
+{
+  static const char magic[] = {'\177', 'E', 'L', 'F'}, none[sizeof magic];
+  char found[sizeof magic];
+  ssize_t size = pread(fd, found, sizeof found, 0);
+  if (incomplete && (size == 0 || (size == (ssize_t)sizeof found && !memcmp(found, none, sizeof none))))
+    return true;
+  return size == (ssize_t)sizeof found && !memcmp(found, magic, sizeof magic);
+}
+
 static bool is_marker(int fd)
 {
   char id[KNOWN_FILE_ID_BYTES];
@@ -288,6 +300,8 @@ static bool has_contents(int fd, const char *name)
   bool unfinished;
   if (is_of_process(name, &unfinished))
     return has_magic(fd, FORMAT_MAGIC) || (unfinished && has_size(fd, 0));
+  if (kept_file_name(name))
+    return is_kept(fd, format_has_suffix(name, KEPT_FILE_PART_SUFFIX));
   if (is_control(name, ""))
     return has_size(fd, CONTROL_FILE_SIZE) && has_magic(fd, CONTROL_MAGIC);
   if (is_control(name, FILTER_SUFFIX))

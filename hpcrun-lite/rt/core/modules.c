@@ -2,16 +2,24 @@
 #include "hpcrun-lite/rt/core/modules.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "common/file_identity.h"
+#include "hpcrun-lite/rt/core/module_identity.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum { MODULES_FIRST = 32, STRINGS_FIRST = 4096, LOCK_TRIES = 100000, MODULE_PATH_MAX = 4096, CACHE_SIZE = 16 };
+enum {
+  MODULES_FIRST = 32,
+  CODE_FIRST = 16,
+  STRINGS_FIRST = 4096,
+  LOCK_TRIES = 100000,
+  MODULE_PATH_MAX = 4096,
+  CACHE_SIZE = 16
+};
 
-static struct table modules, strings; /* grow under the lock: see struct table */
+static struct table modules, code, strings; /* grow under the lock: see struct table */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static const char *executable_path;
 
@@ -66,40 +74,14 @@ const struct table *modules_strings(void)
   return &strings;
 }
 
+const struct table *modules_code_table(void)
+{
+  return &code;
+}
+
 const char *modules_path(const struct format_module *module)
 {
   return table_at(&strings, module->path);
-}
-
-/* Reads the build id from the notes of the mapped module: the file may no longer exist when the report is made. */
-static void read_build_id(struct format_module *module)
-{
-  Elf64_Ehdr head;
-  if (!sys_peek(module->start, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-    return;
-  for (unsigned i = 0; i < head.e_phnum && i < 64; i++) {
-    Elf64_Phdr segment;
-    if (!sys_peek(module->start + head.e_phoff + i * sizeof segment, &segment, sizeof segment) ||
-        segment.p_type != PT_NOTE)
-      continue;
-    uint64_t at = module->base + segment.p_vaddr, end = at + segment.p_memsz;
-    for (int notes = 0; notes < 32 && at + sizeof(Elf64_Nhdr) + 8 <= end; notes++) {
-      struct {
-        Elf64_Nhdr head;
-        char name[4];
-      } note;
-      if (!sys_peek(at, &note, sizeof note))
-        return;
-      uint64_t body = at + sizeof note.head + (note.head.n_namesz + 3u) / 4 * 4;
-      if (note.head.n_type == NT_GNU_BUILD_ID && note.head.n_namesz == 4 && !memcmp(note.name, "GNU", 4) &&
-          note.head.n_descsz >= 8 && note.head.n_descsz <= sizeof module->build_id &&
-          sys_peek(body, module->build_id, note.head.n_descsz)) {
-        module->build_id_size = note.head.n_descsz;
-        return;
-      }
-      at = body + ((uint64_t)note.head.n_descsz + 3) / 4 * 4;
-    }
-  }
 }
 
 static bool starts_with(const char *text, const char *prefix)
@@ -149,7 +131,7 @@ static const struct format_module *add_entry(uint64_t start, uint64_t end, uint6
     *module =
         (struct format_module){.start = start, .end = end, .base = base, .path = string_add(path), .flags = flags};
     if (!(flags & FORMAT_MODULE_ANON))
-      read_build_id(module);
+      module_identity_read(module, path);
     table_publish(&modules);
     found = module;
   }
@@ -209,6 +191,38 @@ const struct format_module *modules_find(struct thread_state *t, uint64_t addres
   return module;
 }
 
+/* Whether the page is known, or another one would be too many. */
+static bool code_is_settled(uint32_t module, uint64_t offset)
+{
+  uint32_t count = __atomic_load_n(&code.count, __ATOMIC_ACQUIRE), found = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct format_code *known = table_at(&code, i);
+    if (known->module != module)
+      continue;
+    if (known->offset / FILE_IDENTITY_PAGE == offset / FILE_IDENTITY_PAGE || ++found == FILE_IDENTITY_PAGES)
+      return true;
+  }
+  return false;
+}
+
+void modules_sampled(uint32_t index, uint64_t offset)
+{
+  uint32_t number;
+  if (index >= __atomic_load_n(&modules.count, __ATOMIC_RELAXED))
+    return;
+  const struct format_module *module = table_at(&modules, index);
+  struct format_code page = {.module = index};
+  if (!module->headers || code_is_settled(index, offset) || !module_identity_page(module, offset, &page) ||
+      !lock_take())
+    return;
+  struct format_code *added = code_is_settled(index, offset) ? NULL : table_next(&code, &number);
+  if (added) {
+    *added = page;
+    table_publish(&code);
+  }
+  lock_drop();
+}
+
 const struct format_module *modules_flag_runtime(struct thread_state *t, const void *address, uint32_t *index)
 {
   const struct format_module *module = modules_find(t, (uint64_t)address, index);
@@ -248,6 +262,7 @@ void modules_start(const char *executable)
   executable_path = executable;
   atomic_flag_clear(&lock);
   table_init(&modules, FORMAT_MODULES, ARENA_SHARED, 0, sizeof(struct format_module), MODULES_FIRST);
+  table_init(&code, FORMAT_CODE, ARENA_SHARED, 0, sizeof(struct format_code), CODE_FIRST);
   table_init(&strings, FORMAT_STRINGS, ARENA_SHARED, 0, 1, STRINGS_FIRST);
   if (table_next(&strings, &index))
     table_publish(&strings); /* offset 0: the empty string */

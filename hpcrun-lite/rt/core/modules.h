@@ -29,6 +29,10 @@ bool modules_mark_runtime(struct thread_state *t, const void *address);
  */
 const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index);
 
+/* A frame has been found at an offset in a module of the table: the code there identifies the module's file, if nothing
+ * better does. */
+void modules_sampled(uint32_t index, uint64_t offset);
+
 /* Path of the OpenMP runtime; NULL if no address in it was looked up. */
 const char *modules_runtime(void);
 
@@ -37,6 +41,7 @@ uint32_t modules_string(const char *text);
 
 /* The tables, for the writer, and a module's path. */
 const struct table *modules_table(void);
+const struct table *modules_code_table(void);
 const struct table *modules_strings(void);
 const char *modules_path(const struct format_module *module);
 

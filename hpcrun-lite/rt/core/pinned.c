@@ -157,6 +157,24 @@ int pinned_create(struct pinned_file *file, struct sys_own *opened)
   return 0;
 }
 
+int pinned_copy(struct pinned_file *file, const struct sys_own *from, uint64_t size_bytes)
+{
+  struct sys_own made;
+  int error = pinned_create(file, &made);
+  if (error)
+    return error;
+  if (!sys_reserve(&made, 0, size_bytes))
+    error = ENOSPC;
+  if (!error)
+    error = sys_copy(&made, from, size_bytes);
+  int closed = sys_close_own(&made);
+  if (!error)
+    error = closed;
+  if (error)
+    pinned_remove(file);
+  return error;
+}
+
 /* Opens a file that exists and is the one that was made; made NULL: one of this user. */
 static int open_existing(const char *path, const struct pinned_file *made, struct sys_own *opened)
 {

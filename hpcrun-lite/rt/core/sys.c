@@ -331,11 +331,17 @@ int sys_open_in(struct sys_own *own, const struct sys_own *directory, const char
 
 /* ---- files by name ---- */
 
+static uint64_t time_of(const struct stat *status)
+{
+  return (uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
+}
+
 static struct sys_facts facts_of(const struct stat *status)
 {
   return (struct sys_facts){.device = status->st_dev,
                             .inode = status->st_ino,
                             .size = (uint64_t)status->st_size,
+                            .time_ns = time_of(status),
                             .owner = status->st_uid,
                             .single = S_ISREG(status->st_mode) && status->st_nlink == 1,
                             .shared = (status->st_mode & 0077) != 0};
@@ -400,6 +406,16 @@ bool sys_open_program(struct sys_own *own, int directory, const char *path, uint
   }
   *size_bytes = (uint64_t)facts.st_size;
   return !error;
+}
+
+bool sys_file_times(const char *path, uint64_t *size_bytes, uint64_t *time_ns)
+{
+  struct stat facts;
+  if (call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
+    return false;
+  *size_bytes = (uint64_t)facts.st_size;
+  *time_ns = time_of(&facts);
+  return true;
 }
 
 bool sys_may_execute(const char *path)
@@ -472,6 +488,23 @@ size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *byte
   if (done < size_bytes && !*error)
     *error = EIO;
   return done;
+}
+
+int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t size_bytes)
+{
+  enum { PART = 1 << 20 };
+  loff_t at = 0;
+  while ((uint64_t)at < size_bytes) {
+    uint64_t left = size_bytes - (uint64_t)at;
+    if (!sys_is_own(to) || !sys_is_own(from))
+      return EBADF;
+    long got = call6(SYS_sendfile, to->fd, from->fd, (long)&at, (long)(left < PART ? left : PART), 0, 0);
+    if (got < 0 && got != -EINTR)
+      return (int)-got;
+    if (!got)
+      return EAGAIN;
+  }
+  return sys_is_own(to) ? 0 : EBADF;
 }
 
 /* A write beyond the limit would raise SIGXFSZ in the program. */

@@ -88,6 +88,8 @@ int sys_close_own(const struct sys_own *own);      /* 0 or errno */
 
 /* Opens a regular file for reading, below a directory's descriptor or AT_FDCWD.  Returns false if it cannot be read. */
 bool sys_open_program(struct sys_own *own, int directory, const char *path, uint64_t *size_bytes);
+/* Size and time of the last change of the regular file to which a path leads.  Returns false if there is none. */
+bool sys_file_times(const char *path, uint64_t *size_bytes, uint64_t *time_ns);
 bool sys_may_execute(const char *path); /* a regular file, and the process has the permission */
 
 /* Reserves disk space for a part of a file, so that a store to a mapping of it cannot fail.  Returns false on failure.
@@ -99,7 +101,7 @@ void *sys_map_file(void *at, const struct sys_own *own, uint64_t offset, size_t 
 int sys_truncate(const struct sys_own *own, uint64_t size_bytes); /* 0 or errno */
 
 struct sys_facts {
-  uint64_t device, inode, size;
+  uint64_t device, inode, size, time_ns; /* time_ns: of the last change, CLOCK_REALTIME */
   uint32_t owner;
   bool single; /* a regular file with one name */
   bool shared; /* others than the owner have rights to it */
@@ -119,6 +121,9 @@ bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t
 
 /* Returns how many bytes were written; if not all, *error is the reason. */
 size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error);
+
+/* Copies a file, from its start, to one that was just opened.  Returns 0 or errno; EAGAIN: it was shorter. */
+int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t size_bytes);
 
 /* Timers of a clock that send a signal to a thread, or to the process if tid is 0; the cookie is the signal's value. */
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,

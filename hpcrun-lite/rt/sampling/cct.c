@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 
 #include "hpcrun-lite/rt/core/assertion.h"
+#include "hpcrun-lite/rt/core/modules.h"
 
 enum { NODES_FIRST = 256, VALUES_FIRST = 128, SHARES_FIRST = 64 };
 
@@ -33,6 +34,8 @@ static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key
 {
   struct sampling_thread *sampling = sampling_of(t);
   uint32_t node = sampling->free_nodes;
+  if (key.kind == FORMAT_KIND_FRAME)
+    modules_sampled(key.what, key.offset);
   if (node) {
     sampling->free_nodes = link_of(t, node)->next;
     *link_of(t, node) = (struct cct_link){0};

@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""Executables and libraries that are replaced or deleted after they were measured: another file's names are never used,
+and the measured file's are found with --symbols and --keep-symbols."""
+import os
+import re
+import shutil
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement
+from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, extent, record_of
+from report import report, table
+from tap import LAUNCHER, case, compile_c, main, must, need_program, run, start
+
+# The functions are called by way of each other, so that the code has calls before all return addresses.
+PROGRAM = r"""
+#include <stdio.h>
+#include <unistd.h>
+#include "burn.h"
+#ifndef INNER
+#define INNER inner
+#define FACTOR 3
+#endif
+volatile double sink;
+int constant = 5;
+NOINLINE void INNER(double seconds) { burn(seconds); sink += FACTOR; }
+NOINLINE void middle(double seconds) { sink += 1; INNER(seconds); sink += 2; }
+NOINLINE void outer(double seconds) { sink += 1; middle(seconds); sink += 2; }
+#ifdef FURTHER
+NOINLINE int further(int x) { return x * 3 + constant; }
+#endif
+int main(int count, char **arguments)
+{
+  outer(0.15);
+  if (count > 1) {
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+      outer(0.05);
+  }
+  return (int)sink & 0;
+}
+"""
+NO_ID, REASON = "-Wl,--build-id=none", "is not the file that was measured"
+
+
+def program(directory, name, *flags):
+    return compile_c(directory, name, PROGRAM, *flags)
+
+
+def names(measurement, *options):
+    """The names of functions in the flat view, and what is reported beside them."""
+    done = report("--view", "flat", "-f", "csv", *options, measurement)
+    assert done.returncode == 0, done
+    return {row["name"] for row in table(done.stdout)}, done.stderr
+
+
+def check_names(measurement, *options):
+    found, said = names(measurement, *options)
+    assert {"inner", "middle", "outer", "main"} <= found and not said, (found, said)
+
+
+def check_refused(measurement, reason, *options):
+    found, said = names(measurement, *options)
+    assert not {"inner", "other", "middle", "outer", "main"} & found, found
+    assert any(re.match(r"app\+0x[0-9a-f]+$", name) for name in found), found
+    assert said.count("\n") == 1 and REASON in said and "/app'" in said and re.search(reason, said), said
+    assert "--symbols" in said and "--keep-symbols" in said and "build" not in said.replace("build id", ""), said
+    text = report("--view", "summary", "-q", *options, measurement).stdout
+    assert re.search(r"No symbols: app .*see --symbols", text) and "build with -g" not in text, text
+
+
+def flip_byte(path, offset):
+    """Changes one byte of a file."""
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 1]))
+
+
+def section(path, name):
+    """Offset and size of a section."""
+    found = re.search(rf" {re.escape(name)} +\w+ +\w+ (\w+) (\w+)", must("readelf", "-S", "-W", path))
+    return int(found[1], 16), int(found[2], 16)
+
+
+def replace(directory, *flags, name="app"):
+    """Puts another program in the place of one, under the same path."""
+    shutil.move(program(directory, "new", *flags), os.path.join(directory, name))
+
+
+@case
+def a_program_of_another_size_is_refused(directory):
+    run_of = Measurement(directory, program(directory, "app", NO_ID))
+    check_names(run_of.output)
+    replace(directory, NO_ID, "-DFURTHER", "-DINNER=other", "-DFACTOR=3")
+    check_refused(run_of.output, r"\d+ bytes, measured \d+; of \d{4}-\d\d-\d\d [\d:]+, measured of \d{4}.* UTC")
+
+
+@case
+def a_program_of_the_same_size_is_refused(directory):
+    """One byte differs: of the code, the dynamic section, the program headers."""
+    need_program("readelf")
+    app = program(directory, "app", NO_ID)
+    run_of = Measurement(directory, app)
+    (code, size), dynamic, headers = section(app, ".text"), section(app, ".dynamic")[0] + 8, 64 + 8
+    for offset, reason in (code + size - 1, r"its code at 0x[0-9a-f]+ differs"), (dynamic, "dynamic section differ"), \
+            (headers, "its program headers"):
+        flip_byte(app, offset)
+        check_refused(run_of.output, reason)
+        flip_byte(app, offset)
+    check_names(run_of.output)
+
+
+@case
+def the_time_of_a_file_is_no_reason(directory):
+    for flags in (NO_ID,), ("-Wl,--build-id",):
+        app = program(directory, "app", *flags)
+        run_of = Measurement(directory, app)
+        os.utime(app, (1, 1))
+        check_names(run_of.output)
+        shutil.copy(app, app + "-copy")
+        os.replace(app + "-copy", app)
+        check_names(run_of.output)
+
+
+@case
+def the_build_id_decides_where_there_is_one(directory):
+    app = program(directory, "app", "-Wl,--build-id=0x0102030405060708")
+    run_of = Measurement(directory, app)
+    replace(directory, "-Wl,--build-id=0x0102030405060709")
+    check_refused(run_of.output, "build id 0102030405060709, measured 0102030405060708; of .*measured of")
+    replace(directory, "-Wl,--build-id=0x0102030405060708", "-DFURTHER")
+    check_names(run_of.output)
+
+
+@case
+def a_killed_process_has_recorded_its_file(directory):
+    app = program(directory, "app", NO_ID)
+    process = start(LAUNCHER, "-q", "-o", "data", app, "forever", cwd=directory)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    data = os.path.join(directory, "data")
+    found = report("--view", "flat", "-f", "csv", data).stdout
+    assert "inner" in found, found
+    replace(directory, NO_ID, "-DFURTHER", "-DINNER=other", "-DFACTOR=3")
+    done = report("--view", "flat", "-f", "csv", data)
+    assert REASON in done.stderr and not re.search(r"\b(inner|other|outer)\b", done.stdout), done
+
+
+def calls_of(app):
+    """The address inside each call instruction in the code of the program's own functions, in their order."""
+    calls = {}
+    for function in "main", "outer", "middle", "inner":
+        text = must("objdump", "-d", f"--disassemble={function}", app)
+        after = re.search(r"\tcall .*\n +([0-9a-f]+):", text)
+        calls[function] = int(after[1], 16) - 1
+    return [calls[name] for name in ("main", "outer", "middle", "inner")]
+
+
+def measurement_without_identity(directory, app, offsets):
+    """Writes a measurement as versions wrote it that did not record what identifies a file: a chain of frames."""
+    def records(number, *fields, owner=0):
+        data = b"".join(bytes(record_of(number)(**each)) for each in fields)
+        file.write(extent(number, len(data) // len(fields), data, owner, live=True))
+
+    os.makedirs(directory)
+    with open(os.path.join(directory, "old.live"), "wb") as file:
+        file.write(extent(STRINGS, 1, b"\0samples\0" + app.encode() + b"\0", 0, live=True))
+        records(METRICS, {"name": 1, "period": 1})
+        records(MODULES, {}, {"path": 9, "flags": 1})
+        records(THREAD, {"index": 1, "samples": 1}, owner=1)
+        chain = [{"kind_what": 1 << 24}]
+        for number, offset in enumerate(offsets):
+            chain.append({"kind_what": 2 << 24 | 1, "offset": offset, "parent": number,
+                          "value": int(number + 1 == len(offsets))})
+        records(NODES, *chain, owner=1)
+        file.write(extent(VALUES, 8, b"\0" * 8 + b"\1" + b"\0" * 7, 1, live=True))
+
+
+@case
+def return_addresses_must_follow_calls(directory):
+    need_program("objdump")
+    app = program(directory, "app", NO_ID)
+    calls = calls_of(app)
+    for name, move, refused in ("right", 0, False), ("moved", 2, True):
+        data = os.path.join(directory, name)
+        measurement_without_identity(data, app, [address + move for address in calls])
+        done = report("--view", "flat", "-f", "csv", data)
+        assert ("no calls where 3 of 3 recorded calls return" in done.stderr) == refused, (name, done)
+        assert ("middle" in done.stdout) != refused, (name, done)
+    data = os.path.join(directory, "one")  # a signal may have interrupted one of them
+    measurement_without_identity(data, app, [calls[0] + 2, *calls[1:]])
+    assert "middle" in report("--view", "flat", "-f", "csv", data).stdout
+
+
+@case
+def symbols_are_found_in_a_directory(directory):
+    """By the whole path, the name and the build id; another file of that name is not used."""
+    for flags, identity in (NO_ID, None), ("-Wl,--build-id=0x0a0b0c0d0e0f0102", "0a/0b0c0d0e0f0102"):
+        app = program(directory, "app", flags)
+        run_of = Measurement(directory, app)
+        places = [app.lstrip("/"), "app"] + ([".build-id/" + identity] if identity else [])
+        for number, place in enumerate(places):
+            where = os.path.join(directory, f"old-{identity is None}-{number}")
+            os.makedirs(os.path.dirname(os.path.join(where, place)))
+            shutil.copy(app, os.path.join(where, place))
+        wrong = os.path.join(directory, f"wrong-{identity is None}")
+        os.makedirs(wrong)
+        program(wrong, "app", NO_ID, "-DFURTHER", "-DINNER=other", "-DFACTOR=3")
+        shutil.copy(os.path.join(wrong, "app"), app)
+        check_refused(run_of.output, "measured", "--symbols", wrong)
+        for number, place in enumerate(places):
+            where = os.path.join(directory, f"old-{identity is None}-{number}")
+            check_names(run_of.output, "--symbols", where)
+            check_names(run_of.output, "--symbols", wrong, "--symbols", where)
+        os.unlink(app)
+        check_names(run_of.output, "--symbols", where)
+        found, said = names(run_of.output)
+        assert "inner" not in found and "cannot open" in said and "--symbols" in said, said
+        compared = report("--compare", run_of.output, "--view", "flat", "-f", "csv", "--symbols", where, run_of.output)
+        assert compared.returncode == 0 and "inner" in compared.stdout and "open" not in compared.stderr, compared
+
+
+@case
+def debug_files_are_found_in_a_directory(directory):
+    need_program("objcopy", "strip")
+    app = program(directory, "app", "-Wl,--build-id=0x0a0b0c0d0e0f0103")
+    where = os.path.join(directory, "debug")
+    for place in "app.debug", ".build-id/0a/0b0c0d0e0f0103.debug", "app":
+        shutil.rmtree(where, ignore_errors=True)
+        os.makedirs(os.path.dirname(os.path.join(where, place)))
+        full = program(directory, "app", "-Wl,--build-id=0x0a0b0c0d0e0f0103")
+        must("objcopy", "--only-keep-debug", full, os.path.join(where, place))
+        must("strip", full)
+        run_of = Measurement(directory, app)
+        assert "inner" not in names(run_of.output)[0], place
+        check_names(run_of.output, "--symbols", where)
+        lines = {row["line"] for row in table(report("--view", "flat", "-f", "csv", "--symbols", where,
+                                                     run_of.output).stdout) if row["name"] == "inner"}
+        assert lines and "" not in lines, (place, lines)
+    full = program(directory, "app", NO_ID)
+    shutil.rmtree(where)
+    os.makedirs(where)
+    must("objcopy", "--only-keep-debug", full, os.path.join(where, "linked"))
+    must("strip", full)
+    must("objcopy", "--add-gnu-debuglink=debug/linked", full, cwd=directory)
+    run_of = Measurement(directory, app)
+    check_names(run_of.output, "--symbols", where)
+
+
+@case
+def a_directory_of_symbols_must_exist(directory):
+    done = report("--symbols", os.path.join(directory, "none"), directory)
+    assert done.returncode == 2 and "--symbols" in done.stderr and "no directory" in done.stderr, done
+    run_of = Measurement(directory, program(directory, "app", NO_ID))
+    done = report("--symbols", directory, "--view", "threads", run_of.output)
+    assert done.returncode == 2 and "names no code" in done.stderr, done
+
+
+def kept(measurement):
+    return sorted(name for name in os.listdir(measurement) if name.startswith("symbols-"))
+
+
+@case
+def kept_symbols_travel_with_the_measurement(directory):
+    for flags in NO_ID, "-Wl,--build-id":
+        app = program(directory, "app", flags)
+        run_of = Measurement(directory, app, options=("--keep-symbols",))
+        assert run_of.done.returncode == 0 and "keep" not in run_of.done.stderr, run_of.done
+        assert any(re.fullmatch(r"symbols-[0-9a-f]{16}-app", name) for name in kept(run_of.output)), kept(run_of.output)
+        assert not any(name.endswith(".part") or "hpcrun-lite" in name for name in kept(run_of.output))
+        assert all(os.stat(os.path.join(run_of.output, name)).st_mode & 0o777 == 0o600 for name in kept(run_of.output))
+        replace(directory, NO_ID, "-DFURTHER", "-DINNER=other", "-DFACTOR=3")
+        check_names(run_of.output)
+        os.unlink(app)
+        moved = os.path.join(directory, "elsewhere" + flags[-1])
+        os.rename(run_of.output, moved)
+        check_names(moved)
+        with open(os.path.join(moved, next(name for name in kept(moved) if name.endswith("-app"))), "r+b") as file:
+            file.truncate(1000)
+        assert "inner" not in names(moved)[0]
+
+
+@case
+def a_killed_process_has_kept_its_executable(directory):
+    app = program(directory, "app", NO_ID)
+    process = start(LAUNCHER, "-q", "--keep-symbols", "-o", "data", app, "forever", cwd=directory)
+    assert process.stdout.readline() == "ready\n"
+    data = os.path.join(directory, "data")
+    done = run(LAUNCHER, "--control", data, "snapshot", os.path.join(directory, "copy"))
+    assert done.returncode == 0, done
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    os.unlink(app)
+    for measurement in data, os.path.join(directory, "copy"):
+        assert "inner" in report("--view", "flat", "-f", "csv", measurement).stdout, measurement
+
+
+@case
+def measurements_with_kept_symbols_are_replaced(directory):
+    app = program(directory, "app", NO_ID)
+    for _ in range(2):
+        run_of = Measurement(directory, app, options=("--keep-symbols",))
+        assert run_of.done.returncode == 0, run_of.done
+    assert len([name for name in kept(run_of.output) if name.endswith("-app")]) == 1
+    left = os.path.join(run_of.output, "symbols-0123456789abcdef-77.part")  # of a process that was killed
+    for content in b"", b"\0" * 100, b"\x7fELF":
+        with open(left, "wb") as file:
+            file.write(content)
+        assert Measurement(directory, app).done.returncode == 0
+        assert not kept(run_of.output), kept(run_of.output)
+    foreign = os.path.join(run_of.output, "symbols-0123456789abcdef-text")
+    with open(foreign, "w", encoding="utf-8") as file:
+        file.write("of the user\n")
+    done = Measurement(directory, app).done
+    assert done.returncode != 0 and "symbols-0123456789abcdef-text" in done.stderr and os.path.exists(foreign), done
+
+
+@case
+def too_large_files_are_left_out(directory):
+    app = program(directory, "app", NO_ID)
+    os.truncate(app, (256 << 20) + 1)  # a hole
+    run_of = Measurement(directory, app, options=("--keep-symbols",))
+    assert run_of.done.returncode == 0 and run_of.done.stderr.count("--keep-symbols") == 1, run_of.done
+    assert "256 MiB" in run_of.done.stderr and not any(name.endswith("-app") for name in kept(run_of.output))
+    check_names(run_of.output)
+
+
+@case
+def files_that_do_not_fit_are_left_out(directory):
+    """Neither SIGXFSZ nor a part of a file: the program runs as alone."""
+    app = program(directory, "app", NO_ID)
+    run_of = Measurement(directory, app, options=("--keep-symbols",), limits={"FSIZE": 64 << 10})
+    assert run_of.done.returncode == 0 and "no room for it" in run_of.done.stderr, run_of.done
+    assert all(name.endswith("-app") for name in kept(run_of.output)), kept(run_of.output)
+    check_names(run_of.output)
+
+
+@case
+def nothing_is_written_through_links(directory):
+    """A link or a file that stands at a copy's name is neither followed nor replaced."""
+    app = program(directory, "app", NO_ID)
+    first = Measurement(directory, app, options=("--keep-symbols",))
+    name = next(name for name in kept(first.output) if name.endswith("-app"))
+    target = os.path.join(directory, "target")
+    script = os.path.join(directory, "put-link")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nln -s {target} {directory}/linked/{name}\n: > {target}\nexec {app}\n")
+    os.chmod(script, 0o755)
+    done = run(LAUNCHER, "--keep-symbols", "-o", os.path.join(directory, "linked"), script)
+    assert done.returncode == 0 and os.path.islink(os.path.join(directory, "linked", name)), done
+    assert os.path.getsize(target) == 0
+    assert "'" + app + "' is not kept" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    main()
