@@ -180,7 +180,7 @@ static const struct {
     [FORMAT_LOST_UNRESOLVED] = {"samples in regions of unknown origin", "sample in a region of unknown origin",
                                 "kept below '[unwind cut short]'; a higher rate resolves more (-e task-clock@f1000)"},
     [FORMAT_LOST_MODULES] = {"frames outside any module", "frame outside any module",
-                             "generated code, or too many libraries: shown without names"},
+                             "generated code, which only /tmp/perf-PID.map can name, or too many libraries"},
     [FORMAT_LOST_EVENTS] = {"events not armed", "event not armed", "hpcrun-lite --diagnose COMMAND reports why"},
     [FORMAT_LOST_THREADS] = {"threads not registered", "thread not registered",
                              "not in the report: too many at once, or no memory (--memory-limit, ulimit -v)"},

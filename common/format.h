@@ -30,6 +30,7 @@
 #define FORMAT_SNAPSHOT_TITLE "hpcrun-lite snapshot on " /* how it begins */
 #define FORMAT_GRAPH_SUFFIX ".graph"                     /* of the graph log */
 #define FORMAT_TRACE_SUFFIX ".trace"                     /* of the trace */
+#define FORMAT_PERF_MAP_SUFFIX ".perfmap"                /* names of generated code, as text */
 #define FORMAT_INDEX_SUFFIX ".index"    /* of the index of a trace, which hpcprof-lite --index writes */
 #define FORMAT_UNIT 64                  /* live extents begin at multiples of this */
 #define FORMAT_PAYLOAD_MAX (256u << 20) /* bytes of one decoded extent; larger ones are refused */

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/perf_map.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -137,6 +138,7 @@ void measurement_finish(bool in_exec)
     else
       packer_discard(graph_log_file()); /* without callbacks there is no graph */
     packer_run(trace_file());
+    perf_map_finish();
     if (config.keep_symbols)
       symbol_files_keep(true);
   } else {
@@ -154,6 +156,7 @@ void measurement_write_for_exec(void)
   quiesce_publish_regions();
   quiesce_close(false);
   if (files_needed()) {
+    perf_map_finish();
     if (config.keep_symbols)
       symbol_files_keep(true);
     write_tables(false); /* the graph log is not packed: its live form can be read, and the exec may fail */

@@ -153,6 +153,18 @@ static uint32_t frame_module(struct node_map *map, const struct read_node *node,
   return map->unknown;
 }
 
+/* The catalog's module of generated code at a node, if it has a name, else MODEL_NONE. */
+static uint32_t generated_module(struct node_map *map, const struct read_node *node)
+{
+  const struct format_module *records = read_records(map->file, FORMAT_MODULES);
+  if (!map->generated || node->what >= read_count(map->file, FORMAT_MODULES) ||
+      !(records[node->what].flags & FORMAT_MODULE_ANON))
+    return MODEL_NONE;
+  const char *name = generated_code_name(map->generated, records[node->what].base + node->offset);
+  return name ? catalog_add_generated(map->catalog, read_string(map->file, records[node->what].path), name)
+              : MODEL_NONE;
+}
+
 /* The merged node of a node whose parent or link is merged into `above`. */
 static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_id id, uint32_t above)
 {
@@ -168,9 +180,12 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
       break;
     /* fall through */
   case CONTEXT_FRAME:
+    identity.guessed = node->kind == CONTEXT_FRAME && node->what & FORMAT_WHAT_GUESSED;
+    identity.module = generated_module(map, node);
+    if (identity.module != MODEL_NONE)
+      break;
     identity.module = frame_module(map, node, id);
     identity.offset = node->offset;
-    identity.guessed = node->kind == CONTEXT_FRAME && node->what & FORMAT_WHAT_GUESSED;
     break;
   case CONTEXT_USER_REGION:
     identity.module = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
@@ -286,6 +301,7 @@ void node_map_init(struct node_map *map)
   const struct format_module *records = read_records(map->file, FORMAT_MODULES);
   uint32_t modules = read_count(map->file, FORMAT_MODULES);
   map->unknown = MODEL_NONE;
+  map->generated = generated_code_read(map->process->path, map->problems);
   map->modules = xcalloc(modules, sizeof *map->modules);
   for (uint32_t i = 0; i < modules; i++) {
     const char *path = read_string(map->file, records[i].path);
@@ -323,5 +339,6 @@ void node_map_release_threads(struct node_map *map)
 void node_map_release(struct node_map *map)
 {
   node_map_release_threads(map);
+  generated_code_free(map->generated);
   free(map->modules);
 }

@@ -11,6 +11,7 @@
 #ifndef HPCPROF_LITE_MERGE_NODE_MAP_H
 #define HPCPROF_LITE_MERGE_NODE_MAP_H
 
+#include "hpcprof-lite/input/generated_code.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/model/catalog.h"
 #include "hpcprof-lite/model/contexts.h"
@@ -48,13 +49,14 @@ struct node_map {
   struct catalog *catalog;
   struct contexts *contexts;
   struct problems *problems;
-  bool only_find;                  /* contexts are only looked up                                         */
-  uint32_t first, end;             /* positions of the threads whose faults this map reports              */
-  struct node_map_thread *threads; /* [position]                                                          */
-  uint32_t *modules;               /* the file's number → the catalog's                                   */
-  uint32_t unknown;                /* module of frames whose module is invalid, MODEL_NONE if not used    */
-  struct problems ignored;         /* problems while contexts are looked up: the first reading named them */
-  uint32_t last;                   /* the merged context that was found last                              */
+  bool only_find;                   /* contexts are only looked up                                         */
+  uint32_t first, end;              /* positions of the threads whose faults this map reports              */
+  struct node_map_thread *threads;  /* [position]                                                          */
+  uint32_t *modules;                /* the file's number → the catalog's                                   */
+  struct generated_code *generated; /* names of generated code, NULL: none                                 */
+  uint32_t unknown;                 /* module of frames whose module is invalid, MODEL_NONE if not used    */
+  struct problems ignored;          /* problems while contexts are looked up: the first reading named them */
+  uint32_t last;                    /* the merged context that was found last                              */
   struct node_id *stack;
   size_t stack_count, stack_room;
   size_t nodes_total;

@@ -21,6 +21,7 @@ void catalog_release(struct catalog *catalog)
 {
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
     free(catalog->modules[i].path);
+    free(catalog->modules[i].generated);
     free(catalog->modules[i].identity.pages);
   }
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
@@ -36,13 +37,21 @@ void catalog_release(struct catalog *catalog)
 static uint64_t module_hash(const struct catalog_module *module)
 {
   uint64_t hash = hash_map_key_bytes(0, module->path, strlen(module->path));
+  if (module->generated)
+    hash = hash_map_key_bytes(hash, module->generated, strlen(module->generated));
   return hash_map_key_bytes(hash, module->build_id, module->build_id_size);
+}
+
+static const char *generated_of(const struct catalog_module *module)
+{
+  return module->generated ? module->generated : "";
 }
 
 static int module_compare(const struct catalog_module *a, const struct catalog_module *b)
 {
   return strcmp(a->path, b->path) ?: COMPARE(a->build_id_size, b->build_id_size)
-                                  ?: memcmp(a->build_id, b->build_id, a->build_id_size);
+                                  ?: memcmp(a->build_id, b->build_id, a->build_id_size)
+                                  ?: strcmp(generated_of(a), generated_of(b));
 }
 
 static void add_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
@@ -50,6 +59,7 @@ static void add_module(struct catalog *catalog, const struct catalog_module *wan
   assert(wanted->path && hash);
   struct catalog_module module = *wanted;
   module.path = xstrdup(wanted->path);
+  module.generated = wanted->generated ? xstrdup(wanted->generated) : NULL;
   module.name = names_base(module.path);
   *XAPPEND(catalog->modules, catalog->modules_count, catalog->modules_room) = module;
   hash_map_add(&catalog->module_map, hash, catalog->modules_count);
@@ -85,6 +95,13 @@ uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uin
   module.build_id_size = MIN(build_id_size, (uint32_t)sizeof module.build_id);
   memcpy(module.build_id, build_id, module.build_id_size);
   return add_locked(catalog, &module);
+}
+
+uint32_t catalog_add_generated(struct catalog *catalog, const char *path, const char *name)
+{
+  assert(path && *name);
+  return add_locked(catalog,
+                    &(struct catalog_module){.path = (char *)path, .generated = (char *)name, .flags = MODULE_ANON});
 }
 
 uint32_t catalog_add_same(struct catalog *catalog, const struct catalog_module *module)

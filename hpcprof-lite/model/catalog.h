@@ -61,9 +61,10 @@ enum module_flag {
   MODULE_USER_REGION = 1 << 16 /* not a module: `path` is the name of a user region */
 };
 
-/* One loaded file.  Path and build ID identify it in all processes. */
+/* One loaded file.  Path and build ID identify it in all processes; of generated code each function is a module. */
 struct catalog_module {
   char *path;
+  char *generated;  /* name of the function of generated code; NULL: it is something else, or has no name */
   const char *name; /* last component of the path */
   uint8_t build_id[20];
   uint32_t build_id_size;
@@ -89,6 +90,9 @@ void catalog_release(struct catalog *catalog);
  * number, or MODEL_NONE if there are CATALOG_MODULES_MAX modules. */
 uint32_t catalog_add_module(struct catalog *catalog, const char *path, const uint8_t *build_id, uint32_t build_id_size,
                             uint32_t flags);
+
+/* Finds or adds the function of generated code with that name, whose modules have that path.  Returns as above. */
+uint32_t catalog_add_generated(struct catalog *catalog, const char *path, const char *name);
 
 /* Finds or adds a module of another catalog, with what is recorded of its file.  Returns as above. */
 uint32_t catalog_add_same(struct catalog *catalog, const struct catalog_module *module);

@@ -31,7 +31,8 @@ struct part {
 static const struct part directive_parts[] = {{TEXT(name)}, {0}};
 #undef RECORD
 #define RECORD catalog_module
-static const struct part module_parts[] = {{TEXT(path)}, {LIST(identity.pages, identity.pages_count, NULL)}, {0}};
+static const struct part module_parts[] = {
+    {TEXT(path)}, {TEXT(generated)}, {LIST(identity.pages, identity.pages_count, NULL)}, {0}};
 #undef RECORD
 #define RECORD catalog_column
 static const struct part column_parts[] = {{TEXT(name)}, {TEXT(unit)}, {0}};
@@ -60,7 +61,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 /* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
  * above, the number of a module code below. */
 _Static_assert(sizeof(struct profile_process) == 656 && sizeof(struct profile_directive) == 80, "see above");
-_Static_assert(sizeof(struct catalog_module) == 88 && sizeof(struct catalog_column) == 32, "see above");
+_Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 120, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
@@ -515,6 +516,7 @@ static void get_modules(struct profile_message *message, struct catalog *catalog
   for (uint32_t i = 0; i < numbers->modules_count && !message->status; i++) {
     struct catalog_module module = modules[i];
     module.path = (char *)get_string(message);
+    module.generated = (char *)get_string(message);
     module.identity.pages =
         profile_message_own_array(message, &module.identity.pages_count, sizeof *module.identity.pages);
     if (profile_message_check(message, module.path && module.build_id_size <= sizeof module.build_id))

@@ -62,6 +62,10 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
 {
   assert(number < names->modules_count);
   struct names_function function = {.module = number, .file = "", .name = place->function};
+  if (module->generated) {
+    function.name = function.raw = names_own(names, xstrdup(module->generated));
+    return names_function(names, &function);
+  }
   if (!function.name) {
     char *text = xasprintf("%s+0x%" PRIx64, module->name, place->low ? place->low : offset);
     function.name = function.raw = names_own(names, text);

@@ -272,7 +272,7 @@ static void resolve_job(void *argument, uint32_t number, unsigned worker)
   (void)worker;
   if (module->flags & (MODULE_TOOL | MODULE_RUNTIME))
     return;
-  found->looked_up = true;
+  found->looked_up = !module->generated;
   if (!(module->flags & MODULE_VDSO)) {
     if (!(module->flags & MODULE_ANON) && module->path[0] == '/')
       resolve_module(resolver, job, module->path);

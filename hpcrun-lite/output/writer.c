@@ -22,6 +22,7 @@
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/core/perf_map.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -91,6 +92,9 @@ void writer_start(void)
   name_file(writer.path, sizeof writer.path, FORMAT_TRACE_SUFFIX);
   if (config.trace != RT_TRACE_OFF)
     trace_start(writer.path, config.trace, config.trace_limit, config.trace_keep_last);
+  name_file(writer.path, sizeof writer.path, FORMAT_PERF_MAP_SUFFIX);
+  name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX);
+  perf_map_start(writer.path, writer.whole_path, rt.pid, process.start_realtime_ns);
   name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
   name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);

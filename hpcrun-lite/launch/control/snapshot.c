@@ -20,8 +20,9 @@
  * Files are copied in the order of these moves, so that nothing is missed, and what was copied twice is the same
  * thread, which the reader takes once.  An extent's header is copied before its payload, and counts of records only
  * grow: so every counted record is there. */
-static const char *const passes[] = {KEPT_FILE_PREFIX,   FORMAT_GRAPH_SUFFIX, FORMAT_TRACE_SUFFIX, FORMAT_FLUSH_SUFFIX,
-                                     FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX,  FORMAT_SUFFIX};
+static const char *const passes[] = {KEPT_FILE_PREFIX,    FORMAT_PERF_MAP_SUFFIX, FORMAT_GRAPH_SUFFIX,
+                                     FORMAT_TRACE_SUFFIX, FORMAT_FLUSH_SUFFIX,    FORMAT_LIVE_SUFFIX,
+                                     FORMAT_PART_SUFFIX,  FORMAT_SUFFIX};
 static const char *const of_running[] = {FORMAT_FLUSH_SUFFIX, FORMAT_LIVE_SUFFIX, FORMAT_PART_SUFFIX};
 enum { BLOCK_BYTES = 64 << 10, PASSES = sizeof passes / sizeof *passes, NUMBER_MAX = 100000 };
 

@@ -3,6 +3,8 @@
  *
  *   HOST-PID-START, then .hpcrun .live .part .graph .trace .index .flush      begins with FORMAT_MAGIC
  *   the same while they are written: .packing.graph .packing.trace .flush.flush -XXXXXX.index
+ *   HOST-PID-START.perfmap                names of generated code: begins with two hexadecimal numbers
+ *   the same while it is written: .part.perfmap
  *   symbols-HASH-NAME                     a copy of an executable or library: an ELF file
  *   the same while it is written: symbols-HASH-PID.part, which may be empty or zero at first
  *   control-HOST-PID                      8192 bytes, begins with CONTROL_MAGIC

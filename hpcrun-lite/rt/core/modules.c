@@ -8,6 +8,7 @@
 
 #include "common/file_identity.h"
 #include "hpcrun-lite/rt/core/module_identity.h"
+#include "hpcrun-lite/rt/core/perf_map.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum {
@@ -159,6 +160,7 @@ static const struct format_module *look_up(uint64_t address, uint32_t *index)
 {
   struct dl_find_object object;
   if (_dl_find_object((void *)address, &object) != 0) {
+    perf_map_sampled();
     uint64_t window = address & ~0xffffffffULL;
     return add_entry(window, window + 0x100000000ULL, window, "[generated code]", FORMAT_MODULE_ANON, index);
   }

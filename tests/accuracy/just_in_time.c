@@ -1,0 +1,84 @@
+/* Generated code that calls back, announced in /tmp/perf-PID.map as just-in-time compilers do:
+ * main -> drive -> [generated] -> callback.
+ *
+ *     just_in_time MAP [HOW]
+ *
+ * MAP: the lines of the map; START1, START2 and SIZE stand for numbers of two functions.  HOW: "remove" the map at
+ * once after the first calls, "wait" for ever after "ready", "started": wait for input before the first call. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+static volatile double sink;
+static char path[64];
+
+typedef void function(void (*)(void));
+
+NOINLINE static void callback(void)
+{
+  for (int i = 0; i < 5000; i++)
+    sink += i;
+}
+
+NOINLINE static void drive(function *generated, double seconds)
+{
+  for (double end = burn_clock() + seconds; burn_clock() < end;)
+    generated(callback);
+}
+
+/* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
+static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+enum { APART = 256 };
+
+static void put_map(const char *lines, const unsigned char *memory)
+{
+  FILE *file = fopen(path, "w");
+  if (!file)
+    exit(2);
+  for (const char *at = lines; *at; at++) {
+    if (!strncmp(at, "START1", 6) || !strncmp(at, "START2", 6)) {
+      fprintf(file, "%lx", (unsigned long)memory + (at[5] == '2' ? APART : 0));
+      at += 5;
+    } else if (!strncmp(at, "SIZE", 4)) {
+      fprintf(file, "%zx", sizeof code);
+      at += 3;
+    } else {
+      putc(*at, file);
+    }
+  }
+  fclose(file);
+}
+
+int main(int count, char **arguments)
+{
+  const char *how = count > 2 ? arguments[2] : "";
+  unsigned char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return 2;
+  memcpy(memory, code, sizeof code);
+  memcpy(memory + APART, code, sizeof code);
+  snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+  if (*arguments[1])
+    put_map(arguments[1], memory);
+  if (!strcmp(how, "started")) {
+    puts("ready");
+    fflush(stdout);
+    if (getchar() == EOF)
+      return 2;
+  }
+  drive((function *)memory, 0.2);
+  if (!strcmp(how, "remove"))
+    unlink(path);
+  drive((function *)(memory + APART), 0.2);
+  if (!strcmp(how, "wait")) {
+    puts("ready");
+    fflush(stdout);
+    pause();
+  }
+  unlink(path);
+  return 0;
+}
