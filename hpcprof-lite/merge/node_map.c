@@ -140,11 +140,17 @@ static uint32_t add_context(struct node_map *map, const struct context_node *ide
   return found;
 }
 
+/* The number of the module of a node with an address. */
+static uint32_t module_number(const struct read_node *node)
+{
+  return node->kind == CONTEXT_FRAME ? node->what & ~FORMAT_WHAT_GUESSED : node->what;
+}
+
 /* The catalog's module of an address. */
 static uint32_t frame_module(struct node_map *map, const struct read_node *node, struct node_id id)
 {
   assert(map->modules);
-  uint32_t module = node->kind == CONTEXT_FRAME ? node->what & ~FORMAT_WHAT_GUESSED : node->what;
+  uint32_t module = module_number(node);
   if (module < read_count(map->file, FORMAT_MODULES))
     return map->modules[module];
   node_map_fault(map, NODE_MAP_FAULT_MODULE, id);
@@ -157,18 +163,19 @@ static uint32_t frame_module(struct node_map *map, const struct read_node *node,
 static uint32_t generated_module(struct node_map *map, const struct read_node *node)
 {
   const struct format_module *records = read_records(map->file, FORMAT_MODULES);
-  if (!map->generated || node->what >= read_count(map->file, FORMAT_MODULES) ||
-      !(records[node->what].flags & FORMAT_MODULE_ANON))
+  uint32_t module = module_number(node);
+  if (!map->generated || module >= read_count(map->file, FORMAT_MODULES) ||
+      !(records[module].flags & FORMAT_MODULE_ANON))
     return MODEL_NONE;
-  const char *name = generated_code_name(map->generated, records[node->what].base + node->offset);
-  return name ? catalog_add_generated(map->catalog, read_string(map->file, records[node->what].path), name)
-              : MODEL_NONE;
+  const char *name = generated_code_name(map->generated, records[module].base + node->offset);
+  return name ? catalog_add_generated(map->catalog, read_string(map->file, records[module].path), name) : MODEL_NONE;
 }
 
 /* The merged node of a node whose parent or link is merged into `above`. */
 static uint32_t merged_node(struct node_map *map, const struct read_node *node, struct node_id id, uint32_t above)
 {
   struct context_node identity = {.parent = above, .kind = node->kind};
+  uint32_t generated;
   switch (node->kind) {
   case CONTEXT_ROOT:
     return 0;
@@ -181,9 +188,11 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
     /* fall through */
   case CONTEXT_FRAME:
     identity.guessed = node->kind == CONTEXT_FRAME && node->what & FORMAT_WHAT_GUESSED;
-    identity.module = generated_module(map, node);
-    if (identity.module != MODEL_NONE)
+    generated = generated_module(map, node);
+    if (generated != MODEL_NONE) {
+      identity.module = generated;
       break;
+    }
     identity.module = frame_module(map, node, id);
     identity.offset = node->offset;
     break;

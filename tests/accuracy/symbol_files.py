@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, line_of, openmp_flags, source_file, tap, write
 from report import report, table
 
-SOURCE = "symbol_files.c"
+SOURCE = "named_functions.c"
 REGION = f"parallel @ {SOURCE}:{line_of(SOURCE, 'omp parallel')}"
 SERIAL, PARALLEL = ["main", "outer", "middle", "leaf"], ["main", "team", REGION, "middle", "leaf"]
 

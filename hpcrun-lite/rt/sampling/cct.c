@@ -35,7 +35,7 @@ static uint32_t node_new(struct thread_state *t, uint32_t parent, struct cct_key
   struct sampling_thread *sampling = sampling_of(t);
   uint32_t node = sampling->free_nodes;
   if (key.kind == FORMAT_KIND_FRAME)
-    modules_sampled(key.what, key.offset);
+    modules_sampled(key.what & ~FORMAT_WHAT_GUESSED, key.offset);
   if (node) {
     sampling->free_nodes = link_of(t, node)->next;
     *link_of(t, node) = (struct cct_link){0};
