@@ -21,7 +21,7 @@ enum {
   FILE_IDENTITY_ENTRIES = 256 /* of the dynamic section */
 };
 
-/* Code of a module. */
+/* A checksum of code of a module. */
 struct file_identity_page {
   uint64_t offset, checksum; /* offset: as in nodes, an address in the ELF file */
   uint32_t bytes;

@@ -180,7 +180,7 @@ static const struct {
     [FORMAT_LOST_UNRESOLVED] = {"samples in regions of unknown origin", "sample in a region of unknown origin",
                                 "kept below '[unwind cut short]'; a higher rate resolves more (-e task-clock@f1000)"},
     [FORMAT_LOST_MODULES] = {"frames outside any module", "frame outside any module",
-                             "generated code, which only /tmp/perf-PID.map can name, or too many libraries"},
+                             "generated code (/tmp/perf-PID.map may name it), or no memory for the table of modules"},
     [FORMAT_LOST_EVENTS] = {"events not armed", "event not armed", "hpcrun-lite --diagnose COMMAND reports why"},
     [FORMAT_LOST_THREADS] = {"threads not registered", "thread not registered",
                              "not in the report: too many at once, or no memory (--memory-limit, ulimit -v)"},
@@ -246,13 +246,15 @@ const char *format_write_remedy(int error)
     return "raise the limit of descriptors (ulimit -n)";
   case EACCES:
   case EPERM:
-    return "if it changes its user, measure it as that user, or in a directory of that user (-o DIR --trust-directory)";
+    return "if the program changes its user, measure it as that user, or in a directory of that user "
+           "(-o DIR --trust-directory)";
   case EROFS:
     return "give a directory on a disk that can be written (-o)";
   case ENOENT:
   case ENOTDIR:
   case ESTALE:
-    return "the directory must stay where it is, within the program's root: give another one (-o)";
+    return "give a directory that is not moved or removed meanwhile, and inside the root of a program that calls "
+           "chroot() (-o)";
   default:
     return "give another directory (-o)";
   }

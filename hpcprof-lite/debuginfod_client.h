@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Has the cache of debuginfod searched for debug files, and if `ask`, servers asked for others.  Called before there
- * are threads.  Returns false with a message if there are no servers to be asked. */
+/* Makes reports search the cache of debuginfod for debug files and, if `ask`, its servers.  Called before there are
+ * threads.  Returns false with a message if there are no servers to be asked. */
 bool debuginfod_client_start(bool ask, char *message, size_t size);
 
 #endif

@@ -269,8 +269,8 @@ static void *carry_out_in_thread(void *argument)
   return NULL;
 }
 
-/* With a small limit of stacks (ulimit -s) a thread that has more does all.  Signals reach that thread, since they are
- * to end its waits. */
+/* If the limit of stacks is small (ulimit -s), all work is done in a thread with a larger stack.  The main thread
+ * blocks signals, so that they interrupt that thread. */
 int main(int argc, char **argv)
 {
   struct invocation invocation = {.argc = argc, .argv = argv};

@@ -27,7 +27,7 @@
 #include "common/symbols/symbols_table.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
-#define REMEDY "; give a directory that has it with --symbols, or measure with --keep-symbols"
+#define REMEDY "; give a directory that has the measured one with --symbols, or measure with --keep-symbols"
 
 enum { PATH_SIZE = 4096, BUILD_ID_MAX = SYMBOLS_ID_BYTES };
 
@@ -240,7 +240,7 @@ static void open_shared(struct symbols *symbols, struct symbols_elf *debug, cons
     symbols->shared = open_debuginfod(id, report);
   if (!symbols->shared)
     complain(report, SYMBOLS_UNREAD,
-             "debug data of '%s' are in part in '%s', which is missing or another one: names of inlined calls may be "
+             "debug data of '%s' are partly in '%s', which is missing or does not match: names of inlined calls may be "
              "missing; install it, or fetch it with hpcprof-lite --debuginfod",
              request->path, name);
 }
@@ -288,8 +288,8 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   enum symbols_dwarf_end end = symbols_dwarf_read(&source, &symbols->summary, &fault);
   if (end == SYMBOLS_DWARF_UNREAD)
     complain(report, SYMBOLS_UNREAD,
-             "debug data of '%s'%s are not used: %s; names come from the symbol table; run the report where more is "
-             "allowed, or build the file with -g1, which makes less of them",
+             "debug data of '%s'%s are not used: %s; names come from the symbol table; raise the limit of memory "
+             "(ulimit -v) if there is one, or build the file with -g1, which makes less of them",
              request->path, separate, fault);
   if (end == SYMBOLS_DWARF_DAMAGED)
     complain(report, SYMBOLS_DAMAGED,
@@ -305,9 +305,10 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   uint32_t units = symbols_summary_missing(symbols->summary, &missing);
   if (units)
     complain(report, SYMBOLS_UNREAD,
-             "%" PRIu32
-             " of the .dwo files of '%s'%s, built with -gsplit-dwarf, are missing or of another build, as '%s': "
-             "inlined calls there are not shown; keep them where they were made, or pack them into '%s.dwp' (llvm-dwp)",
+             "%" PRIu32 " of the .dwo files of '%s'%s, built with -gsplit-dwarf, are missing or belong to another "
+                        "build, for example '%s': "
+             "inlined calls there are not shown; leave them where the compiler wrote them, or pack them into '%s.dwp' "
+             "(llvm-dwp)",
              units, request->path, separate, missing, request->path);
 }
 

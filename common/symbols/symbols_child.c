@@ -134,7 +134,8 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
   return child;
 }
 
-/* Whether the child sleeps: work computes, and a child that waits for a core, a page or SIGCONT does not sleep. */
+/* Whether the child is in state S.  Reading debug data never blocks; waiting for a core or a page, or being stopped, is
+ * another state. */
 static bool sleeps(pid_t child)
 {
   char path[64], text[512];

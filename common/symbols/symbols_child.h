@@ -13,7 +13,7 @@
 
 struct symbols_child_limits {
   uint64_t cpu_ms;       /* CPU time after which the child is killed, however long it has waited for a core */
-  uint64_t asleep_ms;    /* elapsed time of sleeping at a stretch after which it is killed: work never waits */
+  uint64_t asleep_ms;    /* elapsed time of sleeping at a stretch after which it is killed: it never blocks */
   uint64_t memory_bytes; /* by which the child may enlarge its address space                               */
   uint64_t output_bytes; /* that it may write                                                              */
 };

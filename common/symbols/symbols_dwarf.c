@@ -606,7 +606,6 @@ static void read_units(struct reader *r)
   }
 }
 
-/* Bytes of all sections. */
 static uint64_t dwarf_bytes(const struct symbols_dwarf_source *source)
 {
   uint64_t size = 0;

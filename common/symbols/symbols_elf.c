@@ -455,7 +455,6 @@ static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_
   return slot ? slot->name : NULL;
 }
 
-/* Adds the symbol of a stub. */
 static void add_stub(const char *target, uint64_t low, uint64_t high, struct symbols_pool *pool,
                      struct symbols_symbols *out)
 {

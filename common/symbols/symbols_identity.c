@@ -81,7 +81,7 @@ static bool check_recorded(int fd, const Elf64_Ehdr *head, const struct file_ide
   struct stat status;
   uint64_t bytes = fstat(fd, &status) ? 0 : (uint64_t)status.st_size;
   if (identity->differs)
-    snprintf(reason, size, "its processes ran different files of that name");
+    snprintf(reason, size, "processes of this run had different files at this path");
   else if (identity->size && bytes != identity->size)
     snprintf(reason, size, "%" PRIu64 " bytes, measured %" PRIu64, bytes, identity->size);
   else if (headers_of(fd, head) != identity->headers)
@@ -121,7 +121,8 @@ static bool check_calls(const char *path, const struct symbols_request *request,
   callees_free(callees);
   if (missing < 2 || missing <= checked / 2)
     return true;
-  snprintf(reason, size, "it has no calls where %" PRIu32 " of %" PRIu32 " recorded calls return", missing, checked);
+  snprintf(reason, size, "no call instruction is before %" PRIu32 " of %" PRIu32 " recorded return addresses", missing,
+           checked);
   return false;
 }
 
@@ -142,7 +143,7 @@ static void add_times(int fd, const struct file_identity *identity, char *reason
     return;
   time_text(status.st_mtim.tv_sec, found);
   time_text((time_t)(identity->time_ns / 1000000000u), measured);
-  snprintf(reason + used, size - used, "; of %s, measured of %s UTC", found, measured);
+  snprintf(reason + used, size - used, "; modified %s UTC, the measured one %s UTC", found, measured);
 }
 
 bool symbols_identity_check(struct symbols_elf *file, const char *path, const struct symbols_request *request,

@@ -78,8 +78,8 @@ static void list_directory(const char *directory, struct path_list *list, struct
                  directory);
   else if (list->count == before && launched)
     problems_add(problems,
-                 "no measurements in '%s': the program ended before measuring began, or cannot be measured; for the "
-                 "reason: hpcrun-lite --diagnose COMMAND",
+                 "no measurements in '%s': the program ended before measuring began, or cannot be measured; "
+                 "hpcrun-lite --diagnose COMMAND shows why",
                  directory);
   else if (list->count == before)
     problems_add(problems, "no measurements in '%s': it holds no file *%s; measure with: hpcrun-lite COMMAND",

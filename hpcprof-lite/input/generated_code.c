@@ -86,7 +86,7 @@ struct generated_code *generated_code_read(const char *path, struct problems *pr
       map->text[load.size] = '\0';
       unsigned bad = parse(map);
       if (bad)
-        problems_add(problems, "%s: %u line%s not START SIZE NAME: left out", name, bad, bad == 1 ? " is" : "s are");
+        problems_add(problems, "%s: lines that do not have the form START SIZE NAME, left out: %u", name, bad);
     }
   }
   load_release(&load);

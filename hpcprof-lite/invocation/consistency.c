@@ -300,10 +300,10 @@ static int check_order(const struct options *options, char *message, size_t size
        "view '{view}' shows no source text: --source-path needs source"},
       {options->debuginfod && options_formats[options->format].shows == SHOWS_VIEWS &&
            !options_view_has(options, HAS_TREE) && !options->live && !options->comparison.base,
-       "view '{view}' names no code: --debuginfod has no effect on it"},
+       "view '{view}' shows no functions: --debuginfod has no effect on it"},
       {options->symbols.count && options_formats[options->format].shows == SHOWS_VIEWS &&
            !options_view_has(options, HAS_TREE) && !options->live,
-       "view '{view}' names no code: --symbols has no effect on it"},
+       "view '{view}' shows no functions: --symbols has no effect on it"},
       {source && options->sort, "view 'source' is in the order of lines: it cannot be sorted"},
       {source && options->limits.rows && !text,
        "csv and json of source lines are always complete: --max-rows needs text"},

@@ -63,8 +63,8 @@ static void report_incomplete(const struct profile_process *process)
   if (process->superseded)
     job_print_error("%s is complete; the .live file beside it, left over from a kill, is not read", process->path);
   if (process->unfinished && process->usable && !was_sampled(process))
-    job_print_error("%s: process %u %s, before its first sample: %s", process->path, process->pid, state,
-                    process->workspan.tick_ns > 0 ? "constructs are reported until then" : "no times are known");
+    job_print_error("%s: process %u %s; it has no samples: %s", process->path, process->pid, state,
+                    process->workspan.tick_ns > 0 ? "constructs are reported up to then" : "no times are known");
   else if (process->unfinished && process->usable)
     job_print_error("%s: process %u %s: reported up to its last sample, after %.3f s%s", process->path, process->pid,
                     state, (double)process->wall_ns / 1e9,

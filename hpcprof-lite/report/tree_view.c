@@ -428,9 +428,10 @@ static void print_marks(const struct report *report)
     inferred |= report->shown[i] && report->tree->rows[i].mark == tree_inferred;
   }
   if (guessed)
-    fputs("[guessed]: caller of code without call frame information, may be wrong.\n", report->stream);
+    fputs("[guessed]: may be wrong, since the code that it calls has no call frame information.\n", report->stream);
   if (inferred)
-    fputs("[inferred]: ended in a jump and left no frame; no other calls lead here.\n", report->stream);
+    fputs("[inferred]: left no frame, since it ended in a jump; every possible way leads through it.\n",
+          report->stream);
 }
 
 void tree_view_text(const struct report *report)

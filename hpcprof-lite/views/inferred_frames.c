@@ -44,7 +44,7 @@ struct search {
 /* Whether debug data may tell the tail calls of a module.  They are not read anew whenever a live view is. */
 static bool may_tell(const struct names_module *module)
 {
-  return module->symbols && !module->kept && symbols_flags(module->symbols) & SYMBOLS_HAS_INLINES;
+  return module->symbols && module->file && !module->kept && symbols_flags(module->symbols) & SYMBOLS_HAS_INLINES;
 }
 
 /* The function that a caller's address calls, 0 if that is not known; known[] remembers it, plus 1. */
@@ -124,7 +124,7 @@ static void read_jumps(const struct search *search, uint32_t module, const uint3
                        struct jumps *jumps)
 {
   const struct catalog_module *file = &search->profile->catalog.modules[module];
-  const struct symbols_request request = {.path = file->path,
+  const struct symbols_request request = {.path = search->names->modules[module].file,
                                           .build_id = file->build_id,
                                           .build_id_size = file->build_id_size,
                                           .offsets = wanted,

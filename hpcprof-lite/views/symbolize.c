@@ -141,16 +141,15 @@ static void find_measurements(const struct profile *profile, struct symbols_sear
   size_t room = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const char *path = profile->processes[i].path, *slash = path ? strrchr(path, '/') : NULL;
-    size_t length = slash ? (size_t)(slash - path) : 0, known = 0;
+    const char *directory = slash ? path : ".";
+    size_t length = slash ? (size_t)(slash - path) : 1, known = 0;
     if (!path)
       continue;
-    for (; known < search->measurements_count; known++)
-      if (!strncmp(search->measurements[known], slash ? path : ".", slash ? length : 1) &&
-          !search->measurements[known][slash ? length : 1])
-        break;
+    while (known < search->measurements_count &&
+           (strncmp(search->measurements[known], directory, length) != 0 || search->measurements[known][length]))
+      known++;
     if (known == search->measurements_count)
-      *XAPPEND(search->measurements, search->measurements_count, room) =
-          xasprintf("%.*s", slash ? (int)length : 1, slash ? path : ".");
+      *XAPPEND(search->measurements, search->measurements_count, room) = xasprintf("%.*s", (int)length, directory);
   }
 }
 

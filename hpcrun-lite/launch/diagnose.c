@@ -338,12 +338,12 @@ static void diagnose_modules(const struct program *program)
   if (blind.count > 0)
     finding(
         false, "unwinding",
-        "%zu of %zu modules have no .eh_frame_hdr (%s), callers of their code are guessed, or call paths cut short: "
+        "%zu of %zu modules have no .eh_frame_hdr (%s): callers of their code are guessed, or call paths cut short; "
         "compile with -fasynchronous-unwind-tables",
         blind.count, program->module_count, blind.names);
   else if (program->module_count > 0)
     finding(true, "unwinding",
-            "all %zu modules have call frame information; callers of code that lacks it nevertheless are guessed",
+            "all %zu modules have call frame information; callers of assembler and generated code may be guessed",
             program->module_count);
   diagnose_image(program);
   if (nameless.count > 0)

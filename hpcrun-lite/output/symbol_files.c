@@ -50,7 +50,7 @@ static bool is_copied(void)
   return true;
 }
 
-/* Opens the file of the module. */
+/* Opens the file of a module.  The executable's path may lead to another file meanwhile. */
 static bool open_file(const struct format_module *module, const char *path, struct sys_own *file, uint64_t *size)
 {
   uint64_t exe_size, exe_time;
@@ -62,7 +62,9 @@ static bool open_file(const struct format_module *module, const char *path, stru
 /* Copies an open file.  Returns 0 or errno. */
 static int copy(const struct sys_own *file, uint64_t size)
 {
-  if (!size || size > file_bytes_max || size > all_bytes_max - state.bytes)
+  if (!size)
+    return ENODATA;
+  if (size > file_bytes_max || size > all_bytes_max - state.bytes)
     return EFBIG;
   pinned_remove(&state.part); /* one that could not be removed before */
   if (!pinned_name(&state.part, state.part_path))
@@ -82,6 +84,8 @@ static const char *reason_of(int error)
   switch (error) {
   case EFBIG:
     return "it has more than 256 MiB, or all copies would have more than 1 GiB";
+  case ENODATA:
+    return "it is empty";
   case ENOSPC:
     return "there is no room for it (disk, quota or ulimit -f)";
   default:

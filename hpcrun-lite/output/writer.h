@@ -6,7 +6,8 @@
  *
  * Context: CTL, under the CTL lock, except writer_start() and writer_begin(), which run before the process has
  * threads.  Memory is mapped, since the program's heap may be locked.  No descriptor stays open.  If the file
- * cannot be written, this is reported once, with the remedy: the live file keeps the data, and the program runs on.
+ * cannot be written, this is reported once, with the remedy: the live file, if there is one, keeps the data, and the
+ * program runs on.
  */
 #ifndef HPCRUN_LITE_OUTPUT_WRITER_H
 #define HPCRUN_LITE_OUTPUT_WRITER_H

@@ -160,7 +160,7 @@ static const char *sampled_libgomp(void)
            "call paths lack the caller of their region";
   if (use.targets)
     return "OpenMP was used in target regions only, which are not measured";
-  return "of libgomp, only functions that are not measured were called";
+  return "only functions of libgomp that are not measured were called, such as queries";
 }
 
 /* Likewise, if it was not sampled either. */
@@ -168,7 +168,7 @@ static const char *unsampled_libgomp(void)
 {
   struct libgomp_use use = libgomp_use_find();
   if (use.targets && !use.constructs)
-    return "if OpenMP was used, then in target regions only, which are not measured";
+    return "no OpenMP events: OpenMP can be used in target regions only, which are not measured";
   return use.loaded ? "libgomp is loaded, but no call to it was seen" : process_no_openmp;
 }
 

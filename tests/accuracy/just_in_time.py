@@ -80,7 +80,7 @@ def later_names_take_the_place_of_earlier_ones(directory):
     run_of = Measurement(directory, program(), lines)
     done = report("--view", "flat", "-f", "csv", run_of.output)
     assert all(f",{name}," in done.stdout for name in NAMES) and ",old," not in done.stdout, done
-    assert "6 lines are not START SIZE NAME: left out" in done.stderr, done.stderr
+    assert "lines that do not have the form START SIZE NAME, left out: 6" in done.stderr, done.stderr
     over = functions(Measurement(directory, program(), "START2 SIZE old\nSTART1 1000 newest\n").output)
     assert "newest" in over and "old" not in over, set(over)
 

@@ -1,6 +1,6 @@
 /* A call chain whose names and lines are known, once serially and once in a region: see symbol_files.py.
  *
- * Usage: symbol_files CPU-SECONDS */
+ * Usage: named_functions CPU-SECONDS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

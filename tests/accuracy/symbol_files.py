@@ -75,7 +75,7 @@ def the_directory_has_the_name_of_the_program_that_the_loader_runs(directory):
 def a_loader_without_a_program_is_refused(directory):
     for words in ((), ("--list", build(SOURCE)), ("--library-path",)):
         run = Measurement(directory, loader(), *words)
-        assert run.done.returncode == 125 and "is the dynamic loader, and runs no program here" in run.done.stderr, run.done
+        assert run.done.returncode == 125 and "is the dynamic loader, but no program is named" in run.done.stderr, run.done
         assert not os.path.exists(run.output)
 
 

@@ -68,7 +68,7 @@ def check_refused(measurement, reason, *options):
     assert said.count("\n") == 1 and REASON in said and "/app'" in said and re.search(reason, said), said
     assert "--symbols" in said and "--keep-symbols" in said and "build" not in said.replace("build id", ""), said
     text = report("--view", "summary", "-q", *options, measurement).stdout
-    assert re.search(r"No symbols: app .*see --symbols", text) and "build with -g" not in text, text
+    assert re.search(r"No symbols: app .*give the file: --symbols DIR", text) and "build with -g" not in text, text
 
 
 def flip_byte(path, offset):
@@ -96,7 +96,7 @@ def a_program_of_another_size_is_refused(directory):
     run_of = Measurement(directory, program(directory, "app", NO_ID))
     check_names(run_of.output)
     replace(directory, NO_ID, "-DFURTHER", "-DINNER=other", "-DFACTOR=3")
-    check_refused(run_of.output, r"\d+ bytes, measured \d+; of \d{4}-\d\d-\d\d [\d:]+, measured of \d{4}.* UTC")
+    check_refused(run_of.output, r"\d+ bytes, measured \d+; modified \d{4}-\d\d-\d\d [\d:]+ UTC, the measured one \d{4}.* UTC")
 
 
 @case
@@ -131,7 +131,7 @@ def the_build_id_decides_where_there_is_one(directory):
     app = program(directory, "app", "-Wl,--build-id=0x0102030405060708")
     run_of = Measurement(directory, app)
     replace(directory, "-Wl,--build-id=0x0102030405060709")
-    check_refused(run_of.output, "build id 0102030405060709, measured 0102030405060708; of .*measured of")
+    check_refused(run_of.output, "build id 0102030405060709, measured 0102030405060708; modified .*the measured one")
     replace(directory, "-Wl,--build-id=0x0102030405060708", "-DFURTHER")
     check_names(run_of.output)
 
@@ -190,7 +190,7 @@ def return_addresses_must_follow_calls(directory):
         data = os.path.join(directory, name)
         measurement_without_identity(data, app, [address + move for address in calls])
         done = report("--view", "flat", "-f", "csv", data)
-        assert ("no calls where 3 of 3 recorded calls return" in done.stderr) == refused, (name, done)
+        assert ("no call instruction is before 3 of 3 recorded return addresses" in done.stderr) == refused, (name, done)
         assert ("middle" in done.stdout) != refused, (name, done)
     data = os.path.join(directory, "one")  # a signal may have interrupted one of them
     measurement_without_identity(data, app, [calls[0] + 2, *calls[1:]])
@@ -258,7 +258,7 @@ def a_directory_of_symbols_must_exist(directory):
     assert done.returncode == 2 and "--symbols" in done.stderr and "no directory" in done.stderr, done
     run_of = Measurement(directory, program(directory, "app", NO_ID))
     done = report("--symbols", directory, "--view", "threads", run_of.output)
-    assert done.returncode == 2 and "names no code" in done.stderr, done
+    assert done.returncode == 2 and "shows no functions" in done.stderr, done
 
 
 def kept(measurement):

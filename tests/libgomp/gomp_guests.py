@@ -106,14 +106,14 @@ def target_regions_only(directory):
     assert "OpenMP was used in target regions only, which are not measured" in said, said
     said = outcome(directory, "no_targets", "int main(int count, char **words) { (void)words;\n if (count > 1) {\n"
                    "#pragma omp target\n count++; }\n return count != 1; }\n")
-    assert "if OpenMP was used, then in target regions only" in said, said
+    assert "OpenMP can be used in target regions only" in said, said
 
 
 @tap.case
 def queries_only(directory):
     said = outcome(directory, "queries", "#include <omp.h>\nint main(void) { long sum = 0;\n"
                    "for (long i = 0; i < 40000000; i++) sum += omp_get_max_threads();\n return sum < 0; }\n")
-    assert "of libgomp, only functions that are not measured were called" in said, said
+    assert "only functions of libgomp that are not measured were called" in said, said
 
 
 @tap.case

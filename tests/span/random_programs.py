@@ -37,8 +37,8 @@ Difference = namedtuple("Difference", "compiler mode view kind line column found
 
 
 def program_of(seed, compiler):
-    """The text of the program that a compiler gets, and its model.  What waits for dependences at once, libgomp
-    often lets go on before a detached task is fulfilled."""
+    """The text of the program that a compiler gets, and its model.  libgomp often lets an undeferred task or a
+    taskwait with depend continue before a detached task is fulfilled: programs for GCC have no such dependences."""
     for detach in (True, False):
         made = Maker(seed, compiler == "gcc", detach, compiler == "clang")
         text = Text(made, seed)

@@ -27,10 +27,12 @@ STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 # their time is counted.  Where many signals arrive, handlers run in threads that wait in the runtime; for that time the
 # state of such a thread is contradictory.  There are fewer samples of elapsed time than requested if threads outnumber
 # the cores. While another thread, which was preempted, records its waiting for a lock, a sample of waiting for that
-# lock does not wait for it long; the same holds for a sample in a new library that another thread is registering.
+# lock does not wait for it long; the same holds for a sample in a new library that another thread is registering: the
+# callers of its code are guessed, or the path is cut short.
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
              "samples omitted at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
-             "frames outside any module": (0.01, "d"), "unwinds cut short": (0.001, "d")}
+             "frames outside any module": (0.01, "d"), "unwinds cut short": (0.02, "d"),
+             "unwinds with guessed callers": (0.04, "d")}
 
 WORK_ROLE, OVERHEAD_ROLE = 1, 2
 IN_TOOL = 1  # enum format_loss

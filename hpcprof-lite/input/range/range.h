@@ -31,8 +31,8 @@ void range_close(struct range *range); /* NULL is allowed */
 void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,
                 struct problems *problems);
 
-/* Gives a thread of the part its share of the whole run's time of blocking and of waiting for a processor, as far as
- * that follows from the remainder of the thread's life only: a part's own remainder has the errors of its samples, so
+/* Divides time of blocking and of waiting for a processor that is known for the whole run only, as the remainder of the
+ * thread's life, among the parts: this part gets its share.  A part's own remainder has the errors of its samples, so
  * that those of several parts would not add up.  whole: the thread in the run; blocked_ns: what it was in calls that
  * are known to block. */
 void range_take_rest(const struct range *range, uint32_t position, const struct profile_thread *whole,

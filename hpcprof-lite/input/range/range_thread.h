@@ -39,7 +39,7 @@ struct range_share {
   struct format_share share;
 };
 
-/* The time of a thread that it did not wait, while its trace is read: a state that began last is not in `waited`. */
+/* The time in which a thread waited, while its trace is read: the last state is not yet in `waited`. */
 struct range_waited {
   uint64_t waited, at_sample; /* ticks: until the last state began, and until the last sample */
   uint64_t begin, end;        /* of the last state, if the thread waited, or nothing is known of it; else 0, 0 */

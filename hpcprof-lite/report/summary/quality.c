@@ -115,7 +115,7 @@ static const char *remedy_of(const struct report *report, uint32_t module)
   if (file->flags & (MODULE_ANON | MODULE_VDSO))
     return "";
   if (!report->names->modules[module].file) /* it is missing, or another one */
-    return " (see --symbols)";
+    return " (give the file: --symbols DIR)";
   return system ? " (install the -dbgsym package)" : " (build with -g)";
 }
 

@@ -107,7 +107,7 @@ static bool check_modes(const struct work *work)
       {SETTING_TRACE, "a timeline needs the threads' states from their starts on: give -t at the start"},
       {SETTING_TASK_CONTEXT, "contexts of tasks are of one kind for the whole run"},
       {SETTING_ARGUMENTS, "the command line is stored at the start"},
-      {SETTING_KEEP_SYMBOLS, "files are copied from the start on"},
+      {SETTING_KEEP_SYMBOLS, "the executable is copied at the start: give --keep-symbols at the start"},
   };
   char value[64];
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {

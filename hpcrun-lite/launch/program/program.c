@@ -243,7 +243,7 @@ enum launch_status program_check_preload(const struct program *program, char *me
   }
   if (is_loader(program, loader)) {
     snprintf(message, message_size,
-             "'%.400s' is the dynamic loader, and runs no program here: name the program behind the loader's options",
+             "'%.400s' is the dynamic loader, but no program is named behind its options: name the one to be measured",
              image);
     return LAUNCH_FAILED;
   }

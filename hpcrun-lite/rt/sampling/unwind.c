@@ -12,7 +12,7 @@ enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128, WALK_WORDS = 
 static struct unwind_entries lib;
 static unw_addr_space_t space;
 
-/* What speaks for a word of the stack as the return address of code that has no unwind information, in ascending order.
+/* Evidence that a word of the stack is the return address of code that has no unwind information, in ascending order.
  */
 enum evidence {
   EVIDENCE_NONE,
@@ -41,7 +41,8 @@ struct walk {
   unsigned guesses;    /* guessed frames */
   unsigned words_left; /* of the stack, that may still be searched for return addresses */
   struct {
-    int frame; /* index of the first frame for which only some call up the stack speaks; 0: there is none */
+    int frame; /* index of the first frame whose only evidence is an indirect call found by searching; 0: there is none
+                */
     struct guess guess;
     uint64_t rbp;     /* of the frame inside */
     unsigned guesses; /* guessed frames inside */
@@ -436,7 +437,7 @@ static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, const struct 
   return guess.evidence && take_guess(walk, cursor, &guess, rbp);
 }
 
-/* Is an address to which unwind information leads where a call returns, or a handler does? */
+/* Does a call instruction, or the return of a signal handler, explain this return address? */
 static bool is_return_address(struct walk *walk, uint64_t address)
 {
   static const uint8_t sigreturn[8] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f}; /* mov $15, %rax; syscall */
@@ -449,7 +450,7 @@ static bool is_return_address(struct walk *walk, uint64_t address)
   return call_code_before(code, address, &target) != CALL_NONE || !memcmp(&at, sigreturn, sizeof sigreturn);
 }
 
-/* Is the frame at pc one that the call before a return address has called, as far as a direct call shows it? */
+/* Can the call before a return address have called the function at pc?  Only a direct call can disprove it. */
 static bool is_called(struct walk *walk, uint64_t address, uint64_t pc)
 {
   uint8_t code[CALL_CODE_BYTES];

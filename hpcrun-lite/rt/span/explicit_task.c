@@ -166,7 +166,8 @@ void explicit_task_close(struct thread_state *t, struct task *parent)
     explicit_task_unref(t, released);
 }
 
-/* The row of a new task; flags: OMPT's.  What stands for a taskwait with dependences never runs: it has none. */
+/* The row of a new task; flags: OMPT's.  OMPT reports a taskwait with dependences as a task, which never runs:
+ * it has no row, 0. */
 static uint32_t row_of(struct thread_state *t, const struct task *parent, int flags, const void *code)
 {
   if (flags & ompt_task_taskwait)
