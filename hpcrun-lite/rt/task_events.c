@@ -98,8 +98,7 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   if (flags & ompt_task_undeferred)
     codeptr = code_take_undeferred(codeptr);
   bool undeferred = flags & ompt_task_taskwait && rt_noted.allocation && !rt_gomp_task;
-  if (!(flags & ompt_task_taskwait))
-    rt_noted.allocation = NULL;
+  rt_noted.allocation = NULL; /* tasks that the thread runs meanwhile may wait, too */
   if (!t)
     return;
   codeptr = code_of_task(t, task_data, codeptr);

@@ -1,5 +1,6 @@
 /* Constructs about which libomp's events do not say all: clang_rows FORM THREADS. */
 #include <omp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,32 @@ static void dependent(void)
   }
 }
 
+/* While it waits for the dependences of an undeferred task, the thread runs others, the latest first, which wait, too.
+ */
+static void waiting(void)
+{
+  int first = 0, second = 0;
+  volatile int done = 0;
+  (void)first, (void)second;
+#pragma omp parallel // @ region of waiting
+  {
+    while (omp_get_thread_num() && !done)
+      sched_yield();
+    for (int i = 0; i < ROUNDS && !omp_get_thread_num(); i++) {
+#pragma omp task depend(out : first) // @ first
+      work();
+#pragma omp task // @ other
+      {
+#pragma omp taskwait depend(in : second) // @ other wait
+        work();
+      }
+#pragma omp task if (deferred) depend(inout : first) // @ waiting
+      work();
+    }
+    done = 1;
+  }
+}
+
 /* The parts of an untied task may run in different threads. */
 static void untied(void)
 {
@@ -164,7 +191,7 @@ int main(int count, char **words)
   static const struct {
     const char *name;
     void (*run)(void);
-  } forms[] = {{"sections", sections}, {"groups", groups},     {"dependent", dependent},
+  } forms[] = {{"sections", sections}, {"groups", groups},     {"dependent", dependent}, {"waiting", waiting},
                {"untied", untied},     {"barriers", barriers}, {"cancelled", cancelled}};
   omp_set_num_threads(count > 2 ? atoi(words[2]) : 2);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)

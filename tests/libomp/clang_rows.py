@@ -19,6 +19,8 @@ FORMS = {
                **{("taskloop", loop): 4 for loop in LOOPS}, **{("task", loop): 8 for loop in LOOPS}},
     "dependent": {("parallel", "region"): 4, ("masked", "masked"): 1, ("taskwait", "wait"): ROUNDS,
                   **{("task", task): ROUNDS for task in ("deferred", "undeferred", "inside", "independent", "last")}},
+    "waiting": {("parallel", "region"): 4, ("taskwait", "other wait"): ROUNDS,
+                **{("task", task): ROUNDS for task in ("first", "other", "waiting")}},
     "untied": {("parallel", "region"): 4, ("taskgroup", "outer"): 4, ("taskgroup", "inner"): 4, ("taskloop", "loop"): 4,
                ("task", "loop"): 8, **{("task", task): 4 for task in ("untied", "in outer", "in inner", "after inner")}},
     "barriers": {("parallel", "region"): 4 * ROUNDS, ("barrier", "copyin"): 4 * ROUNDS, ("barrier", "scope"): 4 * ROUNDS,
@@ -76,6 +78,11 @@ def taskgroups_around_taskloops_have_rows(directory):
 @tap.case
 def undeferred_tasks_with_dependences_have_rows(directory):
     check_rows(directory, "dependent")
+
+
+@tap.case
+def waits_in_tasks_that_run_meanwhile_have_rows(directory):
+    check_rows(directory, "waiting")
 
 
 @tap.case
