@@ -526,7 +526,8 @@ static uint32_t process_notes(uint32_t before, bool ended)
 {
   static char notes[4096], filtered[2048];
   int at = put_events(notes, sizeof notes);
-  const char *missing = process_openmp_missing();
+  const char *missing =
+      ended ? process_openmp_missing() : NULL; /* which looks through the relocations of all modules */
   if (missing && missing != process_no_openmp && !*config.note && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < counts_process.count && (size_t)at < sizeof notes; i++)

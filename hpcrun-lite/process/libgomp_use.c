@@ -6,12 +6,26 @@
 #include <stdint.h>
 #include <string.h>
 
-static uintptr_t dynamic_value(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag)
+/* The dynamic section of a module, and what its addresses lack: the loader adds where the module lies, unless the
+ * section cannot be written. */
+struct dynamic {
+  const ElfW(Dyn) * entries;
+  uintptr_t moved;
+};
+
+static uintptr_t dynamic_value(const struct dynamic *dynamic, ElfW(Sxword) tag)
 {
-  for (; dynamic->d_tag != DT_NULL; dynamic++)
-    if (dynamic->d_tag == tag)
-      return dynamic->d_un.d_val;
+  for (const ElfW(Dyn) *entry = dynamic->entries; entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == tag)
+      return entry->d_un.d_val;
   return 0;
+}
+
+/* The same of an entry that is an address; NULL if there is none. */
+static const void *dynamic_address(const struct dynamic *dynamic, ElfW(Sxword) tag)
+{
+  uintptr_t value = dynamic_value(dynamic, tag);
+  return value ? (const void *)(value + dynamic->moved) : NULL;
 }
 
 static bool begins_with_any(const char *name, const char *const *words, size_t count)
@@ -35,11 +49,12 @@ static void add_name(struct libgomp_use *use, const char *name)
 }
 
 /* Adds the names of a table of relocations. */
-static void add_relocations(struct libgomp_use *use, const ElfW(Dyn) * dynamic, ElfW(Sxword) table, ElfW(Sxword) size)
+static void add_relocations(struct libgomp_use *use, const struct dynamic *dynamic, ElfW(Sxword) table,
+                            ElfW(Sxword) size)
 {
-  const ElfW(Rela) *entries = (const ElfW(Rela) *)dynamic_value(dynamic, table);
-  const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic_value(dynamic, DT_SYMTAB);
-  const char *names = (const char *)dynamic_value(dynamic, DT_STRTAB);
+  const ElfW(Rela) *entries = dynamic_address(dynamic, table);
+  const ElfW(Sym) *symbols = dynamic_address(dynamic, DT_SYMTAB);
+  const char *names = dynamic_address(dynamic, DT_STRTAB);
   size_t count = entries && symbols && names ? dynamic_value(dynamic, size) / sizeof *entries : 0;
   for (size_t i = 0; i < count; i++) {
     size_t symbol = ELF64_R_SYM(entries[i].r_info);
@@ -64,11 +79,13 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *context)
   struct libgomp_use *use = context;
   (void)size;
   for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-    if (info->dlpi_phdr[i].p_type != PT_DYNAMIC || is_libgomp(info))
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    if (segment->p_type != PT_DYNAMIC || is_libgomp(info))
       continue;
-    const ElfW(Dyn) *dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    add_relocations(use, dynamic, DT_JMPREL, DT_PLTRELSZ);
-    add_relocations(use, dynamic, DT_RELA, DT_RELASZ);
+    const struct dynamic dynamic = {.entries = (const ElfW(Dyn) *)(info->dlpi_addr + segment->p_vaddr),
+                                    .moved = segment->p_flags & PF_W ? 0 : info->dlpi_addr};
+    add_relocations(use, &dynamic, DT_JMPREL, DT_PLTRELSZ);
+    add_relocations(use, &dynamic, DT_RELA, DT_RELASZ);
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 Usage: gomp_guests.py [-k CASE]"""
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -114,6 +115,20 @@ def queries_only(directory):
     said = outcome(directory, "queries", "#include <omp.h>\nint main(void) { long sum = 0;\n"
                    "for (long i = 0; i < 40000000; i++) sum += omp_get_max_threads();\n return sum < 0; }\n")
     assert "only functions of libgomp that are not measured were called" in said, said
+
+
+@tap.case
+def dynamic_sections_that_cannot_be_written(directory):
+    """The loader leaves their addresses as they are in the file."""
+    if not shutil.which("ld.lld"):
+        raise tap.Skip("no lld here")
+    library = tap.compile_c(directory, "fixed.so", "int used(void); int fixed(void) { return used(); }\n", "-shared", "-fPIC",
+                            "-fuse-ld=lld", "-Wl,-z,rodynamic")
+    program = tap.compile_c(directory, "fixed", "#include <omp.h>\nint fixed(void);\nint used(void)"
+                            " { return omp_get_max_threads(); }\nint main(void) { return fixed() < 1; }\n", library,
+                            "-fopenmp", "-rdynamic")
+    done = measure(directory, "online", program)
+    assert done.returncode == 0 and "no call to it was seen" in done.stderr, done
 
 
 @tap.case
