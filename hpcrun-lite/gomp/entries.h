@@ -118,8 +118,11 @@
   X(GOMP_doacross_ull_post) X(GOMP_doacross_ull_wait)
 
 /* Functions of libomp that create tasks: with -p log, their time is measured (creation.c). */
-#define KMPC_TIMED(X) \
-  X(__kmpc_omp_task) X(__kmpc_omp_task_with_deps) X(__kmpc_taskloop) X(__kmpc_taskloop_5)
+#define KMPC_TIMED(X) X(__kmpc_omp_task) X(__kmpc_omp_task_with_deps)
+
+/* The same for those of a taskloop, which may be none: the entry point also notes that the task that was allocated is
+ * for them. */
+#define KMPC_TASKLOOP_CALLS(X) X(__kmpc_taskloop) X(__kmpc_taskloop_5)
 
 /* The one that allocates them: its entry point also notes the place in the source. */
 #define KMPC_ALLOCATION(X) X(__kmpc_omp_task_alloc)
@@ -127,7 +130,7 @@
 /* The same; libomp reads the frame of this one's caller, so it has no wrapper.  The entry point notes its caller. */
 #define KMPC_UNWRAPPED(X) X(__kmpc_omp_task_begin_if0)
 
-#define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_ALLOCATION(X) KMPC_UNWRAPPED(X)
+#define KMPC_CREATIONS(X) KMPC_TIMED(X) KMPC_TASKLOOP_CALLS(X) KMPC_ALLOCATION(X) KMPC_UNWRAPPED(X)
 
 /* Begins a taskgroup.  It has no wrapper: the entry point notes the place in the source. */
 #define KMPC_GROUP(X) X(__kmpc_taskgroup)

@@ -9,6 +9,7 @@
 #define RT_NOTED_GROUP 0                /* struct rt_noted (rt/core/rt.h) */
 #define RT_NOTED_ALLOCATION 8
 #define RT_NOTED_SECTIONS 16
+#define RT_NOTED_TASKLOOP 32
 #define IDENT_SECTIONS 0x400            /* of the flags of an ident_t of libomp: a static loop over sections */
 
         .hidden gomp_targets, gomp_bind
@@ -120,7 +121,16 @@ bind:                                   /* (%rsp): number of the entry; above it
         movq    %rdi, %fs:RT_NOTED_ALLOCATION(%rax)
         .endm
 
+        .macro  note_taskloop           /* its place is that of the task that was allocated for it */
+        movq    rt_noted@gottpoff(%rip), %rax
+        movq    %fs:RT_NOTED_ALLOCATION(%rax), %r11
+        movq    %r11, %fs:RT_NOTED_TASKLOOP(%rax)
+        movq    $0, %fs:RT_NOTED_ALLOCATION(%rax)
+        .endm
+
         .macro  note_sections           /* where libomp writes which sections the thread executes */
+        testq   %rdi, %rdi              /* compilers other than clang may pass no place */
+        jz      1f
         testl   $IDENT_SECTIONS, 4(%rdi)
         jz      1f
         movq    rt_noted@gottpoff(%rip), %rax
@@ -132,12 +142,14 @@ bind:                                   /* (%rsp): number of the entry; above it
 #define ENTRY_POINT(name) entry_point name;
 #define NOTED_ENTRY_POINT(name) entry_point name, note_caller;
 #define ALLOCATION_ENTRY_POINT(name) entry_point name, note_allocation;
+#define TASKLOOP_ENTRY_POINT(name) entry_point name, note_taskloop;
 #define GROUP_ENTRY_POINT(name) entry_point name, note_group;
 #define SECTIONS_ENTRY_POINT(name) entry_point name, note_sections;
 #define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
 KMPC_TIMED(ENTRY_POINT)
+KMPC_TASKLOOP_CALLS(TASKLOOP_ENTRY_POINT)
 KMPC_ALLOCATION(ALLOCATION_ENTRY_POINT)
 KMPC_UNWRAPPED(NOTED_ENTRY_POINT)
 KMPC_GROUP(GROUP_ENTRY_POINT)

@@ -26,6 +26,7 @@ static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
 GOMP_WRAPPED(DECLARE)
 KMPC_TIMED(DECLARE)
+KMPC_TASKLOOP_CALLS(DECLARE)
 KMPC_ALLOCATION(DECLARE)
 KMPC_SECTIONS(DECLARE)
 KMPC_CHUNKS(DECLARE)
@@ -36,9 +37,10 @@ GOMP_LOCKS(DECLARE_V1)
 #define WRAPPER(name) wrap_##name,
 #define NO_WRAPPER(name) NULL,
 #define WRAPPER_V1(name) wrap_v1_##name,
-static void (*const wrappers[])(void) = {
-    GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_ALLOCATION(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER)
-        KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_TASKLOOP_CALLS(WRAPPER)
+                                             KMPC_ALLOCATION(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER)
+                                                 KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER)
+                                                     GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 

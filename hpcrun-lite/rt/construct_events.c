@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
@@ -84,8 +85,9 @@ void construct_events_implicit_end(struct thread_state *t, bool creator)
  * barrier that ends the region, too. */
 static bool at_cancelled_end(const struct thread_state *t, int kind)
 {
-  return measured_of(t)->cancelled && kind != ompt_sync_region_taskgroup && kind != ompt_sync_region_taskwait &&
-         kind != ompt_sync_region_barrier_explicit;
+  uint64_t cancelled = measured_of(t)->cancelled;
+  return cancelled && cancelled == region_current(t) && kind != ompt_sync_region_taskgroup &&
+         kind != ompt_sync_region_taskwait && kind != ompt_sync_region_barrier_explicit;
 }
 
 void construct_events_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read)
@@ -134,7 +136,7 @@ static bool is_own_group(uint32_t group, uint32_t loop)
 {
   const struct format_directive *a = table_at(directive_table(), group), *b = table_at(directive_table(), loop);
   if (!rt_gomp_task)
-    return group && (!rt_noted.allocation || rt_noted.group == rt_noted.allocation);
+    return group && (!rt_noted.taskloop || rt_noted.group == rt_noted.taskloop);
   return group && a->module == b->module && a->offset == b->offset;
 }
 

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/control_events.h"
 #include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/lock_events.h"
+#include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/task_events.h"
 #include "hpcrun-lite/rt/wait_events.h"
@@ -185,7 +186,7 @@ static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
   (void)task_data, (void)codeptr;
   struct thread_state *t = rt_openmp_thread();
   if (t && flags & ompt_cancel_parallel && flags & (ompt_cancel_activated | ompt_cancel_detected))
-    measured_of(t)->cancelled = true;
+    measured_of(t)->cancelled = region_current(t);
 }
 
 void ompt_lock_test(void)

@@ -125,7 +125,8 @@ void region_events_implicit_begin(struct thread_state *t, const ompt_data_t *par
     handle = region_current(t);
     outer = graph_task_of(t, task_data);
   }
-  measured_of(t)->forking = measured_of(t)->cancelled = false;
+  measured_of(t)->forking = false;
+  measured_of(t)->cancelled = 0;
   if (task_data)
     task_data->value = 0;
   bool initial = flags & ompt_task_initial && handle == REGION_NO_RECORD; /* of the program, not of a league */

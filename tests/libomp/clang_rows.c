@@ -4,8 +4,20 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 3 };
+
+/* Functions of LLVM's runtime. */
+struct ident {
+  int32_t reserved, flags, other[2];
+  const char *place;
+};
+extern int __kmpc_global_thread_num(struct ident *);
+extern void __kmpc_barrier(struct ident *, int);
+extern void __kmpc_for_static_init_4(struct ident *, int32_t, int32_t, int32_t *, int32_t *, int32_t *, int32_t *,
+                                     int32_t, int32_t);
+extern void __kmpc_for_static_fini(struct ident *, int32_t);
 
 static volatile int sink, deferred, none;
 static int private_copy;
@@ -115,6 +127,28 @@ static void waiting(void)
   }
 }
 
+/* A task is allocated for a taskloop without iterations, and none is created. */
+static void empty_loops(void)
+{
+  int first = 0;
+  (void)first;
+#pragma omp parallel // @ region of empty_loops
+#pragma omp masked   // @ masked for loops
+  for (int i = 0; i < ROUNDS; i++) {
+#pragma omp task depend(out : first) // @ before loop
+    work();
+#pragma omp taskloop nogroup
+    for (int k = 0; k < none; k++)
+      work();
+#pragma omp taskwait depend(in : first) // @ wait for it
+#pragma omp task                        // @ after loop
+    work();
+#pragma omp taskwait           // @ wait for all
+#pragma omp task if (deferred) // @ last of all
+    work();
+  }
+}
+
 /* The parts of an untied task may run in different threads. */
 static void untied(void)
 {
@@ -148,12 +182,6 @@ static void untied(void)
 /* What newer releases of clang emit for a scope: only the barrier at its end. */
 static void end_of_scope(void)
 {
-  struct ident {
-    int32_t reserved, flags, other[2];
-    const char *place;
-  };
-  extern int __kmpc_global_thread_num(struct ident *);
-  extern void __kmpc_barrier(struct ident *, int);
   static struct ident ident = {.flags = 0x42, .place = ";unknown;unknown;0;0;;"};
   __kmpc_barrier(&ident, __kmpc_global_thread_num(&ident)); // @ scope
 }
@@ -173,6 +201,18 @@ static void barriers(void)
   }
 }
 
+/* The calls of other compilers may name no place in the source. */
+static void no_place(void)
+{
+#pragma omp parallel // @ region of no_place
+  {
+    int32_t thread = __kmpc_global_thread_num(NULL), last = 0, lower = 0, upper = 3, stride = 1;
+    __kmpc_for_static_init_4(NULL, thread, 34, &last, &lower, &upper, &stride, 1, 1);
+    work();
+    __kmpc_for_static_fini(NULL, thread);
+  }
+}
+
 /* Its end is no barrier of the program. */
 static void cancelled(void)
 {
@@ -186,13 +226,33 @@ static void cancelled(void)
   }
 }
 
+/* Later constructs of the region around it end as usual. */
+static void cancelled_inside(void)
+{
+#pragma omp parallel // @ region of cancelled_inside
+  {
+#pragma omp parallel num_threads(2) // @ inside cancelled
+    {
+      work();
+#pragma omp cancel parallel
+      work();
+    }
+#pragma omp for schedule(static, 1) // @ uneven
+    for (int k = 0; k < 2; k++)
+      usleep(k * 20000);
+  }
+}
+
 int main(int count, char **words)
 {
   static const struct {
     const char *name;
     void (*run)(void);
-  } forms[] = {{"sections", sections}, {"groups", groups},     {"dependent", dependent}, {"waiting", waiting},
-               {"untied", untied},     {"barriers", barriers}, {"cancelled", cancelled}};
+  } forms[] = {{"sections", sections},   {"groups", groups},
+               {"dependent", dependent}, {"waiting", waiting},
+               {"untied", untied},       {"barriers", barriers},
+               {"cancelled", cancelled}, {"empty_loops", empty_loops},
+               {"no_place", no_place},   {"cancelled_inside", cancelled_inside}};
   omp_set_num_threads(count > 2 ? atoi(words[2]) : 2);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count > 1 && !strcmp(words[1], forms[i].name)) {

@@ -21,6 +21,9 @@ FORMS = {
                   **{("task", task): ROUNDS for task in ("deferred", "undeferred", "inside", "independent", "last")}},
     "waiting": {("parallel", "region"): 4, ("taskwait", "other wait"): ROUNDS,
                 **{("task", task): ROUNDS for task in ("first", "other", "waiting")}},
+    "empty_loops": {("parallel", "region"): 4, ("masked", "masked for loops"): 1,
+                    **{("taskwait", wait): ROUNDS for wait in ("wait for it", "wait for all")},
+                    **{("task", task): ROUNDS for task in ("before loop", "after loop", "last of all")}},
     "untied": {("parallel", "region"): 4, ("taskgroup", "outer"): 4, ("taskgroup", "inner"): 4, ("taskloop", "loop"): 4,
                ("task", "loop"): 8, **{("task", task): 4 for task in ("untied", "in outer", "in inner", "after inner")}},
     "barriers": {("parallel", "region"): 4 * ROUNDS, ("barrier", "copyin"): 4 * ROUNDS, ("barrier", "scope"): 4 * ROUNDS,
@@ -83,6 +86,27 @@ def undeferred_tasks_with_dependences_have_rows(directory):
 @tap.case
 def waits_in_tasks_that_run_meanwhile_have_rows(directory):
     check_rows(directory, "waiting")
+
+
+@tap.case
+def waits_after_loops_without_iterations_have_rows(directory):
+    check_rows(directory, "empty_loops")
+
+
+@tap.case
+def calls_may_name_no_place(directory):
+    for binary, *how in runs("no_place"):
+        counts = {row["kind"]: int(row["exec_count"]) for row in totals(measure(directory, binary, *how))}
+        assert counts["parallel"] == THREADS, (binary, how, counts)
+
+
+@tap.case
+def waits_after_a_cancelled_region_belong_to_their_constructs(directory):
+    """One thread sleeps for 20 ms in the loop, for which the other one waits."""
+    for binary, *how in runs("cancelled_inside"):
+        rows = totals(measure(directory, binary, *how, threads=2))
+        waited = [float(row["exit_barrier_s"]) for row in rows if row["line"] == str(line("uneven"))]
+        assert len(waited) == 1 and waited[0] > 0.015, (binary, how, rows)
 
 
 @tap.case

@@ -92,6 +92,7 @@ struct rt_noted {
   const void *group;          /* the place of a taskgroup */
   const void *allocation;     /* the place of a task that is allocated, until a task is created */
   const int32_t *sections[2]; /* where libomp writes the numbers of the thread's first and last section */
+  const void *taskloop;       /* the place of a taskloop */
 };
 
 extern __thread struct rt_noted rt_noted __attribute__((tls_model("initial-exec"), visibility("hidden")));
