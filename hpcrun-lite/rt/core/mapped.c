@@ -58,12 +58,13 @@ static bool open_file(struct mapped_file *file, struct sys_own *opened)
   return atomic_load(&file->state) == FILE_MADE && pinned_open(&file->at, opened) == 0;
 }
 
-/* Reserves and maps one part; with `at`, writes what is there to it first and maps over it.  *written says whether the
- * file has contents at that offset, mapped or not. */
-static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, size_t size, bool *written)
+/* Reserves, unless that is done, and maps one part; with `at`, writes what is there to it first and maps over it.
+ * *written says whether the file has contents at that offset, mapped or not. */
+static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, size_t size, bool reserved,
+                      bool *written)
 {
   int error;
-  if (!sys_reserve(opened, offset, size))
+  if (!reserved && !sys_reserve(opened, offset, size))
     return NULL;
   *written = at != NULL;
   bool filled = !at || sys_write_at(opened, offset, at, size, &error) == size;
@@ -75,12 +76,12 @@ static void *map_part(const struct sys_own *opened, void *at, uint64_t offset, s
 
 /* The same in the file that was opened; opens it again where the program has reused the descriptor. */
 static void *map_in_file(struct mapped_file *file, struct sys_own *opened, void *at, uint64_t offset, size_t size,
-                         bool *written)
+                         bool reserved, bool *written)
 {
   void *part = NULL;
   bool again = true;
   for (int i = 0; i < SYS_TRIES && again; i++) {
-    part = map_part(opened, at, offset, size, written);
+    part = map_part(opened, at, offset, size, reserved, written);
     again = !part && !sys_is_own(opened) && open_file(file, opened);
   }
   sys_close_own(opened);
@@ -99,7 +100,7 @@ static void *take_part(struct mapped_file *file, void *at, size_t size, uint64_t
     return NULL;
   *offset = atomic_fetch_add(&file->length, size);
   uint64_t end = *offset + size;
-  void *part = map_in_file(file, &opened, at, *offset, size, &written);
+  void *part = map_in_file(file, &opened, at, *offset, size, false, &written);
   if (!part && !written)
     atomic_compare_exchange_strong(&file->length, &end, *offset);
   return part;
@@ -110,13 +111,13 @@ void *mapped_part(struct mapped_file *file, size_t size_bytes, uint64_t *offset)
   return take_part(file, NULL, size_bytes, offset);
 }
 
-void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes)
+void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes, bool reserved)
 {
   struct sys_own opened;
   bool written;
   if (!open_file(file, &opened))
     return NULL;
-  void *part = map_in_file(file, &opened, NULL, offset, size_bytes, &written);
+  void *part = map_in_file(file, &opened, NULL, offset, size_bytes, reserved, &written);
   uint64_t length = atomic_load(&file->length), end = offset + size_bytes;
   while (part && length < end && !atomic_compare_exchange_weak(&file->length, &length, end))
     ;

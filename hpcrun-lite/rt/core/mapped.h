@@ -43,8 +43,9 @@ void mapped_renew(struct mapped_file *file);
 void *mapped_part(struct mapped_file *file, size_t size_bytes, uint64_t *offset);
 
 /* Returns the part of that size at that offset, for files whose parts the caller chooses itself: new, or one that it
- * has unmapped, with any contents.  NULL on failure. */
-void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes);
+ * has unmapped, with any contents.  reserved: it lies within such parts, and what is in it stays: where the file system
+ * cannot reserve space, zeros are written for that.  NULL on failure. */
+void *mapped_range(struct mapped_file *file, uint64_t offset, size_t size_bytes, bool reserved);
 
 /* Moves the memory's contents into a new part, which replaces the memory in place.  No thread may write to the memory
  * meanwhile.  Returns false on failure; the memory is then unchanged. */

@@ -169,7 +169,7 @@ static void *limited_window(struct stream_file *file, struct stream *stream, boo
   uint64_t number = take_slot(file, stream);
   if (number == UINT64_MAX)
     return NULL;
-  struct format_extent *extent = mapped_range(&file->file, stream->offset, STREAM_WINDOW_LIMITED);
+  struct format_extent *extent = mapped_range(&file->file, stream->offset, STREAM_WINDOW_LIMITED, false);
   if (!extent) {
     leave_slot(file, stream->offset);
     stream->ended = true;
@@ -201,7 +201,7 @@ static struct format_extent *window_in_rest(struct stream_file *file, struct str
   stream->offset = begin / STREAM_PAGE * STREAM_PAGE;
   size_t mapped = begin - stream->offset + *size;
   bool afforded = budget_take(mapped);
-  uint8_t *pages = afforded ? mapped_range(&file->file, stream->offset, mapped) : NULL;
+  uint8_t *pages = afforded ? mapped_range(&file->file, stream->offset, mapped, true) : NULL;
   if (pages)
     return (struct format_extent *)(pages + (begin - stream->offset));
   if (afforded)

@@ -1,5 +1,6 @@
 /* RT: files to which threads append through windows: how these grow, limits, full disks, and many threads. */
 #include "hpcrun-lite/rt/core/stream.h"
+#include "tests/support/deny_perf_event.h"
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -7,6 +8,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 enum { WINDOW = STREAM_WINDOW_LIMITED, WINDOWS = 64, THREADS = 4, ROUNDS = 150, TURNS = 8 };
 
@@ -236,6 +238,27 @@ static void test_what_threads_leave_is_used(void **state)
   assert_int_equal(short_threads(1, &losses), 1);
   assert_int_equal(stream_length(&file), 2 * STREAM_WINDOW_FIRST);
   assert_int_equal(losses, 1);
+}
+
+/* Then zeros are written into a new window to reserve its space, and must not be again. */
+static void test_file_systems_that_cannot_reserve_space(void **state)
+{
+  unsigned losses = 0;
+  int status;
+  (void)state;
+  for (uint64_t limit = 0; limit <= WINDOW; limit += WINDOW) {
+    begin(limit, false);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child)
+      _exit(deny_call(SYS_fallocate, EOPNOTSUPP) || short_threads(WINDOWS, &losses) != WINDOWS || losses);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    look(0);
+    assert_int_equal(found_count, WINDOWS);
+    look(1);
+    assert_true(found_count == 1 && bytes_of[0] == 0);
+  }
 }
 
 /* A stream goes on in what others have left, and leaves that as its own. */
@@ -486,6 +509,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_the_oldest_windows_are_used_again),
       cmocka_unit_test(test_a_mapped_window_is_not_used_again),
       cmocka_unit_test(test_what_threads_leave_is_used),
+      cmocka_unit_test(test_file_systems_that_cannot_reserve_space),
       cmocka_unit_test(test_a_long_thread_uses_what_others_leave),
       cmocka_unit_test(test_nothing_stays_of_dropped_windows),
       cmocka_unit_test(test_many_threads_end_at_once),
