@@ -698,12 +698,16 @@ void writer_process(void)
   flush(true);
 }
 
-/* Puts work and span into the buffer. */
+/* Puts work and span into the buffer, also where nothing more is written to the measurement file: the live file has all
+ * but these. */
 static void put_span(void)
 {
   struct format_process record = writer.process ? *writer.process : process_facts();
+  bool failed = writer.failed;
+  writer.failed = false;
   put_graph(&record);
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
+  writer.failed = failed;
 }
 
 /* Writes a new file with the contents of the buffer, and gives it its name, in the place of the last one. */

@@ -445,6 +445,20 @@ def a_killed_program_keeps_what_was_flushed(directory):
 
 
 @case
+def a_flush_goes_on_where_the_measurement_cannot_be_written(directory):
+    program = Running(directory, "ending threads").wait_sampled()
+    parts = os.path.join(program.output, "*.part")
+    wait_until(lambda: glob.glob(parts), "a thread's end")
+    os.unlink(glob.glob(parts)[0])
+    assert any("cannot open" in line for line in program.process.stderr)
+    wait_until(lambda: program.command("flush") == "everything until now can be read", "a flush")
+    os.kill(program.pid, signal.SIGKILL)
+    program.process.communicate()
+    row = rows("parallelism", program.output)[0]
+    assert float(row["work"]) > 0 and float(row["span"]) > 0, row
+
+
+@case
 def a_flush_loses_nothing_that_a_thread_says(directory):
     program = Running(directory, "beside").wait_sampled()
     for _ in range(12):

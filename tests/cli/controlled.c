@@ -135,6 +135,25 @@ static void beside(void *(*run)(void *), const char *what)
   printf("%s %ld\n", what, count);
 }
 
+static void *burn_for_a_while(void *unused)
+{
+  for (int i = 0; i < 50; i++)
+    burn();
+  return unused;
+}
+
+/* Threads that are sampled and end, between regions. */
+static void ending_threads(void)
+{
+  pthread_t thread;
+  while (!ended) {
+    pthread_create(&thread, NULL, burn_for_a_while, NULL);
+    pthread_join(thread, NULL);
+#pragma omp parallel
+    burn();
+  }
+}
+
 static void serial(void)
 {
   while (!ended)
@@ -214,6 +233,8 @@ int main(int argc, char **argv)
     deaf();
   else if (!strcmp(what, "sleeping"))
     sleeping();
+  else if (!strcmp(what, "ending threads"))
+    ending_threads();
   else if (!strcmp(what, "beside"))
     beside(speak, "spoken");
   else if (!strcmp(what, "watched"))
