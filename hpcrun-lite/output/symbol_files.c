@@ -15,6 +15,8 @@
 
 #define EXECUTABLE "/proc/self/exe" /* leads to it also if it was deleted or replaced */
 
+enum { CHANGED = -1 }; /* beside errno: there is another file */
+
 static const uint64_t file_bytes_max = 256u << 20, all_bytes_max = 1u << 30;
 
 static struct {
@@ -50,20 +52,30 @@ static bool is_copied(void)
   return true;
 }
 
-/* Opens the file of a module.  The executable's path may lead to another file meanwhile. */
-static bool open_file(const struct format_module *module, const char *path, struct sys_own *file, uint64_t *size)
+/* Opens the file of a module if the path leads to it.  Returns 0, errno or CHANGED. */
+static int open_at(const struct format_module *module, const char *path, struct sys_own *file)
 {
-  uint64_t exe_size, exe_time;
-  bool executable = module->flags & FORMAT_MODULE_MAIN && sys_file_times(EXECUTABLE, &exe_size, &exe_time) &&
-                    exe_size == module->file_size && exe_time == module->file_time_ns;
-  return sys_open_program(file, AT_FDCWD, executable ? EXECUTABLE : path, size);
+  struct sys_facts facts;
+  uint64_t size;
+  if (!sys_open_program(file, AT_FDCWD, path, &size))
+    return ENOENT;
+  if (sys_facts(file, &facts) && facts.size == module->file_size && facts.time_ns == module->file_time_ns)
+    return 0;
+  sys_close_own(file);
+  return CHANGED;
+}
+
+/* The executable's path may lead to another file meanwhile, or to none. */
+static int open_file(const struct format_module *module, const char *path, struct sys_own *file)
+{
+  if (module->flags & FORMAT_MODULE_MAIN && !open_at(module, EXECUTABLE, file))
+    return 0;
+  return open_at(module, path, file);
 }
 
 /* Copies an open file.  Returns 0 or errno. */
 static int copy(const struct sys_own *file, uint64_t size)
 {
-  if (!size)
-    return ENODATA;
   if (size > file_bytes_max || size > all_bytes_max - state.bytes)
     return EFBIG;
   pinned_remove(&state.part); /* one that could not be removed before */
@@ -82,10 +94,10 @@ static int copy(const struct sys_own *file, uint64_t size)
 static const char *reason_of(int error)
 {
   switch (error) {
+  case CHANGED:
+    return "it was changed or replaced while the program ran";
   case EFBIG:
     return "it has more than 256 MiB, or all copies would have more than 1 GiB";
-  case ENODATA:
-    return "it is empty";
   case ENOSPC:
     return "there is no room for it (disk, quota or ulimit -f)";
   default:
@@ -96,16 +108,15 @@ static const char *reason_of(int error)
 static void keep(const struct format_module *module, bool speaks)
 {
   struct sys_own file;
-  uint64_t size;
   const char *path = modules_path(module);
   if (module->flags & (FORMAT_MODULE_TOOL | FORMAT_MODULE_VDSO | FORMAT_MODULE_ANON) || path[0] != '/')
     return;
   name_copy(module, path);
   if (is_copied())
     return;
-  int error = ENOENT;
-  if (open_file(module, path, &file, &size)) {
-    error = copy(&file, size);
+  int error = open_file(module, path, &file);
+  if (!error) {
+    error = copy(&file, module->file_size);
     sys_close_own(&file);
   }
   if (error && speaks && config.verbosity)

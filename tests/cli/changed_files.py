@@ -321,6 +321,21 @@ def measurements_with_kept_symbols_are_replaced(directory):
 
 
 @case
+def a_library_that_is_replaced_during_the_run_is_not_kept(directory):
+    text, flags = '#include "burn.h"\nNOINLINE void part(void) { burn(0.2); }\n', ("-shared", "-fPIC", NO_ID)
+    library = compile_c(directory, "libpart.so", text, *flags)
+    other = compile_c(directory, "libother.so", text + "int further(int x) { return x * 3; }\n", *flags)
+    app = compile_c(directory, "app", "#include <stdio.h>\nvoid part(void);\n"
+                    "int main(int count, char **names) { part(); return count < 3 ? 0 : rename(names[1], names[2]); }\n",
+                    library, f"-Wl,-rpath,{directory}")
+    run_of = Measurement(directory, app, options=("--keep-symbols",))
+    assert any(name.endswith("-libpart.so") for name in kept(run_of.output)), kept(run_of.output)
+    run_of = Measurement(directory, app, other, library, options=("--keep-symbols",))
+    assert run_of.done.returncode == 0 and f"'{library}' is not kept: it was changed or replaced" in run_of.done.stderr
+    assert not any(name.endswith("-libpart.so") for name in kept(run_of.output)), kept(run_of.output)
+
+
+@case
 def too_large_files_are_left_out(directory):
     app = program(directory, "app", NO_ID)
     os.truncate(app, (256 << 20) + 1)  # a hole
