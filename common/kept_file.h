@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define KEPT_FILE_PREFIX "symbols-"
-#define KEPT_FILE_PART_SUFFIX ".part" /* behind the name while it is written */
+#define KEPT_FILE_PART_SUFFIX ".symbols" /* of the process's file that is copied to and then gets that name */
 enum { KEPT_FILE_HASH = 16, KEPT_FILE_NAME = 200 };
 
 /* NAME in the name of such a file; NULL if it is none. */

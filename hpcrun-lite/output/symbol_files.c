@@ -8,6 +8,7 @@
 #include "common/format.h"
 #include "common/hash.h"
 #include "common/kept_file.h"
+#include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/message.h"
 #include "hpcrun-lite/rt/core/modules.h"
@@ -39,8 +40,7 @@ static void name_copy(const struct format_module *module, const char *path)
   const char *slash = strrchr(path, '/');
   snprintf(state.path, sizeof state.path, "%s/" KEPT_FILE_PREFIX "%016llx-%.*s", config.directory, hash, KEPT_FILE_NAME,
            slash + 1);
-  snprintf(state.part_path, sizeof state.part_path, "%s/" KEPT_FILE_PREFIX "%016llx-%d" KEPT_FILE_PART_SUFFIX,
-           config.directory, hash, rt.pid);
+  writer_name_file(state.part_path, sizeof state.part_path, KEPT_FILE_PART_SUFFIX);
 }
 
 static bool is_copied(void)

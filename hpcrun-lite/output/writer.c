@@ -64,7 +64,7 @@ static struct {
   ZSTD_CCtx *zstd;
 } writer;
 
-static void name_file(char *path, size_t size, const char *suffix)
+void writer_name_file(char *path, size_t size, const char *suffix)
 {
   snprintf(path, size, "%s/%s-%d-%llx%s", config.directory, writer.host, rt.pid,
            (unsigned long long)process.start_realtime_ns, suffix);
@@ -81,24 +81,24 @@ void writer_start(void)
   writer.zstd = zstd;
   if (gethostname(writer.host, sizeof writer.host - 1) != 0 || !writer.host[0])
     strcpy(writer.host, "localhost");
-  name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  writer_name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
   pinned_expect(config.directory_inode);
   pinned_name(&writer.file, writer.path); /* first: it pins the directory */
   snprintf(writer.path, sizeof writer.path, "%s/" CONTROL_PREFIX "%s-%d", config.directory, writer.host, rt.pid);
   command_start(writer.path);
-  name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
+  writer_name_file(writer.path, sizeof writer.path, FORMAT_GRAPH_SUFFIX);
   if (config.graph_log)
     graph_log_start(writer.path);
-  name_file(writer.path, sizeof writer.path, FORMAT_TRACE_SUFFIX);
+  writer_name_file(writer.path, sizeof writer.path, FORMAT_TRACE_SUFFIX);
   if (config.trace != RT_TRACE_OFF)
     trace_start(writer.path, config.trace, config.trace_limit, config.trace_keep_last);
-  name_file(writer.path, sizeof writer.path, FORMAT_PERF_MAP_SUFFIX);
-  name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX);
+  writer_name_file(writer.path, sizeof writer.path, FORMAT_PERF_MAP_SUFFIX);
+  writer_name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX);
   perf_map_start(writer.path, writer.whole_path, rt.pid, process.start_realtime_ns);
-  name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
+  writer_name_file(writer.path, sizeof writer.path, FORMAT_LIVE_SUFFIX);
   arena_keep(writer.path);
-  name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
-  name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
+  writer_name_file(writer.path, sizeof writer.path, FORMAT_PART_SUFFIX);
+  writer_name_file(writer.whole_path, sizeof writer.whole_path, FORMAT_SUFFIX);
 }
 
 static enum losses_kept look_for_live_file(void)
@@ -106,7 +106,7 @@ static enum losses_kept look_for_live_file(void)
   static char path[sizeof writer.path];
   if (!arena_kept())
     return LOSSES_GONE;
-  name_file(path, sizeof path, FORMAT_LIVE_SUFFIX);
+  writer_name_file(path, sizeof path, FORMAT_LIVE_SUFFIX);
   return access(path, F_OK) == 0 || errno == EACCES ? LOSSES_KEPT : LOSSES_UNSEEN;
 }
 
@@ -718,10 +718,10 @@ static bool write_flush(const struct buffer *buffer)
   struct sys_own file;
   int error;
   pinned_remove(&part);
-  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX);
+  writer_name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX FORMAT_FLUSH_SUFFIX);
   if (!pinned_name(&part, path) || pinned_create(&part, &file))
     return false;
-  name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
+  writer_name_file(path, sizeof path, FORMAT_FLUSH_SUFFIX);
   bool whole = sys_write_at(&file, 0, buffer->bytes, buffer->used, &error) == buffer->used;
   whole = sys_close_own(&file) == 0 && whole && pinned_rename(&part, path, &writer.flush) == 0;
   if (!whole) {

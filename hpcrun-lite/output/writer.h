@@ -13,12 +13,16 @@
 #define HPCRUN_LITE_OUTPUT_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hpcrun-lite/rt/core/rt.h"
 
 /* Names the files; from then on tables may be made. */
 void writer_start(void);
+
+/* Writes the path of the process's file with that suffix: DIR/HOST-PID-START and the suffix. */
+void writer_name_file(char *path, size_t size, const char *suffix);
 
 /* Describes the process in the live file, as far as it is known at the start. */
 void writer_begin(void);

@@ -272,7 +272,8 @@ def kept_symbols_travel_with_the_measurement(directory):
         run_of = Measurement(directory, app, options=("--keep-symbols",))
         assert run_of.done.returncode == 0 and "keep" not in run_of.done.stderr, run_of.done
         assert any(re.fullmatch(r"symbols-[0-9a-f]{16}-app", name) for name in kept(run_of.output)), kept(run_of.output)
-        assert not any(name.endswith(".part") or "hpcrun-lite" in name for name in kept(run_of.output))
+        assert not any("hpcrun-lite" in name for name in kept(run_of.output))
+        assert not any(name.endswith(".symbols") for name in os.listdir(run_of.output)), os.listdir(run_of.output)
         assert all(os.stat(os.path.join(run_of.output, name)).st_mode & 0o777 == 0o600 for name in kept(run_of.output))
         replace(directory, NO_ID, "-DFURTHER", "-DINNER=other", "-DFACTOR=3")
         check_names(run_of.output)
@@ -307,12 +308,12 @@ def measurements_with_kept_symbols_are_replaced(directory):
         run_of = Measurement(directory, app, options=("--keep-symbols",))
         assert run_of.done.returncode == 0, run_of.done
     assert len([name for name in kept(run_of.output) if name.endswith("-app")]) == 1
-    left = os.path.join(run_of.output, "symbols-0123456789abcdef-77.part")  # of a process that was killed
+    left = os.path.join(run_of.output, "host-77-5f.symbols")  # of a process that was killed
     for content in b"", b"\0" * 100, b"\x7fELF":
         with open(left, "wb") as file:
             file.write(content)
         assert Measurement(directory, app).done.returncode == 0
-        assert not kept(run_of.output), kept(run_of.output)
+        assert not kept(run_of.output) and not os.path.exists(left), os.listdir(run_of.output)
     foreign = os.path.join(run_of.output, "symbols-0123456789abcdef-text")
     with open(foreign, "w", encoding="utf-8") as file:
         file.write("of the user\n")
@@ -333,6 +334,21 @@ def a_library_that_is_replaced_during_the_run_is_not_kept(directory):
     run_of = Measurement(directory, app, other, library, options=("--keep-symbols",))
     assert run_of.done.returncode == 0 and f"'{library}' is not kept: it was changed or replaced" in run_of.done.stderr
     assert not any(name.endswith("-libpart.so") for name in kept(run_of.output)), kept(run_of.output)
+
+
+@case
+def what_another_host_has_left_does_not_hinder(directory):
+    """A process there that was killed had the same number, and was copying the same file."""
+    app = program(directory, "app", NO_ID)
+    first = Measurement(directory, app, options=("--keep-symbols",))
+    name = next(name for name in kept(first.output) if name.endswith("-app"))
+    script = os.path.join(directory, "leave")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n: > {directory}/data/{name.removesuffix('app')}$$.part\nexec {app}\n")
+    os.chmod(script, 0o755)
+    done = run(LAUNCHER, "--keep-symbols", "-o", os.path.join(directory, "data"), script)
+    assert done.returncode == 0 and "is not kept" not in done.stderr, done
+    assert name in kept(os.path.join(directory, "data"))
 
 
 @case

@@ -104,6 +104,8 @@ def foreign_files():
     for stem in SIMILAR:
         for suffix in (".graph", ".trace", ".index", ".part"):
             yield stem + suffix, OURS
+        yield stem + ".symbols", b""
+    yield STEM + ".symbols", TEXT
     yield from ((name, content) for name in ("mesh.graph", "thesis.trace", "notes.index", "x.part", "y.hpcrun", "z.live")
                 for content in (TEXT, b""))
     for content in (b"", b"\n", b"x", b"launch=", b"launch=\n", b"launch=a", b"launch=a\nb\n", b"NAME=a\n", b"launch=a\0\n",
@@ -208,6 +210,7 @@ def everything_that_we_write_is_replaced(directory):
     for user in users(directory):
         written = [(STEM + suffix, OURS) for suffix in WHOLE + UNFINISHED]
         written += [(STEM + suffix, b"") for suffix in UNFINISHED]
+        written += [(STEM + ".symbols", content) for content in (b"", bytes(4096), b"\x7fELF")]
         written += [("host.example-1-2-a.part", b""), ("snapshot", b"hpcrun-lite snapshot on my-host\n17\n4711\n"),
                     ("control-my-host-17", CONTROL), ("control-host-17-a1B2c3.filter", b"threads 0-3\nfunctions main\n"),
                     ("code-0123456789abcdef.filter", b"code a b.so 0x10 0x20 include function\ncode-missing f\n"),

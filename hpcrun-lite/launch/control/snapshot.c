@@ -94,7 +94,7 @@ static void drop_running(int copy, const char *name)
 static bool is_of_pass(const char *name, const char *pass)
 {
   if (strcmp(pass, KEPT_FILE_PREFIX) == 0)
-    return kept_file_name(name) && !format_has_suffix(name, KEPT_FILE_PART_SUFFIX);
+    return kept_file_name(name);
   return known_file_has_name(name, pass);
 }
 

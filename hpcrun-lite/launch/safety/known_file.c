@@ -319,8 +319,10 @@ static bool has_contents(int fd, const char *name)
     return is_perf_map(fd);
   if (known_file_has_name(name, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX))
     return true; /* a part of any text, or reserved space */
+  if (known_file_has_name(name, KEPT_FILE_PART_SUFFIX))
+    return is_kept(fd, true);
   if (kept_file_name(name))
-    return is_kept(fd, format_has_suffix(name, KEPT_FILE_PART_SUFFIX));
+    return is_kept(fd, false);
   if (is_control(name, ""))
     return has_size(fd, CONTROL_FILE_SIZE) && has_magic(fd, CONTROL_MAGIC);
   if (is_control(name, FILTER_SUFFIX))

@@ -6,7 +6,7 @@
  *   HOST-PID-START.perfmap                names of generated code: begins with two hexadecimal numbers
  *   the same while it is written: .part.perfmap
  *   symbols-HASH-NAME                     a copy of an executable or library: an ELF file
- *   the same while it is written: symbols-HASH-PID.part, which may be empty or zero at first
+ *   the same while it is written: HOST-PID-START.symbols, which may be empty or zero at first
  *   control-HOST-PID                      8192 bytes, begins with CONTROL_MAGIC
  *   control-HOST-PID-XXXXXX.filter        a filter: each line can be used
  *   code-HASH.filter, .XXXXXX behind it while it is written      lines of code only
