@@ -105,6 +105,7 @@ def foreign_files():
         for suffix in (".graph", ".trace", ".index", ".part"):
             yield stem + suffix, OURS
         yield stem + ".symbols", b""
+        yield stem + ".perfmap", b"10 20 name\n"
     yield STEM + ".symbols", TEXT
     yield from ((name, content) for name in ("mesh.graph", "thesis.trace", "notes.index", "x.part", "y.hpcrun", "z.live")
                 for content in (TEXT, b""))
@@ -211,6 +212,7 @@ def everything_that_we_write_is_replaced(directory):
         written = [(STEM + suffix, OURS) for suffix in WHOLE + UNFINISHED]
         written += [(STEM + suffix, b"") for suffix in UNFINISHED]
         written += [(STEM + ".symbols", content) for content in (b"", bytes(4096), b"\x7fELF")]
+        written += [(STEM + ".perfmap", b"# names\n10 20 name\n"), (STEM + ".part.perfmap", b"# na")]
         written += [("host.example-1-2-a.part", b""), ("snapshot", b"hpcrun-lite snapshot on my-host\n17\n4711\n"),
                     ("control-my-host-17", CONTROL), ("control-host-17-a1B2c3.filter", b"threads 0-3\nfunctions main\n"),
                     ("code-0123456789abcdef.filter", b"code a b.so 0x10 0x20 include function\ncode-missing f\n"),

@@ -259,21 +259,6 @@ bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES])
   return fine;
 }
 
-/* A map of generated code: lines of START SIZE NAME; the last one may be cut off. */
-static bool is_perf_map(int fd)
-{
-  char text[512];
-  ssize_t size = pread(fd, text, sizeof text - 1, 0);
-  if (size < 0)
-    return false;
-  text[size] = '\0';
-  char *at = text + strspn(text, "0x"
-                                 "123456789abcdefABCDEF");
-  return at > text && *at == ' ' &&
-         strspn(at + 1, "0x"
-                        "123456789abcdefABCDEF");
-}
-
 /* An ELF file; incomplete: or nothing, or reserved space. */
 static bool is_kept(int fd, bool incomplete)
 {
@@ -315,10 +300,9 @@ static bool has_contents(int fd, const char *name)
   bool unfinished;
   if (is_of_process(name, &unfinished))
     return has_magic(fd, FORMAT_MAGIC) || (unfinished && has_size(fd, 0));
-  if (known_file_has_name(name, FORMAT_PERF_MAP_SUFFIX))
-    return is_perf_map(fd);
-  if (known_file_has_name(name, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX))
-    return true; /* a part of any text, or reserved space */
+  if (known_file_has_name(name, FORMAT_PERF_MAP_SUFFIX) ||
+      known_file_has_name(name, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX))
+    return true; /* any text that the program has written, a part of it, or reserved space */
   if (known_file_has_name(name, KEPT_FILE_PART_SUFFIX))
     return is_kept(fd, true);
   if (kept_file_name(name))

@@ -3,7 +3,7 @@
  *
  *   HOST-PID-START, then .hpcrun .live .part .graph .trace .index .flush      begins with FORMAT_MAGIC
  *   the same while they are written: .packing.graph .packing.trace .flush.flush -XXXXXX.index
- *   HOST-PID-START.perfmap                names of generated code: begins with two hexadecimal numbers
+ *   HOST-PID-START.perfmap                names of generated code: any text, as the program has written it
  *   the same while it is written: .part.perfmap
  *   symbols-HASH-NAME                     a copy of an executable or library: an ELF file
  *   the same while it is written: HOST-PID-START.symbols, which may be empty or zero at first
