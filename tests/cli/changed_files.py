@@ -322,6 +322,16 @@ def measurements_with_kept_symbols_are_replaced(directory):
 
 
 @case
+def an_executable_that_was_deleted_before_it_ran_is_kept(directory):
+    app = program(directory, "app", NO_ID)
+    run_of = Measurement(directory, "sh", "-c", f"exec 9<{app} && rm {app} && exec /proc/self/fd/9",
+                         options=("--keep-symbols",))
+    assert run_of.done.returncode == 0 and "is not kept" not in run_of.done.stderr, run_of.done
+    assert any(name.endswith("-app (deleted)") for name in kept(run_of.output)), kept(run_of.output)
+    check_names(run_of.output)
+
+
+@case
 def a_library_that_is_replaced_during_the_run_is_not_kept(directory):
     text, flags = '#include "burn.h"\nNOINLINE void part(void) { burn(0.2); }\n', ("-shared", "-fPIC", NO_ID)
     library = compile_c(directory, "libpart.so", text, *flags)

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "common/file_identity.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -80,12 +81,20 @@ static uint64_t headers_of(const struct format_module *module, const Elf64_Ehdr 
   return hash;
 }
 
+/* The executable's file may have no path any more; started as "ld.so PROGRAM", the link leads to the loader. */
+static void read_times(struct format_module *module, const char *path)
+{
+  bool linked = module->flags & FORMAT_MODULE_MAIN && getauxval(AT_BASE) &&
+                sys_file_times("/proc/self/exe", &module->file_size, &module->file_time_ns);
+  if (!linked && !(module->flags & FORMAT_MODULE_VDSO))
+    sys_file_times(path, &module->file_size, &module->file_time_ns);
+}
+
 void module_identity_read(struct format_module *module, const char *path)
 {
   Elf64_Ehdr head;
   bool moves;
-  if (!(module->flags & FORMAT_MODULE_VDSO))
-    sys_file_times(path, &module->file_size, &module->file_time_ns);
+  read_times(module, path);
   if (!read_head(module, &head))
     return;
   read_build_id(module, &head);

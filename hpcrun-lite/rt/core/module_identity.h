@@ -6,8 +6,8 @@
 
 #include "common/format.h"
 
-/* Fills in the build id, and without one the checksum of the headers; size and time of the file that has the path now.
- */
+/* Fills in the build id, and without one the checksum of the headers; size and time of the file that has the path now;
+ * of the executable, of the file that runs. */
 void module_identity_read(struct format_module *module, const char *path);
 
 /* Fills in the checksum of the page of code that has an address, an offset in the module.  Returns false if it cannot
