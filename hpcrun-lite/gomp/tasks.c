@@ -97,10 +97,15 @@ enum { EVENTS = 4096 };
 static struct detached events[EVENTS];
 static uint64_t event_count;
 
+/* The lock holds the process's epoch, so that a forked child takes one that another thread of its parent held. */
 static void event_lock(struct detached *event)
 {
-  while (__atomic_exchange_n(&event->lock, 1, __ATOMIC_ACQUIRE))
-    __builtin_ia32_pause();
+  uint32_t held = 0;
+  while (!__atomic_compare_exchange_n(&event->lock, &held, rt.epoch, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (held == rt.epoch) {
+      __builtin_ia32_pause();
+      held = 0;
+    }
 }
 
 static void event_unlock(struct detached *event)

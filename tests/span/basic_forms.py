@@ -124,6 +124,12 @@ def detached_tasks_are_fulfilled_when_they_end(directory):
 
 
 @tap.case
+def a_child_that_is_forked_beside_detached_tasks_runs_its_own(directory):
+    run = Measurement(directory, build("detached_task.c", "gcc"), "30", "forks", options=("--work", "user"))
+    assert run.done.returncode == 0, run.done
+
+
+@tap.case
 def a_detached_task_ends_when_it_is_fulfilled(directory):
     binary = build("detached_task.c", "clang")
     for _ in range(3):
