@@ -65,6 +65,21 @@ static NOINLINE void caller_by_pointer(void)
   sink = sink + 1;
 }
 
+/* Below more frames than a sample keeps. */
+static NOINLINE void descend(int frames)
+{
+  if (frames)
+    descend(frames - 1);
+  else
+    caller_by_pointer();
+  sink = sink + 1;
+}
+
+static NOINLINE void deep_pointer(void)
+{
+  descend(1100);
+}
+
 static NOINLINE void caller_of_other(void)
 {
   other_register(called_back);
@@ -167,7 +182,8 @@ int main(int count, char **arguments)
     const char *name;
     void (*part)(void);
   } parts[] = {{"small", caller_of_small}, {"pointer", caller_by_pointer},     {"other", caller_of_other},
-               {"huge", caller_of_huge},   {"generated", caller_of_generated}, {"coroutine", resume_coroutine}};
+               {"huge", caller_of_huge},   {"generated", caller_of_generated}, {"coroutine", resume_coroutine},
+               {"deep", deep_pointer}};
   generate();
   if (count > 2 && !strcmp(arguments[2], "body")) {
     in_body();

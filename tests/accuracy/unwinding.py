@@ -65,6 +65,19 @@ def assembler_called_by_a_pointer_is_called_by_its_caller(directory):
 
 
 @tap.case
+def a_guess_holds_where_the_stack_is_too_deep_to_reach_its_end(directory):
+    for compiler in COMPILERS:
+        run = Measurement(directory, build(SOURCE, compiler), "serial", "deep", options=("-e", "task-clock@f200"))
+        assert run.done.returncode == 0 and run.done.stdout == "done\n", run.done
+        nodes = run.tree()
+        sums_hold(nodes)
+        inner = ("descend", "[guessed] caller_by_pointer", "other_register", "called_back", "leaf_work")
+        ends = {(len(path) > 1000, path[0], *path[-len(inner):]) for path in paths(nodes)}
+        assert ends == {(True, CUT, *inner)}, ends
+        assert "unwinds cut short" in quality(run), quality(run)
+
+
+@tap.case
 def assembler_may_use_the_frame_pointer_for_something_else(directory):
     for compiler in COMPILERS:
         for level in ("-O0", "-O2"):

@@ -61,7 +61,8 @@ EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (progra
 FORMS = {name: (name, *(NAMES if name in ("doacross1", "addresses1") else (FEW, MANY)))
          for constructs in GROUPS.values() for name in constructs}
 TWO_THREADS = ("region2", "barrier2", "dynamic1", "doacross1", "depend1", "addresses1")
-FRAMES = {f"sample, {depth} frames": depth for depth in (10, 30, 200)}
+FRAMES = {f"sample, {depth} frames": (depth, "spin") for depth in (10, 30, 200)}
+FRAMES["sample, 200, guessed"] = (200, "guess")
 ALL = (*EVENTS, *FRAMES)
 
 
@@ -137,10 +138,10 @@ def constructs(compiler, mode, _):
     return found
 
 
-def sample(directory, depth):
-    """The instructions and the queries of one sample of a stack so deep."""
+def sample(directory, depth, how):
+    """The instructions and the queries of one sample of a stack so deep, taken as self_samples.c describes."""
     program = build("self_samples.c", "clang")
-    few, many = (run(directory, program, [str(depth), str(count), "spin"], "off", (OURS, UNWINDER), count,
+    few, many = (run(directory, program, [str(depth), str(count), how], "off", (OURS, UNWINDER), count,
                      LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME)) for count in SAMPLES)
     return tuple((more - less) / (many[1] - few[1]) for less, more in zip(few[0][-1], many[0][-1]))
 
@@ -148,7 +149,7 @@ def sample(directory, depth):
 def measure(directory, name, attempt=0):
     """Returns the instructions and the queries of one construct or sample."""
     if name in FRAMES:
-        return sample(directory, FRAMES[name])
+        return sample(directory, *FRAMES[name])
     compiler, mode, construct = EVENTS[name]
     return constructs(compiler, mode, attempt)[construct]
 

@@ -1,11 +1,12 @@
-/* Samples that a program sends to itself: self_samples DEPTH COUNT spin|time [BYTES].
+/* Samples that a program sends to itself: self_samples DEPTH COUNT spin|guess|time [BYTES].
  *
  * A signal without details, as the kernel sends it when it lacks memory, is handled like any sample.  The stack is
  * DEPTH frames deep, in one of several shapes.  Prints ns: the median of a signal with an empty handler, and the
  * additional time of the sample's handler, median and 95th percentile.  Before each signal the program touches BYTES of
  * memory, which replaces the contents of the caches.
  *
- * With "spin" it waits between samples in a loop of fixed length and prints nothing: for runs under valgrind. */
+ * With "spin" it waits between samples in a loop of fixed length and prints nothing: for runs under valgrind.
+ * With "guess" also, and each sample is taken in assembler without call frame information, called by a pointer. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>
@@ -19,7 +20,7 @@
 enum { SHAPES = 16, MOST = 100000, SPINS = 500000, REST = 4 };
 
 static struct {
-  int depth, count, spin;
+  int depth, count, spin, guess;
   size_t bytes;
   unsigned char *memory;
   double ns[MOST], empty[MOST];
@@ -74,13 +75,30 @@ static void sample(int i)
   plan.ns[i] = send(SIGURG, true);
 }
 
+/* Its return address is neither at the stack pointer nor above the frame pointer. */
+void by_hand(int i, void (*function)(int));
+__asm__(".text\n.globl by_hand\n.type by_hand,@function\nby_hand:\n"
+        "  push %rbx\n  sub $32, %rsp\n  movq $0, (%rsp)\n  movq $0, 8(%rsp)\n  movq $0, 16(%rsp)\n"
+        "  movq $0, 24(%rsp)\n  call *%rsi\n  add $32, %rsp\n  pop %rbx\n  ret\n"
+        ".size by_hand, .-by_hand\n");
+
+/* At the innermost frame. */
+static void take(int i)
+{
+  void (*volatile guessed)(int, void (*)(int)) = by_hand;
+  if (plan.guess)
+    guessed(i, sample);
+  else
+    sample(i);
+}
+
 __attribute__((noinline)) static int walk_left(int frames, unsigned shape, int i);
 
 __attribute__((noinline)) static int walk_right(int frames, unsigned shape, int i)
 {
   if (frames)
     return (shape & 1 ? walk_left : walk_right)(frames - 1, shape >> 1 | (shape & 1) << 3, i) + 2;
-  sample(i);
+  take(i);
   return 1;
 }
 
@@ -88,7 +106,7 @@ __attribute__((noinline)) static int walk_left(int frames, unsigned shape, int i
 {
   if (frames)
     return (shape & 1 ? walk_left : walk_right)(frames - 1, shape >> 1 | (shape & 1) << 3, i) + 1;
-  sample(i);
+  take(i);
   return 0;
 }
 
@@ -104,7 +122,8 @@ int main(int argc, char **argv)
     return 2;
   plan.depth = atoi(argv[1]);
   plan.count = atoi(argv[2]);
-  plan.spin = !strcmp(argv[3], "spin");
+  plan.guess = !strcmp(argv[3], "guess");
+  plan.spin = plan.guess || !strcmp(argv[3], "spin");
   plan.bytes = argc > 4 ? (size_t)atol(argv[4]) : 0;
   plan.memory = calloc(plan.bytes + 1, 1);
   struct sigaction action = {.sa_sigaction = nothing, .sa_flags = SA_SIGINFO | SA_RESTART};

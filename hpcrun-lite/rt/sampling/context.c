@@ -131,16 +131,21 @@ static void move_marks(struct stack_reader *reader)
       reader->frames[i - 1].guessed = true;
 }
 
-/* Finds the module of each frame. */
-static void classify(struct stack_reader *reader)
+/* Forgets which functions were where, if a module was unloaded. */
+static void forget_unloaded(struct thread_state *t)
 {
-  struct thread_state *t = reader->t;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
-  if (sampling_of(t)->code_generation != generation) { /* a module was unloaded */
+  if (sampling_of(t)->code_generation != generation) {
     sampling_of(t)->code_generation = generation;
     __builtin_memset(sampling_of(t)->calls, 0, sizeof sampling_of(t)->calls);
     __builtin_memset(sampling_of(t)->functions, 0, sizeof sampling_of(t)->functions);
   }
+}
+
+/* Finds the module of each frame. */
+static void classify(struct stack_reader *reader)
+{
+  struct thread_state *t = reader->t;
   for (int i = 0; i < reader->count; i++) {
     struct frame *frame = &reader->frames[i];
     const struct format_module *module = modules_find(reader->t, frame->ip, &frame->module);
@@ -702,6 +707,7 @@ static void end_at_task(struct stack_reader *reader)
 static void unwind(struct stack_reader *reader, const greg_t *registers)
 {
   struct thread_state *t = reader->t;
+  forget_unloaded(t);
   bool apart = counts_leave_out(t); /* page faults of reading tables and the stack */
   if (registers)
     reader->count = unwind_walk(t, registers, reader->end_sp, sampling_of(t)->frames, &reader->cut);

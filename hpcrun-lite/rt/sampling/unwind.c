@@ -7,7 +7,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/call_code.h"
 
-enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128, WALK_WORDS = 2048 };
+enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128, WALK_WORDS = 2048, DOUBTED_FRAMES = 64 };
 
 static struct unwind_entries lib;
 static unw_addr_space_t space;
@@ -222,7 +222,7 @@ void unwind_flush(void)
     lib.flush_cache(space, 0, 0);
 }
 
-uint64_t unwind_function(struct thread_state *t, uint64_t ip)
+uint64_t unwind_function(const struct thread_state *t, uint64_t ip)
 {
   unw_proc_info_t info;
   struct call_cache *known = call_cache_at(sampling_of(t)->functions, ip);
@@ -451,19 +451,25 @@ static bool is_return_address(struct walk *walk, uint64_t address)
 }
 
 /* Can the call before a return address have called the function at pc?  Only a direct call can disprove it. */
-static bool is_called(struct walk *walk, uint64_t address, uint64_t pc)
+static bool is_called(const struct thread_state *t, struct walk *walk, uint64_t address, uint64_t pc)
 {
   uint8_t code[CALL_CODE_BYTES];
   uint64_t target;
   unw_word_t bytes;
   struct call_stub stub;
-  unw_proc_info_t info;
   if (access_mem(space, address - sizeof code, &bytes, 0, walk) != 0)
     return false;
   memcpy(code, &bytes, sizeof code);
-  if (call_code_before(code, address, &target) != CALL_DIRECT || call_code_at(target, &stub) == CODE_STUB)
+  if (call_code_before(code, address, &target) != CALL_DIRECT || unwind_function(t, pc) == target)
     return true;
-  return search_tables(space, pc, &info, 0, walk) == 0 && info.start_ip == target;
+  return call_code_at(target, &stub) == CODE_STUB;
+}
+
+/* Does a frame have to show that the doubtful one is right?  Those further out would only repeat what the first have
+ * shown. */
+static bool is_in_doubt(const struct walk *walk, int number)
+{
+  return walk->doubtful.frame && number > walk->doubtful.frame && number <= walk->doubtful.frame + DOUBTED_FRAMES;
 }
 
 static bool on_stack(const struct thread_state *t, uint64_t sp)
@@ -473,7 +479,7 @@ static bool on_stack(const struct thread_state *t, uint64_t sp)
 
 /* Steps outwards to frames[number].  Returns what unw_step() does: positive, 0 at the outermost frame, negative on
  * failure. */
-static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frames, int number)
+static int step(const struct thread_state *t, struct walk *walk, unw_cursor_t *cursor, struct frame *frames, int number)
 {
   struct frame *frame = &frames[number];
   unw_word_t ip, sp, rbp;
@@ -488,8 +494,7 @@ static int step(struct walk *walk, unw_cursor_t *cursor, struct frame *frames, i
     more = 0;
   if (more > 0 && unverified && !walk->no_info && !is_return_address(walk, ip))
     more = -1; /* the guess was wrong */
-  if (more > 0 && walk->doubtful.frame && number > walk->doubtful.frame && !walk->no_info &&
-      !is_called(walk, ip, frame[-1].ip))
+  if (more > 0 && is_in_doubt(walk, number) && !walk->no_info && !is_called(t, walk, ip, frame[-1].ip))
     more = -1; /* so was a doubtful one, or a function has left no frame */
   if (more > 0)
     *frame = (struct frame){.ip = ip - 1, .sp = sp, .guessed = walk->unverified};
@@ -513,7 +518,7 @@ static int walk_on(const struct thread_state *t, struct walk *walk, uint64_t end
 {
   *cut = true;
   for (; count < RT_FRAMES_MAX; count++) {
-    int more = step(walk, &walk->cursor, frames, count);
+    int more = step(t, walk, &walk->cursor, frames, count);
     uint64_t sp = frames[more > 0 ? count : count - 1].sp;
     if (more <= 0) {
       *cut = more < 0 || (t->top_sp && on_stack(t, sp) && sp < t->top_sp);
@@ -558,7 +563,7 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
   if (!space || lib.init_remote(&walk->cursor, space, walk) != 0)
     return 1;
   int count = walk_on(t, walk, end_sp, frames, 1, cut);
-  for (int tries = 1; *cut && walk->doubtful.frame; tries++) {
+  for (int tries = 1; *cut && is_in_doubt(walk, count); tries++) {
     if (tries == TRIES || !guess_again(walk, frames)) {
       walk->guesses = walk->doubtful.guesses;
       return walk->doubtful.frame;

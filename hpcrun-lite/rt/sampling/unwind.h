@@ -50,7 +50,7 @@ void unwind_flush(void);
 size_t unwind_size(void);
 
 /* Start of the function that contains an address; 0 if its module does not say. */
-uint64_t unwind_function(struct thread_state *t, uint64_t ip);
+uint64_t unwind_function(const struct thread_state *t, uint64_t ip);
 
 /* The interrupted stack pointer. */
 static inline uint64_t unwind_sp(const greg_t *registers)
