@@ -6,12 +6,13 @@ import re
 import shutil
 import signal
 import sys
+from collections import Counter
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement
 from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, extent, record_of
 from report import report, table
-from tap import LAUNCHER, case, compile_c, main, must, need_program, run, start
+from tap import LAUNCHER, Skip, case, compile_c, main, must, need_program, run, start
 
 # The functions are called by way of each other, so that the code has calls before all return addresses.
 PROGRAM = r"""
@@ -112,6 +113,32 @@ def a_program_of_the_same_size_is_refused(directory):
         check_refused(run_of.output, reason)
         flip_byte(app, offset)
     check_names(run_of.output)
+
+
+FUNCTIONS = 24
+MANY = ('#include "burn.h"\nextern volatile int loaded;\n' +
+        "".join(f"NOINLINE void part{i}(void) {{ burn(0.01); loaded = {i}; }}\n" for i in range(FUNCTIONS)))
+CALLER = ("volatile int loaded;\n" + "".join(f"void part{i}(void);\n" for i in range(FUNCTIONS)) +
+          "int main(void)\n{\n" + "".join(f"  part{i}();\n" for i in range(FUNCTIONS)) + "  return 0;\n}\n")
+
+
+@case
+def code_that_is_changed_in_memory_is_tried_once(directory):
+    """Each function is a new context; nothing identifies the code of a library with relocations in it, or that may be
+    written to."""
+    need_program("strace", "readelf")
+    for flags, sign in (("-Wl,-z,notext",), "TEXTREL"), (("-Wl,--omagic", "-nostdlib"), "RWE"):
+        library = compile_c(directory, "libmany.so", MANY, "-shared", "-fno-pic", "-mcmodel=large", NO_ID, *flags)
+        assert sign in must("readelf", "-W", "-d", "-l", library)
+        app, log = compile_c(directory, "app", CALLER, library, "-Wl,--build-id"), os.path.join(directory, "calls")
+        run_of = Measurement(directory, app, prefix=("strace", "-f", "-o", log, "-e", "trace=process_vm_readv"))
+        if run_of.done.returncode:
+            raise Skip(f"strace cannot trace here: {run_of.done.stderr}")
+        found, _ = names(run_of.output)
+        assert {f"part{i}" for i in range(FUNCTIONS)} <= found, found
+        with open(log, encoding="utf-8", errors="replace") as file:
+            heads = Counter(re.findall(r"ELF.*iov_base=(0x[0-9a-f]+), iov_len=64}\], 1, 0\) = 64$", file.read(), re.M))
+        assert heads and max(heads.values()) <= 2, (flags, heads)
 
 
 @case

@@ -93,24 +93,24 @@ static void read_times(struct format_module *module, const char *path)
 void module_identity_read(struct format_module *module, const char *path)
 {
   Elf64_Ehdr head;
-  bool moves;
+  bool moves = false;
   read_times(module, path);
   if (!read_head(module, &head))
     return;
   read_build_id(module, &head);
   if (!module->build_id_size && !(module->flags & (FORMAT_MODULE_VDSO | FORMAT_MODULE_TOOL)))
     module->headers = headers_of(module, &head, &moves);
+  if (module->headers && moves)
+    module->flags |= FORMAT_MODULE_CHANGED;
 }
 
 bool module_identity_page(const struct format_module *module, uint64_t offset, struct format_code *code)
 {
   Elf64_Ehdr head;
   Elf64_Phdr segment;
-  bool moves;
   if (!read_head(module, &head))
     return false;
-  headers_of(module, &head, &moves);
-  for (unsigned i = 0; !moves && read_segment(module, &head, i, &segment); i++) {
+  for (unsigned i = 0; read_segment(module, &head, i, &segment); i++) {
     if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) || segment.p_flags & PF_W || offset < segment.p_vaddr ||
         offset - segment.p_vaddr >= segment.p_filesz)
       continue;

@@ -6,12 +6,12 @@
 
 #include "common/format.h"
 
-/* Fills in the build id, and without one the checksum of the headers; size and time of the file that has the path now;
- * of the executable, of the file that runs. */
+/* Fills in the build id, and without one the checksum of the headers and FORMAT_MODULE_CHANGED; size and time of the
+ * file that has the path now; of the executable, of the file that runs. */
 void module_identity_read(struct format_module *module, const char *path);
 
 /* Fills in the checksum of the page of code that has an address, an offset in the module.  Returns false if it cannot
- * be read, or is changed where the module is loaded. */
+ * be read, or may be written to. */
 bool module_identity_page(const struct format_module *module, uint64_t offset, struct format_code *code);
 
 #endif

@@ -212,10 +212,16 @@ void modules_sampled(uint32_t index, uint64_t offset)
   uint32_t number;
   if (index >= __atomic_load_n(&modules.count, __ATOMIC_RELAXED))
     return;
-  const struct format_module *module = table_at(&modules, index);
+  struct format_module *module = table_at(&modules, index);
   struct format_code page = {.module = index};
-  if (!module->headers || code_is_settled(index, offset) || !module_identity_page(module, offset, &page) ||
-      !lock_take())
+  bool changed = __atomic_load_n(&module->flags, __ATOMIC_RELAXED) & FORMAT_MODULE_CHANGED;
+  if (!module->headers || changed || code_is_settled(index, offset))
+    return;
+  if (!module_identity_page(module, offset, &page)) { /* nor are others, most likely: each attempt is expensive */
+    __atomic_fetch_or(&module->flags, FORMAT_MODULE_CHANGED, __ATOMIC_RELAXED);
+    return;
+  }
+  if (!lock_take())
     return;
   struct format_code *added = code_is_settled(index, offset) ? NULL : table_next(&code, &number);
   if (added) {
