@@ -353,6 +353,26 @@ static void a_task_beside_its_parent(void **state)
   assert_int_equal(span_of(one)->total_work + span_of(two)->total_work, 16);
 }
 
+/* A handler looks through so many tasks and no more. */
+static void direct_tasks_are_left_in_bounded_steps(void **state)
+{
+  (void)state;
+  uint32_t root = span_implicit_begin(one, 0, 0, 0), running = root, first = 0, row;
+  assert_int_equal(explicit_task_called(one), root);
+  for (int level = 1; level <= DIRECT_LEVELS + 2; level++) {
+    ompt_data_t data = {.value = explicit_task_create(one, running, ompt_task_explicit, true, (void *)0x2000, 0, &row)};
+    running = explicit_task_index(one, &data);
+    graph_task(running)->flags |= TASK_DIRECT;
+    first = level == 1 ? running : first;
+    span_task_schedule(one, graph_task(running)->parent, ompt_task_switch, running, 0);
+    if (level <= DIRECT_LEVELS)
+      assert_int_equal(explicit_task_called(one), root);
+  }
+  uint32_t stopped = explicit_task_called(one);
+  assert_int_equal(graph_task(stopped)->parent, first);
+  assert_true(graph_task(stopped)->flags & TASK_DIRECT);
+}
+
 /* Each holder's release is announced after the next acquisition; then one never is, and its thread acquires again. */
 static void a_late_release_ends_its_own_hold(void **state)
 {
@@ -392,6 +412,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(names_are_forgotten, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
+      cmocka_unit_test_setup(direct_tasks_are_left_in_bounded_steps, setup),
       cmocka_unit_test_setup(a_late_release_ends_its_own_hold, setup),
   };
   return UNIT_RUN(argc, argv, "span", tests, NULL, NULL);

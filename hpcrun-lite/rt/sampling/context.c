@@ -25,7 +25,7 @@
  *
  * The current task's exit frame distinguishes the last case from the others: it lies in the run from which the runtime
  * has called user code. */
-enum { TASK_LEVELS = 16, DIRECT_LEVELS = 128 };
+enum { TASK_LEVELS = 16 };
 
 struct task_level {
   uint64_t exit_frame;
@@ -631,9 +631,11 @@ static bool find_creator(const struct stack_reader *reader, struct known_task *t
   uint32_t index = span_process.online ? explicit_task_called(reader->t) : 0;
   if (!index)
     return false;
-  bool implicit = graph_task(index)->flags & TASK_IMPLICIT;
-  *task = (struct known_task){.flags = implicit ? ompt_task_implicit : ompt_task_explicit,
-                              .word = implicit ? 0 : rt_task_word(index)};
+  uint32_t flags = graph_task(index)->flags;
+  *task = (struct known_task){.flags = flags & TASK_IMPLICIT ? ompt_task_implicit : ompt_task_explicit,
+                              .word = flags & TASK_IMPLICIT ? 0 : rt_task_word(index)};
+  if (flags & TASK_DIRECT) /* too many are one within another */
+    task->flags |= ompt_task_undeferred;
   return true;
 }
 
@@ -793,7 +795,7 @@ static void leave_direct_tasks(struct stack_reader *reader, const greg_t *regist
     whole = true;
     if (reader->tasks_count && !reader->exit_frame)
       place_exit(reader);
-  } while (called_directly(reader) && reader->level < DIRECT_LEVELS);
+  } while (called_directly(reader) && reader->level < DIRECT_LEVELS && !begins_undeferred(reader));
   reader->cut |= called_directly(reader);
   reader->task_region = CCT_NONE;
   if (!reader->cut)

@@ -462,7 +462,7 @@ uint32_t explicit_task_called(const struct thread_state *t)
 {
   uint32_t index = span_of(t)->task;
   const struct task *task = span_of(t)->running;
-  while (task && task->flags & TASK_DIRECT) {
+  for (int level = 0; level < DIRECT_LEVELS && task && task->flags & TASK_DIRECT; level++) {
     index = task->parent;
     task = index ? graph_task(index) : NULL;
   }

@@ -74,8 +74,11 @@ uint64_t explicit_task_code(const struct task *task);
 /* Is the task of a data word a direct one (TASK_DIRECT)? */
 bool explicit_task_direct(uint64_t word);
 
+/* Direct tasks one within another, through which a handler looks for the task outside. */
+enum { DIRECT_LEVELS = 128 };
+
 /* The task whose code the runtime has called: the one that the thread runs, or, if that is a direct one (TASK_DIRECT),
- * the first one outside.  0: none is known. */
+ * the first one outside; a direct one if that is more than DIRECT_LEVELS outside.  0: none is known. */
 uint32_t explicit_task_called(const struct thread_state *t);
 
 /* The creation context of the task of a data word. */
