@@ -81,7 +81,7 @@ static int copy(const struct sys_own *file, uint64_t size)
   pinned_remove(&state.part); /* one that could not be removed before */
   if (!pinned_name(&state.part, state.part_path))
     return ENAMETOOLONG;
-  int error = pinned_copy(&state.part, file, size);
+  int error = pinned_copy(&state.part, file, 0, size);
   if (!error)
     error = pinned_rename(&state.part, state.path, NULL);
   if (error)

@@ -4,7 +4,8 @@
  *     just_in_time MAP [HOW]
  *
  * MAP: the lines of the map; START1, START2 and SIZE stand for numbers of two functions.  HOW: "remove" the map at
- * once after the first calls, "wait" for ever after "ready", "started": wait for input before the first call. */
+ * once after the first calls, "long": it has 1 MiB more, "wait" for ever after "ready", "started": wait for input
+ * before the first call. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,15 @@ static void put_map(const char *lines, const unsigned char *memory)
   fclose(file);
 }
 
+static void make_longer(void)
+{
+  FILE *file = fopen(path, "a");
+  for (int i = 0; file && i < 1 << 16; i++)
+    fputs("1000 10 nothing\n", file);
+  if (!file || fclose(file))
+    exit(2);
+}
+
 int main(int count, char **arguments)
 {
   const char *how = count > 2 ? arguments[2] : "";
@@ -64,6 +74,8 @@ int main(int count, char **arguments)
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
   if (*arguments[1])
     put_map(arguments[1], memory);
+  if (!strcmp(how, "long"))
+    make_longer();
   if (!strcmp(how, "started")) {
     puts("ready");
     fflush(stdout);

@@ -2,13 +2,14 @@
 """Names of generated code, from /tmp/perf-PID.map: copied into the measurement in time, and only if it can be trusted."""
 import glob
 import os
+import re
 import signal
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, sum_of
 from report import report, rows
-from tap import LAUNCHER, case, main, must, need_root, start, timed
+from tap import LAUNCHER, Skip, case, main, must, need_program, need_root, start, timed
 
 MAP = "START1 SIZE first_generated\nSTART2 SIZE second [tier 2]\n"
 NAMES = {"first_generated", "second [tier 2]"}
@@ -70,6 +71,21 @@ def a_killed_process_has_its_map(directory):
     process.wait()
     os.unlink(f"/tmp/perf-{process.pid}.map")
     check_named(os.path.join(directory, "data"))
+
+
+@case
+def a_sample_copies_a_bounded_part(directory):
+    """The copy has its name when it is complete; the one at the end finds nothing new."""
+    need_program("strace")
+    log = os.path.join(directory, "calls")
+    run_of = Measurement(directory, program(), MAP, "long", prefix=("strace", "-f", "-o", log, "-e", "trace=sendfile"))
+    if run_of.done.returncode:
+        raise Skip(f"strace cannot trace here: {run_of.done.stderr}")
+    check_named(run_of.output)
+    with open(log, encoding="utf-8") as file:
+        sizes = [int(size) for size in re.findall(r"sendfile\(.* = (\d+)$", file.read(), re.M)]
+    step, size = 256 << 10, os.path.getsize(maps(run_of.output)[0])
+    assert size > 1 << 20 and sizes == [step] * (size // step) + [size % step], (size, sizes)
 
 
 @case

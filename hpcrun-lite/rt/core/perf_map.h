@@ -1,9 +1,10 @@
 /* Names of generated code: what a just-in-time compiler writes to /tmp/perf-PID.map is copied into the measurement.
  *
  * The copy is made when the first sample is in generated code, again after 50 ms, and each time after twice as long up
- * to a minute, if the map has changed and there are such samples; and at the end of the process.  So the names are
- * there if the process is killed or removes its map.  The map is used only if it is a regular file of the user of at
- * most 16 MiB that is newer than the process.
+ * to a minute, if the map has changed and there are such samples; and at the end of the process.  A sample copies
+ * 256 KiB at most, and the next ones go on, so that no handler takes long; the copy has its name once it is complete,
+ * the one at the end at once.  So the names are there if the process is killed or removes its map.  The map is used
+ * only if it is a regular file of the user of at most 16 MiB that is newer than the process.
  *
  * Context: RT; perf_map_start() and perf_map_finish() CTL.  One thread at a time copies; the others do not wait.  All
  * memory is static.  A map that cannot be copied is tried again the next time. */

@@ -157,24 +157,6 @@ int pinned_create(struct pinned_file *file, struct sys_own *opened)
   return 0;
 }
 
-int pinned_copy(struct pinned_file *file, const struct sys_own *from, uint64_t size_bytes)
-{
-  struct sys_own made;
-  int error = pinned_create(file, &made);
-  if (error)
-    return error;
-  if (!sys_reserve(&made, 0, size_bytes))
-    error = ENOSPC;
-  if (!error)
-    error = sys_copy(&made, from, size_bytes);
-  int closed = sys_close_own(&made);
-  if (!error)
-    error = closed;
-  if (error)
-    pinned_remove(file);
-  return error;
-}
-
 /* Opens a file that exists and is the one that was made; made NULL: one of this user. */
 static int open_existing(const char *path, const struct pinned_file *made, struct sys_own *opened)
 {
@@ -236,6 +218,24 @@ void pinned_remove_opened(const char *path, const struct sys_own *opened)
   int error = EBADF;
   for (int i = 0; i < TRIES && error == EBADF; i++)
     error = remove_once(path, NULL, opened);
+}
+
+int pinned_copy(struct pinned_file *file, const struct sys_own *from, uint64_t offset, uint64_t size_bytes)
+{
+  struct sys_own made;
+  int error = offset ? pinned_open(file, &made) : pinned_create(file, &made);
+  if (error)
+    return error;
+  if (!sys_reserve(&made, offset, size_bytes))
+    error = ENOSPC;
+  if (!error)
+    error = sys_copy(&made, from, offset, size_bytes);
+  int closed = sys_close_own(&made);
+  if (!error)
+    error = closed;
+  if (error)
+    pinned_remove(file);
+  return error;
 }
 
 /* Whether the name is free, or that of the file that is to be replaced. */

@@ -32,8 +32,9 @@ bool pinned_name(struct pinned_file *file, const char *path);
 /* Makes the file, which must not exist, and opens it. */
 int pinned_create(struct pinned_file *file, struct sys_own *opened);
 
-/* Makes the file, which must not exist, as a copy of the first bytes of another one.  After a failure there is none. */
-int pinned_copy(struct pinned_file *file, const struct sys_own *from, uint64_t size_bytes);
+/* Copies a part of another file to the same offset.  At offset 0 it makes the file, which must not exist.  After a
+ * failure there is none. */
+int pinned_copy(struct pinned_file *file, const struct sys_own *from, uint64_t offset, uint64_t size_bytes);
 
 /* Opens the file that was made. */
 int pinned_open(const struct pinned_file *file, struct sys_own *opened);

@@ -490,12 +490,15 @@ size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *byte
   return done;
 }
 
-int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t size_bytes)
+int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t offset, uint64_t size_bytes)
 {
   enum { PART = 1 << 20 };
-  loff_t at = 0;
-  while ((uint64_t)at < size_bytes) {
-    uint64_t left = size_bytes - (uint64_t)at;
+  uint64_t end = offset + size_bytes;
+  loff_t at = (loff_t)offset;
+  if (!sys_is_own(to) || call3(SYS_lseek, to->fd, (long)offset, SEEK_SET) < 0)
+    return EBADF;
+  while ((uint64_t)at < end) {
+    uint64_t left = end - (uint64_t)at;
     if (!sys_is_own(to) || !sys_is_own(from))
       return EBADF;
     long got = call6(SYS_sendfile, to->fd, from->fd, (long)&at, (long)(left < PART ? left : PART), 0, 0);

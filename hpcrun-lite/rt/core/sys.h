@@ -122,8 +122,8 @@ bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t
 /* Returns how many bytes were written; if not all, *error is the reason. */
 size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *bytes, size_t size_bytes, int *error);
 
-/* Copies a file, from its start, to one that was just opened.  Returns 0 or errno; EAGAIN: it was shorter. */
-int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t size_bytes);
+/* Copies a part of a file to the same offset of another one.  Returns 0 or errno; EAGAIN: it was shorter. */
+int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t offset, uint64_t size_bytes);
 
 /* Timers of a clock that send a signal to a thread, or to the process if tid is 0; the cookie is the signal's value. */
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
