@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PIPE_BYTES = 1 << 20 };
@@ -134,13 +135,25 @@ static pid_t start(void (*work)(void *, int), void *argument, const struct symbo
   return child;
 }
 
+/* Whether the CPU time of the child is still *used, which is updated. */
+static bool is_idle(pid_t child, struct timespec *used)
+{
+  clockid_t clock;
+  struct timespec before = *used;
+  return !clock_getcpuclockid(child, &clock) && !clock_gettime(clock, used) && used->tv_sec == before.tv_sec &&
+         used->tv_nsec == before.tv_nsec;
+}
+
 /* Whether the child is in state S.  Reading debug data never blocks; waiting for a core or a page, or being stopped, is
- * another state. */
-static bool sleeps(pid_t child)
+ * another state.  Where /proc hides processes that cannot be traced (hidepid), no CPU time since the last look counts
+ * as sleep. */
+static bool sleeps(pid_t child, struct timespec *used)
 {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
-  const char *name_end = read_text(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+  if (!read_text(path, text, sizeof text))
+    return is_idle(child, used);
+  const char *name_end = strrchr(text, ')');
   return name_end && !strncmp(name_end, ") S", 3);
 }
 
@@ -148,6 +161,7 @@ static bool sleeps(pid_t child)
 static const char *await(int in, pid_t child, const struct symbols_child_limits *limits)
 {
   enum { LOOKS = 10 };
+  struct timespec used = {0};
   for (int asleep = 0; asleep < LOOKS;) {
     struct pollfd wait = {.fd = in, .events = POLLIN};
     int ready = poll(&wait, 1, (int)(limits->asleep_ms / LOOKS));
@@ -156,7 +170,7 @@ static const char *await(int in, pid_t child, const struct symbols_child_limits 
     if (ready < 0 && errno != EINTR)
       return "the process that reads them cannot be monitored";
     if (!ready)
-      asleep = sleeps(child) ? asleep + 1 : 0;
+      asleep = sleeps(child, &used) ? asleep + 1 : 0;
   }
   return "reading them hangs";
 }

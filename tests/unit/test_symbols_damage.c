@@ -9,7 +9,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -340,6 +342,41 @@ static void a_child_that_fails_does_no_harm(void **state)
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* Exit statuses of a process without /proc. */
+enum { NO_NAMESPACE = 10, NO_FAULT, OTHER_FAULT };
+
+/* Hides /proc from the calling process, and runs a child that sleeps. */
+static int run_without_proc(const struct symbols_child_limits *limits)
+{
+  const char *fault = NULL;
+  uint8_t *bytes;
+  size_t size;
+  if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
+      mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("none", "/proc", "tmpfs", 0, NULL))
+    return NO_NAMESPACE;
+  alarm(60);
+  if (symbols_child_run(work_sleeps, NULL, limits, &bytes, &size, &fault) == SYMBOLS_CHILD_DONE)
+    return NO_FAULT;
+  return strstr(fault, "hangs") ? EXIT_SUCCESS : OTHER_FAULT;
+}
+
+/* A child cannot be traced, and is not visible below a /proc that is mounted with hidepid. */
+static void a_child_that_hangs_is_found_without_proc(void **state)
+{
+  const struct symbols_child_limits limits = {
+      .cpu_ms = 300, .asleep_ms = 600, .memory_bytes = 64 << 20, .output_bytes = 1 << 20};
+  int status;
+  (void)state;
+  pid_t without = fork();
+  if (!without)
+    _exit(run_without_proc(&limits));
+  assert_int_equal(waitpid(without, &status, 0), without);
+  assert_true(WIFEXITED(status));
+  if (WEXITSTATUS(status) == NO_NAMESPACE)
+    skip();
+  assert_int_equal(WEXITSTATUS(status), EXIT_SUCCESS);
+}
+
 /* A shell may start programs with SIGCHLD ignored: then they cannot wait for a child. */
 static void ignored_children_are_no_obstacle(void **state)
 {
@@ -489,6 +526,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(work_is_limited_by_its_count),
       cmocka_unit_test(a_child_that_fails_does_no_harm),
       cmocka_unit_test(a_child_that_gets_no_core_is_waited_for),
+      cmocka_unit_test(a_child_that_hangs_is_found_without_proc),
       cmocka_unit_test(ignored_children_are_no_obstacle),
       cmocka_unit_test(damaged_indexes_do_no_harm),
       cmocka_unit_test(a_function_begins_with_its_first_statement),
