@@ -197,19 +197,34 @@ static struct symbols_elf *open_debuginfod(struct symbols_bytes id, struct repor
   return file;
 }
 
+/* Opens the debug file of a build id in the directories of --symbols; NULL if they have none.  They may have the
+ * measured file itself, stripped: a file counts only if it has what the program's own lacks. */
+static struct symbols_elf *open_searched(const struct symbols_request *request, struct symbols_bytes id,
+                                         bool lacks_names, bool lacks_data)
+{
+  char path[PATH_SIZE];
+  for (unsigned i = 0; id.size && symbols_search_debug(request, id, i, path, sizeof path); i++) {
+    struct symbols_elf *file = open_with_id(path, id);
+    if ((lacks_names && has_section(file, ".symtab")) || (lacks_data && has_section(file, ".debug_info")))
+      return file;
+    symbols_elf_close(file);
+  }
+  return NULL;
+}
+
 /* Looks for a separate debug file, unless the program's own file has all information.  This is the order of the places:
  * the directories of --symbols, the debug root, what the program names, and debuginfod. */
 static void open_debug(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
-  char path[PATH_SIZE];
   const char *root = request->debug_root ? request->debug_root : DEBUG_ROOT;
   struct symbols_bytes id = {request->build_id, request->build_id ? request->build_id_size : 0};
-  if (has_section(symbols->program, ".symtab") && has_section(symbols->program, ".debug_info"))
+  bool lacks_names = !has_section(symbols->program, ".symtab");
+  bool lacks_data = !has_section(symbols->program, ".debug_info");
+  if (!lacks_names && !lacks_data)
     return;
   if (!id.size && symbols->program)
     id = symbols_elf_build_id(symbols->program);
-  for (unsigned i = 0; id.size && !symbols->debug && symbols_search_debug(request, id, i, path, sizeof path); i++)
-    symbols->debug = open_with_id(path, id);
+  symbols->debug = open_searched(request, id, lacks_names, lacks_data);
   if (!symbols->debug)
     symbols->debug = open_by_id(root, id);
   if (!symbols->debug && symbols->program)
@@ -306,7 +321,7 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   if (units)
     complain(report, SYMBOLS_UNREAD,
              "%" PRIu32 " of the .dwo files of '%s'%s, built with -gsplit-dwarf, are missing or belong to another "
-                        "build, for example '%s': "
+             "build, for example '%s': "
              "inlined calls there are not shown; leave them where the compiler wrote them, or pack them into '%s.dwp' "
              "(llvm-dwp)",
              units, request->path, separate, missing, request->path);

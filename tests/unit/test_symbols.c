@@ -649,6 +649,31 @@ static void separate_debug_files_are_found(void **state)
   expect_chain("chain.stripped");
 }
 
+/* The directory of --symbols has the measured file, which lacks what the debug file elsewhere has. */
+static void the_measured_file_does_not_hide_its_debug_file(void **state)
+{
+  static const char *const strips[] = {"strip", "strip -g"};
+  const char *const found[] = {path_of("found")};
+  const struct symbols_search search = {.directories = found, .directories_count = 1};
+  struct symbols_request request = {.path = path_of("chain.stripped"), .search = &search, .debug_root = directory};
+  (void)state;
+  for (size_t i = 0; i < sizeof strips / sizeof *strips; i++) {
+    struct symbols *symbols;
+    struct symbols_location locations[LOCATIONS];
+    char message[512];
+    assert_true(run("rm -rf found .build-id && mkdir -p found .build-id/01 && gcc -O2 -g " ID_OPTION
+                    " chain.c -o chain.full && "
+                    "objcopy --only-keep-debug chain.full .build-id/01/02030405060708090a0b0c0d0e0f1011121314.debug && "
+                    "%s -o chain.stripped chain.full && cp chain.stripped found",
+                    strips[i]));
+    assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_OK);
+    find_chain(symbols, "chain.full", "outer", 3, locations);
+    assert_string_equal(locations[2].function, "inner");
+    symbols_free(symbols);
+  }
+  must_run("rm -r found .build-id");
+}
+
 static void a_linked_debug_file_must_have_the_right_checksum(void **state)
 {
   struct symbols_location location;
@@ -775,6 +800,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(the_innermost_range_wins),
       cmocka_unit_test(a_rebuilt_program_is_not_used),
       cmocka_unit_test(separate_debug_files_are_found),
+      cmocka_unit_test(the_measured_file_does_not_hide_its_debug_file),
       cmocka_unit_test(a_linked_debug_file_must_have_the_right_checksum),
       cmocka_unit_test(calls_are_known_by_their_last_bytes),
       cmocka_unit_test(other_files_are_refused),
