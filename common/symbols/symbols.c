@@ -391,7 +391,7 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
   else
     complain(&report, SYMBOLS_UNREADABLE, "the module has no file");
   if (!report.error && (symbols_elf_lacks_memory(symbols->program) || symbols_elf_lacks_memory(symbols->debug) ||
-                        symbols_elf_lacks_memory(symbols->shared)))
+                        symbols_elf_lacks_memory(symbols->shared) || symbols_elf_lacks_memory(symbols->embedded)))
     complain(&report, SYMBOLS_DAMAGED, "there is not enough memory to read all of '%s': names may be missing",
              request->path);
   return report.error;

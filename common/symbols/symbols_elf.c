@@ -45,6 +45,7 @@ struct symbols_elf {
   int fd;
   uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
   struct decompressed *decompressed;
+  uint8_t *image;    /* the whole file, if it was opened in memory: no descriptor, no path */
   bool lacks_memory; /* something was not read because memory was missing */
 };
 
@@ -128,6 +129,21 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
   return file;
 }
 
+struct symbols_elf *symbols_elf_open_image(uint8_t *image, size_t size)
+{
+  assert(image);
+  pthread_once(&version_once, set_version);
+  Elf *elf = elf_memory((char *)image, size);
+  if (!elf || unusable(elf)) {
+    elf_end(elf);
+    free(image);
+    return NULL;
+  }
+  struct symbols_elf *file = xcalloc(1, sizeof *file);
+  *file = (struct symbols_elf){.elf = elf, .fd = -1, .image = image, .budget_bytes = READ_FACTOR * size};
+  return file;
+}
+
 void symbols_elf_detach(struct symbols_elf *file)
 {
   if (!file || file->fd < 0)
@@ -149,6 +165,7 @@ void symbols_elf_close(struct symbols_elf *file)
   }
   if (file->fd >= 0)
     close(file->fd);
+  free(file->image);
   free(file->path);
   free(file);
 }
@@ -256,12 +273,19 @@ static struct symbols_bytes stored_bytes(struct symbols_elf *file, Elf_Scn *sect
   return packed ? decompress(file, section, packed == PACKED_OLD) : section_bytes(file, section);
 }
 
+static const char debug_prefix[] = ".debug_";
+
+static bool is_debug_data(const char *name)
+{
+  return !strncmp(name, debug_prefix, sizeof debug_prefix - 1);
+}
+
 /* Whether a section has the name, or is the one of that name that older tools have compressed: .zdebug_info. */
 static bool has_name(const char *found, const char *wanted, bool *old)
 {
-  static const char compressed[] = ".zdebug_", plain[] = ".debug_";
-  *old = !strncmp(found, compressed, sizeof compressed - 1) && !strncmp(wanted, plain, sizeof plain - 1) &&
-         !strcmp(found + sizeof compressed - 1, wanted + sizeof plain - 1);
+  static const char compressed[] = ".zdebug_";
+  *old = !strncmp(found, compressed, sizeof compressed - 1) && is_debug_data(wanted) &&
+         !strcmp(found + sizeof compressed - 1, wanted + sizeof debug_prefix - 1);
   return *old || !strcmp(found, wanted);
 }
 
@@ -272,7 +296,7 @@ struct symbols_bytes symbols_elf_section(struct symbols_elf *file, const char *n
   for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header)) {
     if (!has_name(section_name(file, &header), name, &old) || header.sh_type == SHT_NOBITS || !header.sh_size)
       continue;
-    enum packed packed = header.sh_flags & SHF_COMPRESSED ? PACKED : NOT_PACKED;
+    enum packed packed = header.sh_flags & SHF_COMPRESSED && is_debug_data(name) ? PACKED : NOT_PACKED;
     if (old)
       packed = PACKED_OLD;
     struct symbols_bytes bytes = stored_bytes(file, s, packed);

@@ -36,15 +36,18 @@ struct symbols_symbols {
 struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size);
 void symbols_elf_close(struct symbols_elf *elf); /* NULL is allowed */
 
-/* Returns the path by which the file was opened. */
+/* Opens a file that is in memory from malloc(), which it takes over.  Returns NULL if it cannot be used. */
+struct symbols_elf *symbols_elf_open_image(uint8_t *image, size_t size);
+
+/* Returns the path by which the file was opened, NULL for one in memory. */
 const char *symbols_elf_path(const struct symbols_elf *elf);
 
 /* Closes the descriptor of the file.  Sections that have been read remain valid; no others can be read.  elf may be
  * NULL. */
 void symbols_elf_detach(struct symbols_elf *elf);
 
-/* Returns a section's bytes, decompressed; no bytes if it is missing, empty or unreadable.  In the last case fault
- * (which may be NULL) is set to the reason. */
+/* Returns a section's bytes, decompressed if it is one of debug data; no bytes if it is missing, empty or unreadable.
+ * In the last case fault (which may be NULL) is set to the reason. */
 struct symbols_bytes symbols_elf_section(struct symbols_elf *elf, const char *name, const char **fault);
 
 /* Returns the GNU build id, no bytes if the file has none. */

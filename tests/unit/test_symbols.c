@@ -5,6 +5,8 @@
 #include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
 
+#include <elf.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static void expect_location(const struct symbols_location *location, const char *function, uint32_t line,
@@ -91,6 +93,42 @@ static void sections_compressed_by_older_tools_are_read(void **state)
   symbols_free(symbols);
 }
 
+/* Marks a section as one that is compressed as ELF describes it. */
+static void mark_compressed(const char *name, const char *section_name)
+{
+  Elf64_Ehdr file;
+  Elf64_Shdr section, names;
+  size_t size, at;
+  uint8_t *bytes = read_file(name, &size);
+  memcpy(&file, bytes, sizeof file);
+  memcpy(&names, bytes + file.e_shoff + file.e_shstrndx * sizeof names, sizeof names);
+  for (unsigned i = 0; i < file.e_shnum; i++) {
+    at = file.e_shoff + i * sizeof section;
+    memcpy(&section, bytes + at, sizeof section);
+    if (strcmp((char *)bytes + names.sh_offset + section.sh_name, section_name))
+      continue;
+    section.sh_flags |= SHF_COMPRESSED;
+    memcpy(bytes + at, &section, sizeof section);
+  }
+  write_file(name, bytes, size);
+  free(bytes);
+}
+
+/* Has a command write the file `part`, embeds it, and expects that it is refused. */
+static void expect_embedded_fault(const char *command, bool compressed, const char *fault)
+{
+  struct symbols_request request = {.path = path_of("chain.embedded"), .debug_root = directory};
+  struct symbols *symbols;
+  char message[512];
+  assert_true(run("%s && objcopy --add-section .gnu_debugdata=part chain.stripped chain.embedded", command));
+  if (compressed)
+    mark_compressed("chain.embedded", ".gnu_debugdata");
+  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_DAMAGED);
+  assert_non_null(strstr(message, ".gnu_debugdata"));
+  assert_non_null(strstr(message, fault));
+  symbols_free(symbols);
+}
+
 /* As Fedora makes its packages: a stripped file has the functions that it does not export in a section. */
 static void embedded_symbols_name_functions(void **state)
 {
@@ -113,12 +151,26 @@ static void embedded_symbols_name_functions(void **state)
   assert_int_equal(symbols_lookup(symbols, main, &location, 1), 1); /* exported, and not in the embedded table */
   assert_string_equal(location.function, "main");
   symbols_free(symbols);
-  must_run("head -c 200 mini2.xz > cut && objcopy --add-section .gnu_debugdata=cut chain.stripped chain.embedded");
-  struct symbols_request request = {.path = path_of("chain.embedded"), .debug_root = directory};
-  char message[512];
-  assert_int_equal(symbols_open(&request, &symbols, message, sizeof message), SYMBOLS_DAMAGED);
-  assert_non_null(strstr(message, ".gnu_debugdata"));
-  symbols_free(symbols);
+  expect_embedded_fault("head -c 200 mini2.xz > part", false, "cannot be decompressed");
+}
+
+/* Embedded files that expand to much data do so twice, or by less than the ratio that is damaged. */
+static void embedded_symbols_are_limited(void **state)
+{
+  struct rlimit before;
+  (void)state;
+  if (!run("command -v xz >found"))
+    skip();
+  must_run("gcc -O2 chain.c -o mini && strip -o chain.stripped mini && xz -kf mini && "
+           "objcopy --add-section .gnu_debugdata=mini.xz chain.stripped chain.embedded");
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, before.rlim_max}), 0);
+  symbols_free(open_fine("chain.embedded")); /* no file is written */
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  expect_embedded_fault("(head -c 1M /dev/urandom; head -c 64M /dev/zero) | xz -0 > part", false, "too much data");
+  expect_embedded_fault("python3 -c \"import struct, zlib; data = open('mini.xz', 'rb').read(); open('part', 'wb')"
+                        ".write(struct.pack('<IIQQ', 1, 0, len(data), 1) + zlib.compress(data))\"",
+                        true, "cannot be decompressed");
 }
 
 static void a_short_buffer_ends_at_the_call(void **state)
@@ -777,6 +829,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(zstd_sections_are_read),
       cmocka_unit_test(sections_compressed_by_older_tools_are_read),
       cmocka_unit_test(embedded_symbols_name_functions),
+      cmocka_unit_test(embedded_symbols_are_limited),
       cmocka_unit_test(a_short_buffer_ends_at_the_call),
       cmocka_unit_test(addresses_without_code_are_unknown),
       cmocka_unit_test(without_debug_information_the_symbol_table_answers),
