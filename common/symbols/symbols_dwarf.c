@@ -289,29 +289,18 @@ static bool has_flag(Dwarf_Die die, Dwarf_Half name)
   return set;
 }
 
-static uint64_t address_of(Dwarf_Die die, Dwarf_Half name)
-{
-  Dwarf_Attribute attribute;
-  Dwarf_Addr address = 0;
-  if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
-    return 0;
-  if (dwarf_formaddr(attribute, &address, NULL) != DW_DLV_OK)
-    address = 0;
-  dwarf_dealloc_attribute(attribute);
-  return address;
-}
-
 /* Reads a call site.  DWARF 4 has them as extensions of GNU, in which the address is behind the jump. */
 static void read_call_site(struct reader *r, Dwarf_Die die, uint32_t routine)
 {
   bool tail = has_flag(die, DW_AT_call_tail_call) || has_flag(die, DW_AT_GNU_tail_call);
   if (!tail || routine == SYMBOLS_NONE)
     return;
-  uint64_t behind = address_of(die, DW_AT_call_return_pc), at = behind ? 0 : address_of(die, DW_AT_call_pc);
+  uint64_t behind = symbols_entry_address(r->file, die, DW_AT_call_return_pc);
+  uint64_t at = behind ? 0 : symbols_entry_address(r->file, die, DW_AT_call_pc);
   if (at)
     add_tail_call(r, routine, at, SYMBOLS_TAIL_AT);
   else
-    add_tail_call(r, routine, behind ? behind : address_of(die, DW_AT_low_pc), SYMBOLS_TAIL_BEHIND);
+    add_tail_call(r, routine, behind ? behind : symbols_entry_address(r->file, die, DW_AT_low_pc), SYMBOLS_TAIL_BEHIND);
 }
 
 /* Does a function list all of its tail calls? */

@@ -298,6 +298,18 @@ uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die di
   return 0;
 }
 
+uint64_t symbols_entry_address(const struct symbols_debug_file *file, Dwarf_Die die, Dwarf_Half name)
+{
+  assert(file->dwarf);
+  Dwarf_Attribute attribute;
+  uint64_t address;
+  if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
+    return 0;
+  bool known = address_of(file, attribute, &address);
+  dwarf_dealloc_attribute(attribute);
+  return known ? address : 0;
+}
+
 void symbols_entry_release(struct symbols_entry *f)
 {
   if (f->ranges_attribute)

@@ -56,6 +56,9 @@ void symbols_entry_release(struct symbols_entry *entry);
  * a location in the source where methods that the compiler makes have none, such as those of GCC's lambdas. */
 uint64_t symbols_entry_class(const struct symbols_debug_file *file, Dwarf_Die die);
 
+/* The address that an attribute of an entry has; 0: unknown. */
+uint64_t symbols_entry_address(const struct symbols_debug_file *file, Dwarf_Die die, Dwarf_Half name);
+
 /* Calls take() for each range of an entry of the unit; what it passes may be empty or nonsense. */
 void symbols_entry_ranges(const struct symbols_unit *unit, Dwarf_Die die, const struct symbols_entry *entry,
                           void (*take)(void *context, uint64_t low, uint64_t high), void *context);
