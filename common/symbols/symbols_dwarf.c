@@ -444,12 +444,30 @@ static void take_unit_range(struct range_sink *sink, uint64_t low, uint64_t high
     r->missed[i] = true;
 }
 
+/* Reads the tail calls of a unit.  If some of it could not be read, no function counts as one that lists all of them.
+ */
+static void add_tail_calls(struct reader *r, Dwarf_Die root)
+{
+  size_t kept = r->tail_count;
+  uint32_t flags = r->draft.flags;
+  r->draft.flags &= ~(uint32_t)SYMBOLS_SUMMARY_DAMAGED;
+  r->thorough = true;
+  walk_children(r, root, SYMBOLS_NONE, 1);
+  if (r->draft.flags & SYMBOLS_SUMMARY_DAMAGED || !r->steps_left) {
+    for (size_t i = kept; i < r->tail_count; i++)
+      if (r->tail_calls[i].kind != SYMBOLS_TAIL_ALL)
+        r->tail_calls[kept++] = r->tail_calls[i];
+    r->tail_count = kept;
+  }
+  r->draft.flags |= flags;
+}
+
 /* Reads the functions of a unit.  Functions without wanted addresses are skipped first, although they may contain
  * nested functions.  If no function is found for some wanted address, the unit is read again, completely. */
 static void add_functions(struct reader *r, Dwarf_Die root)
 {
   size_t routines = r->draft.routine_count, ranges = r->draft.ranges.count;
-  r->thorough = !r->source->wanted_count || r->source->tail_calls;
+  r->thorough = !r->source->wanted_count;
   walk_children(r, root, SYMBOLS_NONE, 1);
   if (r->thorough || !memchr(r->missed, true, r->source->wanted_count))
     return;
@@ -547,7 +565,10 @@ static void read_contents(struct reader *r, Dwarf_Die root, const struct symbols
   root = split ? split : root;
   if (!(r->draft.flags & SYMBOLS_SUMMARY_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
     r->draft.flags |= SYMBOLS_SUMMARY_FUNCTIONS;
-  add_functions(r, root);
+  if (r->source->tail_calls)
+    add_tail_calls(r, root);
+  else
+    add_functions(r, root);
   add_rows(r);
   if (opened)
     table_close(&table);

@@ -218,6 +218,35 @@ static void work_is_limited_by_its_count(void **state)
   }
 }
 
+/* A function that lists its only call, a jump.  Its next entry is its last (0), or has an unknown abbreviation. */
+static const char jump[] = ".globl main\n.text\nmain: jmp behind\nbehind: ret\n.size main, behind - main\n"
+                           ".section .debug_abbrev\n.byte 1, 0x11, 1, 0x11, 1, 0x12, 6, 0, 0\n"
+                           ".byte 2, 0x2e, 1, 0x11, 1, 0x12, 6, 0x7a, 0x19, 0, 0\n"
+                           ".byte 3, 0x48, 0, 0x7d, 1, 0x82, 1, 0x19, 0, 0, 0\n"
+                           ".section .debug_info\n.long 2f - 1f\n1: .short 5\n.byte 1, 8\n.long 0\n"
+                           ".byte 1\n.quad main\n.long 4096\n.byte 2\n.quad main\n.long behind - main\n"
+                           ".byte 3\n.quad behind\n.byte NEXT, 0, 0\n2:\n";
+
+static void functions_of_damaged_units_do_not_list_all_jumps(void **state)
+{
+  static const int next[] = {0, 9};
+  (void)state;
+  write_file("jump.s", jump, sizeof jump - 1);
+  for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+    assert_true(run("gcc -Wa,--defsym,NEXT=%d jump.s -o jump", next[i]));
+    uint32_t start = (uint32_t)symbol_address("jump", "main");
+    struct symbols_request request = {
+        .path = path_of("jump"), .debug_root = directory, .offsets = &start, .offset_count = 1};
+    size_t count, lists_all = next[i] == 0;
+    struct symbols_tail_call *calls = symbols_tail_calls(&request, &count);
+    assert_int_equal(count, lists_all + 1);
+    assert_int_equal(calls[0].kind, lists_all ? SYMBOLS_TAIL_ALL : SYMBOLS_TAIL_BEHIND);
+    assert_int_equal(calls[lists_all].kind, SYMBOLS_TAIL_BEHIND);
+    assert_int_equal(calls[lists_all].function, start);
+    free(calls);
+  }
+}
+
 static void work_aborts(void *argument, int out)
 {
   (void)argument;
@@ -524,6 +553,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(flipped_bits_of_split_dwarf_do_no_harm),
       cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
       cmocka_unit_test(work_is_limited_by_its_count),
+      cmocka_unit_test(functions_of_damaged_units_do_not_list_all_jumps),
       cmocka_unit_test(a_child_that_fails_does_no_harm),
       cmocka_unit_test(a_child_that_gets_no_core_is_waited_for),
       cmocka_unit_test(a_child_that_hangs_is_found_without_proc),
