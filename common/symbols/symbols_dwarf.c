@@ -26,6 +26,7 @@ enum {
 
 #define STEPS_FLOOR (1ull << 20)
 #define MEMORY_FLOOR_BYTES (256ull << 20)
+#define DWARF_MAX_BYTES (16ull << 30) /* more does not raise the limits: some file systems report no holes */
 
 /* The key of what the trees hold: their first member. */
 struct known {
@@ -653,7 +654,8 @@ static void read_all(void *argument, int out)
 static struct symbols_child_limits limits_for(const struct symbols_dwarf_source *source)
 {
   const struct symbols_split split = {.program = source->program, .debug = source->debug};
-  uint64_t total = dwarf_bytes(source) + symbols_split_bytes(&split);
+  const uint64_t package_bytes = MIN(symbols_split_bytes(&split), DWARF_MAX_BYTES);
+  const uint64_t total = MIN(dwarf_bytes(source) + package_bytes, DWARF_MAX_BYTES);
   const uint64_t memory_bytes = MEMORY_FLOOR_BYTES + MEMORY_FACTOR * total;
   return (struct symbols_child_limits){.cpu_ms = CPU_FLOOR_MS + CPU_MS_PER_MB * (total >> 20),
                                        .asleep_ms = ASLEEP_MS,

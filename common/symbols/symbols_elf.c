@@ -102,6 +102,12 @@ static const char *unusable(Elf *elf)
   return NULL;
 }
 
+uint64_t symbols_elf_stored_bytes(const char *path)
+{
+  struct stat status;
+  return !stat(path, &status) && S_ISREG(status.st_mode) ? allocated_bytes(&status) : 0;
+}
+
 struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t size)
 {
   assert(message && size);

@@ -39,6 +39,9 @@ void symbols_elf_close(struct symbols_elf *elf); /* NULL is allowed */
 /* Opens a file that is in memory from malloc(), which it takes over.  Returns NULL if it cannot be used. */
 struct symbols_elf *symbols_elf_open_image(uint8_t *image, size_t size);
 
+/* Returns the bytes of a regular file without its holes; 0 if there is no such file. */
+uint64_t symbols_elf_stored_bytes(const char *path);
+
 /* Returns the path by which the file was opened, NULL for one in memory. */
 const char *symbols_elf_path(const struct symbols_elf *elf);
 

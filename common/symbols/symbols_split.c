@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { PATH_SIZE = 4096, PACKAGES = 2, COLUMNS_MAX = 16 };
 
@@ -134,11 +133,10 @@ uint64_t symbols_split_bytes(const struct symbols_split *split)
 {
   const char *const files[PACKAGES] = {split->program, split->debug};
   char path[PATH_SIZE];
-  struct stat status;
   uint64_t bytes = 0;
   for (int i = 0; i < PACKAGES; i++)
-    if (package_path(files[i], path) && !stat(path, &status) && S_ISREG(status.st_mode))
-      bytes += (uint64_t)status.st_size;
+    if (package_path(files[i], path))
+      bytes += symbols_elf_stored_bytes(path);
   return bytes;
 }
 

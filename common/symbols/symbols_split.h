@@ -39,7 +39,7 @@ enum { SYMBOLS_SPLIT_PLACES = 5 };
 bool symbols_split_find(struct symbols_split *split, const struct symbols_split_unit *unit, int place,
                         struct symbols_bytes sections[SYMBOLS_SECTIONS]);
 
-/* Returns the size of the packages. */
+/* Returns the size of the packages, without the holes of sparse files. */
 uint64_t symbols_split_bytes(const struct symbols_split *split);
 
 #endif

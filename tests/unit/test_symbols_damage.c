@@ -1,6 +1,7 @@
 /* Symbols of damaged files, children that fail, and an index that many threads use. */
 #include "common/symbols/symbols_child.h"
 #include "common/xalloc.h"
+#include "common/symbols/symbols_split.h"
 #include "common/symbols/symbols_summary.h"
 #include "common/symbols/symbols_ranges.h"
 #include "tests/support/symbols_sources.h"
@@ -245,6 +246,17 @@ static void functions_of_damaged_units_do_not_list_all_jumps(void **state)
     assert_int_equal(calls[lists_all].function, start);
     free(calls);
   }
+}
+
+/* The limits of reading follow the size of a package, of which a hole has nothing to read. */
+static void holes_of_packages_do_not_count(void **state)
+{
+  const struct symbols_split split = {.program = path_of("sparse"), .debug = path_of("sparse")};
+  (void)state;
+  must_run("head -c 1M /dev/urandom > sparse.dwp && sync sparse.dwp && truncate -s 64G sparse.dwp");
+  assert_in_range(symbols_split_bytes(&split), 2 << 20, 2 << 21);
+  must_run("rm sparse.dwp");
+  assert_int_equal(symbols_split_bytes(&split), 0);
 }
 
 static void work_aborts(void *argument, int out)
@@ -553,6 +565,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(flipped_bits_of_split_dwarf_do_no_harm),
       cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
       cmocka_unit_test(work_is_limited_by_its_count),
+      cmocka_unit_test(holes_of_packages_do_not_count),
       cmocka_unit_test(functions_of_damaged_units_do_not_list_all_jumps),
       cmocka_unit_test(a_child_that_fails_does_no_harm),
       cmocka_unit_test(a_child_that_gets_no_core_is_waited_for),
