@@ -16,7 +16,8 @@
 
 enum { FAILURES_MAX = 3 }; /* in sequence, after which servers are not asked any more */
 
-/* Guarded by the lock: the library's handle serves one thread at a time. */
+/* Guarded by the lock: the library's handle serves one thread at a time.  `fault` does not change once it is reported,
+ * because its reader has no lock. */
 static struct {
   pthread_mutex_t lock;
   bool loaded, reported;
@@ -57,6 +58,8 @@ static char *ask(const char *id)
   if (result == -ENOENT)
     return NULL;
   asking.failures++;
+  if (asking.reported)
+    return NULL;
   snprintf(asking.fault, sizeof asking.fault,
            "--debuginfod: the debug file with build id %s cannot be fetched: %s; check DEBUGINFOD_URLS and "
            "DEBUGINFOD_TIMEOUT (further failures are not reported)",
