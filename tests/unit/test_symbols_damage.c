@@ -108,6 +108,29 @@ static void flipped_bits_of_split_dwarf_do_no_harm(void **state)
   }
 }
 
+/* The same with the file that a distribution has embedded, which is read from memory. */
+static void flipped_bits_of_embedded_symbols_do_no_harm(void **state)
+{
+  uint64_t random = 88172645463325252u;
+  size_t size;
+  (void)state;
+  if (!run("command -v xz >found"))
+    skip();
+  must_run("g++ -O2 shape.cc -o shape && strip -o shape.stripped shape && objcopy --only-keep-debug shape mini");
+  uint8_t *bytes = read_file("mini", &size), *copy = malloc(size);
+  assert_non_null(copy);
+  for (int round = 0; round < 100; round++) {
+    memcpy(copy, bytes, size);
+    for (int i = 0; i < 1 << (round % 8); i++)
+      copy[next_random(&random) % size] = (uint8_t)(next_random(&random) & 1 << 20 ? 0xff : random >> 40);
+    write_file("mini", copy, round % 10 ? size : next_random(&random) % size + 1);
+    must_run("xz -0 -c mini > mini.xz && objcopy --add-section .gnu_debugdata=mini.xz shape.stripped damaged");
+    survive("damaged");
+  }
+  free(bytes);
+  free(copy);
+}
+
 static unsigned open_descriptors(void)
 {
   unsigned count = 0;
@@ -562,6 +585,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(truncated_files_do_no_harm),
       cmocka_unit_test(flipped_bits_do_no_harm),
+      cmocka_unit_test(flipped_bits_of_embedded_symbols_do_no_harm),
       cmocka_unit_test(flipped_bits_of_split_dwarf_do_no_harm),
       cmocka_unit_test(damaged_debug_data_leave_the_symbol_table),
       cmocka_unit_test(work_is_limited_by_its_count),
