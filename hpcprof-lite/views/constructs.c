@@ -229,12 +229,12 @@ static void set_places_by_code(struct calls *calls)
   }
 }
 
-void constructs_settle(const struct profile *profile, struct names *names)
+void constructs_settle(const struct profile *profile, const struct symbols_request *requests, struct names *names)
 {
   struct calls calls = {.profile = profile, .names = names, .code = code_open(profile, names)};
   set_origins(names);
   tail_calls_follow(profile, names, calls.code);
-  inferred_frames_find(profile, names, calls.code);
+  inferred_frames_find(profile, requests, names, calls.code);
   calls.settled = xcalloc(names->addresses_count, sizeof *calls.settled);
   calls.outlined = model_nones(names->addresses_count);
   set_origins(names); /* of functions that jumps have added */

@@ -8,9 +8,10 @@
 
 #include "hpcprof-lite/model/names.h"
 #include "hpcprof-lite/model/profile.h"
+#include "common/symbols/symbols_request.h"
 
 /* Sets the origins of outlined functions, and corrects the steps of calls that begin constructs.  All addresses have
- * their steps. */
-void constructs_settle(const struct profile *profile, struct names *names);
+ * their steps.  requests: [module] what was asked of its symbols. */
+void constructs_settle(const struct profile *profile, const struct symbols_request *requests, struct names *names);
 
 #endif

@@ -33,6 +33,7 @@ struct jumps {
 
 struct search {
   const struct profile *profile;
+  const struct symbols_request *requests;
   struct names *names;
   struct code *code;
   struct suspect *suspects;
@@ -123,12 +124,10 @@ static void release_jumps(struct jumps *jumps)
 static void read_jumps(const struct search *search, uint32_t module, const uint32_t *wanted, uint32_t count,
                        struct jumps *jumps)
 {
-  const struct catalog_module *file = &search->profile->catalog.modules[module];
-  const struct symbols_request request = {.path = search->names->modules[module].file,
-                                          .build_id = file->build_id,
-                                          .build_id_size = file->build_id_size,
-                                          .offsets = wanted,
-                                          .offset_count = count};
+  struct symbols_request request = search->requests[module];
+  request.path = search->names->modules[module].file;
+  request.offsets = wanted;
+  request.offset_count = count;
   *jumps = (struct jumps){.code = search->code, .module = module};
   jumps->calls = symbols_tail_calls(&request, &jumps->count);
   jumps->targets = xcalloc(jumps->count, sizeof *jumps->targets);
@@ -250,9 +249,10 @@ static void infer_module(struct search *search, const struct suspect *suspects, 
   release_jumps(&jumps);
 }
 
-void inferred_frames_find(const struct profile *profile, struct names *names, struct code *code)
+void inferred_frames_find(const struct profile *profile, const struct symbols_request *requests, struct names *names,
+                          struct code *code)
 {
-  struct search search = {.profile = profile, .names = names, .code = code};
+  struct search search = {.profile = profile, .requests = requests, .names = names, .code = code};
   size_t room = 0;
   find_suspects(&search);
   if (search.suspects_count) {

@@ -8,9 +8,11 @@
 #ifndef HPCPROF_LITE_VIEWS_INFERRED_FRAMES_H
 #define HPCPROF_LITE_VIEWS_INFERRED_FRAMES_H
 
+#include "common/symbols/symbols_request.h"
 #include "hpcprof-lite/views/code.h"
 
-/* Sets names->inferred and names->inferred_addresses. */
-void inferred_frames_find(const struct profile *profile, struct names *names, struct code *code);
+/* Sets names->inferred and names->inferred_addresses.  requests: [module] what was asked of its symbols. */
+void inferred_frames_find(const struct profile *profile, const struct symbols_request *requests, struct names *names,
+                          struct code *code);
 
 #endif

@@ -31,6 +31,7 @@ struct resolver {
   bool *enters;              /* [address] a construct enters the runtime there */
   bool *calls;               /* [address] it should be inside a call instruction */
   struct symbols_search search;
+  struct symbols_request *requests; /* [module] what is asked of it; they own their `calls` */
   struct module_job *jobs;
   uint32_t jobs_count;
 };
@@ -188,7 +189,7 @@ static uint32_t wanted_offsets(const struct resolver *resolver, const struct mod
   return count;
 }
 
-/* What is asked of the job's module.  The caller frees its `calls`. */
+/* What is asked of the job's module, of its file as it was measured. */
 static struct symbols_request request_of(const struct resolver *resolver, const struct module_job *job)
 {
   const struct catalog_module *module = &resolver->profile->catalog.modules[job->module];
@@ -242,7 +243,7 @@ static int get_symbols(const struct resolver *resolver, const struct module_job 
 static void resolve_module(struct resolver *resolver, struct module_job *job, const char *path)
 {
   struct names_module *found = &resolver->names->modules[job->module];
-  struct symbols_request request = request_of(resolver, job);
+  struct symbols_request request = resolver->requests[job->module] = request_of(resolver, job);
   char elsewhere[PATH_MAX];
   if (path == request.path && symbols_search_program(&request, elsewhere, sizeof elsewhere))
     path = elsewhere;
@@ -251,7 +252,6 @@ static void resolve_module(struct resolver *resolver, struct module_job *job, co
   struct bounds *bounds = unusable ? NULL : bounds_open(path);
   if (!unusable)
     found->file = xstrdup(path);
-  free((void *)(uintptr_t)request.calls);
   for (uint32_t i = job->begin; i < job->end; i++) {
     struct symbols_location places[INLINE_FRAMES_MAX];
     int known = inline_frames_look_up(found, bounds, resolver->offsets[i], places);
@@ -329,6 +329,7 @@ void symbolize_kept(const struct profile *profile, const struct symbols_search *
                               .offsets = xcalloc(addresses, sizeof *resolver.offsets),
                               .enters = xcalloc(addresses, sizeof *resolver.enters),
                               .calls = xcalloc(addresses, sizeof *resolver.calls),
+                              .requests = xcalloc(modules, sizeof *resolver.requests),
                               .jobs = xcalloc(modules, sizeof *resolver.jobs)};
   *names = (struct names){.address_of = model_nones(contexts),
                           .directive_at = model_nones((size_t)directives + 1),
@@ -350,8 +351,11 @@ void symbolize_kept(const struct profile *profile, const struct symbols_search *
     name_job(&resolver, &resolver.jobs[i]);
     free(resolver.jobs[i].places);
   }
-  constructs_settle(profile, names);
+  constructs_settle(profile, resolver.requests, names);
   assert(check_names(names, contexts));
+  for (uint32_t i = 0; i < modules; i++)
+    free((void *)(uintptr_t)resolver.requests[i].calls);
+  free(resolver.requests);
   free(resolver.jobs);
   free(resolver.offsets);
   free(resolver.enters);

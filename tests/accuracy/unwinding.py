@@ -177,6 +177,17 @@ def the_only_chain_of_tail_calls_is_inferred(directory):
 
 
 @tap.case
+def tail_calls_are_inferred_by_debug_data_found_elsewhere(directory):
+    run, expected = tail_calls(directory, "gcc", "-gdwarf-5")
+    program, where = os.path.join(directory, "tail_calls"), os.path.join(directory, "debug")
+    os.mkdir(where)
+    tap.must("objcopy", "--only-keep-debug", program, os.path.join(where, "tail_calls.debug"))
+    tap.must("strip", program)
+    found = [path[:-1] for path in paths(run.tree("--symbols", where))]
+    assert found == expected and any("[inferred] only_first" in path for path in found), (found, expected)
+
+
+@tap.case
 def nothing_is_inferred_without_debug_data(directory):
     for compiler in COMPILERS:
         _, found = tail_calls(directory, compiler)
