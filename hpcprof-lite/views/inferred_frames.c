@@ -161,7 +161,7 @@ static bool leads(struct jumps *jumps, uint64_t from, uint64_t to, bool maybe)
 }
 
 /* Writes the functions that must have run between a call and what runs, as addresses in them: of the jump that was
- * taken, or where they begin if that is not known.  Returns their number. */
+ * taken, or where they begin if that is not known, or if one of several was.  Returns their number. */
 static unsigned infer(struct jumps *jumps, const struct suspect *suspect, uint64_t chain[CHAIN_MAX])
 {
   uint64_t at = suspect->called;
@@ -174,11 +174,11 @@ static unsigned infer(struct jumps *jumps, const struct suspect *suspect, uint64
     chain[length] = at;
     for (size_t i = first_of(jumps, at); i < jumps->count && jumps->calls[i].function == at && only; i++) {
       uint64_t target = jumps->targets[i];
-      if (!target || target == next || !leads(jumps, target, suspect->runs, true))
+      if (!target || (target != next && !leads(jumps, target, suspect->runs, true)))
         continue;
-      only = !next;
+      only = !next || target == next;
+      chain[length] = next ? at : jumps->calls[i].address - (jumps->calls[i].kind == SYMBOLS_TAIL_BEHIND);
       next = target;
-      chain[length] = jumps->calls[i].address - (jumps->calls[i].kind == SYMBOLS_TAIL_BEHIND);
     }
     length++;
     if (!only || !next) {

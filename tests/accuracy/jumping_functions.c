@@ -11,6 +11,7 @@ extern volatile int tail_zero;
 double only_first(double seconds), only_second(double seconds), works_after_two(double seconds);
 double either(double seconds), left(double seconds), right(double seconds), works_after_either(double seconds);
 double by_pointer(double seconds, double (*function)(double)), works_by_pointer(double seconds);
+double both(double seconds), works_after_both(double seconds);
 double around(double seconds), and_around(double seconds), works_after_rounds(double seconds);
 
 #if PART == 1
@@ -36,6 +37,7 @@ int main(void)
   tail_sink = tail_sink + either(0.1);
   tail_sink = tail_sink + by_pointer(0.1, works_by_pointer);
   tail_sink = tail_sink + around(0.1);
+  tail_sink = tail_sink + both(0.1);
   return 0;
 }
 
@@ -73,6 +75,27 @@ OPEN double only_first(double seconds)
 {
   tail_sink = tail_sink + 1;
   return only_second(seconds + tail_zero);
+}
+
+OPEN double works_after_both(double seconds)
+{
+  return leaf_work(seconds) + tail_sink;
+}
+
+static inline __attribute__((always_inline)) double never_taken(double seconds)
+{
+  tail_sink = tail_sink + 9;
+  return works_after_both(seconds + tail_zero);
+}
+
+/* The jump that is not taken comes first in the code. */
+OPEN double both(double seconds)
+{
+  tail_sink = tail_sink + leaf_work(seconds);
+  if (__builtin_expect(tail_zero, 1))
+    return never_taken(seconds);
+  tail_sink = tail_sink + 10;
+  return works_after_both(seconds - tail_zero);
 }
 
 OPEN double left(double seconds)
