@@ -287,21 +287,37 @@ uint32_t node_map_find(struct node_map *map, uint32_t position, uint32_t node)
 
 /* ---- start and end ---- */
 
-/* Adds what the process has recorded of the file of one of its modules. */
-static void add_identity(struct node_map *map, uint32_t module, const struct format_module *record)
+/* Adds what the process has recorded of the file of one of its modules.  at: its first record of code, which has the
+ * number of the next one in next[]. */
+static void add_identity(struct node_map *map, uint32_t module, const struct format_module *record, uint32_t at,
+                         const uint32_t *next)
 {
   assert(map->modules[module] != MODEL_NONE);
   const struct format_code *code = read_records(map->file, FORMAT_CODE);
-  uint32_t count = read_count(map->file, FORMAT_CODE);
+  struct file_identity_page pages[FILE_IDENTITY_PAGES];
   struct file_identity identity = {
-      .size = record->file_size, .time_ns = record->file_time_ns, .headers = record->headers};
-  size_t room = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (code[i].module == module && code[i].bytes && identity.pages_count < FILE_IDENTITY_PAGES)
-      *XAPPEND(identity.pages, identity.pages_count, room) =
-          (struct file_identity_page){code[i].offset, code[i].checksum, code[i].bytes};
+      .size = record->file_size, .time_ns = record->file_time_ns, .headers = record->headers, .pages = pages};
+  for (; at != MODEL_NONE && identity.pages_count < FILE_IDENTITY_PAGES; at = next[at])
+    if (code[at].bytes)
+      pages[identity.pages_count++] = (struct file_identity_page){code[at].offset, code[at].checksum, code[at].bytes};
   catalog_add_identity(map->catalog, map->modules[module], &identity);
-  free(identity.pages);
+}
+
+static void add_identities(struct node_map *map, const struct format_module *records, uint32_t modules)
+{
+  const struct format_code *code = read_records(map->file, FORMAT_CODE);
+  uint32_t count = read_count(map->file, FORMAT_CODE);
+  uint32_t *first = model_nones(modules), *next = model_nones(count);
+  for (uint32_t i = count; i-- > 0;)
+    if (code[i].module < modules) {
+      next[i] = first[code[i].module];
+      first[code[i].module] = i;
+    }
+  for (uint32_t i = 0; i < modules; i++)
+    if (map->modules[i] != MODEL_NONE && records[i].file_time_ns)
+      add_identity(map, i, &records[i], first[i], next);
+  free(first);
+  free(next);
 }
 
 void node_map_init(struct node_map *map)
@@ -317,9 +333,8 @@ void node_map_init(struct node_map *map)
     uint32_t size = MIN(records[i].build_id_size, sizeof records[i].build_id);
     map->modules[i] =
         catalog_add_module(map->catalog, *path ? path : "[unknown]", records[i].build_id, size, records[i].flags);
-    if (map->modules[i] != MODEL_NONE && records[i].file_time_ns)
-      add_identity(map, i, &records[i]);
   }
+  add_identities(map, records, modules);
 }
 
 void node_map_init_threads(struct node_map *map)

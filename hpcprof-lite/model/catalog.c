@@ -118,22 +118,16 @@ uint32_t catalog_add_same(struct catalog *catalog, const struct catalog_module *
 ORDER(by_page, struct file_identity_page, COMPARE(x->offset, y->offset) ?: COMPARE(x->bytes, y->bytes)
                                           ?: COMPARE(x->checksum, y->checksum))
 
-/* Adds pages that are not there yet. */
-static void add_pages(struct file_identity *to, const struct file_identity *from)
+/* Adds a page that is not there yet.  The first ones in their order are kept, which does not depend on scheduling. */
+static void add_page(struct file_identity *to, const struct file_identity_page *page)
 {
-  struct file_identity_page *all = xcalloc((size_t)to->pages_count + from->pages_count, sizeof *all);
-  uint32_t count = to->pages_count, kept = 0;
-  if (count)
-    memcpy(all, to->pages, count * sizeof *all);
-  memcpy(all + count, from->pages, from->pages_count * sizeof *all);
-  count += from->pages_count;
-  qsort(all, count, sizeof *all, by_page);
-  for (uint32_t i = 0; i < count; i++)
-    if (!kept || by_page(&all[kept - 1], &all[i]))
-      all[kept++] = all[i];
-  free(to->pages);
-  to->pages = all;
-  to->pages_count = kept;
+  size_t at = FIRST_WHERE(i, to->pages_count, by_page(&to->pages[i], page) >= 0);
+  if (at == CATALOG_PAGES_MAX || (at < to->pages_count && !by_page(&to->pages[at], page)))
+    return;
+  if (to->pages_count < CATALOG_PAGES_MAX)
+    to->pages = xrealloc(to->pages, ++to->pages_count * sizeof *to->pages);
+  memmove(&to->pages[at + 1], &to->pages[at], (to->pages_count - 1 - at) * sizeof *to->pages);
+  to->pages[at] = *page;
 }
 
 void catalog_add_identity(struct catalog *catalog, uint32_t module, const struct file_identity *identity)
@@ -147,8 +141,8 @@ void catalog_add_identity(struct catalog *catalog, uint32_t module, const struct
   known->size = MAX(known->size, identity->size);
   known->time_ns = MAX(known->time_ns, identity->time_ns);
   known->headers = known->headers ? known->headers : identity->headers;
-  if (identity->pages_count)
-    add_pages(known, identity);
+  for (uint32_t i = 0; i < identity->pages_count; i++)
+    add_page(known, &identity->pages[i]);
   pthread_mutex_unlock(&catalog->lock);
 }
 

@@ -17,10 +17,11 @@
 #include <pthread.h>
 
 enum {
-  CATALOG_COLUMNS_MAX = 64,           /* bounds the memory of a context, whatever the files contain */
-  CATALOG_COLUMNS_OWN = 2,            /* of these, reserved for columns that hpcprof-lite computes  */
-  CATALOG_COLUMNS_USER = 32,          /* most of them that counters of the program may take         */
-  CATALOG_MODULES_MAX = (1 << 24) - 1 /* limit of struct context_node's field                       */
+  CATALOG_COLUMNS_MAX = 64,                    /* bounds the memory of a context, whatever the files contain */
+  CATALOG_COLUMNS_OWN = 2,                     /* of these, reserved for columns that hpcprof-lite computes  */
+  CATALOG_COLUMNS_USER = 32,                   /* most of them that counters of the program may take         */
+  CATALOG_PAGES_MAX = 4 * FILE_IDENTITY_PAGES, /* of a module, from all processes */
+  CATALOG_MODULES_MAX = (1 << 24) - 1          /* limit of struct context_node's field                       */
 };
 
 /* What a column holds.  PER_BUSY and IN_USE occur in files only: stitching computes IDLENESS from them. */

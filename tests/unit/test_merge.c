@@ -487,6 +487,33 @@ static void test_no_idleness_without_its_sums(void **state)
   profile_release(&profile);
 }
 
+/* Of the pages that processes have recorded of a module, the first ones are kept, in whatever order they are read. */
+static void test_pages_of_a_module_are_limited(void **state)
+{
+  enum { PROCESSES = 100 };
+  (void)state;
+  for (int reversed = 0; reversed < 2; reversed++) {
+    struct catalog catalog;
+    catalog_init(&catalog);
+    assert_int_equal(catalog_add_module(&catalog, "/nowhere/app", (const uint8_t *)"", 0, 0), 0);
+    for (uint32_t i = 0; i < PROCESSES; i++) {
+      struct file_identity_page pages[FILE_IDENTITY_PAGES];
+      uint64_t first = (reversed ? PROCESSES - 1 - i : i) * FILE_IDENTITY_PAGES / 2; /* half of them are new */
+      for (uint64_t j = 0; j < FILE_IDENTITY_PAGES; j++)
+        pages[reversed ? FILE_IDENTITY_PAGES - 1 - j : j] =
+            (struct file_identity_page){.offset = (first + j) << 12, .checksum = first + j, .bytes = 1};
+      catalog_add_identity(&catalog, 0, &(struct file_identity){.pages = pages, .pages_count = FILE_IDENTITY_PAGES});
+      if (i == 2)
+        assert_int_equal(catalog.modules[0].identity.pages_count, 2 * FILE_IDENTITY_PAGES);
+    }
+    const struct file_identity *found = &catalog.modules[0].identity;
+    assert_int_equal(found->pages_count, CATALOG_PAGES_MAX);
+    for (uint32_t i = 0; i < CATALOG_PAGES_MAX; i++)
+      assert_int_equal(found->pages[i].checksum, i);
+    catalog_release(&catalog);
+  }
+}
+
 static int make_directory(void **state)
 {
   (void)state;
@@ -516,6 +543,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_idleness_against_each_baseline),
       cmocka_unit_test(test_idleness_saturates),
       cmocka_unit_test(test_no_idleness_without_its_sums),
+      cmocka_unit_test(test_pages_of_a_module_are_limited),
   };
   return UNIT_RUN(argc, argv, "merge", tests, make_directory, remove_directory);
 }
