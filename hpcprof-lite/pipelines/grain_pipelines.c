@@ -417,15 +417,16 @@ static bool has_no_events(const struct profile *profile)
 /* Graph files of a run without grains: empty, if no OpenMP was seen in it. */
 static int without_grains(struct job *job)
 {
+  if (notes_cut(&job->report)) {
+    job_print_error("there are no tasks and chunks to draw: a process was killed, or still runs, and its work and "
+                    "span are not known");
+    return EXIT_INPUT;
+  }
   if (has_no_events(&job->profile)) {
     job_print_error("the graph is empty: no OpenMP runtime reported its events");
     return 0;
   }
-  if (notes_cut(&job->report))
-    job_print_error("there are no tasks and chunks to draw: a process was killed, or still runs, and its work and "
-                    "span are not known");
-  else
-    job_print_error("there are no tasks and chunks to draw: record them with 'hpcrun-lite -p log'");
+  job_print_error("there are no tasks and chunks to draw: record them with 'hpcrun-lite -p log'");
   return EXIT_INPUT;
 }
 

@@ -168,6 +168,17 @@ def without_a_log_there_is_no_drawing(directory):
 
 
 @tap.case
+def a_killed_process_is_no_empty_graph(directory):
+    """Nor is it one if another process has ended without OpenMP."""
+    killed = build("logged_graph.c", "clang")
+    run = measure(directory, "sh", "-c", f'"{killed}" kill; :')
+    assert run.done.returncode == 0, run.done
+    for form in "dot", "graphml":
+        done = report("-q", "-f", form, "-o", os.path.join(directory, "graph"), run.output)
+        assert done.returncode == 1 and "was killed" in done.stderr and "empty" not in done.stderr, done
+
+
+@tap.case
 def options_that_do_not_fit_are_refused(_):
     for arguments in (("--view", "grain-graph"), ("--view", "topdown", "-f", "dot"), ("--max-nodes", "5"),
                       ("--view", "grain-graph", "-f", "dot", "--unreduced", "--max-nodes", "5"),
