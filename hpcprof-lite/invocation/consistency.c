@@ -272,12 +272,19 @@ static int check_times(const struct options *options, char *message, size_t size
   return 0;
 }
 
+/* Whether the report reads symbols: conditions and comparisons do for each view. */
+static bool reads_symbols(const struct options *options)
+{
+  return options_view_has(options, HAS_TREE) || options_formats[options->format].shows != SHOWS_VIEWS ||
+         options->live || options->comparison.base || options->comparison.conditions_count;
+}
+
 /* What the views on the axis of time and that of source lines can do. */
 static int check_order(const struct options *options, char *message, size_t size)
 {
   bool timeline = options->view == OPTIONS_TIMELINE, text = options->format == OPTIONS_TEXT;
   bool time = options_view_has(options, HAS_TIME), lanes = options->given[GIVEN_LANES];
-  bool source = options->view == OPTIONS_SOURCE;
+  bool source = options->view == OPTIONS_SOURCE, symbols = reads_symbols(options);
   const struct refusal refusals[] = {
       {options->range.given && options->grains.reference,
        "--reference compares whole runs: it cannot be used with --from and --to"},
@@ -298,12 +305,8 @@ static int check_order(const struct options *options, char *message, size_t size
        "the page holds no source text: --source-path needs --sources"},
       {options->source_paths.count && !source && !options->sources,
        "view '{view}' shows no source text: --source-path needs source"},
-      {options->debuginfod && options_formats[options->format].shows == SHOWS_VIEWS &&
-           !options_view_has(options, HAS_TREE) && !options->live && !options->comparison.base,
-       "view '{view}' shows no functions: --debuginfod has no effect on it"},
-      {options->symbols.count && options_formats[options->format].shows == SHOWS_VIEWS &&
-           !options_view_has(options, HAS_TREE) && !options->live,
-       "view '{view}' shows no functions: --symbols has no effect on it"},
+      {options->debuginfod && !symbols, "view '{view}' shows no functions: --debuginfod has no effect on it"},
+      {options->symbols.count && !symbols, "view '{view}' shows no functions: --symbols has no effect on it"},
       {source && options->sort, "view 'source' is in the order of lines: it cannot be sorted"},
       {source && options->limits.rows && !text,
        "csv and json of source lines are always complete: --max-rows needs text"},

@@ -286,6 +286,9 @@ def a_directory_of_symbols_must_exist(directory):
     run_of = Measurement(directory, program(directory, "app", NO_ID))
     done = report("--symbols", directory, "--view", "threads", run_of.output)
     assert done.returncode == 2 and "shows no functions" in done.stderr, done
+    for more in ("--compare", run_of.output), ("--fail-if", "work of main > 1000 s"):  # these read symbols for each view
+        done = report("--symbols", directory, "--view", "threads", *more, run_of.output)
+        assert done.returncode == 0 and done.stdout, done
 
 
 def kept(measurement):
