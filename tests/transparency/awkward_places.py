@@ -58,6 +58,15 @@ def another_root_and_a_fork(directory):
     rooted(directory, "fork", "not written")
 
 
+@tap.case
+def another_user_before_the_first_sample(directory):
+    tap.need_root()
+    run = Measurement(directory, program(), "user", "1", options=("-e", "task-clock@f1"))
+    said = " ".join(report("--view", "summary", run.output).stdout.split())
+    assert "nothing was sampled" in said and "too little CPU time" in said, said
+    assert "could not write its file (Permission denied)" in said and "killed before" not in said, said
+
+
 def measured_as_another_user(directory, threads, *options):
     """The program works for 0.15 s before and for 0.1 s after it gives up its privileges, and its threads for 0.05 s
     each time."""

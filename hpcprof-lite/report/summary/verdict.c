@@ -45,6 +45,16 @@ static bool has_time_for_samples(const struct report *report)
   return period_ns && report->totals->cpu_ns / MODEL_FEW_SAMPLES > period_ns;
 }
 
+static bool was_killed(const struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (process->usable && process->unfinished && !process->running && !process->write_error)
+      return true;
+  }
+  return false;
+}
+
 /* Why there are none although the program used CPU time; that samples were lost is reported after this. */
 static void print_no_samples(const struct report *report, const struct terminal *terminal)
 {
@@ -77,7 +87,7 @@ static void print_samples(const struct report *report, const struct terminal *te
                  "level = off or --paused");
   else if (!run->samples && has_time_for_samples(report))
     print_no_samples(report, terminal);
-  else if (!run->samples && run->unfinished)
+  else if (!run->samples && was_killed(report->profile))
     print_reason(report, terminal,
                  "nothing was sampled, because the program was killed before its first sample. Measure again: "
                  "hpcrun-lite -e %s@f1000 COMMAND",
