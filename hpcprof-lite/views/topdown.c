@@ -215,7 +215,7 @@ static uint32_t origin_row(struct build *build, uint32_t parent, uint32_t outlin
   const struct tree_row *caller = &build->tree->rows[parent];
   uint32_t origin = build->names->functions[outlined].origin;
   if (origin == MODEL_NONE || caller->function == origin ||
-      symbols_same_template(caller->name, build->names->functions[origin].name))
+      symbols_same_template(tree_unmarked_name(caller), build->names->functions[origin].name))
     return parent;
   if (caller->function != MODEL_NONE && build->names->functions[caller->function].origin == origin)
     return parent; /* a region within a region of the same function */
