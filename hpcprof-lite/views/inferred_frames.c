@@ -17,7 +17,7 @@ enum {
 
 /* A context that its caller has not called: a call of the function `called`, while the function `runs` runs. */
 struct suspect {
-  uint32_t module, context;
+  uint32_t module, rank, context; /* rank: catalog_module_rank() */
   uint64_t called, runs;
 };
 
@@ -64,6 +64,8 @@ static void find_suspects(struct search *search)
   const struct context_node *nodes = search->profile->contexts.nodes;
   const struct names *names = search->names;
   uint64_t *known = xcalloc(names->addresses_count, sizeof *known);
+  uint32_t *rank = xcalloc(names->modules_count, sizeof *rank);
+  catalog_module_rank(&search->profile->catalog, rank);
   for (uint32_t i = 1; i < search->profile->contexts.count; i++) {
     uint32_t above = nodes[i].parent, module = nodes[i].module;
     bool frames = nodes[i].kind == CONTEXT_FRAME && above && nodes[above].kind == CONTEXT_FRAME;
@@ -73,13 +75,14 @@ static void find_suspects(struct search *search)
     uint64_t called = called_at(search, module, names->address_of[above], known);
     if (called && runs && called != runs && called <= UINT32_MAX)
       *XAPPEND(search->suspects, search->suspects_count, search->suspects_room) =
-          (struct suspect){module, i, called, runs};
+          (struct suspect){module, rank[module], i, called, runs};
   }
   free(known);
+  free(rank);
 }
 
 ORDER(compare_suspects, struct suspect,
-      COMPARE(x->module, y->module) ?: COMPARE(x->called, y->called) ?: COMPARE(x->runs, y->runs)
+      COMPARE(x->rank, y->rank) ?: COMPARE(x->called, y->called) ?: COMPARE(x->runs, y->runs)
                                                   ?: COMPARE(x->context, y->context))
 
 /* ---- jumps ---- */
