@@ -58,7 +58,7 @@ struct names_inferred {
 /* What was found out about a module. */
 struct names_module {
   struct symbols *symbols; /* owns names and paths; symbolize_release() releases it, unless `kept` */
-  char *file;              /* whose symbols these are: the path that was measured, or another one; NULL: none */
+  char *file;              /* with the code that was measured: at the measured path, or another one; NULL: none */
   char *message;           /* why the module could not be read, or NULL */
   bool looked_up;          /* addresses of the module are in the profile and are shown */
   bool kept;               /* the symbols belong to common/symbols/kept_symbols.h */

@@ -239,18 +239,20 @@ static int get_symbols(const struct resolver *resolver, const struct module_job 
   return opened;
 }
 
-/* Finds the places of the job's addresses; path: the module's file. */
+/* Finds the places of the job's addresses; path: the module's file.  The code is read only in the file that was
+ * measured: symbols that are kept may be those of one that was replaced since. */
 static void resolve_module(struct resolver *resolver, struct module_job *job, const char *path)
 {
   struct names_module *found = &resolver->names->modules[job->module];
   struct symbols_request request = resolver->requests[job->module] = request_of(resolver, job);
   char elsewhere[PATH_MAX];
-  if (path == request.path && symbols_search_program(&request, elsewhere, sizeof elsewhere))
+  bool vdso = path != request.path, measured = vdso || symbols_search_program(&request, elsewhere, sizeof elsewhere);
+  if (measured && !vdso)
     path = elsewhere;
   int opened = get_symbols(resolver, job, request, path);
-  bool unusable = opened == SYMBOLS_MISMATCH || opened == SYMBOLS_UNREADABLE;
-  struct bounds *bounds = unusable ? NULL : bounds_open(path);
-  if (!unusable)
+  bool usable = measured && opened != SYMBOLS_MISMATCH && opened != SYMBOLS_UNREADABLE;
+  struct bounds *bounds = usable ? bounds_open(path) : NULL;
+  if (usable && !vdso) /* the path of that one ends with this job */
     found->file = xstrdup(path);
   for (uint32_t i = job->begin; i < job->end; i++) {
     struct symbols_location places[INLINE_FRAMES_MAX];

@@ -514,6 +514,38 @@ static void test_pages_of_a_module_are_limited(void **state)
   }
 }
 
+/* Symbols that are kept name functions when their file is gone; its place has no code of the module any more. */
+static void test_kept_symbols_need_no_file(void **state)
+{
+  (void)state;
+  struct profile profile;
+  struct kept_symbols kept = {0};
+  char app[sizeof directory + 8];
+  snprintf(app, sizeof app, "%s/app", directory);
+  assert_int_equal(symlink("/proc/self/exe", app), 0);
+  begin(1);
+  compose_module(&compose, app, 0);
+  compose_node(&compose, FORMAT_KIND_FRAME, 2, 0x1000, 0, (const uint64_t[]){1, 1});
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save(0);
+  merge(1, 1, &profile);
+  for (int gone = 0; gone < 2; gone++) {
+    struct names names;
+    symbolize_kept(&profile, NULL, 1, &kept, &names);
+    for (uint32_t i = 0; i < names.modules_count; i++)
+      if (!strcmp(profile.catalog.modules[i].path, app)) {
+        assert_non_null(names.modules[i].symbols);
+        assert_int_equal(!names.modules[i].file, gone);
+      }
+    assert_int_equal(unlink(app), -gone);
+    symbolize_release(&names);
+  }
+  assert_int_equal(kept.modules_read, 1);
+  kept_symbols_release(&kept);
+  profile_release(&profile);
+}
+
 static int make_directory(void **state)
 {
   (void)state;
@@ -543,6 +575,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_idleness_against_each_baseline),
       cmocka_unit_test(test_idleness_saturates),
       cmocka_unit_test(test_no_idleness_without_its_sums),
+      cmocka_unit_test(test_kept_symbols_need_no_file),
       cmocka_unit_test(test_pages_of_a_module_are_limited),
   };
   return UNIT_RUN(argc, argv, "merge", tests, make_directory, remove_directory);
