@@ -139,7 +139,7 @@ static void the_line_at_exit_reports_what_is_kept(void **state)
     const char *remedy;
   } errors[] = {{ENOSPC, "make room"},     {EDQUOT, "make room"},        {EFBIG, "ulimit -f"},
                 {EMFILE, "ulimit -n"},     {EACCES, "its user"},         {EPERM, "its user"},
-                {EROFS, "can be written"}, {ENOENT, "stay where it is"}, {ESTALE, "stay where it is"},
+                {EROFS, "can be written"}, {ENOENT, "moved or removed"}, {ESTALE, "moved or removed"},
                 {EIO, "another directory"}};
   uint64_t lost[FORMAT_LOST_MAX] = {0};
   char text[LOSSES_TEXT_MAX];
