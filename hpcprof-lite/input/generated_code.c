@@ -5,13 +5,14 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/load.h"
 #include "hpcprof-lite/input/read.h"
+#include "hpcprof-lite/model/heap.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { BYTES_MAX = 32 << 20, NAME_MAX_BYTES = 1024, OVERLAPS = 64 };
+enum { BYTES_MAX = 32 << 20, NAME_MAX_BYTES = 1024 };
 
 /* Code from start on; number: in the order of the map. */
 struct code {
@@ -20,13 +21,22 @@ struct code {
   const char *name;
 };
 
-struct generated_code {
-  char *text;
-  struct code *code; /* sorted by start, then number */
-  size_t count, room;
+/* What was written last from start on, up to the next piece. */
+struct piece {
+  uint64_t start;
+  const char *name; /* NULL: nothing is there */
 };
 
-ORDER(by_start, struct code, COMPARE(x->start, y->start) ?: COMPARE(x->number, y->number))
+struct generated_code {
+  char *text;
+  struct code *code; /* until there are pieces */
+  size_t count, room;
+  struct piece *pieces; /* sorted */
+  size_t pieces_count;
+};
+
+ORDER(by_start, struct code, COMPARE(x->start, y->start))
+ORDER(by_value, uint64_t, COMPARE(*x, *y))
 
 /* Reads a hexadecimal number and the blank behind it.  False if there is none. */
 static bool take_number(char **at, uint64_t *number)
@@ -66,9 +76,43 @@ static unsigned parse(struct generated_code *map)
     *end = '\0';
     bad += !add_line(map, line);
   }
-  if (map->count)
-    qsort(map->code, map->count, sizeof *map->code, by_start);
   return bad;
+}
+
+static bool written_later(const void *context, uint32_t a, uint32_t b)
+{
+  const struct code *code = context;
+  return code[a].number > code[b].number;
+}
+
+/* Turns the code into pieces, from one start or end of code to the next one. */
+static void make_pieces(struct generated_code *map)
+{
+  assert(map->count);
+  struct code *code = map->code;
+  struct heap covering = {.items = xcalloc(map->count, sizeof *covering.items)};
+  uint64_t *limits = xcalloc(2 * map->count, sizeof *limits);
+  map->pieces = xcalloc(2 * map->count, sizeof *map->pieces);
+  qsort(code, map->count, sizeof *code, by_start);
+  for (size_t i = 0; i < map->count; i++) {
+    limits[2 * i] = code[i].start;
+    limits[2 * i + 1] = code[i].end;
+  }
+  qsort(limits, 2 * map->count, sizeof *limits, by_value);
+  uint32_t next = 0;
+  for (size_t i = 0; i < 2 * map->count; i++) {
+    while (next < map->count && code[next].start == limits[i])
+      heap_push(&covering, next++, written_later, code);
+    while (covering.count && code[covering.items[0]].end <= limits[i])
+      heap_next(&covering, false, written_later, code);
+    if (!i || limits[i] != limits[i - 1])
+      map->pieces[map->pieces_count++] =
+          (struct piece){limits[i], covering.count ? code[covering.items[0]].name : NULL};
+  }
+  free(limits);
+  free(covering.items);
+  free(code);
+  map->code = NULL;
 }
 
 struct generated_code *generated_code_read(const char *path, struct problems *problems)
@@ -85,6 +129,8 @@ struct generated_code *generated_code_read(const char *path, struct problems *pr
       memcpy(map->text, load.bytes, load.size);
       map->text[load.size] = '\0';
       unsigned bad = parse(map);
+      if (map->count)
+        make_pieces(map);
       if (bad)
         problems_add(problems, "%s: lines that do not have the form START SIZE NAME, left out: %u", name, bad);
     }
@@ -99,18 +145,14 @@ void generated_code_free(struct generated_code *map)
   if (!map)
     return;
   free(map->text);
-  free(map->code);
+  free(map->pieces);
   free(map);
 }
 
 const char *generated_code_name(const struct generated_code *map, uint64_t address)
 {
-  const struct code *best = NULL;
   if (!map)
     return NULL;
-  size_t behind = FIRST_WHERE(i, map->count, map->code[i].start > address);
-  for (size_t i = behind; i > 0 && behind - i < OVERLAPS; i--)
-    if (address < map->code[i - 1].end && (!best || map->code[i - 1].number > best->number))
-      best = &map->code[i - 1];
-  return best ? best->name : NULL;
+  size_t behind = FIRST_WHERE(i, map->pieces_count, map->pieces[i].start > address);
+  return behind ? map->pieces[behind - 1].name : NULL;
 }

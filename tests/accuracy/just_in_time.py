@@ -99,6 +99,8 @@ def later_names_take_the_place_of_earlier_ones(directory):
     assert "lines that do not have the form START SIZE NAME, left out: 6" in done.stderr, done.stderr
     over = functions(Measurement(directory, program(), "START2 SIZE old\nSTART1 1000 newest\n").output)
     assert "newest" in over and "old" not in over, set(over)
+    over = functions(Measurement(directory, program(), "START2 SIZE old\n" * 100 + "START1 1000 newest\n").output)
+    assert "newest" in over and "old" not in over, set(over)
 
 
 def measured_with_map(directory, change):
