@@ -171,7 +171,7 @@ def the_only_chain_of_tail_calls_is_inferred(directory):
             if compiler == "clang" and "-gdwarf-4" in dwarf and found == ends:
                 continue  # this version writes call sites in DWARF 5 only
             assert found == expected, (compiler, dwarf, found)
-            assert run.done.stderr.count("nothing lost") == 1, run.done.stderr
+            assert "cut short" not in run.done.stderr, run.done.stderr  # one sample may be inside the tool
             text = report("--view", "topdown", run.output).stdout
             assert "[inferred]: left no frame" in text, text
             flat = {row["name"]: row for row in run.view("flat")}
