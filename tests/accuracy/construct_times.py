@@ -389,6 +389,10 @@ int main(void)
 """
 
 
+# seconds: a pause is longer, but a thread may lose its core between two readings of the clock
+SWITCHED_OUT = 0.004
+
+
 @tap.case
 def the_region_tree_is_the_threads_lives(directory):
     """Without the pauses of measuring, and without threads that never enter a region; also of a forked child."""
@@ -407,7 +411,7 @@ def the_region_tree_is_the_threads_lives(directory):
         for thread in set(found) - {"SUM"}:
             row = threads[int(thread)]
             life = float(row["wall_s"]) - number(row["paused_s"])
-            assert abs(found[thread] - life) < 5e-6, (compiler, thread, found, row)
+            assert abs(found[thread] - life) < SWITCHED_OUT, (compiler, thread, found, row)
         assert abs(found["SUM"] - sum(found[thread] for thread in set(found) - {"SUM"})) < 5e-6, found
         assert any(number(row["paused_s"]) > 0.01 for row in threads.values()), threads
 

@@ -61,7 +61,7 @@ def another_root_and_a_fork(directory):
 @tap.case
 def another_user_before_the_first_sample(directory):
     tap.need_root()
-    run = Measurement(directory, program(), "user", "1", options=("-e", "task-clock@f1"))
+    run = Measurement(directory, program(), "user", "1", options=("-e", "task-clock@3600000000"))
     said = " ".join(report("--view", "summary", run.output).stdout.split())
     assert "nothing was sampled" in said and "too little CPU time" in said, said
     assert "could not write its file (Permission denied)" in said and "killed before" not in said, said

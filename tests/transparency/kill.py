@@ -184,7 +184,7 @@ def killed_before_the_first_sample(directory):
         for form, constructs in (("before main", 0), ("at once", 0), ("criticals", 3)):
             for options in ((), ("-p", "log"), ("-t",), ("-p", "off")):
                 settings = {"KILL_BEFORE_MAIN": "1"} if form == "before main" else {}
-                victim = Victim(directory, made, form, options=("-e", "task-clock@f1", *options), **settings)
+                victim = Victim(directory, made, form, options=("-e", "task-clock@3600000000", *options), **settings)
                 victim.process.communicate(timeout=30)
                 assert victim.process.returncode == -signal.SIGABRT, (form, victim.process.returncode)
                 done = view(victim.output, "summary", "text")
