@@ -448,7 +448,8 @@ def a_killed_program_keeps_what_was_flushed(directory):
 def a_flush_goes_on_where_the_measurement_cannot_be_written(directory):
     program = Running(directory, "ending threads").wait_sampled()
     parts = os.path.join(program.output, "*.part")
-    wait_until(lambda: glob.glob(parts), "a thread's end")
+    # once something is in the file: until then the message could be that it cannot be created
+    wait_until(lambda: any(os.path.getsize(part) for part in glob.glob(parts)), "a thread's end")
     os.unlink(glob.glob(parts)[0])
     assert any("cannot open" in line for line in program.process.stderr)
     wait_until(lambda: program.command("flush") == "everything until now can be read", "a flush")

@@ -1,7 +1,6 @@
 """Programs of clang on each libomp, alone and measured (own_runtime.c): the same output, errors and status, since none is
 exchanged without being asked."""
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -15,15 +14,7 @@ def without_own(errors):
 
 
 def check(directory, what, library, modes=MODES):
-    """Returns what the program prints.  The child of after_fork hangs now and then on libomp 15, also without the tool (1 of
-    60 runs): then the case is repeated."""
-    try:
-        return compare(directory, what, library, modes)
-    except subprocess.TimeoutExpired as hung:
-        raise tap.Off(what, library, hung) from hung
-
-
-def compare(directory, what, library, modes):
+    """Returns what the program prints."""
     settings = {"OMP_NUM_THREADS": "3", "KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE": "1"}
     if library:
         settings["LD_LIBRARY_PATH"] = os.path.dirname(library)
@@ -42,8 +33,9 @@ def compare(directory, what, library, modes):
 
 @tap.case
 def a_region_after_a_pause_and_a_fork(directory):
-    """Up to libomp 15, an assertion ends the child."""
-    seen = {library: check(directory, "after_fork", library) for library in need_libomps()}
+    """Up to libomp 15, an assertion ends the child.  libomp 15 is left out: there the child often hangs on a busy machine, also
+    without the tool."""
+    seen = {library: check(directory, "after_fork", library) for library in need_libomps() if library not in libomps(15)}
     for library in libomps(14):
         assert seen[library] == "pause: 0\nsignal 6\n", seen
     for library in libomps(19):

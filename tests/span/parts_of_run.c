@@ -1,6 +1,6 @@
 /* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
  * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal, with
- * `kill-serial` at the end of serial_part(), with `kill-locked` while a thread waits for a lock; with `sleep` it sleeps
+ * `kill-serial` some time after serial_part(), with `kill-locked` while a thread waits for a lock; with `sleep` it sleeps
  * beside the second phase in a system call that the tool does not see. */
 #include <omp.h>
 #include <signal.h>
@@ -104,8 +104,10 @@ int main(int argc, char **argv)
   serial_part();
   if (!strcmp(how, "sleep"))
     sleep_unseen(60);
-  if (!strcmp(how, "kill-serial"))
+  if (!strcmp(how, "kill-serial")) {
+    spin(400); /* the times of a killed process end some time before it */
     kill(getpid(), SIGKILL);
+  }
   pause_between();
   locked_part();
   pause_between();
