@@ -1,5 +1,5 @@
 /* Programs that run until they are killed, or for a number of seconds: kill FORM [SECONDS].  All their work is done in
- * work(), below go(), below main(). */
+ * work(), below go(), below main().  `fixed` has a number of threads instead, 5 by default. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include "burn.h"
 
 static double end;
+static int fixed_threads = 5;
 
 NOINLINE static void work(double seconds)
 {
@@ -110,7 +111,7 @@ NOINLINE static void fixed(void)
   pthread_t thread;
 #pragma omp critical
   work(0);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < fixed_threads; i++)
     if (!pthread_create(&thread, NULL, short_lived, NULL))
       pthread_join(thread, NULL);
   work(0.05);
@@ -174,6 +175,8 @@ NOINLINE static void go(const char *form)
 int main(int count, char **arguments)
 {
   end = wall_clock() + (count > 2 ? atof(arguments[2]) : 1e9);
+  if (count > 2)
+    fixed_threads = atoi(arguments[2]);
   go(count > 1 ? arguments[1] : "single");
   return 0;
 }

@@ -248,8 +248,7 @@ def traced(directory, program, mode, *inject, name="traced"):
     shutil.rmtree(output, ignore_errors=True)
     settings = settings_for(output, program, mode)
     done = tap.run("strace", "-o", log, "-e", "trace=prlimit64," + ",".join(CALLS), *inject, *settings, program,
-                   "fixed",
-                   **PASSIVE)
+                   "fixed", "2", **PASSIVE)
     seen, ends, ending = {}, [], False
     with open(log, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -270,16 +269,16 @@ def killed_before(directory, program, mode, call, number):
     where = f"-p {mode}, {call} {number}: {found}, {state}"
     # the number of calls before the end varies from run to run: the signal may come too early, or never
     if reached:
-        tap.timed(sum(0.03 < seconds < 0.08 for seconds in found) == 6, where)
-    assert sum(found) < 0.36, where
+        tap.timed(len(found) == 3 and sum(0.03 < seconds < 0.09 for seconds in found) >= 2 and max(found) < 0.09, where)
+    assert sum(found) < 0.27, where
     assert done.returncode != 0 or state == ("graph", "hpcrun", "launch")[mode == "off":], where
     return state
 
 
 @tap.case
 def killed_at_each_call_of_its_end(directory):
-    """strace kills the program before a call is made.  Everything is in the files by then, and must be found once: 0.05
-    s of each thread, less what follows its last sample (strace makes that longer)."""
+    """strace kills the program before a call is made.  What ended threads did is in the files by then, and must be found
+    once: 0.05 s of each.  Of the main thread it is what its samples have told, which strace delays."""
     tap.need_program("strace")
     program, states = build("kill.c"), {}
     for mode in ("off", "log"):
