@@ -57,15 +57,15 @@ def primecount(directory):
 
 @tap.case
 def clustal_omega(directory):
-    write_sequences(os.path.join(directory, "in.fa"), "ACDEFGHIKLMNPQRSTVWY", 100, 200, 0.2)
+    write_sequences(os.path.join(directory, "in.fa"), "ACDEFGHIKLMNPQRSTVWY", 60, 150, 0.2)
     _, nodes = measured(directory, "clustalo", "-i", "in.fa", "-o", "out.aln", "--force", "--threads=2",
-                        result="out.aln")
+                        result="out.aln", OMP_WAIT_POLICY="passive")
     parallel_below_main(nodes)
 
 
 @tap.case
 def fasttree(directory):
-    write_sequences(os.path.join(directory, "in.fa"), "ACGT", 300, 400, 0.3)
+    write_sequences(os.path.join(directory, "in.fa"), "ACGT", 150, 300, 0.3)
     _, nodes = measured(directory, "fasttreeMP", "-nt", "-gtr", "-seed", "1", "in.fa", OMP_NUM_THREADS="1")
     assert nodes
 
