@@ -345,7 +345,7 @@ class Zsh:
     def send(self, text):
         os.write(self.ours, text.encode())
 
-    def until(self, wanted, seconds=20):
+    def until(self, wanted, seconds=60):
         """Reads until this has appeared, or what has within the time."""
         text, deadline = "", time.monotonic() + seconds
         while wanted not in text and time.monotonic() < deadline:

@@ -28,7 +28,7 @@ TARGETS = {"measurement": 1000, "directory": 80, "graphlog": 170, "trace": 300, 
 # these differ only in their seeds: libdwarf runs in a child process, which libFuzzer does not see; traces with counts
 # are beside a measurement with counters
 PROGRAM_OF = {"dwarf": "elf", "counts": "trace"}
-FLAGS = ["-timeout=20", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
+FLAGS = ["-timeout=60", "-rss_limit_mb=1024", "-malloc_limit_mb=1024", "-print_final_stats=1"]
 PROGRAM = """
 typedef long (*call_t)(long);
 static inline long square(long x) { return x * x + 1; }

@@ -24,12 +24,12 @@ def result(done):
 def measure(directory, mode, *command, options=(), **settings):
     """Measures a command in a mode; its files are in measured-MODE."""
     return tap.run(tap.LAUNCHER, "--overwrite", "-o", os.path.join(directory, "measured-" + mode), "-p", mode, *options,
-                   "-e", "task-clock@f1000", "--", *command, cwd=directory, timeout=40, **settings)
+                   "-e", "task-clock@f1000", "--", *command, cwd=directory, timeout=120, **settings)
 
 
 def same(directory, *command, modes=MODES, seen=True, **settings):
     """Runs a command alone and measured; returns the result alone.  seen: the tool has met the runtime."""
-    alone = tap.run(*command, cwd=directory, timeout=40, **settings)
+    alone = tap.run(*command, cwd=directory, timeout=120, **settings)
     for mode in modes:
         done = measure(directory, mode, *command, **settings)
         if result(done) != result(alone):

@@ -19,9 +19,9 @@ def check(directory, what, library, modes=MODES):
     if library:
         settings["LD_LIBRARY_PATH"] = os.path.dirname(library)
     program = build("own_runtime.c", "clang")
-    alone = tap.run(program, what, cwd=directory, timeout=20, **settings)
+    alone = tap.run(program, what, cwd=directory, timeout=100, **settings)
     for mode in modes:
-        done = Measurement(directory, program, what, options=("-e", "task-clock@f1000", *mode), timeout=20,
+        done = Measurement(directory, program, what, options=("-e", "task-clock@f1000", *mode), timeout=100,
                            **settings).done
         for each in (done, alone):
             assert "error while loading" not in each.stderr, each

@@ -70,7 +70,7 @@ class Program:
         try:
             run = Measurement(self.directory, self.binary, options=("-p", mode, "--work", "user"), **SETTINGS)
         except subprocess.TimeoutExpired:
-            self.expect("program", "", 0, "end", "none in 120 s", "")
+            self.expect("program", "", 0, "end", "none in 300 s", "")
             return
         status = run.done.returncode
         self.expect("program", "", 0, "exit status", (status, run.done.stderr if status else ""), (0, ""))

@@ -253,7 +253,7 @@ def start(*command, cwd=None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, 
                             pass_fds=pass_fds, preexec_fn=_limited(limits))
 
 
-def run(*command, timeout=120, stdin=None, **how):
+def run(*command, timeout=300, stdin=None, **how):
     """Runs a command and returns its CompletedProcess; stdin is what the command reads.  See start() for the rest."""
     process = start(*command, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, **how)
     try:

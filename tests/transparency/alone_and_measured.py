@@ -22,7 +22,7 @@ def without_own(text):
 def measured(directory, alone, program, arguments, setting, **settings):
     """One run under measurement, compared with the one alone; returns the Measurement."""
     event, parallelism = setting
-    run = Measurement(directory, program, *arguments, options=("-e", event, "-p", parallelism), timeout=60, **settings)
+    run = Measurement(directory, program, *arguments, options=("-e", event, "-p", parallelism), **settings)
     seen = (run.done.returncode, run.done.stdout.splitlines(), without_own(run.done.stderr))
     assert seen == (alone.returncode, alone.stdout.splitlines(), without_own(alone.stderr)), (setting, alone, run.done)
     return run
@@ -33,7 +33,7 @@ def check(directory, number, program, *arguments, kept=None, said=None, always=F
 
     kept: the seconds of leaf_work, in all processes, that the report must show.  said: a message that the tool must
     print. always: with --long, too, only in the setting that the number chooses.  Returns the last Measurement."""
-    alone = tap.run(program, *arguments, cwd=directory, timeout=60, **settings)
+    alone = tap.run(program, *arguments, cwd=directory, **settings)
     chosen = SETTINGS * ROUNDS if LONG and not always else (SETTINGS[number % len(SETTINGS)],)
     for setting in chosen:
         run = measured(directory, alone, program, arguments, setting, **settings)

@@ -89,7 +89,7 @@ def short_sleeps_are_not_interrupted(directory):
 def a_handler_that_ends_the_process(directory):
     program = build("awkward.c", openmp=False)
     for _ in range(10):
-        done = Measurement(directory, program, "exit_in_handler", timeout=20).done
+        done = Measurement(directory, program, "exit_in_handler").done
         assert done.returncode == 13, done
 
 

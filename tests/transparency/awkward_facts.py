@@ -17,13 +17,13 @@ CPU, WALL = "task-clock@f5000", "wall@f5000"
 
 def fact(directory, event, *arguments):
     """Runs a fact measured; returns its output."""
-    run = Measurement(directory, program(), *arguments, options=("-e", event, "-p", "off"), timeout=60)
+    run = Measurement(directory, program(), *arguments, options=("-e", event, "-p", "off"))
     assert run.done.returncode == 0, run.done
     return run.done.stdout.strip()
 
 
 def alone(*arguments):
-    done = tap.run(program(), *arguments, timeout=60)
+    done = tap.run(program(), *arguments)
     if done.returncode == 77:
         raise tap.Skip(f"the kernel has no {arguments[-1]}")
     assert done.returncode == 0, done

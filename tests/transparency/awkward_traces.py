@@ -90,7 +90,7 @@ def short_threads_under_a_tracer(directory):
         raise tap.Skip("strace cannot trace here")
     for mode in ("off", "online"):
         run = Measurement(directory, churn(), "churn", "300", options=("-e", "task-clock@f1000", "-p", mode),
-                          prefix=tracer, timeout=60)
+                          prefix=tracer)
         assert (run.done.returncode, run.done.stdout) == (0, "done\n"), run.done
         assert len(run.threads()) == 301, run.done
 
