@@ -313,7 +313,7 @@ def threads_and_rates_change_while_the_program_runs(directory):
     wait_until(lambda: cpu_of(program.pid) > cpu + 1, "a second of CPU time")
     taken = program.status()["samples"] - before
     cpu = cpu_of(program.pid) - cpu
-    assert 25 * cpu < taken < 100 * cpu, (taken, cpu) # 50 for each second; 500 before
+    timed(25 * cpu < taken < 100 * cpu, (taken, cpu)) # 50 for each second; 500 before
     program.end()
     assert len({thread for thread, count in samples().items() if count > last[thread]}) == 2, (last, samples())
     text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
@@ -490,7 +490,7 @@ def a_flush_in_a_region_is_pending_until_the_next_one(directory):
     program = Running(directory, "long").wait_sampled()
     began = time.monotonic()
     assert program.command("flush") == "samples can be read now; work and span follow at the next parallel region"
-    assert 1.5 < time.monotonic() - began < 20
+    assert 1.5 < time.monotonic() - began < 60
     program.end()
 
 
@@ -632,9 +632,9 @@ def a_program_that_cannot_hear_is_named(directory):
     able = sum(1 << (number - 1) for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP))
     wait_until(lambda: blocked_signals(program.pid) == 2**64 - 1 - able, "it is deaf")
     began = time.monotonic()
-    done = control(program.pid, "status")
+    done = run(LAUNCHER, "--control", str(program.pid), "status")
     assert done.returncode == 1 and f"process {program.pid} does not answer within 2 s" in done.stderr, done
-    assert 1.5 < time.monotonic() - began < 20
+    assert 1.5 < time.monotonic() - began < 60
     program.end()
 
 

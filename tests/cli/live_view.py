@@ -353,7 +353,7 @@ def a_process_that_is_missing_once_is_no_work_of_the_interval(directory):
     os.rename(path + "-away", path)
     text = screen.wait(lambda text: "cannot be read" not in text, "the process again")
     elapsed = figures(text, "first")[2]
-    assert "Last s" in text and figures(text, "first")[0] < 0.9 * elapsed, text
+    timed("Last s" in text and figures(text, "first")[0] < 0.9 * elapsed, text)
     followed.end()
     assert screen.end() == 0
 

@@ -27,7 +27,7 @@ def the_timer_does_not_reach_the_program(directory):
 def a_region_open_at_the_end_lasts_as_long_as_it_was_measured(directory):
     run = Measurement(directory, build("limited.c", "clang"), "exits", options=settings(directory, "only = 300 ms"))
     row, = (row for row in run.view("regions") if row["kind"] == "parallel" and row["thread"] == "SUM")
-    assert 0.3 < float(row["exec_s"]) < 0.62, row
+    tap.timed(0.3 < float(row["exec_s"]) < 0.62, row)
 
 
 @tap.case
@@ -36,12 +36,12 @@ def shares_are_those_of_the_measured_time(directory):
     run = Measurement(directory, build("limited.c", "clang"), "waits", options=settings(directory, "only = 300 ms"),
                       OMP_WAIT_POLICY="passive")
     first, second = run.view("threads")
-    assert 0.2 < float(second["idle_s"]) < 0.301 and float(first["idle_s"]) < 0.01, (first, second)
+    tap.timed(0.2 < float(second["idle_s"]) < 0.301 and float(first["idle_s"]) < 0.01, (first, second))
     for row in (first, second):
         measured = float(row["wall_s"]) - float(row["paused_s"])
         parts = sum(float(row[name + "_s"]) for name in ("work", "overhead", "lockwait", "idle", "tool", "core_wait",
                                                          "blocked"))
-        assert 0.2 < measured < 0.301, row
+        tap.timed(0.2 < measured < 0.301, row)
         tap.timed(0.9 * measured < parts < 1.1 * measured, row)
     paused = [row["paused_s"] for row in run.view("threads", "--sort", "paused_s")]
     assert paused == sorted((first["paused_s"], second["paused_s"]), key=float, reverse=True), paused
@@ -49,14 +49,15 @@ def shares_are_those_of_the_measured_time(directory):
     assert [row["new"] for row in compared] == [first["paused_s"], second["paused_s"]] and all(
         row["base"] == row["new"] == row["paused_s"] == row["paused_s_base"] for row in compared), compared
     facts = {row["item"]: row["value"] for row in run.view("summary")}
-    assert abs(float(facts["measured"]) - 0.3) < 0.001 and facts["paused"].startswith("0."), facts
-    assert abs(float(facts["threads x elapsed"]) - 0.6) < 0.002, facts
+    tap.timed(abs(float(facts["measured"]) - 0.3) < 0.001 and facts["paused"].startswith("0."), facts)
+    tap.timed(abs(float(facts["threads x elapsed"]) - 0.6) < 0.002, facts)
     split = {row["metric"]: float(row["value"]) for row in run.view("efficiency") if row["value"]}
-    assert split["thread_time"] < 0.601, split
+    tap.timed(split["thread_time"] < 0.601, split)
     tap.timed(0.4 < split["parallel_efficiency"] < 0.6, split)
     text = " ".join(tap.run(tap.REPORT, run.output).stdout.split())
     assert "Measuring was paused for" in text, text
-    tap.timed("measured time was work" in text, text)
+    # in a run whose threads often had no core, that is said instead
+    assert "measured time was work" in text or "threads had no core" in text, text
 
 
 @tap.case

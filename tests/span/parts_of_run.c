@@ -1,7 +1,7 @@
 /* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
  * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal, with
- * `kill-serial` some time after serial_part(), with `kill-locked` while a thread waits for a lock; with `sleep` it sleeps
- * beside the second phase in a system call that the tool does not see. */
+ * `kill-serial` some time after serial_part(), with `kill-locked` while a thread waits for a lock; with `sleep` it
+ * sleeps beside the second phase in a system call that the tool does not see. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ __attribute__((noinline)) static void task_part(int signal)
   for (int i = 0; i < 20; i++) {
 #pragma omp task
     {
-      spin(3);
+      spin(signal ? 10 : 3); /* what follows the last sample is not known of a killed process */
       if (signal && i == 10)
         kill(getpid(), SIGKILL);
     }

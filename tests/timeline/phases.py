@@ -82,7 +82,7 @@ def what_was_not_recorded_is_a_phase_of_its_own(directory):
     phases = [row for row in rows(output, "phases") if not row["step"]]
     gap = next(row for row in phases if row["kind"] == "gap")
     assert gap["name"] == "not recorded" and not gap["context"] and float(gap["work_s"]) == 0, gap
-    assert float(gap["end_s"]) - float(gap["start_s"]) > 0.015, gap  # of 20 ms, less what the phases beside it take
+    tap.timed(float(gap["end_s"]) - float(gap["start_s"]) > 0.015, gap)  # of 20 ms, less what the phases beside it take
     region = next(row for row in phases if row["kind"] == "region" and float(row["gap_s"]) > 0)
     assert (region["complete"], region["mean_s"], region["slowest_start_s"]) == ("0", "", ""), region
     tiles(output, "--index")

@@ -63,7 +63,7 @@ class Victim:
         """Kills the program; returns the CPU time that it has used."""
         cpu = cpu_of(self.process.pid) - self.before
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=100)
         return cpu
 
     def kill_after(self, seconds):
@@ -107,7 +107,7 @@ def check(output, cpu, what):
     waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
     tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
     tap.timed(found <= 1.05 * cpu + 0.05, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}")
-    assert whole >= 0.98 * found, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}"
+    tap.timed(whole >= 0.98 * found, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}")
     assert "was killed" in said, said
     assert not files(output, ".hpcrun") and files(output, ".live"), os.listdir(output)
 
@@ -185,7 +185,7 @@ def killed_before_the_first_sample(directory):
             for options in ((), ("-p", "log"), ("-t",), ("-p", "off")):
                 settings = {"KILL_BEFORE_MAIN": "1"} if form == "before main" else {}
                 victim = Victim(directory, made, form, options=("-e", "task-clock@3600000000", *options), **settings)
-                victim.process.communicate(timeout=30)
+                victim.process.communicate(timeout=100)
                 assert victim.process.returncode == -signal.SIGABRT, (form, victim.process.returncode)
                 done = view(victim.output, "summary", "text")
                 assert done.returncode == 0 and "it has no samples" in done.stderr, (form, options, done)
@@ -227,7 +227,8 @@ def killed_as_it_ends(directory):
         seen.add(tuple(name.rsplit(".", 1)[-1] for name in sorted(os.listdir(victim.output))))
         assert files(victim.output, ".hpcrun") or files(victim.output, ".live"), os.listdir(victim.output)
         found = works(victim.output)
-        assert 0 < sum(found) and len(found) <= 6 and max(found) < 0.08, (found, SEED)
+        assert 0 < sum(found) and len(found) <= 6, (found, SEED)
+        tap.timed(max(found) < 0.09, (found, SEED))
     print("# left:", *seen)
 
 
@@ -309,7 +310,7 @@ def copy_in_middle(directory, program):
     while len(sizes - {0}) < 3 and files(output, ".part"):  # by then it holds whole threads
         sizes.add(os.path.getsize(files(output, ".part")[0]))
     shutil.copytree(output, copy)
-    running.communicate(timeout=30)
+    running.communicate(timeout=100)
     assert running.returncode == 0
     return output, copy
 
