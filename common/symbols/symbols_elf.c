@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 static const off_t checksum_bytes_max = (off_t)4 << 30; /* of a file whose checksum is computed */
@@ -243,6 +242,19 @@ static bool read_packing(Elf_Scn *section, struct symbols_bytes packed, bool old
   return packed.size > packing->header && packing->size / RATIO_MAX <= packed.size;
 }
 
+/* Decompresses what zlib has compressed, in less than half of zlib's time.  Changes *size from the room to the bytes
+ * that it has written. */
+static bool inflate(struct symbols_bytes packed, uint8_t *to, size_t *size, bool *lacks_memory)
+{
+  struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+  size_t room = *size;
+  bool fine = decompressor &&
+              libdeflate_zlib_decompress(decompressor, packed.data, packed.size, to, room, size) == LIBDEFLATE_SUCCESS;
+  *lacks_memory |= !decompressor;
+  libdeflate_free_decompressor(decompressor);
+  return fine;
+}
+
 /* A compressed section's bytes.  libelf does not decompress zstd in all versions. */
 static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *section, bool old)
 {
@@ -256,13 +268,13 @@ static struct symbols_bytes decompress(struct symbols_elf *file, Elf_Scn *sectio
     return (struct symbols_bytes){0};
   *kept = (struct decompressed){.next = file->decompressed, .section = section};
   file->decompressed = kept;
-  const uint8_t *data = packed.data + packing.header;
-  uLongf size = packing.size;
+  struct symbols_bytes data = {packed.data + packing.header, packed.size - packing.header};
+  size_t size = packing.size;
   bool fine;
   if (packing.zstd)
-    fine = !ZSTD_isError(size = ZSTD_decompress(kept->own, packing.size, data, packed.size - packing.header));
+    fine = !ZSTD_isError(size = ZSTD_decompress(kept->own, packing.size, data.data, data.size));
   else
-    fine = uncompress(kept->own, &size, data, packed.size - packing.header) == Z_OK;
+    fine = inflate(data, kept->own, &size, &file->lacks_memory);
   if (fine)
     kept->bytes = (struct symbols_bytes){kept->own, size};
   return kept->bytes;
