@@ -71,6 +71,13 @@ def version_is_printed(directory):
 
 
 @case
+def libraries_of_rare_options_are_loaded_when_needed(directory):
+    """Their relocations would be most of what a launch costs."""
+    loaded = must(LAUNCHER, "--version", LD_TRACE_LOADED_OBJECTS="1")
+    assert "libelf" in loaded and "libpfm" not in loaded, loaded
+
+
+@case
 def bad_options_end_in_125(directory):
     fails(launch(directory, "--no-such", "true"), 125, "--no-such")
     for name, meant in (("--evnet", "--event"), ("--overwrit=x", "--overwrite"), ("--pasued", "--paused")):

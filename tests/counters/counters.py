@@ -219,6 +219,10 @@ def events_that_cannot_be_counted_are_refused(directory):
     assert done.returncode == 125 and "is also sampled (--event)" in done.stderr, done
     listed = tap.must(tap.LAUNCHER, "--list-events")
     assert "page-faults " in listed and "instructions " in listed, listed
+    with open(os.path.join(directory, "libpfm.so.4"), "w", encoding="utf-8") as file:
+        file.write("not a library")
+    done = tap.run(tap.LAUNCHER, "-c", "nonsense", "/bin/true", cwd=directory, LD_LIBRARY_PATH=directory)
+    assert done.returncode == 125 and "libpfm.so.4 cannot be loaded; install libpfm4" in done.stderr, done
 
 
 @tap.case

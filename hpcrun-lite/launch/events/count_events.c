@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/events/count_events.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -40,25 +41,63 @@ const char *const count_events_names[] = {"page-faults",
                                           "iTLB-load-misses",
                                           NULL};
 
-/* An event of the processor by its name in libpfm.  Returns libpfm's error, PFM_SUCCESS if there is none. */
-static int find_in_libpfm(const char *name, struct counter *counter)
+/* ---- libpfm ---- */
+
+#define LIBPFM "libpfm.so.4"
+
+/* Its functions that are used; NULL if it cannot be loaded. */
+static struct {
+  __typeof__(pfm_initialize) *initialize;
+  __typeof__(pfm_strerror) *error_text;
+  __typeof__(pfm_get_os_event_encoding) *encode;
+  __typeof__(pfm_get_pmu_info) *unit_info;
+  __typeof__(pfm_get_event_next) *next_event;
+  __typeof__(pfm_get_event_info) *event_info;
+} libpfm;
+
+/* Loads libpfm where it is needed first: its tables of events are a megabyte of pointers, which the loader must
+ * relocate.  Returns NULL, or why it cannot be used. */
+static const char *load_libpfm(void)
+{
+  void *library = dlopen(LIBPFM, RTLD_NOW | RTLD_LOCAL);
+  const struct {
+    const char *name;
+    void **function;
+  } wanted[] = {
+      {"pfm_initialize", (void **)&libpfm.initialize},        {"pfm_strerror", (void **)&libpfm.error_text},
+      {"pfm_get_os_event_encoding", (void **)&libpfm.encode}, {"pfm_get_pmu_info", (void **)&libpfm.unit_info},
+      {"pfm_get_event_next", (void **)&libpfm.next_event},    {"pfm_get_event_info", (void **)&libpfm.event_info}};
+  bool complete = library;
+  for (size_t i = 0; complete && i < sizeof wanted / sizeof *wanted; i++)
+    complete = (*wanted[i].function = dlsym(library, wanted[i].name));
+  if (!complete)
+    return LIBPFM " cannot be loaded; install libpfm4";
+  int error = libpfm.initialize();
+  return error == PFM_SUCCESS ? NULL : libpfm.error_text(error);
+}
+
+/* An event of the processor by its name in libpfm.  Returns NULL, or why there is none. */
+static const char *find_in_libpfm(const char *name, struct counter *counter)
 {
   struct perf_event_attr attributes = {.size = sizeof attributes};
   pfm_perf_encode_arg_t request = {.attr = &attributes, .size = sizeof request};
-  int error = pfm_initialize();
-  if (error == PFM_SUCCESS)
-    error = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
+  const char *fault = load_libpfm();
+  if (fault)
+    return fault;
+  int error = libpfm.encode(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
+  if (error == PFM_SUCCESS && (attributes.config2 || attributes.exclude_host))
+    error = PFM_ERR_NOTSUPP;
   if (error != PFM_SUCCESS)
-    return error;
-  if (attributes.config2 || attributes.exclude_host)
-    return PFM_ERR_NOTSUPP;
+    return error == PFM_ERR_NOTFOUND ? "no such name" : libpfm.error_text(error);
   counter->type = attributes.type;
   counter->config = attributes.config;
   counter->config1 = attributes.config1;
   counter->user_only = attributes.exclude_kernel;
   counter->kernel_only = attributes.exclude_user;
-  return PFM_SUCCESS;
+  return NULL;
 }
+
+/* ---- events ---- */
 
 static bool find_event(const char *name, struct counter *counter, char *message, size_t message_size)
 {
@@ -74,8 +113,8 @@ static bool find_event(const char *name, struct counter *counter, char *message,
     counter->config = event.perf_config;
     return true;
   }
-  int error = find_in_libpfm(name, counter);
-  if (error == PFM_SUCCESS) {
+  const char *fault = find_in_libpfm(name, counter);
+  if (!fault) {
     snprintf(counter->name, sizeof counter->name, "%s", name);
     return true;
   }
@@ -85,8 +124,7 @@ static bool find_event(const char *name, struct counter *counter, char *message,
     return false;
   }
   snprintf(message, message_size,
-           "unknown event '%.80s' (%s): hpcrun-lite --list-events has the names that this machine knows", name,
-           error == PFM_ERR_NOTFOUND ? "no such name" : pfm_strerror(error));
+           "unknown event '%.80s' (%s): hpcrun-lite --list-events has the names that this machine knows", name, fault);
   return false;
 }
 
@@ -290,18 +328,21 @@ static void print_event(const char *name)
 static void print_libpfm(void)
 {
   unsigned units = 0;
-  if (pfm_initialize() != PFM_SUCCESS)
+  const char *fault = load_libpfm();
+  if (fault) {
+    printf("\nThe processor's own events are not listed: %s.\n", fault);
     return;
+  }
   for (int i = 0; i < PFM_PMU_MAX; i++) {
     pfm_pmu_info_t unit = {.size = sizeof unit};
-    if (pfm_get_pmu_info((pfm_pmu_t)i, &unit) != PFM_SUCCESS || !unit.is_present || unit.type != PFM_PMU_TYPE_CORE)
+    if (libpfm.unit_info((pfm_pmu_t)i, &unit) != PFM_SUCCESS || !unit.is_present || unit.type != PFM_PMU_TYPE_CORE)
       continue;
     printf("\n%s (%s), by libpfm; with masks such as EVENT:MASK:u, u counts in user mode only:\n", unit.name,
            unit.desc);
     units++;
-    for (int event = unit.first_event; event != -1; event = pfm_get_event_next(event)) {
+    for (int event = unit.first_event; event != -1; event = libpfm.next_event(event)) {
       pfm_event_info_t facts = {.size = sizeof facts};
-      if (pfm_get_event_info(event, PFM_OS_PERF_EVENT, &facts) == PFM_SUCCESS)
+      if (libpfm.event_info(event, PFM_OS_PERF_EVENT, &facts) == PFM_SUCCESS)
         printf("  %-40s %.100s\n", facts.name, facts.desc);
     }
   }
