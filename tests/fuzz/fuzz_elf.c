@@ -25,7 +25,7 @@ static void launch(const char *path)
   if (elf_facts_read(path, &facts) || strlen(facts.interpreter) >= sizeof facts.interpreter ||
       strlen(facts.debug_link) >= sizeof facts.debug_link || facts.build_id_size > sizeof facts.build_id)
     abort();
-  elf_symbols_visit(path, visit, &sum);
+  elf_symbols_visit(path, NULL, visit, &sum);
 }
 
 static void look_up(const struct symbols *symbols, uint64_t offset)

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "hpcrun-lite/launch/program/elf_facts.h"
 
 #include <errno.h>
@@ -9,9 +10,9 @@
 #include <unistd.h>
 
 #define START_CODE_MAX                                                                                                 \
-  512                     /* bytes of .text in a library of data alone: what the C library's crt files put into all    \
-                           */
-#define VERSIONS_MAX 4096 /* version indices of one file; glibc, the largest user, has about 60 */
+  512                    /* bytes of .text in a library of data alone: what the C library's crt files put into all     \
+                          */
+#define VERSIONS_MAX 512 /* version indices of one file; glibc, the largest user, has about 60 */
 
 /* Copies a string that may lack its NUL at the end of the data. */
 static void copy_text(const Elf_Data *data, char *text, size_t size)
@@ -220,7 +221,23 @@ static bool get_symbol(const struct dynamic_symbols *dynamic, size_t i, struct e
   return true;
 }
 
-int elf_symbols_visit(const char *path, void (*visit)(void *context, const struct elf_symbol *symbol), void *context)
+/* Whether the names of the file's symbol tables of that type have the text in them. */
+static bool names_contain(Elf *elf, unsigned type, const char *part)
+{
+  Elf_Scn *section = NULL;
+  GElf_Shdr header;
+  while ((section = elf_nextscn(elf, section))) {
+    if (!gelf_getshdr(section, &header) || header.sh_type != type)
+      continue;
+    Elf_Data *names = elf_getdata(elf_getscn(elf, header.sh_link), NULL);
+    if (names && names->d_buf && memmem(names->d_buf, names->d_size, part, strlen(part)))
+      return true;
+  }
+  return false;
+}
+
+int elf_symbols_visit(const char *path, const char *part, void (*visit)(void *context, const struct elf_symbol *symbol),
+                      void *context)
 {
   struct dynamic_symbols *dynamic = calloc(1, sizeof *dynamic);
   int result = -1;
@@ -230,6 +247,8 @@ int elf_symbols_visit(const char *path, void (*visit)(void *context, const struc
   elf_version(EV_CURRENT);
   dynamic->elf = elf_begin(fd, ELF_C_READ, NULL);
   if (!dynamic->elf || elf_kind(dynamic->elf) != ELF_K_ELF)
+    goto out;
+  if (part && !names_contain(dynamic->elf, SHT_DYNSYM, part))
     goto out;
   find_sections(dynamic);
   if (!dynamic->symbols)
@@ -285,7 +304,8 @@ static void visit_functions(Elf *elf, Elf_Scn *section, void (*visit)(void *cont
   }
 }
 
-void elf_functions_visit(const char *path, void (*visit)(void *context, const char *name), void *context)
+void elf_functions_visit(const char *path, const char *part, void (*visit)(void *context, const char *name),
+                         void *context)
 {
   int fd = open_regular(path);
   if (fd < 0)
@@ -293,7 +313,8 @@ void elf_functions_visit(const char *path, void (*visit)(void *context, const ch
   elf_version(EV_CURRENT);
   Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
   Elf_Scn *section = NULL;
-  while (elf && elf_kind(elf) == ELF_K_ELF && (section = elf_nextscn(elf, section)))
+  bool wanted = elf && elf_kind(elf) == ELF_K_ELF && names_contain(elf, SHT_SYMTAB, part);
+  while (wanted && (section = elf_nextscn(elf, section)))
     visit_functions(elf, section, visit, context);
   if (elf)
     elf_end(elf);

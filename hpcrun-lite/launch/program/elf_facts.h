@@ -35,14 +35,18 @@ struct elf_symbol {
 /* Fills *facts; is_elf is false if the file is not ELF.  Returns 0, or -1 with errno if the file cannot be opened. */
 int elf_facts_read(const char *path, struct elf_facts *facts);
 
-/* Calls visit for every dynamic symbol that is not local; its strings are valid until visit returns.  Returns 0, or -1
- * if the file has no readable dynamic symbols. */
-int elf_symbols_visit(const char *path, void (*visit)(void *context, const struct elf_symbol *symbol), void *context);
+/* Calls visit for every dynamic symbol that is not local; its strings are valid until visit returns.  part: nothing is
+ * visited, and the symbols are not read, unless a name in the file contains it; NULL: always.  Returns 0, or -1 if no
+ * dynamic symbols were read. */
+int elf_symbols_visit(const char *path, const char *part, void (*visit)(void *context, const struct elf_symbol *symbol),
+                      void *context);
 
 /* Does the file define the version of symbols?  True if the file cannot be read. */
 bool elf_defines_version(const char *path, const char *version);
 
-/* Calls visit with the name of every function that the file defines, exported or not; none if it is stripped. */
-void elf_functions_visit(const char *path, void (*visit)(void *context, const char *name), void *context);
+/* Calls visit with the name of every function that the file defines, exported or not, if the name of a symbol contains
+ * `part`; none if it is stripped. */
+void elf_functions_visit(const char *path, const char *part, void (*visit)(void *context, const char *name),
+                         void *context);
 
 #endif

@@ -78,8 +78,8 @@ void entry_points_examine(const struct program *program, struct entry_points *ca
     const char *module = program->modules[i];
     if (strncmp(path_base(module), "libgomp", 7) == 0)
       continue;
-    elf_symbols_visit(module, visit_symbol, &examined);
-    elf_functions_visit(module, visit_function, &examined);
+    elf_symbols_visit(module, "GOMP_", visit_symbol, &examined);
+    elf_functions_visit(module, "GOMP_parallel", visit_function, &examined);
     /* Calls to what a library exports lead to the adapter; within an executable they never do. */
     bool within = is_libgomp(&examined.all) && !is_libgomp(&examined.exported);
     if (calls->static_in[0] != '\0' || !(within || (i == 0 && is_libgomp(&examined.exported))))

@@ -190,7 +190,7 @@ void exchange_risks(const struct program *program, const char *tool, char *risks
   risks[0] = '\0';
   for (size_t i = 0; i < program->module_count; i++)
     if (strncmp(path_base(program->modules[i]), "libgomp", 7) != 0)
-      elf_symbols_visit(program->modules[i], visit_symbol, &calls);
+      elf_symbols_visit(program->modules[i], NULL, visit_symbol, &calls);
   add_settings(risks, size);
   add_calls(&calls, risks, size);
   if (tool[0] != '\0')

@@ -159,7 +159,7 @@ enum launch_status program_find(const char *command, struct program *program, ch
   if (status == LAUNCH_OK && program->is_readable)
     elf_facts_read(program->image, &program->facts);
   if (status == LAUNCH_OK && program->is_readable)
-    elf_symbols_visit(program->image, visit_sanitizer, program);
+    elf_symbols_visit(program->image, "__tsan_init", visit_sanitizer, program);
   return status;
 }
 

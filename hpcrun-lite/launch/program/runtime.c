@@ -104,7 +104,7 @@ static void collect_wanted(const struct program *program, struct wanted_list *wa
 {
   for (size_t i = 0; i < program->module_count; i++)
     if (kind_of_library(path_base(program->modules[i])) == RUNTIME_NONE)
-      elf_symbols_visit(program->modules[i], visit_wanted, wanted);
+      elf_symbols_visit(program->modules[i], NULL, visit_wanted, wanted);
 }
 
 /* Does the runtime at path report the chunks of loops? */
@@ -112,7 +112,7 @@ static bool has_chunks(const char *path)
 {
   struct wanted_list none = {0};
   struct offer offer = {.wanted = &none};
-  elf_symbols_visit(path, visit_offered, &offer);
+  elf_symbols_visit(path, NULL, visit_offered, &offer);
   return offer.has_chunks;
 }
 
@@ -136,7 +136,7 @@ static void find_own(const struct program *program, struct runtime_choice *choic
   }
   if (choice->own == RUNTIME_NONE)
     return;
-  elf_symbols_visit(choice->own_path, visit_offered, &offer);
+  elf_symbols_visit(choice->own_path, NULL, visit_offered, &offer);
   if (choice->own == RUNTIME_GOMP && offer.has_kmpc) /* LLVM installs its library by this name, too */
     choice->own = RUNTIME_LLVM;
   choice->own_has_chunks = choice->own == RUNTIME_GOMP || offer.has_chunks;
@@ -150,7 +150,7 @@ static bool can_serve(const struct program *program, const char *path, char *rea
   bool serves = false;
   collect_wanted(program, &wanted);
   const struct wanted_symbol *missing = NULL;
-  if (access(path, R_OK) != 0 || elf_symbols_visit(path, visit_offered, &offer) != 0)
+  if (access(path, R_OK) != 0 || elf_symbols_visit(path, NULL, visit_offered, &offer) != 0)
     snprintf(reason, reason_size, "%.300s is not a readable shared library", path);
   else if (!offer.has_omp)
     snprintf(reason, reason_size, "%.300s is not an OpenMP runtime", path);
@@ -179,7 +179,7 @@ static bool is_tool(const char *path)
 {
   struct wanted_list none = {0};
   struct offer offer = {.wanted = &none};
-  elf_symbols_visit(path, visit_offered, &offer);
+  elf_symbols_visit(path, "ompt_start_tool", visit_offered, &offer);
   return offer.has_ompt && !offer.has_kmpc; /* a runtime has a function of that name, too */
 }
 
