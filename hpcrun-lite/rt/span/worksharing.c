@@ -252,10 +252,12 @@ struct lock_chain {
 
 enum { LOCKS = 4096 };
 static struct lock_chain locks[LOCKS];
+static bool locks_used; /* else `locks` is zero, and none of its pages is touched */
 
 void worksharing_start(void)
 {
-  __builtin_memset(locks, 0, sizeof locks);
+  if (locks_used)
+    __builtin_memset(locks, 0, sizeof locks);
 }
 
 static struct lock_chain *chain_of(uint64_t id)
@@ -272,6 +274,8 @@ static void chain_add_bound(const struct lock_chain *chain)
 /* The chain is of another lock from now on; 0: of none. */
 static void chain_begin(struct lock_chain *chain, uint64_t id, uint64_t now)
 {
+  if (!__atomic_load_n(&locks_used, __ATOMIC_RELAXED))
+    __atomic_store_n(&locks_used, true, __ATOMIC_RELAXED);
   chain_add_bound(chain);
   chain->id = id;
   chain->earliest = now;
@@ -291,7 +295,7 @@ static void chain_add_row(struct lock_chain *chain, uint32_t row)
 
 void worksharing_add_lock_bounds(void)
 {
-  for (unsigned i = 0; i < LOCKS; i++)
+  for (unsigned i = 0; i < LOCKS && locks_used; i++)
     chain_add_bound(&locks[i]);
 }
 
