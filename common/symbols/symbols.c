@@ -27,6 +27,7 @@
 #include "common/symbols/symbols_table.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+#define SEPARATE " (its separate debug file)"
 #define REMEDY "; give a directory that has the measured one with --symbols, or measure with --keep-symbols"
 
 enum { PATH_SIZE = 4096, BUILD_ID_MAX = SYMBOLS_ID_BYTES };
@@ -39,7 +40,8 @@ struct symbols {
   struct symbols_elf *embedded;                 /* what a distribution left of the symbol table; NULL if not used */
   struct symbols_ranges code;
   struct symbols_table *table;
-  struct symbols_summary *summary; /* of the DWARF, NULL if there is none */
+  struct symbols_dwarf_source source; /* the sections of DWARF; they belong to the files */
+  struct symbols_summary *summary;    /* of the DWARF, NULL if there is none */
   unsigned flags;
 };
 
@@ -281,25 +283,44 @@ static unsigned flags_of(const struct symbols_summary *summary)
          (flags & SYMBOLS_SUMMARY_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
 }
 
-/* Reads the DWARF of the program's own file, or of the separate one if the program has none. */
+/* Reads the sections of DWARF of the program's own file, or of the separate one if the program has none.  Returns that
+ * file, NULL without debug data. */
+static struct symbols_elf *open_sections(struct symbols *symbols, const struct symbols_request *request,
+                                         struct report *report)
+{
+  struct symbols_elf *file = has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
+  const char *name = NULL, *fault = NULL;
+  if (!file)
+    return NULL;
+  open_shared(symbols, file, request, report);
+  read_sections(file, symbols->source.sections, &name, &fault);
+  read_sections(symbols->shared, symbols->source.shared, &name, &fault);
+  if (fault)
+    complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path,
+             file == symbols->debug ? SEPARATE : "", fault);
+  return symbols->source.sections[SYMBOLS_INFO].size ? file : NULL;
+}
+
+/* What is read of the sections for a request. */
+static struct symbols_dwarf_source source_of(const struct symbols *symbols, const struct symbols_request *request)
+{
+  struct symbols_dwarf_source source = symbols->source;
+  source.program = request->path;
+  source.debug = symbols->debug ? symbols_elf_path(symbols->debug) : NULL;
+  source.code = &symbols->code;
+  source.wanted = request->offsets;
+  source.wanted_count = request->offsets ? request->offset_count : 0;
+  return source;
+}
+
+/* Reads the DWARF. */
 static void open_dwarf(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
-  struct symbols_dwarf_source source = {.program = request->path,
-                                        .debug = symbols->debug ? symbols_elf_path(symbols->debug) : NULL,
-                                        .code = &symbols->code,
-                                        .wanted = request->offsets,
-                                        .wanted_count = request->offsets ? request->offset_count : 0};
-  struct symbols_elf *file = has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
-  const char *separate = file == symbols->debug ? " (its separate debug file)" : "", *name = NULL, *fault = NULL;
+  struct symbols_elf *file = open_sections(symbols, request, report);
+  const char *separate = file == symbols->debug ? SEPARATE : "", *fault = NULL;
   if (!file)
     return;
-  open_shared(symbols, file, request, report);
-  read_sections(file, source.sections, &name, &fault);
-  read_sections(symbols->shared, source.shared, &name, &fault);
-  if (fault)
-    complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path, separate, fault);
-  if (!source.sections[SYMBOLS_INFO].size)
-    return;
+  struct symbols_dwarf_source source = source_of(symbols, request);
   enum symbols_dwarf_end end = symbols_dwarf_read(&source, &symbols->summary, &fault);
   if (end == SYMBOLS_DWARF_UNREAD)
     complain(report, SYMBOLS_UNREAD,
@@ -400,40 +421,18 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
 ORDER(compare_tail_calls, struct symbols_tail_call,
       COMPARE(x->function, y->function) ?: COMPARE(x->address, y->address) ?: COMPARE(x->kind, y->kind))
 
-struct symbols_tail_call *symbols_tail_calls(const struct symbols_request *request, size_t *count)
+struct symbols_tail_call *symbols_tail_calls(const struct symbols *symbols, const struct symbols_request *request,
+                                             size_t *count)
 {
   assert(request->path && request->offset_count && count);
-  char message[PATH_SIZE];
-  struct report report = {.message = message, .size = sizeof message};
-  struct symbols symbols = {0};
-  struct symbols_dwarf_source source = {.program = request->path,
-                                        .code = &symbols.code,
-                                        .wanted = request->offsets,
-                                        .wanted_count = request->offset_count,
-                                        .tail_calls = true};
+  struct symbols_dwarf_source source = source_of(symbols, request);
   struct symbols_tail_call *calls = NULL;
-  const char *name, *fault = NULL;
-  message[0] = 0;
+  source.tail_calls = true;
   *count = 0;
-  open_program(&symbols, request, &report);
-  open_debug(&symbols, request, &report);
-  source.debug = symbols.debug ? symbols_elf_path(symbols.debug) : NULL;
-  struct symbols_elf *file = has_section(symbols.program, ".debug_info") ? symbols.program : symbols.debug;
-  if (file) {
-    symbols_elf_code(symbols.program ? symbols.program : file, &symbols.code);
-    symbols_ranges_build(&symbols.code);
-    open_shared(&symbols, file, request, &report);
-    read_sections(file, source.sections, &name, &fault);
-    read_sections(symbols.shared, source.shared, &name, &fault);
-    if (source.sections[SYMBOLS_INFO].size)
-      calls = symbols_dwarf_tail_calls(&source, count);
-  }
+  if (source.sections[SYMBOLS_INFO].size)
+    calls = symbols_dwarf_tail_calls(&source, count);
   if (*count)
     qsort(calls, *count, sizeof *calls, compare_tail_calls);
-  symbols_ranges_release(&symbols.code);
-  symbols_elf_close(symbols.program);
-  symbols_elf_close(symbols.debug);
-  symbols_elf_close(symbols.shared);
   return calls;
 }
 

@@ -57,10 +57,11 @@ void symbols_visit(const struct symbols *symbols,
                                  int count),
                    void *context);
 
-/* Reads the tail calls of all functions of the units that contain the request's addresses, from the same file as
- * symbols_open(), sorted by their fields.  Returns an array for free(), NULL if there are none or they cannot be read;
- * sets *count to its length. */
-struct symbols_tail_call *symbols_tail_calls(const struct symbols_request *request, size_t *count);
+/* Reads the tail calls of all functions of the units that contain the request's addresses, from the debug data that
+ * symbols_open() has read for a request of the same path, sorted by their fields.  Returns an array for free(), NULL if
+ * there are none or they cannot be read; sets *count to its length. */
+struct symbols_tail_call *symbols_tail_calls(const struct symbols *symbols, const struct symbols_request *request,
+                                             size_t *count);
 
 /* Returns what information was found, as bits of enum symbols_flag. */
 unsigned symbols_flags(const struct symbols *symbols);

@@ -132,7 +132,7 @@ static void read_jumps(const struct search *search, uint32_t module, const uint3
   request.offsets = wanted;
   request.offset_count = count;
   *jumps = (struct jumps){.code = search->code, .module = module};
-  jumps->calls = symbols_tail_calls(&request, &jumps->count);
+  jumps->calls = symbols_tail_calls(search->names->modules[module].symbols, &request, &jumps->count);
   jumps->targets = xcalloc(jumps->count, sizeof *jumps->targets);
   for (size_t i = 0; i < jumps->count; i++)
     jumps->targets[i] = target_of(jumps, &jumps->calls[i]);

@@ -262,12 +262,16 @@ static void functions_of_damaged_units_do_not_list_all_jumps(void **state)
     struct symbols_request request = {
         .path = path_of("jump"), .debug_root = directory, .offsets = &start, .offset_count = 1};
     size_t count, lists_all = next[i] == 0;
-    struct symbols_tail_call *calls = symbols_tail_calls(&request, &count);
+    struct symbols *symbols;
+    char message[128];
+    symbols_open(&request, &symbols, message, sizeof message);
+    struct symbols_tail_call *calls = symbols_tail_calls(symbols, &request, &count);
     assert_int_equal(count, lists_all + 1);
     assert_int_equal(calls[0].kind, lists_all ? SYMBOLS_TAIL_ALL : SYMBOLS_TAIL_BEHIND);
     assert_int_equal(calls[lists_all].kind, SYMBOLS_TAIL_BEHIND);
     assert_int_equal(calls[lists_all].function, start);
     free(calls);
+    symbols_free(symbols);
   }
 }
 
