@@ -6,6 +6,10 @@ round. Medians and quartiles are printed.  Without options it runs all programs 
 and some of them at other rates, with -p log and under other profilers.  It takes about half an hour; --quick a few
 minutes, --all hours.
 
+--short measures the programs whose events are short instead: plain, under a tool with empty callbacks, under
+HPCToolkit if it is installed, and in all modes; also in ns an event; and prints the tables of doc/performance.md.
+--short --size 0.1 -n 3 takes a minute on an idle machine.
+
 On a busy machine, look at CPU ratios, and at how near the quartiles are.  A bar between the quartiles is marked with a
 tilde.  The load is printed at the beginning and at the end.
 """
@@ -22,6 +26,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import costs
 import details
+import short_events
 import tap
 import workloads
 from figures_table import Table
@@ -119,20 +124,27 @@ def arguments():
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true", help="fewer runs, at 200 samples/s only, without other profilers")
     amount.add_argument("--all", action="store_true", help="every program at every rate, with every -p, and other profilers at every rate")
+    amount.add_argument("--short", action="store_true", help="programs with short events")
+    parser.add_argument("--size", type=float, default=1, help="with --short, what part of the events (default 1)")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="with --short, beside so many busy processes")
     parser.add_argument("--only", action="append", metavar="NAME",
                         help="rows whose name contains this (a program, or: samples, events, trace, memory, reports); repeatable")
     parser.add_argument("-n", dest="runs", type=int, help="rounds (default 7, with --quick 3)")
     parser.add_argument("--rates", type=lambda text: [int(part) for part in text.split(",")],
                         help="samples/s, with commas")
-    parser.add_argument("--modes", type=lambda text: text.split(","), help="of -p, with commas")
+    parser.add_argument("--modes", type=lambda text: text.split(","),
+                        help="of -p, with commas; with --short also default and trace (-t)")
     parser.add_argument("--no-peers", action="store_true", help="without perf and gprofng")
     parser.add_argument("--csv", metavar="FILE", help="also write all figures there")
     parser.add_argument("--program", nargs=argparse.REMAINDER, help="measure this command instead (the last option)")
     parser.add_argument("-l", dest="launcher", default=tap.LAUNCHER, help="another hpcrun-lite")
     options = parser.parse_args()
     options.runs = options.runs or (3 if options.quick else 7)
-    if options.modes and set(options.modes) - set(MODES):
-        parser.error(f"modes are {', '.join(MODES)}")
+    modes = short_events.WAYS if options.short else MODES
+    if options.modes and set(options.modes) - set(modes):
+        parser.error(f"modes are {', '.join(modes)}")
+    if not 0 < options.size <= 100 or options.busy < 0:
+        parser.error("--size needs a number above 0, --busy one of processes")
     if not os.path.exists(options.launcher):
         parser.error(f"no {options.launcher}: first run scripts/stage")
     return options
@@ -151,7 +163,11 @@ def main():
     print(f"{options.runs} rounds; CPU and wall: ratio to the program alone; +MiB, +faults: beyond the program alone")
     with tempfile.TemporaryDirectory() as directory:
         bench = costs.Bench(directory)
-        if options.program:
+        if options.short:
+            print(f"{short_events.clocks()}; size {options.size:g}; {options.busy} busy "
+                  f"process{'es' * (options.busy != 1)} beside the programs")
+            short_events.short_events(table, bench, options, wanted)
+        elif options.program:
             command = [shutil.which(options.program[0]) or options.program[0], *options.program[1:]]
             options.only = None
             print_works(table, bench, options, "given", "Given",

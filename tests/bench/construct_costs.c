@@ -160,6 +160,26 @@ static void addresses1(long count)
   free(cells);
 }
 
+/* No constructs, but what measuring them is made of. */
+static void rdtsc(long count)
+{
+  for (long i = 0; i < count; i++)
+    __builtin_ia32_rdtsc();
+}
+
+static void clock_monotonic(long count)
+{
+  struct timespec now;
+  for (long i = 0; i < count; i++)
+    clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+static void thread_clock(long count)
+{
+  for (long i = 0; i < count; i++)
+    now_ns();
+}
+
 typedef void construct(long count);
 
 /* Returns the construct of that name; ends the program where there is none. */
@@ -168,9 +188,21 @@ static construct *named(const char *name)
   static const struct {
     const char *name;
     construct *run;
-  } all[] = {{"critical", critical}, {"lock", lock},           {"region", region},   {"region2", region2},
-             {"barrier2", barrier2}, {"task", task},           {"task1", task1},     {"dynamic", dynamic},
-             {"dynamic1", dynamic1}, {"doacross1", doacross1}, {"depend1", depend1}, {"addresses1", addresses1}};
+  } all[] = {{"critical", critical},
+             {"lock", lock},
+             {"region", region},
+             {"region2", region2},
+             {"barrier2", barrier2},
+             {"task", task},
+             {"task1", task1},
+             {"dynamic", dynamic},
+             {"dynamic1", dynamic1},
+             {"doacross1", doacross1},
+             {"depend1", depend1},
+             {"addresses1", addresses1},
+             {"rdtsc", rdtsc},
+             {"clock_gettime", clock_monotonic},
+             {"thread_clock", thread_clock}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (!strcmp(name, all[i].name))
       return all[i].run;

@@ -37,18 +37,27 @@ def alone(own_runtime=False):
 
 
 def lite(rate, mode, own_runtime=False, launcher=LAUNCHER, trace=None):
-    """Under hpcrun-lite.  own_runtime: without naming the runtime, as a user would run it.  trace: what -t records."""
+    """Under hpcrun-lite.  mode: of -p, or "default" without it.  own_runtime: without naming the runtime, as a user
+    would run it.  trace: what -t records."""
     event = f"task-clock@f{rate}" if rate else NEVER
     runtime = () if own_runtime else ("--omp-runtime", LIBOMP)
-    traced = (f"--trace={trace}",) if trace else ()
-    return Way(" ".join((f"{rate}/s -p {mode}", *traced)),
-               (launcher, "--overwrite", "-o", "{out}", "-e", event, "-p", mode, *traced, *runtime, "--"),
+    options = (*(("-p", mode) if mode != "default" else ()), *((f"--trace={trace}",) if trace else ()))
+    return Way(" ".join((f"{rate}/s", *options)),
+               (launcher, "--overwrite", "-o", "{out}", "-e", event, *options, *runtime, "--"),
                rate=rate, mode=mode)
+
+
+def hpctoolkit(rate, own_runtime=False):
+    """HPCToolkit, if it is installed."""
+    if shutil.which("hpcrun"):
+        yield Way("HPCToolkit", ("hpcrun", "-e", f"CPUTIME@f{rate}", "-o", "{out}/hpctoolkit"),
+                  alone(own_runtime).settings, rate, "hpctoolkit")
 
 
 def peers(rate, own_runtime=False):
     """The other profilers that are installed, on the same runtime."""
     same = alone(own_runtime).settings
+    yield from hpctoolkit(rate, own_runtime)
     if shutil.which("perf"):
         for graph in ("fp", "dwarf"):
             yield Way(f"{rate}/s perf {graph}", ("perf", "record", "-q", "-e", "task-clock", "-F", str(rate),
@@ -82,14 +91,11 @@ class Bench:
         prefix = [part.replace("{out}", self.out) for part in way.prefix]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HPCRUN_LITE_")}
         environment.update(settings or {})
-        preload = way.settings.get("LD_PRELOAD")
-        setting = [f"LD_PRELOAD={preload}"] if preload and not prefix else []
-        if preload and prefix:  # for the program, not for the profiler
-            prefix += [shutil.which("env"), f"LD_PRELOAD={preload}"]  # gprofng needs its path
-        done = subprocess.run([self.cost, *prefix, *(["env", *setting] if setting else []), *command],
-                              cwd=self.directory,
-                              env=environment, stdin=stdin, capture_output=True, text=True, errors="replace",
-                              check=False)
+        if way.settings and prefix:  # for the program, not for the profiler
+            prefix.append(shutil.which("env"))  # gprofng needs its path
+        prefix += [f"{name}={value}" for name, value in way.settings.items()]  # also without a prefix, see run_cost.c
+        done = subprocess.run([self.cost, *prefix, *command], cwd=self.directory, env=environment, stdin=stdin,
+                              capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
             raise RuntimeError(f"{way.name}: {done.stderr}")
         cost = Cost(done.stdout, done.stderr)

@@ -1,4 +1,5 @@
-/* Programs that are hard for a profiler: workloads NAME [SCALE] runs one, SCALE times as long. */
+/* Programs that are hard for a profiler: workloads NAME [AMOUNT] runs one.  AMOUNT is how many times as long it runs,
+ * by default once; for programs with "counted" in their names it is the number of events, or N of fib(N). */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,32 @@ static void small_tasks(long scale)
   tasks_of(2000000 * scale, 500);
 }
 
+static void counted_tasks(long count)
+{
+  tasks_of(count, 500);
+}
+
+/* The number of calls is 2 F(n+1) - 1, where F(n) is the n-th Fibonacci number; each but the first is a task. */
+static long fib(long n)
+{
+  long a, b;
+  if (n < 2)
+    return n;
+#pragma omp task shared(a)
+  a = fib(n - 1);
+#pragma omp task shared(b)
+  b = fib(n - 2);
+#pragma omp taskwait
+  return a + b;
+}
+
+static void counted_fib(long n)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  sink = (unsigned long)fib(n);
+}
+
 static void empty_tasks(long scale)
 {
 #pragma omp parallel num_threads(2)
@@ -75,6 +102,33 @@ static void lone_criticals(long scale)
   criticals_of(1, 5 * scale);
 }
 
+/* The same section in all threads, so that they wait for each other: the work inside and outside it takes some ns. */
+static void counted_contended(long count)
+{
+  unsigned long shared = 0;
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < count / 2; i++) {
+#pragma omp critical(contended)
+    shared += (unsigned long)i;
+  }
+  sink = shared;
+}
+
+/* Each of two threads has a section of its own, so that none waits. */
+static void counted_criticals(long count)
+{
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < count / 2; i++) {
+    if (omp_get_thread_num()) {
+#pragma omp critical(second)
+      __asm__ volatile("");
+    } else {
+#pragma omp critical(first)
+      __asm__ volatile("");
+    }
+  }
+}
+
 /* Loops of 10 tasks of 0.5 us each: 2 million in all. */
 static void taskloops(long scale)
 {
@@ -104,28 +158,36 @@ static void chunks_10us(long scale)
   dynamic_loop(100000 * scale, 10000);
 }
 
-/* Each cell of a square waits for the ones above and to the left of it. */
-static void wavefront_of(long size, long ns, long scale)
+/* Each cell waits for the ones above and to the left of it. */
+static void wavefront_of(long rows, long columns, long ns)
 {
-  for (long k = 0; k < scale; k++) {
 #pragma omp parallel for ordered(2) schedule(static, 1) num_threads(2)
-    for (long i = 0; i < size; i++)
-      for (long j = 0; j < size; j++) {
+  for (long i = 0; i < rows; i++)
+    for (long j = 0; j < columns; j++) {
 #pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
-        grind(ns);
+      grind(ns);
 #pragma omp ordered depend(source)
-      }
-  }
+    }
 }
 
 static void wavefront(long scale)
 {
-  wavefront_of(400, 0, 10 * scale);
+  for (long k = 0; k < 10 * scale; k++)
+    wavefront_of(400, 400, 0);
 }
 
 static void wavefront_million(long scale)
 {
-  wavefront_of(1000, 100, scale);
+  for (long k = 0; k < scale; k++)
+    wavefront_of(1000, 1000, 100);
+}
+
+/* Cells that work for 1 us each, in rows of 400: three squares, or parts of them. */
+static void counted_doacross(long count)
+{
+  enum { SIDE = 400 };
+  for (long rows = count / SIDE; rows > 0; rows -= SIDE)
+    wavefront_of(rows < SIDE ? rows : SIDE, SIDE, 1000);
 }
 
 static void addresses(long scale)
@@ -164,6 +226,24 @@ static void regions_of(long count, long ns)
   for (long i = 0; i < count; i++) {
 #pragma omp parallel num_threads(2)
     grind(ns);
+  }
+}
+
+static void counted_regions(long count)
+{
+  regions_of(count, 9000);
+}
+
+/* Three loops in each region, of 12 us in each thread: about 26,000 regions a second. */
+static void counted_loops(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp parallel num_threads(2)
+    for (int loop = 0; loop < 3; loop++) {
+#pragma omp for
+      for (int part = 0; part < 32; part++)
+        grind(750);
+    }
   }
 }
 
@@ -335,41 +415,48 @@ int main(int argc, char **argv)
 {
   static const struct {
     const char *name;
-    void (*run)(long scale);
-  } all[] = {{"empty_regions", empty_regions},
-             {"small_tasks", small_tasks},
-             {"empty_tasks", empty_tasks},
-             {"tasks_10us", tasks_10us},
-             {"empty_criticals", empty_criticals},
-             {"lone_criticals", lone_criticals},
-             {"taskloops", taskloops},
-             {"regions_2us", regions_2us},
-             {"nested", nested},
-             {"nested_threads", nested_threads},
-             {"lone_locks", lone_locks},
-             {"empty_chunks", empty_chunks},
-             {"chunks_10us", chunks_10us},
-             {"regions_10us", regions_10us},
-             {"wavefront", wavefront},
-             {"wavefront_million", wavefront_million},
-             {"addresses", addresses},
-             {"stencil", stencil},
-             {"deep_30", deep_30},
-             {"deep_200", deep_200},
-             {"deep_1000", deep_1000},
-             {"contexts_1000", contexts_1000},
-             {"threads_64", threads_64},
-             {"threads_1000", threads_1000},
-             {"mini_app", mini_app},
-             {"locks", locks},
-             {"small", small}};
-  long scale = argc > 2 ? atol(argv[2]) : 1;
+    void (*run)(long amount);
+    long usual; /* amount */
+  } all[] = {{"empty_regions", empty_regions, 1},
+             {"small_tasks", small_tasks, 1},
+             {"empty_tasks", empty_tasks, 1},
+             {"tasks_10us", tasks_10us, 1},
+             {"empty_criticals", empty_criticals, 1},
+             {"lone_criticals", lone_criticals, 1},
+             {"taskloops", taskloops, 1},
+             {"regions_2us", regions_2us, 1},
+             {"nested", nested, 1},
+             {"nested_threads", nested_threads, 1},
+             {"lone_locks", lone_locks, 1},
+             {"empty_chunks", empty_chunks, 1},
+             {"chunks_10us", chunks_10us, 1},
+             {"regions_10us", regions_10us, 1},
+             {"wavefront", wavefront, 1},
+             {"wavefront_million", wavefront_million, 1},
+             {"addresses", addresses, 1},
+             {"stencil", stencil, 1},
+             {"deep_30", deep_30, 1},
+             {"deep_200", deep_200, 1},
+             {"deep_1000", deep_1000, 1},
+             {"contexts_1000", contexts_1000, 1},
+             {"threads_64", threads_64, 1},
+             {"threads_1000", threads_1000, 1},
+             {"mini_app", mini_app, 1},
+             {"locks", locks, 1},
+             {"small", small, 1},
+             {"counted_tasks", counted_tasks, 2000000},
+             {"counted_fib", counted_fib, 30},
+             {"counted_contended", counted_contended, 2000000},
+             {"counted_criticals", counted_criticals, 4000000},
+             {"counted_regions", counted_regions, 100000},
+             {"counted_loops", counted_loops, 26000},
+             {"counted_doacross", counted_doacross, 480000}};
   for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
     if (!strcmp(argv[1], all[i].name)) {
-      all[i].run(scale);
+      all[i].run(argc > 2 ? atol(argv[2]) : all[i].usual);
       return 0;
     }
   }
-  fprintf(stderr, "usage: work NAME [SCALE]\n");
+  fprintf(stderr, "usage: workloads NAME [AMOUNT]\n");
   return 2;
 }

@@ -1,0 +1,192 @@
+"""Programs whose events are short: what they cost plain, under a tool with empty callbacks, and measured.
+
+Each compiler's programs run on its own runtime.  A tool with empty callbacks shows what the runtime spends on calling a
+tool at all; libgomp calls no tools, so that GCC's programs are only compared with the plain run."""
+import contextlib
+import math
+import shutil
+import subprocess
+import sys
+
+import costs
+import tap
+from measured import build
+
+WAYS = ("off", "default", "online", "trace")
+EMPTY_OFF, EMPTY = "empty, as off", "empty"
+START = "start and end"
+GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
+
+HEADING = f"""CPU: user and system time of the process with all threads, as ratio to the plain run of the same round; least: the ratio
+of the least of all rounds; ns: CPU time of an event beyond plain, and beyond empty, without start and end
+{'program':34} {'way':14} {'CPU':>7} {'quartiles':>15} {'least':>7} {'ns':>8} {'ns':>8}  bar"""
+
+# What keeps a core busy until the benchmark ends.
+BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(10000))\n"
+
+
+def fibonacci(n):
+    before, value = 1, 0
+    for _ in range(n):
+        before, value = value, before + value
+    return value
+
+
+class Program:
+    """A program of workloads.c.  amounts: its argument for clang and GCC at size 1.  event: what its events are.
+    bars: way → the CPU ratios that are aimed at, for clang and GCC."""
+
+    def __init__(self, name, what, event, amounts, bars):
+        self.name, self.what, self.event, self.amounts = name, "counted_" + what, event, amounts
+        self.bars = dict(zip(("off", "default"), bars))
+
+    def amount(self, gcc, size):
+        full = self.amounts[gcc]
+        if self.what == "counted_fib":
+            return max(round(full + math.log(size) / math.log(GOLDEN_RATIO)), 2)
+        return max(round(full * size), 400 if self.what == "counted_doacross" else 2)
+
+    def events(self, amount):
+        """How many events there are, as the source of workloads.c has it."""
+        if self.what == "counted_fib":
+            return 2 * fibonacci(amount + 1) - 2
+        parts = {"counted_doacross": 400, "counted_contended": 2, "counted_criticals": 2}.get(self.what, 1)
+        return amount // parts * parts
+
+
+PROGRAMS = (
+    Program("tasks of 0.5 us", "tasks", "task", (2000000, 2000000), ((1.04, 1.04), (1.12, 1.12))),
+    Program("fib(n)", "fib", "task with half a taskwait", (30, 28), ((1.08, 1.08), (1.35, 1.35))),
+    Program("contended criticals", "contended", "critical", (2000000, 2000000), ((1.15, 1.15), (1.3, 1.3))),
+    Program("criticals without waiting", "criticals", "critical", (4000000, 4000000), ((1.65, 1.04), (1.9, 1.3))),
+    Program("regions of 9 us", "regions", "region of 2 threads", (100000, 100000), ((1.03, 1.03), (1.06, 1.06))),
+    Program("26,000 regions/s of 3 loops", "loops", "region with 3 loops", (26000, 26000), ((1.02, 1.02), (1.05, 1.05))),
+    Program("doacross of 400 x 400", "doacross", "cell", (480000, 480000), ((1.02, 1.02), (1.1, 1.1))),
+)
+
+
+def empty_tool(*flags, name):
+    return build("empty_tool.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, *flags, name=name, openmp=False)
+
+
+def ways_of(gcc, options):
+    """The plain way, and the others."""
+    plain = costs.alone(gcc)
+    plain.name = "plain"
+    ways = [plain]
+    if not gcc:
+        for name, tool in ((EMPTY_OFF, empty_tool(name="empty_off.so")), (EMPTY, empty_tool("-DGRAPH", name="empty.so"))):
+            ways.append(costs.Way(name, settings={**plain.settings, "OMP_TOOL_LIBRARIES": tool}))
+    ways += costs.hpctoolkit(200, gcc)
+    for mode in options.modes or WAYS:
+        way = costs.lite(200, "default" if mode == "trace" else mode, gcc, options.launcher,
+                         "states" if mode == "trace" else None)
+        way.name = {"off": "-p off", "online": "-p online", "trace": "-t"}.get(mode, mode)
+        way.mode = mode
+        ways.append(way)
+    return ways
+
+
+@contextlib.contextmanager
+def busy_processes(count):
+    started = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+class Results:
+    """The figures of one compiler's programs: (program, way) → a text for the tables of doc/performance.md."""
+
+    def __init__(self, table, bench, compiler, options):
+        self.table, self.bench, self.compiler, self.options = table, bench, compiler, options
+        self.gcc, self.ways = compiler == "gcc", ways_of(compiler == "gcc", options)
+        self.program = build("workloads.c", compiler)
+        self.starts, self.ratios, self.each = {self.ways[0].name: 0}, {}, {}
+
+    def rounds(self, what, amount):
+        return self.bench.rounds([self.program, what, str(amount)], self.ways, self.options.runs,
+                                 {"OMP_NUM_THREADS": "2"})
+
+    def start(self):
+        """What starting and ending takes, which the times of events do not include."""
+        done = self.rounds("counted_tasks", 0)
+        for way in self.ways:
+            beyond = costs.differences(done[way], done[self.ways[0]], "cpu")
+            self.starts[way.name] = beyond[1]
+            if way != self.ways[0]:
+                self.table.line(f"{START}, {self.compiler}", way.name, "CPU beyond plain",
+                                [1000 * value for value in beyond], "ms")
+
+    def measure(self, program):
+        """Measures a program and prints its lines; returns its name in the tables."""
+        amount = program.amount(self.gcc, self.options.size)
+        done, events = self.rounds(program.what, amount), program.events(amount)
+        what = f"{program.name.replace('(n)', f'({amount})')}, {self.compiler}"
+        plain = costs.quartiles([cost.cpu for cost in done[self.ways[0]]])
+        self.table.keep(what, "plain", "CPU", plain, "s")
+        print(f"{what:34} plain {plain[1]:.3f} s ({plain[0]:.3f} .. {plain[2]:.3f}), {events:,} times: {program.event}")
+        for way in self.ways[1:]:
+            self.measure_way(what, way, done, events, (program.bars.get(way.mode) or (None, None))[self.gcc])
+        return what
+
+    def measure_way(self, what, way, done, events, bar):
+        runs, base = done[way], done[self.ways[0]]
+        ratio = costs.ratios(runs, base, "cpu")
+        least = min(cost.cpu for cost in runs) / min(cost.cpu for cost in base)
+        judged = self.table.keep(what, way.name, "CPU ratio", ratio, "", bar)
+        self.table.keep(what, way.name, "CPU ratio of the least", (least,) * 3, "")
+        each = [self.each_event(what, way, other, done, events) for other in self.bases(way)]
+        self.ratios[what, way.name] = "{1:.2f} ({0:.2f} .. {2:.2f})".format(*ratio)
+        self.each[what, way.name] = ", ".join(f"{ns:,.0f}" for ns in each)
+        print(f"{what:34} {way.name:14} {ratio[1]:7.3f} {ratio[0]:6.3f} ..{ratio[2]:6.3f} {least:7.3f} "
+              f"{each[0]:8.0f} {f'{each[1]:.0f}' if each[1:] else '':>8}  {f'<= {bar} {judged}' if bar else ''}".rstrip(),
+              flush=True)
+
+    def bases(self, way):
+        """The ways that an event of this one is compared with: plain, and the tool with the same callbacks."""
+        empty = {"off": EMPTY_OFF, EMPTY_OFF: None, EMPTY: None}.get(way.mode or way.name, EMPTY)
+        return [base for base in self.ways if base.name in ("plain", empty)]
+
+    def each_event(self, what, way, base, done, events):
+        """ns of an event beyond the base, without start and end."""
+        start = self.starts[way.name] - self.starts[base.name]
+        each = costs.quartiles([(cost.cpu - other.cpu - start) * 1e9 / events
+                                for cost, other in zip(done[way], done[base])])
+        self.table.keep(what, way.name, f"an event beyond {base.name}", each, "ns")
+        return each[1]
+
+
+def markdown(names, heading, columns, cells):
+    """Prints a table as doc/performance.md has it."""
+    print(f"\n| {heading} | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
+    for name in names:
+        print(f"| {name} | {' | '.join(cells.get((name, column), '') for column in columns)} |")
+
+
+def short_events(table, bench, options, wanted):
+    table.begin("Short events", HEADING)
+    names, ratios, each, columns = [], {}, {}, []
+    with busy_processes(options.busy):
+        for compiler in ("clang", "gcc"):
+            if not shutil.which(compiler):
+                continue
+            results = Results(table, bench, compiler, options)
+            results.start()
+            names += [results.measure(program) for program in PROGRAMS if wanted(f"{program.name}, {compiler}", options)]
+            ratios.update(results.ratios)
+            each.update(results.each)
+            columns += [way.name for way in results.ways[1:] if way.name not in columns]
+    markdown(names, "CPU ratio to plain, median (quartiles)", columns, ratios)
+    markdown(names, "ns an event beyond plain, beyond empty", columns, each)
+
+
+def clocks():
+    """What this machine's clocks cost, as text."""
+    program = build("construct_costs.c", "gcc")
+    costs_of = {name: float(tap.must(program, name, "100000")) for name in ("rdtsc", "clock_gettime", "thread_clock")}
+    return (f"rdtsc {costs_of['rdtsc']:.0f} ns, clock_gettime {costs_of['clock_gettime']:.0f} ns, "
+            f"of the thread's CPU time {costs_of['thread_clock']:.0f} ns")
