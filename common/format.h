@@ -170,7 +170,9 @@ enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
   FORMAT_WORKSPAN_FIELDS(F)                                                                                            \
   F(uint64_t, paused_ns)         /* of wall_ns: measuring was paused */                                                \
   F(uint64_t, unsampled_ns)      /* of wall_ns: no samples were taken, as the level was summary; without pauses */     \
-  F(uint64_t, peak_memory_bytes) /* most memory in use at once, as the kernel counts it; 0: not known */
+  F(uint64_t, peak_memory_bytes) /* most memory in use at once, as the kernel counts it; 0: not known */               \
+  F(uint32_t, overhead_limit)    /* percent of a thread's time, plus 1: --overhead-limit; 0: not known */              \
+  F(uint32_t, reserved)
 #define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -327,7 +329,10 @@ struct format_node {
   F(uint64_t, paused_ns) /* of wall_ns: measuring was paused */                                                        \
   F(uint64_t, unsampled_ns)       /* no samples were taken (level = summary) and it did not wait; without pauses */    \
   F(uint64_t, unsampled_cpu_ns)   /* CPU time at that level, without pauses */                                         \
-  F(uint64_t, unsampled_delay_ns) /* likewise, of run_delay_ns */
+  F(uint64_t, unsampled_delay_ns) /* likewise, of run_delay_ns */                                                      \
+  F(uint64_t, events)             /* of OpenMP that work, span and construct times have followed */                    \
+  F(uint64_t, events_ns)          /* estimate of what that has cost the thread; 0: not known */                        \
+  F(uint64_t, period)             /* most instances of which one was followed as a whole; 0, 1: all were */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -70,6 +70,7 @@ static void configure_rt(void)
 {
   span_process.online = config.online;
   span_process.work_unit = config.work_unit;
+  span_process.overhead_limit = config.overhead_limit;
   control_process.no_arguments = config.no_arguments;
   control_process.program = config.program;
   control_process.rank = config.rank;

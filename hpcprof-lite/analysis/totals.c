@@ -77,6 +77,8 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
   model_add(&totals->tool_ns, thread->tool_ns);
   model_add(&totals->core_wait_ns, thread->core_wait_ns);
   model_add(&totals->blocked_ns, thread->blocked_ns);
+  model_add(&totals->events, thread->events);
+  model_add(&totals->events_ns, thread->events_ns);
   model_add(&totals->caused_lock_ns, thread->caused_lock_ns);
   model_add(&totals->caused_idle_ns, thread->caused_idle_ns);
   for (unsigned i = 0; i < LOSS_MAX; i++)

@@ -157,6 +157,10 @@ static enum launch_status check_together(const struct parser *parser)
   if ((given[SETTING_TRACE_LIMIT] || given[SETTING_TRACE_KEEP]) && !plan->trace)
     return fail(parser, "option %s needs -t: without it there is no trace",
                 given[SETTING_TRACE_KEEP] ? "--trace-keep" : "--trace-limit");
+  const char *limit = given[SETTING_OVERHEAD_LIMIT];
+  if (limit && (strcmp(limit, plan->overhead_limit) != 0 || !strcmp(plan->parallelism, "off")))
+    return fail(parser, "option --overhead-limit has no effect with -p off, and with -p log, -t and -c, which leave "
+                        "nothing out: remove one of them");
   const char *needs = NULL;
   if (plan->report)
     needs = "--report needs a run";

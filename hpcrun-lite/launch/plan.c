@@ -152,6 +152,7 @@ static void take_values(struct plan *plan, const struct setting_values *values)
   plan->event_list = text[SETTING_EVENTS];
   plan->parallelism = text[SETTING_PARALLELISM];
   plan->work = text[SETTING_WORK];
+  plan->overhead_limit = text[SETTING_OVERHEAD_LIMIT];
   plan->trace = setting_is(values, SETTING_TRACE, "off") ? NULL : text[SETTING_TRACE];
   plan->task_context = text[SETTING_TASK_CONTEXT];
   plan->runtime = text[SETTING_OMP_RUNTIME];

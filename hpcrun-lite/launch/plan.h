@@ -22,7 +22,7 @@ struct plan {
   /* requested: the layers of settings, and what they amount to for the program that is not named in any section */
   struct setting_layer options;
   struct configuration configuration;
-  const char *output, *event_list, *task_context, *parallelism, *work, *runtime, *user_preload;
+  const char *output, *event_list, *task_context, *parallelism, *work, *overhead_limit, *runtime, *user_preload;
   const char *trace, *trace_keep;     /* NULL: no trace */
   uint64_t trace_limit, memory_limit; /* bytes; memory_limit 0: none */
   const char *filter;                 /* what is left out: see common/filter_text.h; "": nothing */

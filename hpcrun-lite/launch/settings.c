@@ -146,6 +146,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_TASKS", plan->task_context},
                   {"HPCRUN_LITE_PARALLELISM", plan->parallelism},
                   {"HPCRUN_LITE_WORK", plan->work},
+                  {"HPCRUN_LITE_OVERHEAD_LIMIT", plan->overhead_limit},
                   {"HPCRUN_LITE_TRACE", plan->trace},
                   {"HPCRUN_LITE_MEMORY_LIMIT", plan->memory_limit ? memory : NULL},
                   {"HPCRUN_LITE_TRACE_LIMIT", traces ? limit : NULL},

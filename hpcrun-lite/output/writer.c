@@ -631,6 +631,7 @@ static struct format_process process_facts(void)
       .runtime = modules_string(process.runtime),
       .notes = process_notes(0, false),
       .start_ticks = process.start_ticks,
+      .overhead_limit = span_process.online ? span_process.overhead_limit + 1 : 0,
   };
 }
 

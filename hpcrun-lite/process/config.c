@@ -149,6 +149,7 @@ void config_read(void)
   config.graph_log = strcmp(parallelism, "log") == 0;
   config.online = config.graph_log || strcmp(parallelism, "online") == 0;
   config.work_unit = work_unit(text("HPCRUN_LITE_WORK", "cpu-time"));
+  config.overhead_limit = (unsigned)strtoul(text("HPCRUN_LITE_OVERHEAD_LIMIT", "100"), NULL, 10);
   const char *trace = text("HPCRUN_LITE_TRACE", "off");
   if (strcmp(trace, "states") == 0)
     config.trace = RT_TRACE_STATES;

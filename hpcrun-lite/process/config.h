@@ -27,6 +27,7 @@ struct config {
   bool online;              /* -p online, -p log */
   bool graph_log;           /* -p log */
   enum work_unit work_unit; /* --work */
+  unsigned overhead_limit;  /* --overhead-limit, percent; 100: none */
   enum rt_trace trace;      /* -t */
   uint64_t memory_limit;    /* --memory-limit, bytes; 0: none */
   uint64_t trace_limit;     /* --trace-limit, bytes */

@@ -60,7 +60,7 @@ const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, con
   if (!of_taskloop)
     code = code_of_caller(t, creator, code,
                           span->running && explicit_task_code(span->running) ? NULL : code_of_directive(t));
-  rt_inside_dec(t);
+  graph_leave(t);
   return code;
 }
 

@@ -14,7 +14,7 @@ void control_events_pause(bool pause)
   }
   construct_pause(t, rt_ticks());
   span_pause(t, pause);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 /* A mark or user phase whose name is the argument of omp_control_tool().  Returns 0, or 1 where it is ignored. */

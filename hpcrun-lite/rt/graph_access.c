@@ -8,8 +8,10 @@ bool graph_enter_after_flush(struct thread_state *t)
     return false;
   rt_await_flush();
   rt_inside_inc(t);
-  if (!atomic_load(&rt.graph_suspended))
+  if (!atomic_load(&rt.graph_suspended)) {
+    governor_enter(t);
     return true;
+  }
   rt_inside_dec(t);
   if (atomic_load(&rt.flushing))
     rt_lost(t, FORMAT_LOST_GRAPH);

@@ -6,21 +6,31 @@
 
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/governor.h"
 
 /* See graph_enter(): the graph is suspended. */
 bool graph_enter_after_flush(struct thread_state *t);
 
 /* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
- * not inside.  Otherwise the caller ends with rt_inside_dec(). */
+ * not inside.  Otherwise the caller ends with graph_leave(). */
 static inline bool graph_enter(struct thread_state *t)
 {
   if (!span_process.online || !span_of(t)->end_slot)
     return false;
   rt_inside_inc(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+    governor_enter(t);
     return true;
+  }
   rt_inside_dec(t);
   return graph_enter_after_flush(t);
+}
+
+/* Ends the use of the graph. */
+static inline void graph_leave(struct thread_state *t)
+{
+  governor_leave(t);
+  rt_inside_dec(t);
 }
 
 /* The index of the current task, from its data word; a new task is the one that the thread runs. */

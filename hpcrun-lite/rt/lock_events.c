@@ -16,7 +16,7 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
     codeptr = code_of_caller(t, graph_current_data(NULL), codeptr, NULL);
   uint32_t row = worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
   construct_events_acquired(t, kind, row, wait_id, moment);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void lock_events_acquired_again(struct thread_state *t)
@@ -34,7 +34,7 @@ void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, boo
     return;
   worksharing_mutex_released(t, kind, wait_id, moment, blamed);
   construct_events_released(t, kind, wait_id, work_clock_is_time() ? moment : 0);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void lock_events_ends(struct thread_state *t, uint64_t wait_id)
@@ -42,5 +42,5 @@ void lock_events_ends(struct thread_state *t, uint64_t wait_id)
   if (!graph_enter(t))
     return;
   worksharing_lock_ends(wait_id);
-  rt_inside_dec(t);
+  graph_leave(t);
 }

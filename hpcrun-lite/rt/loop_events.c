@@ -90,7 +90,7 @@ void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, i
   if (!measured_process.no_chunks || !graph_enter(t))
     return;
   ranged_chunk(t, span_of(t)->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void loop_events_taskloop_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step)
@@ -100,7 +100,7 @@ void loop_events_taskloop_chunk(struct thread_state *t, uint64_t lower, uint64_t
   if (span_of(t)->running &&
       !(span_of(t)->running->flags & TASK_SERIAL)) /* newer ones do not announce those of undeferred tasks */
     ranged_chunk(t, span_of(t)->task, ompt_dispatch_taskloop_chunk, lower, upper, step, LOOP_BOUNDS_8U);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_data_t *task_data, uint64_t count,
@@ -128,7 +128,7 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
     count_sections(t);
   if (call.lower && count)
     only_chunk(t, graph_task_of(t, task_data), kind, &call);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void loop_events_distributed(struct thread_state *t, const void *caller)
@@ -140,7 +140,7 @@ void loop_events_distributed(struct thread_state *t, const void *caller)
   if (!graph_enter(t))
     return;
   chunk_begin(t, span_of(t)->task, ompt_dispatch_distribute_chunk, 0, 0);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void loop_events_dispatch(struct thread_state *t, const ompt_data_t *task_data, int kind, ompt_data_t instance)
@@ -152,7 +152,7 @@ void loop_events_dispatch(struct thread_state *t, const ompt_data_t *task_data, 
   if (ranged && instance.ptr)
     chunk = *(const ompt_dispatch_chunk_t *)instance.ptr;
   chunk_begin(t, graph_task_of(t, task_data), kind, chunk.start, chunk.iterations);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void loop_events_masked(struct thread_state *t, bool begin, const ompt_data_t *task_data, const void *codeptr)
@@ -161,5 +161,5 @@ void loop_events_masked(struct thread_state *t, bool begin, const ompt_data_t *t
     return;
   uint32_t row = worksharing_masked(t, graph_task_of(t, task_data), begin, codeptr);
   construct_events_scope(t, FORMAT_DIRECTIVE_MASKED, row, begin);
-  rt_inside_dec(t);
+  graph_leave(t);
 }

@@ -68,7 +68,7 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
     explicit_task_publish(t);
     span_parallel_begin(t, graph_creator_of(t, task_data), handle, flags, codeptr, moment, forked);
     construct_events_region_begin(t, handle, flags & ompt_parallel_league, forked);
-    rt_inside_dec(t);
+    graph_leave(t);
   }
   rt_inside_dec(t);
 }
@@ -91,7 +91,7 @@ void region_events_end(struct thread_state *t)
   if (graph_enter(t)) {
     span_parallel_end(t, region_current(t), now);
     construct_events_region_end(t, now);
-    rt_inside_dec(t);
+    graph_leave(t);
   }
   region_note_end(t, sampling_of(t)->barrier_left, now);
   struct format_region *unresolved = region_end(t);
@@ -144,7 +144,7 @@ void region_events_implicit_begin(struct thread_state *t, const ompt_data_t *par
   uint32_t task = span_implicit_begin(t, handle == REGION_NO_RECORD ? 0 : handle, outer, now);
   task_data->value = rt_task_word(task);
   construct_events_implicit_begin(t, initial || handle == REGION_NO_RECORD ? 0 : handle, own, task_data, now);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void region_events_implicit_end(struct thread_state *t, ompt_data_t *task_data)
@@ -153,7 +153,7 @@ void region_events_implicit_end(struct thread_state *t, ompt_data_t *task_data)
     construct_events_implicit_end(t, span_of(t)->open_region);
     uint32_t outer = span_implicit_end(t, graph_task_of(t, task_data));
     task_data->value = outer ? rt_task_word(outer) : 0;
-    rt_inside_dec(t);
+    graph_leave(t);
   }
   if (!span_of(t)->open_region) {
     __atomic_store_n(&sampling_of(t)->base_region, 0, __ATOMIC_RELAXED);

@@ -64,7 +64,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
       construct_events_task_created(t, made, row, flags, dependent);
     if (span_of(t)->log.creation.caller)
       span_of(t)->log.creation.directive = row;
-    rt_inside_dec(t);
+    graph_leave(t);
   }
   return word;
 }
@@ -87,7 +87,7 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
   }
   span_wait_begin(t, graph_task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
   construct_events_wait_begin(t, ompt_sync_region_taskwait, codeptr, moment);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *new_data, int flags,
@@ -119,7 +119,7 @@ struct creation_time task_events_creation_begin(struct thread_state *t, const vo
     return graph_log_creation_begin(t, caller, 0, 0);
   struct creation_time outer =
       graph_log_creation_begin(t, caller, span_of(t)->running ? span_of(t)->running->name : 0, ticks);
-  rt_inside_dec(t);
+  graph_leave(t);
   return outer;
 }
 
@@ -128,14 +128,14 @@ void task_events_creation_undeferred(struct thread_state *t, const void *caller,
   if (!graph_enter(t))
     return;
   graph_log_creation_undeferred(t, caller, span_of(t)->running ? span_of(t)->running->name : 0, ticks);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void task_events_creation_end(struct thread_state *t, const struct creation_time *outer)
 {
   if (graph_log_on() && graph_enter(t)) {
     task_events_creation_ended(t);
-    rt_inside_dec(t);
+    graph_leave(t);
   }
   span_of(t)->log.creation = *outer;
 }
@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) void schedule(struct thread_state *
   if (status == ompt_task_complete && prior && prior == span->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_new(t, next, moment);
     construct_events_task_end(t, next, moment);
-    rt_inside_dec(t);
+    graph_leave(t);
     return;
   }
   explicit_task_publish(t);
@@ -172,7 +172,7 @@ static inline __attribute__((always_inline)) void schedule(struct thread_state *
       creation_end_undeferred(t);
     construct_events_schedule(t, left, status, next, first, moment);
   }
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void task_events_switch(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
@@ -196,7 +196,7 @@ void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int sta
     schedule(t, prior, status, next, moment);
   if (status == ompt_taskwait_complete && graph_enter(t)) {
     construct_events_wait_end(t, moment);
-    rt_inside_dec(t);
+    graph_leave(t);
   }
 }
 
@@ -206,5 +206,5 @@ void task_events_dependences(struct thread_state *t, ompt_data_t *task_data, con
   if (!graph_enter(t))
     return;
   worksharing_dependences(t, graph_any_task_of(t, task_data), dependences, count);
-  rt_inside_dec(t);
+  graph_leave(t);
 }

@@ -18,7 +18,7 @@ static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, i
   span_wait_begin(t, graph_task_of(t, task_data), kind, moment, codeptr);
   construct_events_wait_begin(t, kind, codeptr, moment);
   times_refresh_at(t, moment);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 /* Takes the data word of a worker's task that waits at a barrier; see struct barrier_data.  Threads of libgomp have no
@@ -50,7 +50,7 @@ void wait_events_begin(struct thread_state *t, int kind, const void *codeptr, om
   codeptr = code_past_wrapper(t, codeptr);
   if (span_of(t)->running_data && graph_enter(t)) {
     explicit_task_publish(t);
-    rt_inside_dec(t);
+    graph_leave(t);
   }
   if (kind == ompt_sync_region_taskgroup)
     task_data = graph_current_data(task_data);
@@ -73,7 +73,7 @@ static __attribute__((noinline)) void graph_wait_end(struct thread_state *t, int
   span_wait_end(t, graph_task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
   construct_events_wait_end(t, moment);
   times_refresh_at(t, moment);
-  rt_inside_dec(t);
+  graph_leave(t);
 }
 
 void wait_events_end(struct thread_state *t, int kind, const ompt_data_t *parallel_data, ompt_data_t *task_data)
@@ -99,5 +99,5 @@ void wait_events_group(struct thread_state *t, bool begin, const ompt_data_t *ta
   else
     span_taskgroup_end(t, graph_task_of(t, task_data));
   construct_events_group(t, row, begin);
-  rt_inside_dec(t);
+  graph_leave(t);
 }

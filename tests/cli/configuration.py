@@ -121,6 +121,9 @@ BAD = (
     ("[measure]\nevents = wall@f0\n", ":2: events: "),
     ("[measure]\nevents = wall,\n  wall\n", ":3: events: "),
     ("[measure]\nparallelism = on\n", ":2: parallelism: unknown mode 'on'; write one of off, online, log"),
+    ("[measure]\noverhead-limit = 101\n", ":2: overhead-limit: '101' is not a number of percent from 0 to 100"),
+    ("[measure]\noverhead-limit = 5%\n", ":2: overhead-limit: '5%' is not a number"),
+    ("[buffers]\noverhead-limit = 5\n", ":2: overhead-limit: does not belong to [buffers]; move it to [measure]"),
     ("[measure]\nwork = seconds\n", ":2: work: unknown unit 'seconds'"),
     ("[measure]\ntrace = all\n", ":2: trace: unknown kind of trace 'all'"),
     ("[measure]\ntask-context = here\n", ":2: task-context: unknown context 'here'"),
@@ -317,12 +320,39 @@ def options_win_over_the_file(directory):
     write(directory, "[buffers]\ntrace-limit = 1M\ntrace-keep = last\n[program p]\ntrace = states\n")
     exported = variables(directory, "--config", "test.ini")
     assert exported["HPCRUN_LITE_TRACE_LIMIT"] == "1048576" and exported["HPCRUN_LITE_TRACE_KEEP"] == "last", exported
-    assert exported["HPCRUN_LITE_PROGRAMS"] == "program p\nTRACE=states\nLEVEL=states\n", exported
+    assert exported["HPCRUN_LITE_PROGRAMS"] == "program p\nOVERHEAD_LIMIT=100\nTRACE=states\nLEVEL=states\n", exported
     # a budget in a file needs no trace; as an option it does
     write(directory, "[buffers]\ntrace-limit = 1M\n")
     assert "hpcrun-lite: settings from test.ini\n" in launch(directory, "-v", "--config", "test.ini", "true").stderr
     assert "settings from" not in launch(directory, "--config", "test.ini", "true").stderr
     assert "needs -t" in launch(directory, "--config", "test.ini", "--trace-keep", "last", "true").stderr
+
+
+@case
+def all_is_followed_where_that_is_asked_for(directory):
+    def limit(*options, text=""):
+        write(directory, text)
+        values, origin = in_force(printed(directory, "--config", "test.ini", *options))
+        found = values["[measure]", "overhead-limit"], origin["[measure]", "overhead-limit"]
+        assert variables(directory, "--config", "test.ini", *options)["HPCRUN_LITE_OVERHEAD_LIMIT"] == found[0]
+        return found
+    follows, section = ("100", "follows from the other settings"), "[measure]\n"
+    assert limit() == limit("-p", "off") == ("5", "default")
+    assert limit("--overhead-limit", "0") == ("0", "option --overhead-limit")
+    assert limit(text=section + "overhead-limit = 20\n") == ("20", "test.ini:2")
+    for options in (["-p", "online"], ["-p", "log"], ["-t"], ["-tsamples"], ["-c", "page-faults"]):
+        assert limit(*options) == limit(*options, text=section + "overhead-limit = 20\n") == follows, options
+    for key in ("parallelism = online", "parallelism = log", "trace = states", "counters = page-faults", "level = all"):
+        assert limit(text=section + key + "\n") == follows, key
+    # a limit beside it, or before it, holds
+    both = section + "parallelism = online\noverhead-limit = 20\n"
+    assert limit(text=both) == ("20", "test.ini:3") and limit("-p", "online", text=both) == follows
+    assert limit("--overhead-limit", "7", text=both)[0] == limit("-p", "online", "--overhead-limit", "7")[0] == "7"
+    write(directory, printed(directory))  # what is printed means the same
+    assert in_force(printed(directory, "--config", "test.ini"))[0]["[measure]", "overhead-limit"] == "5"
+    for options in (["-p", "off"], ["-p", "log"], ["-t"], ["-c", "page-faults"]):
+        done = launch(directory, *options, "--overhead-limit", "3", "true")
+        assert done.returncode == 125 and "option --overhead-limit has no effect" in done.stderr, done
 
 
 # ---- how it is written ----

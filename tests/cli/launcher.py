@@ -57,7 +57,7 @@ def measurements(directory):
 @case
 def help_names_every_option(directory):
     text = launch(directory, "--help").stdout
-    for option in ("--output", "--overwrite", "--trust-directory", "--event", "--count", "--list-events", "--trace", "--parallelism", "--work", "--task-context",
+    for option in ("--output", "--overwrite", "--trust-directory", "--event", "--count", "--list-events", "--trace", "--parallelism", "--work", "--overhead-limit", "--task-context",
                    "--omp-runtime", "--memory-limit", "--paused", "--control", "--scaling", "--repeat", "--scale-with", "--config", "--print-config", "--env", "--diagnose", "-q", "-v", "--version", "--help"):
         assert option in text, option
     assert launch(directory, "-h").stdout == text

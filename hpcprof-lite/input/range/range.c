@@ -451,6 +451,7 @@ static void take_thread(const struct range *range, const struct range_thread *fr
     thread->region_ns = share_of(thread->region_ns, range->in_regions, life, true);
   take_waits(part, tick, thread);
   thread->work = 0;
+  thread->events = thread->events_ns = 0; /* when they were is not known */
 }
 
 void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,

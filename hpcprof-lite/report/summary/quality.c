@@ -228,6 +228,22 @@ static void print_unfinished(struct quality *quality)
     print_hint(quality, "Work and span are those of the last flush");
 }
 
+/* Prints what following OpenMP's events has cost, where that is more than the launcher's preset limit. */
+static void print_cost(struct quality *quality)
+{
+  enum { PERCENT = 5 };
+  const struct totals *run = quality->report->totals;
+  char percent[CELL];
+  uint64_t busy_ns = model_difference(run->openmp_wall_ns, model_sum(run->idle_ns, run->lockwait_ns));
+  if (run->events_ns <= busy_ns / 100 * PERCENT)
+    return;
+  terminal_percent(run->events_ns, busy_ns, percent);
+  print_hint(quality,
+             "Following %" PRIu64 " OpenMP events has cost about %s %% of the time in which the threads did not wait "
+             "(-p off costs less)",
+             run->events, percent);
+}
+
 void quality_print(const struct report *report, const struct terminal *terminal)
 {
   struct quality quality = {.report = report, .terminal = terminal};
@@ -236,6 +252,7 @@ void quality_print(const struct report *report, const struct terminal *terminal)
   print_modules(&quality, true);
   print_modules(&quality, false);
   print_unsampled(&quality);
+  print_cost(&quality);
   if (!quality.lines)
     fprintf(report->stream, "%sMeasurement quality%s: nothing was lost\n", terminal_bold(terminal),
             terminal_plain(terminal));

@@ -180,6 +180,10 @@ static void add_health(struct facts *facts)
 {
   const struct report *report = facts->report;
   bool time = tree_has_time(report->columns);
+  if (report->totals->events)
+    fact_uint(facts, "health", "OpenMP events followed", report->totals->events, NULL);
+  if (report->totals->events_ns)
+    fact_ns(facts, "health", "cost of following them", report->totals->events_ns, "estimate, of all threads");
   if (report->totals->unfinished)
     fact_uint(facts, "health", "processes that were killed or could not write their file", report->totals->unfinished,
               notes_cut(report) ? "work and span are not known" : "reported up to the last sample");

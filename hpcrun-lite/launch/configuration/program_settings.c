@@ -38,6 +38,7 @@ static bool write_section(const struct setting_values *all, const struct setting
                    {SETTING_PARALLELISM, "PARALLELISM"},
                    {SETTING_COUNTERS, "COUNT"},
                    {SETTING_WORK, "WORK"},
+                   {SETTING_OVERHEAD_LIMIT, "OVERHEAD_LIMIT"},
                    {SETTING_TRACE, "TRACE"},
                    {SETTING_MEMORY_LIMIT, "MEMORY_LIMIT"},
                    {SETTING_TRACE_LIMIT, "TRACE_LIMIT"},

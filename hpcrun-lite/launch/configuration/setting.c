@@ -39,6 +39,7 @@ const struct setting_key setting_keys[SETTINGS] = {
     [SETTING_MEMORY_LIMIT] = {"memory-limit", "--memory-limit", "none", SECTION_BUFFERS},
     [SETTING_TRACE_LIMIT] = {"trace-limit", "--trace-limit", "1G", SECTION_BUFFERS},
     [SETTING_TRACE_KEEP] = {"trace-keep", "--trace-keep", "first", SECTION_BUFFERS, "part", setting_parts},
+    [SETTING_OVERHEAD_LIMIT] = {"overhead-limit", "--overhead-limit", "5", SECTION_MEASURE},
 };
 
 enum setting setting_find(const char *name)
@@ -158,6 +159,20 @@ static void adapt_level(struct setting_values *values, const struct setting_laye
     values->source[SETTING_LEVEL] = SOURCE_DERIVED;
 }
 
+/* Work and span are taken as a whole where they are asked for by name, unless the same layer or one before it names a
+ * limit; and always with a graph log, a trace or counters. */
+static void adapt_limit(struct setting_values *values, const struct setting_layer *const layers[], size_t count)
+{
+  bool asked = setting_is(values, SETTING_PARALLELISM, "log") || !setting_is(values, SETTING_TRACE, "off") ||
+               !setting_is(values, SETTING_COUNTERS, "none");
+  for (size_t i = 0; i < count && !asked && !(layers[i] && layers[i]->text[SETTING_OVERHEAD_LIMIT]); i++)
+    asked = layers[i] && layers[i]->text[SETTING_PARALLELISM] && setting_is(values, SETTING_PARALLELISM, "online");
+  if (asked && !setting_is(values, SETTING_OVERHEAD_LIMIT, "100")) {
+    values->of.text[SETTING_OVERHEAD_LIMIT] = "100";
+    values->source[SETTING_OVERHEAD_LIMIT] = SOURCE_DERIVED;
+  }
+}
+
 void setting_resolve(const struct setting_layer *options, const struct setting_layer *program,
                      const struct setting_layer *common, struct setting_values *values)
 {
@@ -173,4 +188,5 @@ void setting_resolve(const struct setting_layer *options, const struct setting_l
       }
   }
   adapt_level(values, program);
+  adapt_limit(values, layers, sizeof layers / sizeof *layers);
 }

@@ -38,6 +38,7 @@ enum setting {
   SETTING_MEMORY_LIMIT,
   SETTING_TRACE_LIMIT,
   SETTING_TRACE_KEEP,
+  SETTING_OVERHEAD_LIMIT,
   SETTINGS
 };
 
@@ -71,7 +72,7 @@ enum setting_source {
   SOURCE_PRESET,
   SOURCE_FILE,
   SOURCE_OPTION,
-  SOURCE_DERIVED /* a level that other settings change */
+  SOURCE_DERIVED /* a level or limit that other settings change */
 };
 struct setting_values {
   struct setting_layer of;

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/events.h"
@@ -65,6 +66,14 @@ static bool check_memory_limit(const struct check *check)
          refuse(check, "'%.100s' is neither a size of at least 2M, such as 64M, nor 'none'", check->text);
 }
 
+static bool check_overhead_limit(const struct check *check)
+{
+  const char *text = check->text;
+  size_t digits = strspn(text, "0123456789");
+  bool percent = digits && !text[digits] && digits <= 3 && atoi(text) <= 100;
+  return percent || refuse(check, "'%.100s' is not a number of percent from 0 to 100", text);
+}
+
 static bool check_filter(enum setting setting, const struct check *check)
 {
   char reason[512] = "";
@@ -89,6 +98,8 @@ bool value_check(enum setting setting, const char *subject, const char *text, ch
     return check_memory_limit(&check);
   case SETTING_TRACE_LIMIT:
     return check_trace_limit(&check);
+  case SETTING_OVERHEAD_LIMIT:
+    return check_overhead_limit(&check);
   default:
     return check_filter(setting, &check);
   }

@@ -59,6 +59,7 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
   const char *online = graph_log_on() ? "log" : "online";
   put_words(answer, "parallelism ", span_process.online ? online : "off");
   put_words(answer, "work ", units[span_process.work_unit]);
+  put_number(answer, "overhead-limit ", span_process.overhead_limit);
   put_words(answer, "trace ", traces[trace_process.what]);
   put_words(answer, "task-context ", sampling_process.task_creation ? "creation" : "region");
   put_words(answer, "arguments ", control_process.no_arguments ? "no" : "yes");

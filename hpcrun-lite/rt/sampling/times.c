@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/span/governor.h"
 
 /* Ticks between two updates: 10 to 30 ms, and 0.3 to 1 s, depending on the length of a tick. */
 enum { THREAD_TICKS = 1 << 25, PROCESS_TICKS = 1 << 30 };
@@ -124,6 +125,9 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
       rt_scale(state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked), rate.ns, rate.ticks);
   record->region_ns =
       rt_scale(state_ticks(&sampling->region_ticks, &sampling->region_since, &open), rate.ns, rate.ticks);
+  record->events = governor_events(t);
+  record->events_ns = rt_scale(span_of(t)->governor.spent, rate.ns, rate.ticks);
+  record->period = span_of(t)->governor.period_most;
   int64_t busy = (int64_t)(sampling->unsampled.ticks + (sampling->unsampled.on ? busy_clock(t) : 0));
   record->unsampled_ns = busy > 0 ? rt_scale((uint64_t)busy, rate.ns, rate.ticks) : 0;
   record->unsampled_cpu_ns = sampling->unsampled.cpu_ns + unsampled_part(t, cpu_ns, sampling->unsampled.since_cpu_ns);

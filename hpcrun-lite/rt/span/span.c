@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/governor.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
@@ -549,6 +550,7 @@ void span_start_thread(struct thread_state *t)
     return;
   }
   directive_start_thread(t);
+  governor_start(t);
   work_clock_start(t);
   graph_log_start_thread(t);
 }

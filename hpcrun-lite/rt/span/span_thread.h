@@ -76,6 +76,19 @@ struct row_cache {
   uint32_t kind, row;
 };
 
+/* What following events costs the thread: see span/governor.h. */
+struct governor {
+  int32_t due;      /* events until one is timed */
+  int32_t interval; /* what it was at first */
+  uint32_t random;
+  uint32_t period, period_most; /* one in so many instances is followed as a whole; the most that it was */
+  uint64_t entered;             /* ticks: the event that is timed began */
+  uint64_t since;               /* ticks: the interval began */
+  uint64_t waited;              /* ticks for which the thread had waited by then */
+  uint64_t cost;                /* of an event: its mean */
+  uint64_t events, spent;       /* in earlier intervals; ticks that they have cost */
+};
+
 struct span_thread {
   struct counts_thread below;
 
@@ -104,6 +117,7 @@ struct span_thread {
     uint32_t node;
     uint64_t weight;
   } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
+  struct governor governor;
   struct row_cache row_cache[16];
   struct table totals; /* by row: see span/directive.c */
   struct credit critical_path_credits[32];

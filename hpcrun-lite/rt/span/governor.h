@@ -1,0 +1,48 @@
+/* The governor: what following OpenMP's events costs each thread, and which of them are followed as a whole.
+ *
+ * Context: RT, in callbacks of the thread itself, between graph_enter() and graph_leave(); governor_start() at the
+ * thread's start.  The state is the thread's own.  Nothing can fail.
+ *
+ * Cost.  One event in about 256, at random, is timed while it uses the graph, and ends an interval.  The number of
+ * events of an interval, times the mean cost of those that were timed, is what the tool has spent in it.  Time outside
+ * graph_enter() and graph_leave() is not part of that.  A timed event in which the thread was switched out counts as
+ * no more than four mean ones.
+ *
+ * Limit.  Where that is more than span_process.overhead_limit percent of the interval, without the thread's waits, the
+ * thread's period doubles; where it is less than half of the limit, the period is halved.  It is how few instances of
+ * short constructs are to be followed as a whole: one in `period`. */
+#ifndef HPCRUN_LITE_RT_SPAN_GOVERNOR_H
+#define HPCRUN_LITE_RT_SPAN_GOVERNOR_H
+
+#include "hpcrun-lite/rt/span/span_thread.h"
+
+enum { GOVERNOR_OFF = 100 /* as the limit: everything is followed as a whole */ };
+
+/* CTL: the calling thread begins. */
+void governor_start(struct thread_state *t);
+
+/* An event begins that is timed; it ends. */
+void governor_time(struct thread_state *t) __attribute__((noinline));
+void governor_tick(struct thread_state *t) __attribute__((noinline));
+
+/* An event begins to use the graph, and ends. */
+static inline void governor_enter(struct thread_state *t)
+{
+  if (__builtin_expect(--span_of(t)->governor.due <= 0, 0))
+    governor_time(t);
+}
+
+static inline void governor_leave(struct thread_state *t)
+{
+  if (__builtin_expect(span_of(t)->governor.due <= 0, 0))
+    governor_tick(t);
+}
+
+/* How many events the thread has followed. */
+static inline uint64_t governor_events(const struct thread_state *t)
+{
+  const struct governor *governor = &span_of(t)->governor;
+  return governor->events + (uint64_t)(governor->interval - governor->due);
+}
+
+#endif
