@@ -234,21 +234,21 @@ void worksharing_user_end(struct thread_state *t)
 /* ---- mutual exclusion ---- */
 
 /* The sequence of a lock's holders: earliest + held is a lower bound on the span.  Clocks are base clocks.  All fields
- * are used under `lock`.  The rows get the bound when another lock takes the place, and at the end: at each release,
- * all threads would write to them; and before the end, the bound depends on which holder came first. */
-struct lock_hold {
-  const struct thread_state *holder;
-  uint64_t acquired;
-};
-
-enum { LOCK_ROWS = 4 };
+ * are used under `lock`, and lie on one cache line, which moves between processors as the lock does.  The rows get the
+ * bound when another lock takes the place, and at the end: at each release, all threads would write to them; and before
+ * the end, the bound depends on which holder came first. */
+enum { LOCK_ROWS = 4, LOCK_LINE = 64 };
 
 struct lock_chain {
   uint64_t id, earliest, held;
-  struct lock_hold last, late; /* late: the hold before, whose release has not been announced yet */
-  uint32_t rows[LOCK_ROWS];    /* where it was acquired; further places get no bound */
+  uint64_t acquired, late_acquired; /* the hold before, whose release has not been announced yet, is late */
+  uint32_t holder, late_holder;     /* index of a thread; 0: none */
+  uint16_t rows[LOCK_ROWS];         /* where it was acquired; further places get no bound */
   uint32_t lock;
-};
+} __attribute__((aligned(LOCK_LINE)));
+
+_Static_assert(sizeof(struct lock_chain) == LOCK_LINE, "a chain is on one line");
+_Static_assert(DIRECTIVES_MAX <= UINT16_MAX, "a row has 16 bits here");
 
 enum { LOCKS = 4096 };
 static struct lock_chain locks[LOCKS];
@@ -280,7 +280,7 @@ static void chain_begin(struct lock_chain *chain, uint64_t id, uint64_t now)
   chain->id = id;
   chain->earliest = now;
   chain->held = 0;
-  chain->last = chain->late = (struct lock_hold){0};
+  chain->holder = chain->late_holder = 0;
   __builtin_memset(chain->rows, 0, sizeof chain->rows);
 }
 
@@ -288,7 +288,7 @@ static void chain_add_row(struct lock_chain *chain, uint32_t row)
 {
   for (unsigned i = 0; i < LOCK_ROWS && chain->rows[i] != row; i++)
     if (!chain->rows[i]) {
-      chain->rows[i] = row;
+      chain->rows[i] = (uint16_t)row;
       return;
     }
 }
@@ -324,19 +324,24 @@ static void chain_acquire(const struct thread_state *t, struct lock_chain *chain
     chain_begin(chain, id, now);
   chain_add_row(chain, row);
   chain->earliest = now < chain->earliest ? now : chain->earliest;
-  if (chain->last.holder && chain->last.holder != t)
-    chain->late = chain->last;
-  chain->last = (struct lock_hold){t, now};
+  if (chain->holder && chain->holder != t->index) {
+    chain->late_holder = chain->holder;
+    chain->late_acquired = chain->acquired;
+  }
+  chain->holder = t->index;
+  chain->acquired = now;
   clock_unlock(&chain->lock);
 }
 
 static void chain_release(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint64_t now)
 {
   clock_lock(&chain->lock);
-  struct lock_hold *hold = chain->last.holder == t ? &chain->last : &chain->late;
-  if (chain->id == id && hold->holder == t) {
-    chain->held += now >= hold->acquired ? now - hold->acquired : 0;
-    hold->holder = NULL;
+  bool last = chain->holder == t->index;
+  uint64_t acquired = last ? chain->acquired : chain->late_acquired;
+  uint32_t *holder = last ? &chain->holder : &chain->late_holder;
+  if (chain->id == id && *holder == t->index) {
+    chain->held += now >= acquired ? now - acquired : 0;
+    *holder = 0;
   }
   clock_unlock(&chain->lock);
 }
