@@ -180,6 +180,33 @@ static void thread_clock(long count)
     now_ns();
 }
 
+/* Creates 2 * leaves - 2 tasks, two for each taskwait. */
+static void split(long leaves)
+{
+  if (leaves < 2)
+    return;
+#pragma omp task
+  split(leaves / 2);
+#pragma omp task
+  split(leaves - leaves / 2);
+#pragma omp taskwait
+}
+
+/* Tasks that create two tasks each and wait for them, or none, as those that compute Fibonacci numbers do; all by the
+ * first thread. */
+static void fib1(long count)
+{
+  bool done = false;
+#pragma omp parallel num_threads(2)
+  {
+    while (omp_get_thread_num() && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+      sched_yield();
+    if (!omp_get_thread_num())
+      split(count / 2 + 1);
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+  }
+}
+
 typedef void construct(long count);
 
 /* Returns the construct of that name; ends the program where there is none. */
@@ -200,6 +227,7 @@ static construct *named(const char *name)
              {"doacross1", doacross1},
              {"depend1", depend1},
              {"addresses1", addresses1},
+             {"fib1", fib1},
              {"rdtsc", rdtsc},
              {"clock_gettime", clock_monotonic},
              {"thread_clock", thread_clock}};
