@@ -95,9 +95,10 @@ static const struct construct_known *not_kept(struct thread_state *t, uint32_t p
   return &construct_of(t)->unkept;
 }
 
-const struct construct_known *construct_look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
-                                                uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
+const struct construct_known *construct_look_up(struct thread_state *t, unsigned place, uint64_t key, uint32_t parent,
+                                                uint32_t kind, uint32_t directive, bool in_wait)
 {
+  struct construct_known *known = &construct_of(t)->known[place];
   struct construct_known found = {.key = key};
   if (filter_now()->constructs && is_filtered(t, parent, kind, directive))
     return not_kept(t, parent);
@@ -107,6 +108,7 @@ const struct construct_known *construct_look_up(struct thread_state *t, struct c
     return not_kept(t, parent);
   }
   found.tasks = tasks_of(t, found.at);
+  construct_of(t)->known[place ^ 1] = *known;
   *known = found;
   return known;
 }

@@ -24,9 +24,9 @@ struct format_construct *construct_find_link(struct thread_state *t, uint32_t ki
 /* The thread's figures of a task construct; NULL without memory. */
 struct format_tasks *construct_find_tasks(struct thread_state *t, uint32_t directive, uint32_t *index);
 
-/* construct_find() for what is not in the thread's `known`, which keeps it. */
-const struct construct_known *construct_look_up(struct thread_state *t, struct construct_known *known, uint64_t key,
-                                                uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
+/* construct_find() for what is in neither of its places in the thread's `known`, which keeps it in the first. */
+const struct construct_known *construct_look_up(struct thread_state *t, unsigned place, uint64_t key, uint32_t parent,
+                                                uint32_t kind, uint32_t directive, bool in_wait)
     __attribute__((noinline));
 
 /* The record of a construct that is met below another record; most were met there before.  Without memory, or if a
@@ -35,13 +35,15 @@ static inline const struct construct_known *construct_find(struct thread_state *
                                                            uint32_t directive, bool in_wait)
 {
   struct construct_thread *construct = construct_of(t);
-  enum { BITS = 5 };
+  enum { BITS = 6 };
   _Static_assert(sizeof construct->known / sizeof *construct->known == 1 << BITS, "as many as the hash distinguishes");
   uint64_t key = (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
-  struct construct_known *known = &construct->known[key * 0x9e3779b97f4a7c15ULL >> (64 - BITS)];
-  if (__builtin_expect(known->key != key, 0))
-    return construct_look_up(t, known, key, parent, kind, directive, in_wait);
-  return known;
+  unsigned place = (unsigned)(key * 0x9e3779b97f4a7c15ULL >> (64 - BITS));
+  if (__builtin_expect(construct->known[place].key == key, 1))
+    return &construct->known[place];
+  if (construct->known[place ^ 1].key == key) /* two that are met in turn have a place each */
+    return &construct->known[place ^ 1];
+  return construct_look_up(t, place, key, parent, kind, directive, in_wait);
 }
 
 /* Another filter holds: records are looked up again. */

@@ -76,7 +76,7 @@ struct construct_thread {
   uint64_t region_left, region_end; /* ticks: the master left the barrier of the region at whose end a worker waited
                                        last, and ended it; 0: not known */
 
-  struct construct_known known[32], unkept;
+  struct construct_known known[64], unkept;
   uint32_t heads[256]; /* lists of records by hash; 0: none */
   struct construct_held held[8];
   struct construct_open *bottom;
