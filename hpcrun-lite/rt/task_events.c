@@ -85,7 +85,7 @@ static void dependent_wait(struct thread_state *t, ompt_data_t *task_data, uint6
     running->dependent_wait = explicit_task_index(t, &own);
     running->undeferred_code = undeferred ? (uint64_t)codeptr : 0;
   }
-  span_wait_begin(t, graph_task_of(t, task_data), ompt_sync_region_taskwait, moment, codeptr);
+  span_wait_begin(t, graph_task_of(t, task_data), ompt_sync_region_taskwait, true, moment, codeptr);
   construct_events_wait_begin(t, ompt_sync_region_taskwait, codeptr, moment);
   graph_leave(t);
 }

@@ -15,7 +15,7 @@ static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, i
   if (!graph_enter(t))
     return;
   codeptr = codeptr ? code_of_construct(t, task_data, codeptr) : NULL;
-  span_wait_begin(t, graph_task_of(t, task_data), kind, moment, codeptr);
+  span_wait_begin(t, graph_task_of(t, task_data), kind, false, moment, codeptr);
   construct_events_wait_begin(t, kind, codeptr, moment);
   times_refresh_at(t, moment);
   graph_leave(t);

@@ -339,7 +339,7 @@ static void a_task_beside_its_parent(void **state)
   uint32_t row;
   ompt_data_t data = {.value = explicit_task_create(one, root, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
   span_add_work(one, CCT_NONE, 3);
-  span_wait_begin(one, root, ompt_sync_region_taskwait, 0, NULL);
+  span_wait_begin(one, root, ompt_sync_region_taskwait, false, 0, NULL);
   uint32_t task = explicit_task_index(two, &data);
   span_task_schedule(two, 0, ompt_task_switch, task, 0); /* another thread runs it */
   span_add_work(two, CCT_NONE, 10);

@@ -26,9 +26,13 @@ void clock_raise(struct thread_state *t, struct clock *clock, const struct clock
 {
   RT_ASSERT(clock_is_ordered(clock) && clock_is_ordered(other));
   if (other->base > clock->base) {
-    struct critical_path path = critical_path_copy(t, &other->path);
-    critical_path_drop(t, &clock->path);
-    clock->path = path;
+    if (other->path.tail == clock->path.tail) {
+      clock_take_items(clock, other);
+    } else {
+      struct critical_path path = critical_path_copy(t, &other->path);
+      critical_path_drop(t, &clock->path);
+      clock->path = path;
+    }
     __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);
   }
   if (other->burdened > clock->burdened)

@@ -82,14 +82,25 @@ static inline void clock_clear(struct thread_state *t, struct clock *clock)
   *clock = (struct clock){0};
 }
 
+/* Takes over the other path's items, where both go on from the same segment. */
+static inline void clock_take_items(struct clock *clock, const struct clock *other)
+{
+  for (int i = 0; i < CRITICAL_PATH_ITEMS; i++)
+    clock->path.items[i] = other->path.items[i];
+}
+
 /* The same where the other clock is no longer needed: its path is moved, or released.  The caller must not use it
  * afterwards. */
 static inline void clock_raise_move(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   struct critical_path dropped = other->path;
   if (other->base > clock->base) {
-    dropped = clock->path;
-    clock->path = other->path;
+    if (other->path.tail == clock->path.tail) {
+      clock_take_items(clock, other);
+    } else {
+      dropped = clock->path;
+      clock->path = other->path;
+    }
     clock->base = other->base;
   }
   if (other->burdened > clock->burdened)

@@ -2,7 +2,7 @@
 
 #include "hpcrun-lite/rt/span/directive.h"
 
-enum { BATCH_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
+enum { BATCH_REFS = 1024, TASK_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 
 /* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
  * thread before a data word names it; then only read, by threads to which the runtime hands the tasks.  refs is atomic;
@@ -14,7 +14,9 @@ struct task_batch {
   uint32_t thread;                           /* of the parent, when it created them */
   uint32_t outer_instance, creation_context; /* in which they are created; the batch holds it */
   uint32_t scope_row, scope_instance, depth;
-  bool nested; /* within an instance of their own row */
+  bool nested;  /* within an instance of their own row */
+  bool borrows; /* the path's tail is kept by the parent's own batch.  Written by the parent's thread, and by the thread
+                   that releases the last reference */
   uint64_t region, code;
   struct clock at; /* the parent's clock at the first of them */
 };
@@ -84,7 +86,7 @@ static inline uint32_t task_new(struct thread_state *t, struct task **made)
   enum { NOW = offsetof(struct task, now), SCOPE = offsetof(struct task, scope), END = offsetof(struct task, depend) };
   __builtin_memset((char *)task + sizeof task->pool, 0, NOW - sizeof task->pool);
   __builtin_memset((char *)task + SCOPE, 0, END - SCOPE);
-  task->refs = 1;
+  task->refs = task->own_refs = TASK_REFS;
   return index;
 }
 
@@ -107,20 +109,29 @@ static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t r
       __atomic_sub_fetch(&batch->refs, refs, __ATOMIC_ACQ_REL) > 0)
     return 0;
   uint32_t parent = batch->parent;
-  clock_clear(t, &batch->at);
+  if (!batch->borrows)
+    critical_path_drop(t, &batch->at.path);
   directive_leave(t, batch->outer_instance);
   pool_put(&batches, &span_of(t)->free_batches, index);
   return parent;
+}
+
+/* Most joins of tasks stay zero. */
+static inline void clear_join(struct thread_state *t, struct join *join)
+{
+  if (join->latest.burdened | join->name | join->within)
+    join_clear(t, join);
 }
 
 /* Frees what the task holds, and zeroes the fields that must be zero in a free item. */
 static void task_clear(struct thread_state *t, struct task *task)
 {
   critical_path_drop(t, &task->now.path);
-  join_clear(t, &task->children.join);
+  clear_join(t, &task->children.join);
   task->children.holders = 0;
-  clock_clear(t, &task->earlier);
-  join_clear(t, &task->fulfilled);
+  if (task->earlier.burdened)
+    clock_clear(t, &task->earlier);
+  clear_join(t, &task->fulfilled);
   if (task->flags & TASK_HAD_LOOP) {
     clock_clear(t, &task->loop_entry);
     clock_clear(t, &task->loop_end);
@@ -131,18 +142,26 @@ static void task_clear(struct thread_state *t, struct task *task)
   }
 }
 
-void explicit_task_unref(struct thread_state *t, uint32_t index)
+/* Releases references to a task; the last one frees it. */
+static void release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   while (index) {
     struct task *task = graph_task(index);
-    RT_ASSERT(__atomic_load_n(&task->refs, __ATOMIC_RELAXED) > 0);
-    if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) > 1 && __atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL) > 0)
+    RT_ASSERT(refs && __atomic_load_n(&task->refs, __ATOMIC_RELAXED) >= refs);
+    if (__atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) != refs &&
+        __atomic_sub_fetch(&task->refs, refs, __ATOMIC_ACQ_REL) > 0)
       return;
     task_clear(t, task);
     uint32_t batch = task->batch;
     pool_put(&graph_tasks, &span_of(t)->free_tasks, index);
     index = batch ? batch_release(t, batch, 1) : 0;
+    refs = 1;
   }
+}
+
+void explicit_task_unref(struct thread_state *t, uint32_t index)
+{
+  release(t, index, graph_task(index)->own_refs);
 }
 
 /* ---- creation ---- */
@@ -158,12 +177,25 @@ static bool fits(const struct task_batch *batch, const struct task *parent, uint
          clock_moved_on(&batch->at, &parent->now) && parent->now.base - batch->at.base < 1ull << MOVED_BITS;
 }
 
+/* A batch that outlives its parent needs a reference of its own to the path. */
+static void close_batch(struct thread_state *t, struct task *parent, struct open_batch *open)
+{
+  struct task_batch *batch = open->at;
+  if (!batch)
+    return;
+  if (batch->borrows && __atomic_load_n(&batch->refs, __ATOMIC_ACQUIRE) != open->refs) {
+    if (batch->at.path.tail)
+      critical_path_share_tail(t, batch->at.path.tail);
+    batch->borrows = false;
+  }
+  parent->own_refs += batch_release(t, open->index, open->refs) != 0;
+  open->at = NULL;
+}
+
 void explicit_task_close(struct thread_state *t, struct task *parent)
 {
-  uint32_t index = parent->open_batch, released = index ? batch_release(t, index, parent->open_batch_refs) : 0;
-  parent->open_batch = parent->open_batch_refs = 0;
-  if (released)
-    explicit_task_unref(t, released);
+  close_batch(t, parent, &parent->open[0]);
+  close_batch(t, parent, &parent->open[1]);
 }
 
 /* The row of a new task; flags: OMPT's.  OMPT reports a taskwait with dependences as a task, which never runs:
@@ -176,20 +208,23 @@ static uint32_t row_of(struct thread_state *t, const struct task *parent, int fl
   return directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
 }
 
-static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_t kind, int flags, const void *code,
-                          uint32_t creation_context)
+/* Opens a batch; the older one of two is closed.  NULL without memory. */
+static struct open_batch *batch_new(struct thread_state *t, struct task *parent, uint32_t kind, int flags,
+                                    const void *code, uint32_t creation_context)
 {
-  struct task *parent = graph_task(parent_index);
-  uint32_t index = pool_get(&batches, &span_of(t)->free_batches);
-  explicit_task_close(t, parent);
+  void *item;
+  uint32_t index = pool_take(&batches, &span_of(t)->free_batches, &item);
+  close_batch(t, parent, &parent->open[1]);
+  parent->open[1] = parent->open[0];
+  parent->open[0].at = NULL;
   if (!index)
-    return 0;
-  struct task_batch *batch = at(index);
+    return NULL;
+  struct task_batch *batch = item;
   critical_path_make_room(t, &parent->now.path);
   uint32_t row = row_of(t, parent, flags, code);
   uint32_t outer = directive_share(t, graph_instance(t, parent));
   batch->refs = BATCH_REFS; /* one by one: a cleared structure costs as much as the rest */
-  batch->parent = parent_index;
+  batch->parent = span_of(t)->task;
   batch->group = parent->group;
   batch->interval = parent->interval;
   batch->flags = kind;
@@ -204,12 +239,27 @@ static uint32_t batch_new(struct thread_state *t, uint32_t parent_index, uint32_
   batch->nested = !row || directive_contains(outer, row);
   batch->region = parent->region;
   batch->code = (uint64_t)code;
-  batch->at = clock_copy(t, &parent->now);
-  __atomic_fetch_add(&parent->refs, 1, __ATOMIC_RELAXED);
-  parent->open_batch = index;
-  parent->open_batch_at = batch;
-  parent->open_batch_refs = BATCH_REFS;
-  return index;
+  batch->borrows = parent->now.path.borrowed;
+  batch->at = batch->borrows ? parent->now : clock_copy(t, &parent->now);
+  if (parent->own_refs == 1) { /* one stays with the task until it ends */
+    __atomic_fetch_add(&parent->refs, TASK_REFS, __ATOMIC_RELAXED);
+    parent->own_refs += TASK_REFS;
+  }
+  parent->own_refs--;
+  parent->open[0] = (struct open_batch){batch, index, BATCH_REFS};
+  return &parent->open[0];
+}
+
+/* The open batch that the next child can belong to; NULL: none. */
+static inline struct open_batch *fitting_batch(struct task *parent, uint32_t kind, const void *code,
+                                               uint32_t creation_context, uint32_t thread)
+{
+  for (int i = 0; i < 2; i++) {
+    struct open_batch *open = &parent->open[i];
+    if (open->at && fits(open->at, parent, kind, code, creation_context, thread))
+      return open;
+  }
+  return NULL;
 }
 
 static uint32_t task_flags(const struct thread_state *t, const struct task *parent, int flags, bool serial)
@@ -303,18 +353,19 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
     graph_fragment_begin_after(t, moment);
     return word;
   }
-  uint32_t kind = task_flags(t, parent, flags, serial), index = parent->open_batch;
-  if (!index || !fits(parent->open_batch_at, parent, kind, code, creation_context, t->index))
-    index = batch_new(t, parent_index, kind, flags, code, creation_context);
-  if (index) {
-    struct task_batch *batch = parent->open_batch_at;
-    if (parent->open_batch_refs == 1) { /* one reference stays with the parent */
+  uint32_t kind = task_flags(t, parent, flags, serial);
+  struct open_batch *open = fitting_batch(parent, kind, code, creation_context, t->index);
+  if (!open)
+    open = batch_new(t, parent, kind, flags, code, creation_context);
+  if (open) {
+    struct task_batch *batch = open->at;
+    if (open->refs == 1) { /* one reference stays with the parent */
       __atomic_fetch_add(&batch->refs, BATCH_REFS, __ATOMIC_RELAXED);
-      parent->open_batch_refs += BATCH_REFS;
+      open->refs += BATCH_REFS;
     }
-    parent->open_batch_refs--;
+    open->refs--;
     *row = batch->row;
-    word = word_of(t, index, parent->now.base - batch->at.base, flags);
+    word = word_of(t, open->index, parent->now.base - batch->at.base, flags);
   } else {
     rt_lost(t, FORMAT_LOST_GRAPH);
     word = rt_task_word(0);
@@ -516,7 +567,7 @@ static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_
 
 void explicit_task_chunk(struct thread_state *t, struct task *parent)
 {
-  if (!parent->open_batch)
+  if (!parent->open[0].at && !parent->open[1].at)
     return;
   explicit_task_close(t, parent);
   struct join *join = &parent->children.join;
@@ -591,9 +642,7 @@ static void reported(struct thread_state *t, struct unreported_ends unreported, 
     directive_ended(t, batch->row, unreported.count, unreported.work, unreported.span);
   directive_work(t, batch->outer_instance, unreported.work, latest->base);
   critical_path_drop(t, &latest->path);
-  uint32_t parent = batch_release(t, unreported.batch, unreported.refs);
-  if (parent)
-    explicit_task_unref(t, parent);
+  release(t, batch_release(t, unreported.batch, unreported.refs), 1);
 }
 
 /* The thread's next ends belong to that batch (0: none yet): reports those of another one. */
@@ -645,8 +694,8 @@ static void end_task(struct thread_state *t, uint32_t index)
 /* Has the task done nothing but work? */
 static bool is_plain(const struct task *task)
 {
-  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == 1 && !task->open_batch && !task->scopes_open &&
-         !task->scope.instance && !task->depend.end && !task->fulfilled.latest.burdened &&
+  return __atomic_load_n(&task->refs, __ATOMIC_ACQUIRE) == task->own_refs && !task->open[0].at && !task->open[1].at &&
+         !task->scopes_open && !task->scope.instance && !task->depend.end && !task->fulfilled.latest.burdened &&
          !(task->flags & (TASK_SERIAL | TASK_HAD_LOOP));
 }
 
@@ -667,10 +716,57 @@ static inline void keep_end(struct thread_state *t, struct task *task)
     reported(t, unreported, &latest);
 }
 
-static inline void end(struct thread_state *t, uint32_t index, struct task *task)
+/* Adds what an ended task has done to its instance, or to its row and the instance around it. */
+static void count_end(struct thread_state *t, struct task *task)
+{
+  const struct task_batch *batch = at(task->batch);
+  const struct scope *scope = &task->scope;
+  while (task->scopes_open)
+    graph_construct_end(t, task);
+  if (scope->instance) {
+    directive_work(t, scope->instance, scope->pending, task->now.base);
+    directive_leave(t, scope->instance);
+    return;
+  }
+  if (!batch->nested)
+    directive_ended(t, batch->row, 1, scope->pending, graph_own_span(scope->pending, scope->begin, task->now.base));
+  directive_work(t, batch->outer_instance, scope->pending, task->now.base);
+}
+
+/* The parent gets the task's reference to their batch back. */
+static void return_to_parent(struct thread_state *t, struct task *parent, uint32_t batch)
+{
+  for (int i = 0; i < 2; i++)
+    if (parent->open[i].at && parent->open[i].index == batch) {
+      parent->open[i].refs++;
+      return;
+    }
+  parent->own_refs += batch_release(t, batch, 1) != 0;
+}
+
+/* The ended task's parent, if the thread goes on with it, and it waits for the task; otherwise NULL. */
+static inline struct task *waiting_parent(const struct task *task, uint32_t next)
+{
+  struct task *parent = next && next == task->parent && !(task->flags & TASK_SERIAL) ? graph_task(next) : NULL;
+  return parent && parent->flags & TASK_JOINS ? parent : NULL;
+}
+
+/* The same without the slot, for the thread that runs the waiting parent. */
+static void end_to_parent(struct thread_state *t, uint32_t index, struct task *task, struct task *parent)
+{
+  explicit_task_close(t, task);
+  clock_raise(t, &parent->now, &task->now);
+  count_end(t, task);
+  return_to_parent(t, parent, task->batch);
+  task->batch = 0;
+  explicit_task_unref(t, index);
+}
+
+static inline void end(struct thread_state *t, uint32_t index, struct task *task, uint32_t next)
 {
   struct span_thread *span = span_of(t);
-  if (is_plain(task)) {
+  struct task *parent = waiting_parent(task, next);
+  if (!parent && is_plain(task)) {
     graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
     keep_end(t, task);
     span->unreported.refs++;
@@ -687,14 +783,18 @@ static inline void end(struct thread_state *t, uint32_t index, struct task *task
   graph_log_task_op(t, GRAPHLOG_TASK_END, task->name);
   if (task->flags & TASK_SERIAL)
     clock_set(t, &graph_task(task->parent)->now, &task->now);
+  if (parent) {
+    end_to_parent(t, index, task, parent);
+    return;
+  }
   keep_end(t, task);
   end_scopes(t, task);
   end_task(t, index);
 }
 
-void explicit_task_end(struct thread_state *t, uint32_t index)
+void explicit_task_end(struct thread_state *t, uint32_t index, uint32_t next)
 {
-  end(t, index, graph_task(index));
+  end(t, index, graph_task(index), next);
 }
 
 void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
@@ -704,7 +804,7 @@ void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint
   uint32_t index = next ? rt_task_index(next->value) : 0;
   span->running_data = NULL;
   span->task_ended = moment;
-  end(t, span->task, span->running);
+  end(t, span->task, span->running, index);
   span->task = index;
   if (index == span->previous_task)
     span->running = span->previous_running;

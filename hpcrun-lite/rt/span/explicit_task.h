@@ -9,10 +9,11 @@
  * task, from its own free items.
  *
  * - The end of a task must reach its parent's join, and the join of its taskgroup or of the region's barrier interval.
- * The thread keeps the latest end of the tasks of one batch in its own end slot and sets its bit in these lazy joins
- * (struct lazy_join).  A thread that waits collects the slots of all threads whose bit is set.  The owner of a slot
- * reports it only when it ends a task of another batch, or waits at a barrier.  So threads that run tasks of one parent
- * do not write to the same memory. */
+ * If the thread goes on with the parent, which waits for its children in a taskwait, the parent's clock is raised at
+ * once: the other joins follow from the parent's end, or are taken by it.  Otherwise the thread keeps the latest end of
+ * the tasks of one batch in its own end slot and sets its bit in these lazy joins (struct lazy_join).  A thread that
+ * waits collects the slots of all threads whose bit is set.  The owner of a slot reports it only when it ends a task of
+ * another batch, or waits at a barrier.  So threads that run tasks of one parent do not write to the same memory. */
 #ifndef HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 #define HPCRUN_LITE_RT_SPAN_EXPLICIT_TASK_H
 
@@ -87,11 +88,11 @@ uint32_t explicit_task_creation_context(uint64_t word);
 /* The task goes on to another chunk of a loop: a taskwait in it does not wait for the children of earlier chunks. */
 void explicit_task_chunk(struct thread_state *t, struct task *parent);
 
-/* Closes the task's open batch: its next child needs a new one. */
+/* Closes the task's open batches: its next child needs a new one. */
 void explicit_task_close(struct thread_state *t, struct task *parent);
 
-/* The task has ended, and its clock is final. */
-void explicit_task_end(struct thread_state *t, uint32_t index);
+/* The task has ended, and its clock is final.  The thread goes on with task `next`; 0: not known. */
+void explicit_task_end(struct thread_state *t, uint32_t index, uint32_t next);
 
 /* The task has ended, and no join waits for it. */
 void explicit_task_drop(struct thread_state *t, uint32_t index);
@@ -105,8 +106,8 @@ void explicit_task_join_children(struct thread_state *t, struct clock *clock, ui
 void explicit_task_join_group(struct thread_state *t, struct clock *clock, uint32_t group);
 void explicit_task_join_interval(struct thread_state *t, struct clock *clock, uint64_t region, uint32_t interval);
 
-/* A new struct task, all zero except for the pool's part, with one reference (0 without memory); and the release of a
- * reference. */
+/* A new struct task, all zero except for the pool's part and the references (0 without memory); and their release by
+ * the thread that runs the task. */
 uint32_t explicit_task_new(struct thread_state *t);
 void explicit_task_unref(struct thread_state *t, uint32_t index);
 

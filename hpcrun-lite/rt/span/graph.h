@@ -26,6 +26,7 @@ enum task_flag {
   TASK_HAD_LOOP = 128, /* has encountered one: loop_entry, loop_end and doacross are in use */
   TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
   TASK_EARLY = 512,    /* begun by a call of the program to the tool, before the runtime has begun it */
+  TASK_JOINS = 4096,   /* waits for all of its children, in a taskwait */
   TASK_MOVED = 2048,   /* in its loop, a chunk's own chain began later than the loop */
   TASK_DIRECT = 1024   /* its code is in the function that creates it, which the runtime does not call */
 };
@@ -46,13 +47,21 @@ struct lazy_join {
   struct join join;
 };
 
+/* A batch of children that the next child of their parent may belong to: see span/explicit_task.c. */
+struct open_batch {
+  struct task_batch *at; /* NULL: none */
+  uint32_t index, refs;  /* refs: references to it in reserve */
+};
+
 /* Writer: the thread that runs the task, and before it the thread that made the structure; the OpenMP runtime
  * synchronises when it hands a task to another thread.  Other threads use `refs` (atomic; a load of 1 and a fall to 0
  * acquire), `children` and `earlier` (under the lock of children.join), `fulfilled` (a join), and fields of a waiting
  * task that do not change. */
 struct task {
   struct pool_item pool;
-  uint32_t refs; /* one until the task ends, and one for each batch of its children */
+  uint32_t refs; /* own_refs until the task ends, and one for each batch of its children */
+  uint32_t
+      own_refs; /* those that the task's thread has in reserve for batches, which need no locked instruction then */
   uint32_t flags;
   uint32_t batch, parent, group, interval;
   uint32_t creator_thread;
@@ -61,16 +70,14 @@ struct task {
   uint64_t name;                             /* in the graph log */
   uint32_t outer_instance, creation_context; /* in which the task was created; the batch holds it */
   struct clock now;
-  struct scope scope;               /* the innermost one */
-  uint32_t open_batch;              /* batch that the next child may belong to */
-  uint32_t open_batch_refs;         /* references to it in reserve */
-  struct task_batch *open_batch_at; /* the same batch, by address */
-  uint32_t constructs;              /* worksharing constructs encountered */
-  uint32_t singles;                 /* single constructs encountered */
-  uint32_t chunk;                   /* chunks that have created children */
-  uint32_t ordered;                 /* number of its last ordered region in the loop */
-  uint32_t dependent_wait;          /* task that stands for its taskwait with dependences */
-  uint64_t undeferred_code;         /* where it creates an undeferred task, for whose dependences it waits; 0: none */
+  struct scope scope;        /* the innermost one */
+  struct open_batch open[2]; /* the newer one first: most tasks create their children at two places at most */
+  uint32_t constructs;       /* worksharing constructs encountered */
+  uint32_t singles;          /* single constructs encountered */
+  uint32_t chunk;            /* chunks that have created children */
+  uint32_t ordered;          /* number of its last ordered region in the loop */
+  uint32_t dependent_wait;   /* task that stands for its taskwait with dependences */
+  uint64_t undeferred_code;  /* where it creates an undeferred task, for whose dependences it waits; 0: none */
   uint32_t scopes_open;
   uint16_t loop_slot, loop_depth; /* open loop: its place in the team + 1, and the depth of its scope */
   /* zero in free items, up to `fulfilled` */

@@ -362,7 +362,7 @@ static uint32_t other_schedule(struct thread_state *t, uint32_t prior, int statu
     if (span_of(t)->running)
       fulfil(t, task);
     if (status == ompt_task_late_fulfill)
-      explicit_task_end(t, prior);
+      explicit_task_end(t, prior, 0);
     return span_of(t)->task;
   }
   if (status == ompt_taskwait_complete && next) {
@@ -383,7 +383,7 @@ void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
   if (status == ompt_task_complete || status == ompt_task_cancel) {
     span->task_ended = moment;
     if (prior && !(graph_task(prior)->flags & TASK_IMPLICIT))
-      explicit_task_end(t, prior);
+      explicit_task_end(t, prior, next);
   } else if (status != ompt_task_switch && prior) {
     next = other_schedule(t, prior, status, next);
   }
@@ -403,7 +403,8 @@ static bool is_barrier(int kind)
   return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
 }
 
-void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t moment, const void *code)
+void span_wait_begin(struct thread_state *t, uint32_t index, int kind, bool dependent, uint64_t moment,
+                     const void *code)
 {
   if (!index)
     return;
@@ -425,7 +426,8 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, uint64_t 
   else if (kind == ompt_sync_region_barrier_explicit && span_of(t)->open_region == (uint32_t)task->region)
     directive_count(t, row = directive_row(t, FORMAT_DIRECTIVE_BARRIER, code), 0);
   graph_log_wait(t, GRAPHLOG_WAIT, task->name, kind, row);
-  task->flags |= TASK_WAITING;
+  bool joins = kind == ompt_sync_region_taskwait && !dependent && !(task->flags & TASK_IN_LOOP);
+  task->flags |= joins ? TASK_WAITING | TASK_JOINS : TASK_WAITING;
 }
 
 void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known, uint64_t moment)
@@ -438,7 +440,7 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   if (!known && !team && task->region && is_barrier(kind) && !graph_log_on())
     return; /* what follows is the task's end: it goes on waiting until then */
   team = known ? team : NULL;
-  task->flags &= ~(uint32_t)TASK_WAITING;
+  task->flags &= ~(uint32_t)(TASK_WAITING | TASK_JOINS);
   moment = graph_moment(t, moment);
   graph_log_time(t, moment);
   if (team ||

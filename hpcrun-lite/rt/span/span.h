@@ -61,8 +61,10 @@ void span_team_size(uint64_t region, uint32_t threads);
 /* Events of tasks, waits and taskgroups.  moment: the time-stamp counter if it was read already, else 0. */
 void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint32_t next, uint64_t moment);
 
-/* Waits of all kinds: barrier, taskwait, taskgroup.  known: the region has not ended yet. */
-void span_wait_begin(struct thread_state *t, uint32_t task, int kind, uint64_t moment, const void *code);
+/* Waits of all kinds: barrier, taskwait, taskgroup.  dependent: a taskwait with dependences.  known: the region has not
+ * ended yet. */
+void span_wait_begin(struct thread_state *t, uint32_t task, int kind, bool dependent, uint64_t moment,
+                     const void *code);
 void span_wait_end(struct thread_state *t, uint32_t task, int kind, bool known, uint64_t moment);
 /* Returns the row. */
 uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
