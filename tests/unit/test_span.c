@@ -1,8 +1,9 @@
-/* RT: pools of records, critical paths, joins, dependences, instances of constructs. */
+/* RT: pools of records, critical paths, joins, barriers, dependences, instances of constructs. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/span/barrier.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/span/depend.h"
 #include "hpcrun-lite/rt/span/doacross.h"
@@ -195,6 +196,76 @@ static uint64_t run_child(struct depend *parent, uint64_t clock, uint64_t work, 
   now.burdened += work;
   depend_end(one, &child, &now, 0);
   return now.base;
+}
+
+/* Begins a region without a creator's task; returns its handle. */
+static uint64_t open_region(struct thread_state *t)
+{
+  uint64_t region = region_begin(t, 0);
+  span_parallel_begin(t, 0, region, 0, &states, 0, 0);
+  return region;
+}
+
+/* An implicit task in that region whose clock is at `base`; `work` of it is its own. */
+static struct task *implicit_task(struct thread_state *t, uint64_t region, uint64_t base, uint64_t work)
+{
+  struct task *task = graph_task(explicit_task_new(t));
+  task->flags = TASK_IMPLICIT | TASK_STARTED;
+  task->region = region;
+  task->now = (struct clock){.base = base, .burdened = base, .path.items[0] = {1, base}};
+  task->scope.pending = work;
+  return task;
+}
+
+static void arrivals_are_written_to_lines_of_the_thread(void **state)
+{
+  (void)state;
+  uint64_t region = open_region(one);
+  struct team *team = graph_team(region), before;
+  struct task *tasks[] = {implicit_task(one, region, 10, 10), implicit_task(two, region, 30, 25)};
+  struct clock clock = {0}, end = {0};
+  barrier_arrive(one, tasks[0], team); /* from now on the team knows its threads */
+  barrier_arrive(two, tasks[1], team);
+  memcpy(&before, team, sizeof before);
+  for (int i = 0; i < 2; i++) {
+    barrier_join(i ? two : one, &tasks[i]->now, team, region, 0);
+    assert_int_equal(tasks[i]->now.base, 30);
+    tasks[i]->interval++;
+    tasks[i]->now.base = tasks[i]->now.burdened = tasks[i]->now.path.items[0].amount = i ? 40 : 50;
+    tasks[i]->scope.pending = i ? 10 : 20;
+    barrier_arrive(i ? two : one, tasks[i], team);
+  }
+  barrier_join(one, &clock, team, region, 0);
+  assert_int_equal(clock.base, 30);
+  barrier_join(one, &clock, team, region, 1);
+  assert_int_equal(clock.base, 50);
+  assert_int_equal(clock.path.items[0].amount, 50);
+  assert_memory_equal(&before, team, sizeof before);
+  assert_int_equal(barrier_close(one, &end, team, region), 10 + 25 + 10 + 20);
+  assert_int_equal(end.base, 50);
+  assert_int_equal(barrier_close(one, NULL, team, region), 0);
+}
+
+static void an_arrival_is_left_behind_in_an_open_region(void **state)
+{
+  (void)state;
+  uint64_t outer = open_region(one), inner = open_region(two);
+  struct team *team = graph_team(outer);
+  struct clock clock = {0}, end = {0};
+  barrier_arrive(two, implicit_task(two, outer, 70, 60), team);
+  barrier_arrive(two, implicit_task(two, inner, 90, 5), graph_team(inner));
+  barrier_join(one, &clock, team, outer, 0);
+  assert_int_equal(clock.base, 70);
+  assert_int_equal(barrier_close(one, &end, team, outer), 60);
+  assert_int_equal(end.base, 70);
+  assert_int_equal(barrier_close(two, &end, graph_team(inner), inner), 5);
+  assert_int_equal(end.base, 90);
+
+  barrier_arrive(two, implicit_task(two, outer, 80, 1), team); /* late: the region has ended */
+  team->handle = 0;
+  barrier_arrive(two, implicit_task(two, inner, 95, 1), graph_team(inner));
+  assert_int_equal(team->intervals[0].work, 0);
+  assert_int_equal(team->intervals[0].ends.join.latest.base, 0);
 }
 
 static void count_item(struct thread_state *t, uint32_t item, void *context)
@@ -407,6 +478,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(shared_tails_do_not_change, setup),
       cmocka_unit_test_setup(dropped_segments_are_reused, setup),
       cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),
+      cmocka_unit_test_setup(arrivals_are_written_to_lines_of_the_thread, setup),
+      cmocka_unit_test_setup(an_arrival_is_left_behind_in_an_open_region, setup),
       cmocka_unit_test_setup(dependences_of_all_kinds, setup),
       cmocka_unit_test_setup(a_map_finds_every_key, setup),
       cmocka_unit_test_setup(names_are_forgotten, setup),

@@ -17,22 +17,16 @@ void clock_lock_slowly(uint32_t *lock)
 
 void clock_set(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
-  struct clock copy = clock_copy(t, other);
-  critical_path_drop(t, &clock->path);
-  *clock = copy;
+  critical_path_set(t, &clock->path, &other->path);
+  __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);
+  __atomic_store_n(&clock->burdened, other->burdened, __ATOMIC_RELAXED);
 }
 
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other)
 {
   RT_ASSERT(clock_is_ordered(clock) && clock_is_ordered(other));
   if (other->base > clock->base) {
-    if (other->path.tail == clock->path.tail) {
-      clock_take_items(clock, other);
-    } else {
-      struct critical_path path = critical_path_copy(t, &other->path);
-      critical_path_drop(t, &clock->path);
-      clock->path = path;
-    }
+    critical_path_set(t, &clock->path, &other->path);
     __atomic_store_n(&clock->base, other->base, __ATOMIC_RELAXED);
   }
   if (other->burdened > clock->burdened)

@@ -82,6 +82,20 @@ static inline void critical_path_drop(struct thread_state *t, struct critical_pa
     critical_path_drop_tail(t, path->tail);
 }
 
+/* Makes the path a copy of another one.  Mostly both have the same list: then the reference stays. */
+static inline void critical_path_set(struct thread_state *t, struct critical_path *path,
+                                     const struct critical_path *other)
+{
+  if (__builtin_expect(path->tail != other->tail || path->borrowed, 0)) {
+    struct critical_path copy = critical_path_copy(t, other);
+    critical_path_drop(t, path);
+    *path = copy;
+    return;
+  }
+  for (int i = 0; i < CRITICAL_PATH_ITEMS; i++)
+    path->items[i] = other->items[i];
+}
+
 /* Iterates over all items.  Set place->path and zero the rest before the first call.  Returns NULL after the last item.
  */
 struct critical_path_cursor {

@@ -105,16 +105,16 @@ struct shared_construct {
   struct doacross doacross;
 } __attribute__((aligned(64)));
 
-/* The time between two barriers of a region. */
+/* The time between two barriers of a region: what its threads' slots do not hold (span/barrier.h). */
 struct barrier_interval {
   uint64_t work; /* of implicit tasks, under the lock of ends.join */
   struct lazy_join ends;
 } __attribute__((aligned(64)));
 
 /* A region's team.  The region's creator writes it before its threads begin and after they have ended, except:
- * `instance`, under the lock; `size` and `loops_met`, which all threads write with the same value, relaxed; `intervals`
- * and `loops` (see there).  The creator stores `handle` with release when the rest is written; a thread that asks
- * whether the region is open loads it with acquire. */
+ * `instance`, under the lock; `size` and `loops_met`, which all threads write with the same value, relaxed; `members`,
+ * atomically; `intervals` and `loops` (see there).  The creator stores `handle` with release when the rest is written;
+ * a thread that asks whether the region is open loads it with acquire. */
 struct team {
   /* The first cache line is what threads need at their start.  start: the creator's clock with the costs of the fork.
    */
@@ -124,10 +124,11 @@ struct team {
   uint32_t creator, row, size;
   uint32_t lock, instance; /* the instance is made, under the lock, when a task or construct needs it */
   bool loops_met;
+  uint64_t members; /* bits of threads that have been in a region of this team: see span/barrier.c */
   const void *code;
-  uint64_t name;  /* in the graph log */
   uint64_t begun; /* ticks at its start, and its place: see construct/construct.h */
   uint32_t construct_owner, construct_record, construct_kind, construct_row; /* row 0: not set */
+  uint64_t name;                                                             /* in the graph log */
   struct barrier_interval intervals[2]; /* by parity, since threads may be one interval apart */
   struct shared_construct loops[SHARED_LOOPS];
 };

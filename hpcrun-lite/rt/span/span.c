@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/span/span.h"
 
 #include "hpcrun-lite/rt/filter/time_filter.h"
+#include "hpcrun-lite/rt/span/barrier.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/governor.h"
 #include "hpcrun-lite/rt/span/key_map.h"
@@ -48,18 +49,6 @@ static void implicit_release(struct thread_state *t, uint32_t index)
   close_scopes(t, task);
   explicit_task_close(t, task);
   explicit_task_unref(t, index);
-}
-
-/* Offers the clock of an implicit task, and its work, to all threads that leave the barrier. */
-static void interval_offer(struct thread_state *t, struct task *task, struct team *team)
-{
-  struct barrier_interval *interval = &team->intervals[task->interval & 1];
-  struct scope *own = task->scopes_open ? &task->around[0] : &task->scope;
-  clock_lock(&interval->ends.join.lock);
-  interval->work += own->pending;
-  own->pending = 0;
-  clock_raise(t, &interval->ends.join.latest, &task->now);
-  clock_unlock(&interval->ends.join.lock);
 }
 
 /* ---- threads of the program ---- */
@@ -205,7 +194,7 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
     worksharing_close(t, task);
     close_scopes(t, task);
     if (!nothing || task->scope.pending) /* otherwise offered at the barrier */
-      interval_offer(t, task, team);
+      barrier_arrive(t, task, team);
   }
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
@@ -230,10 +219,7 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
     return;
   }
   struct team *team = graph_team(region);
-  for (int i = 0; i < 2; i++) { /* a late worker of the previous region may have reported */
-    team->intervals[i].work = team->intervals[i].ends.holders = 0;
-    join_clear(t, &team->intervals[i].ends.join);
-  }
+  barrier_clear(t, team);
   uint32_t row =
       directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
   if (team->creator != creator || team->row != row || team->code != code) {
@@ -305,7 +291,6 @@ static void region_count(struct thread_state *t, struct team *team, uint64_t wor
 void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
-  uint64_t work = 0;
   moment = graph_moment(t, moment);
   graph_fragment_end_at(t, moment);
   struct team *team = graph_open_team(region);
@@ -314,14 +299,7 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
     return;
   }
   struct task *creator = team->creator ? graph_task(team->creator) : NULL;
-  for (uint32_t i = 0; i < 2; i++) {
-    struct barrier_interval *interval = &team->intervals[i];
-    if (creator)
-      explicit_task_join_interval(t, &creator->now, region, i);
-    work += interval->work;
-    interval->work = interval->ends.holders = 0;
-    join_clear(t, &interval->ends.join);
-  }
+  uint64_t work = barrier_close(t, creator ? &creator->now : NULL, team, region);
   for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
     if (team->loops[i].number && creator)
       graph_loop_end(t, creator, &team->loops[i]);
@@ -418,7 +396,7 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, bool depe
     explicit_task_close(t, task); /* what it creates next belongs to another interval */
     explicit_task_report(t);
     if (team)
-      interval_offer(t, task, team);
+      barrier_arrive(t, task, team);
   }
   uint32_t row = 0;
   if (kind == ompt_sync_region_taskwait && !task->undeferred_code)
@@ -451,7 +429,7 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   else if (kind == ompt_sync_region_taskgroup && task->group)
     explicit_task_join_group(t, &task->now, task->group);
   else if (is_barrier(kind) && team) {
-    explicit_task_join_interval(t, &task->now, task->region, task->interval);
+    barrier_join(t, &task->now, team, task->region, task->interval);
     task->interval++;
   }
   if ((kind == ompt_sync_region_taskwait && !(task->flags & TASK_IN_LOOP)) || (is_barrier(kind) && team))
@@ -542,12 +520,13 @@ void span_start(void)
   key_map_start();
   depend_start();
   doacross_start();
+  barrier_start();
   explicit_task_start();
 }
 
 void span_start_thread(struct thread_state *t)
 {
-  if (!explicit_task_start_thread(t)) { /* the thread has no part in the graph */
+  if (!barrier_start_thread(t) || !explicit_task_start_thread(t)) { /* the thread has no part in the graph */
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
@@ -640,8 +619,8 @@ void span_offer_open_tasks(struct thread_state *self, struct thread_state *t)
     const struct task *task = graph_task(index);
     struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
     reach_offered(self, task);
-    for (int interval = 0; team && interval < 2; interval++)
-      join_offer(self, &graph_program, &team->intervals[interval].ends.join.latest);
+    if (team)
+      barrier_reach(self, team, task->region);
     index = team ? team->creator : task->parent;
   }
 }
