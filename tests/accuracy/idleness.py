@@ -36,9 +36,10 @@ class Blamed:
         return sum(float(row[column]) for row in self.rows)
 
     def idle_as_its_own_clocks_say(self):
-        """The exact idleness comes from callbacks.  Threads exist for a moment before their first region."""
+        """The exact idleness comes from callbacks.  Threads exist for a moment before their first region, and may lose their
+        cores between two readings of a clock."""
         waited = self.clocks["waited"]
-        tap.timed(abs(self.exact() - waited) < 0.03 * waited + 0.005 * self.threads,
+        tap.timed(abs(self.exact() - waited) < 0.03 * waited + 0.005 * self.threads + 0.1 * self.exact("core_wait_s"),
                   f"{self.what}: {self.exact()}, own clocks {waited}")
 
     def relative(self, function, threads_waiting, threads, share=0.05, below=None):
@@ -137,12 +138,14 @@ def imbalance_by_clang_on_the_oldest_libomp(directory):
 
 @tap.case
 def the_four_categories_are_all_of_the_time(directory):
-    for threads in (2, 4):  # only one works at a time, so any machine has enough cores
+    """With the times in the tool, of waits for a core and of other waits."""
+    for threads in (2, 4):
         run = check_imbalance(directory, "clang", threads)
-        root = run.nodes[0]
+        root, rows = run.nodes[0], run.rows
         total = sum(root.value(f"{column}_incl_s") for column in ("work", "overhead", "lockwait", "idleness"))
-        # The elapsed time without interruptions: that is the CPU time of the thread that works.
-        near(total, threads * 0.8, 0.05, run.what)
+        total += sum(float(row[column]) for row in rows for column in ("tool_s", "core_wait_s", "blocked_s"))
+        elapsed = next(float(row["value"]) for row in run.run.view("summary") if row["item"] == "elapsed")
+        near(total, threads * elapsed, 0.05, run.what)  # threads that do not exist yet count as idle
 
 
 # ---- kinds of waits ----
