@@ -1,15 +1,15 @@
 /* Known CPU times on known paths, for filters.  Prints "NAME seconds".
  *
- * main → serial                                             0.1 s
- * main → left_out → region → kernel                         0.1 s on each thread
- * main → kept → region → kernel                             0.05 s on each thread
- * main → region → wanted → kernel                           0.05 s on each thread
+ * main → serial                                             0.05 s
+ * main → left_out → region → kernel                         0.05 s on each thread
+ * main → kept → region → kernel                             0.025 s on each thread
+ * main → region → wanted → kernel                           0.025 s on each thread
  * main → region → critical, loop and barrier of a few ms
- * main → inlining, into which "inlined" is inlined          0.05 s, and 0.05 s of its own
- * in the user region "solve": kernel                        0.05 s, and kept
- * main → tasks: four tasks, each → task_body                0.025 s
- * With the argument "sleeps" only, in elapsed time: early up to 0.1 s, late from 0.3 to 0.45 s, after from 0.65 to 0.75 s,
- * and asleep between them.
+ * main → inlining, into which "inlined" is inlined          0.025 s, and 0.025 s of its own
+ * in the user region "solve": kernel                        0.025 s, and kept
+ * main → tasks: four tasks, each → task_body                0.0125 s
+ * With the argument "sleeps" only, in elapsed time: early up to 0.1 s, late from 0.3 to 0.45 s, after from 0.65 to 0.75
+ * s, and asleep between them.
  */
 #include <omp.h>
 #include <unistd.h>
@@ -24,18 +24,10 @@ NOINLINE double kernel(double seconds)
 
 static NOINLINE double serial(void)
 {
-  return burn(0.1) + 2;
+  return burn(0.05) + 2;
 }
 
 static NOINLINE double left_out(void)
-{
-  double sum = 0;
-#pragma omp parallel reduction(+ : sum)
-  sum += kernel(0.1);
-  return sum + 1;
-}
-
-NOINLINE double kept(void)
 {
   double sum = 0;
 #pragma omp parallel reduction(+ : sum)
@@ -43,19 +35,27 @@ NOINLINE double kept(void)
   return sum + 1;
 }
 
+NOINLINE double kept(void)
+{
+  double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  sum += kernel(0.025);
+  return sum + 1;
+}
+
 NOINLINE double wanted(void)
 {
-  return kernel(0.05) + 3;
+  return kernel(0.025) + 3;
 }
 
 static inline __attribute__((always_inline)) double inlined(void)
 {
-  return burn(0.05) + 1;
+  return burn(0.025) + 1;
 }
 
 NOINLINE double inlining(void)
 {
-  return burn(0.05) + inlined();
+  return burn(0.025) + inlined();
 }
 
 NOINLINE double constructs(void)
@@ -66,14 +66,14 @@ NOINLINE double constructs(void)
   {
     for (int i = 0; i < 5; i++) {
 #pragma omp critical // first
-      shared += burn(0.004);
+      shared += burn(0.002);
     }
 #pragma omp barrier
 #pragma omp for schedule(dynamic, 1)
     for (int i = 0; i < 10; i++)
-      burn(0.002);
+      burn(0.001);
 #pragma omp critical // second
-    shared += burn(0.001);
+    shared += burn(0.0005);
   }
   return sum + shared;
 }
@@ -81,14 +81,14 @@ NOINLINE double constructs(void)
 NOINLINE double solve(void)
 {
   hpcrun_lite_region_begin("solve");
-  double sum = kernel(0.05) + kept();
+  double sum = kernel(0.025) + kept();
   hpcrun_lite_region_end();
   return sum;
 }
 
 NOINLINE double task_body(void)
 {
-  return burn(0.025) + 4;
+  return burn(0.0125) + 4;
 }
 
 NOINLINE void tasks(void)
