@@ -34,12 +34,15 @@ def charged(value, waited, what, period=PERIOD, late=0.0):
 
 
 def charged_both(nodes, own, long, short, what, clock="cpu", period=PERIOD, late=True):
+    """By CPU time, waits in which a thread had no processor are charged where others were sampled, or nowhere: so a
+    function has at least the CPU time of its waits, and at most the elapsed time of all.  These are nearly equal where a
+    waiting thread has a core."""
+    elapsed = own["long_wall"] + own["short_wall"]
     for which, function in (("long", long), ("short", short)):
-        charged(lockwait_of(nodes, function), own[f"{which}_{clock}"], f"{what}: {function}", period,
-                late * own[f"{which}_delay"])
-    # The sum is elapsed time, which is longer than CPU time where threads waited for a processor.
-    everything = nodes[0].value("lockwait_incl_s")
-    sampled, elapsed = (own[f"long_{kind}"] + own[f"short_{kind}"] for kind in (clock, "wall"))
+        value, sampled = lockwait_of(nodes, function), own[f"{which}_{clock}"]
+        expected = min(max(value, sampled), elapsed) if clock == "cpu" else sampled
+        charged(value, expected, f"{what}: {function}", period, late * own[f"{which}_delay"])
+    everything, sampled = nodes[0].value("lockwait_incl_s"), own[f"long_{clock}"] + own[f"short_{clock}"]
     charged(everything, min(max(everything, sampled), elapsed), f"{what}: all", period)
 
 
@@ -149,8 +152,9 @@ def idleness_of_waiting_threads_is_charged_to_the_holder(directory):
         if waited > 0.05:  # 100 samples
             near(inherited / waited, 0.5, 0.05, "idleness charged with the lock wait")
         work, caused = work_of(nodes, "hold_lock_long"), idleness_of(nodes, "hold_lock_long") - inherited
-        near(work, 0.24, 0.05, "held")
-        near(caused / work, 0.5, 0.05, "idleness of the holder itself")
+        if clock == "cpu":  # elapsed time is longer where others have the core
+            near(work, 0.24, 0.05, "held")
+        near(caused / work, 0.5, 0.1, "idleness of the holder itself")
 
 
 @tap.case
