@@ -26,6 +26,7 @@
 #define FORMAT_PART_SUFFIX ".part"                       /* packed, but not complete yet */
 #define FORMAT_FLUSH_SUFFIX ".flush"                     /* work and span as of the last flush, beside .live */
 #define FORMAT_LAUNCH_MARKER "launch"                    /* the file that the launcher makes in its directory */
+#define FORMAT_DEBUG_DATA_NAME "debug-data"              /* the file in which hpcprof-lite keeps what it has read */
 #define FORMAT_SNAPSHOT_MARKER "snapshot"                /* a file in a directory that was copied while processes ran */
 #define FORMAT_SNAPSHOT_TITLE "hpcrun-lite snapshot on " /* how it begins */
 #define FORMAT_GRAPH_SUFFIX ".graph"                     /* of the graph log */
@@ -65,9 +66,10 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(INDEX, "index", uint8_t)            /* bytes: a part of the index of a trace; owner 0: struct format_index */      \
   T(MARKS, "marks", struct format_mark) /* what the program marked, in the order of time */                            \
   T(USER_COUNTS, "user counts", struct format_user_count) /* a thread's sums of the program's counters */              \
-  T(COUNTS, "counts", uint64_t)       /* a record is uint64_t[2 * number of counters + 1]: counts of a record of       \
-                                  FORMAT_CONSTRUCTS, see doc/format.md */                                              \
-  T(CODE, "code", struct format_code) /* checksums of code of modules without a build id */
+  T(COUNTS, "counts", uint64_t)        /* a record is uint64_t[2 * number of counters + 1]: counts of a record of      \
+                                   FORMAT_CONSTRUCTS, see doc/format.md */                                             \
+  T(CODE, "code", struct format_code)  /* checksums of code of modules without a build id */                           \
+  T(DEBUG_DATA, "debug data", uint8_t) /* bytes: what was read of debug data (common/symbols/debug_store.h) */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "common/symbols/debug_store.h"
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_debuginfod.h"
 #include "common/symbols/symbols_dwarf.h"
@@ -42,6 +44,7 @@ struct symbols {
   struct symbols_table *table;
   struct symbols_dwarf_source source; /* the sections of DWARF; they belong to the files */
   struct symbols_summary *summary;    /* of the DWARF, NULL if there is none */
+  struct symbols *again;              /* the same files, for their sections; NULL if not needed */
   unsigned flags;
 };
 
@@ -283,22 +286,23 @@ static unsigned flags_of(const struct symbols_summary *summary)
          (flags & SYMBOLS_SUMMARY_FUNCTIONS ? SYMBOLS_HAS_INLINES : 0);
 }
 
-/* Reads the sections of DWARF of the program's own file, or of the separate one if the program has none.  Returns that
- * file, NULL without debug data. */
-static struct symbols_elf *open_sections(struct symbols *symbols, const struct symbols_request *request,
-                                         struct report *report)
+/* The file with the DWARF: the program's own, or the separate one if that has none; NULL without debug data. */
+static struct symbols_elf *file_with_dwarf(const struct symbols *symbols)
 {
-  struct symbols_elf *file = has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
+  return has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
+}
+
+/* Reads the sections of the file with the DWARF.  Returns false with a message if one cannot be read. */
+static bool load_sections(struct symbols *symbols, const struct symbols_request *request, struct symbols_elf *file,
+                          struct report *report)
+{
   const char *name = NULL, *fault = NULL;
-  if (!file)
-    return NULL;
-  open_shared(symbols, file, request, report);
   read_sections(file, symbols->source.sections, &name, &fault);
   read_sections(symbols->shared, symbols->source.shared, &name, &fault);
   if (fault)
     complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path,
              file == symbols->debug ? SEPARATE : "", fault);
-  return symbols->source.sections[SYMBOLS_INFO].size ? file : NULL;
+  return !fault;
 }
 
 /* What is read of the sections for a request. */
@@ -313,15 +317,112 @@ static struct symbols_dwarf_source source_of(const struct symbols *symbols, cons
   return source;
 }
 
+/* ---- what is kept ---- */
+
+enum kept_kind { KEPT_SUMMARY, KEPT_TAIL_CALLS };
+
+/* The key of what was read, which follows from the files as they are now, from the addresses, and from the rules by
+ * which this program reads.  The addresses stand behind it. */
+struct kept_key {
+  uint64_t rules, kind, addresses;
+  struct {
+    uint64_t inode, size, modified_ns, changed_ns;
+  } files[3]; /* zeros: there is none */
+};
+
+enum { KEPT_RULES = 1 }; /* changes where a summary or tail calls of the same files become others */
+
+static uint64_t time_ns(struct timespec time)
+{
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Returns the key for free(), and its size. */
+static struct kept_key *key_of(const struct symbols *symbols, const struct symbols_request *request,
+                               enum kept_kind kind, size_t *size)
+{
+  static const struct stat none;
+  const struct symbols_elf *files[] = {symbols->program, symbols->debug, symbols->shared};
+  size_t bytes = (size_t)request->offset_count * sizeof *request->offsets;
+  *size = sizeof(struct kept_key) + (bytes + 7) / 8 * 8;
+  struct kept_key *key = xcalloc(1, *size);
+  *key = (struct kept_key){.rules = KEPT_RULES, .kind = kind, .addresses = request->offset_count};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    const struct stat *status = files[i] ? symbols_elf_status(files[i]) : &none;
+    key->files[i].inode = status->st_ino;
+    key->files[i].size = (uint64_t)status->st_size;
+    key->files[i].modified_ns = time_ns(status->st_mtim);
+    key->files[i].changed_ns = time_ns(status->st_ctim);
+  }
+  memcpy(key + 1, request->offsets, bytes);
+  return key;
+}
+
+/* Finds what was kept for the request.  False if there is nothing. */
+static bool find_kept(const struct symbols *symbols, const struct symbols_request *request, enum kept_kind kind,
+                      uint8_t **bytes, size_t *size)
+{
+  if (!request->store || !request->offset_count)
+    return false;
+  size_t key_size;
+  struct kept_key *key = key_of(symbols, request, kind, &key_size);
+  bool found = debug_store_find(request->store, key, key_size, bytes, size);
+  free(key);
+  return found;
+}
+
+/* Keeps what was read for the request.  Of split DWARF nothing is kept: it is in files that the key does not have. */
+static void keep(const struct symbols *symbols, const struct symbols_request *request, enum kept_kind kind,
+                 const void *bytes, size_t size)
+{
+  if (!request->store || !request->offset_count || symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_SPLIT)
+    return;
+  size_t key_size;
+  struct kept_key *key = key_of(symbols, request, kind, &key_size);
+  debug_store_add(request->store, key, key_size, bytes, size);
+  free(key);
+}
+
+/* Takes the summary that was kept for the request.  False if there is none. */
+static bool take_kept(struct symbols *symbols, const struct symbols_request *request)
+{
+  uint8_t *bytes;
+  size_t size;
+  if (find_kept(symbols, request, KEPT_SUMMARY, &bytes, &size))
+    symbols->summary = symbols_summary_new(bytes, size);
+  return symbols->summary;
+}
+
+/* ---- reading DWARF ---- */
+
+/* Makes the summary from the file with the DWARF. */
+static enum symbols_dwarf_end summarize(struct symbols *symbols, const struct symbols_request *request,
+                                        struct symbols_elf *file, struct report *report, const char **fault)
+{
+  bool sound = load_sections(symbols, request, file, report);
+  if (!symbols->source.sections[SYMBOLS_INFO].size)
+    return SYMBOLS_DWARF_OK;
+  struct symbols_dwarf_source source = source_of(symbols, request);
+  enum symbols_dwarf_end end = symbols_dwarf_read(&source, &symbols->summary, fault);
+  if (end == SYMBOLS_DWARF_OK && sound) {
+    size_t size;
+    const uint8_t *bytes = symbols_summary_bytes(symbols->summary, &size);
+    keep(symbols, request, KEPT_SUMMARY, bytes, size);
+  }
+  return end;
+}
+
 /* Reads the DWARF. */
 static void open_dwarf(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
-  struct symbols_elf *file = open_sections(symbols, request, report);
+  struct symbols_elf *file = file_with_dwarf(symbols);
   const char *separate = file == symbols->debug ? SEPARATE : "", *fault = NULL;
+  enum symbols_dwarf_end end = SYMBOLS_DWARF_OK;
   if (!file)
     return;
-  struct symbols_dwarf_source source = source_of(symbols, request);
-  enum symbols_dwarf_end end = symbols_dwarf_read(&source, &symbols->summary, &fault);
+  open_shared(symbols, file, request, report);
+  if (!take_kept(symbols, request))
+    end = summarize(symbols, request, file, report, &fault);
   if (end == SYMBOLS_DWARF_UNREAD)
     complain(report, SYMBOLS_UNREAD,
              "debug data of '%s'%s are not used: %s; names come from the symbol table; raise the limit of memory "
@@ -331,7 +432,7 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
     complain(report, SYMBOLS_DAMAGED,
              "debug data of '%s'%s are damaged: %s; names come from the symbol table; build it again", request->path,
              separate, fault);
-  if (end != SYMBOLS_DWARF_OK)
+  if (!symbols->summary)
     return;
   symbols->flags |= flags_of(symbols->summary) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
   if (symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_DAMAGED)
@@ -421,18 +522,48 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
 ORDER(compare_tail_calls, struct symbols_tail_call,
       COMPARE(x->function, y->function) ?: COMPARE(x->address, y->address) ?: COMPARE(x->kind, y->kind))
 
-struct symbols_tail_call *symbols_tail_calls(const struct symbols *symbols, const struct symbols_request *request,
+/* Opens the files once more for the sections, which were not needed where the summary was kept. */
+static void load_again(struct symbols *symbols, const struct symbols_request *request)
+{
+  char message[PATH_SIZE];
+  struct report report = {.message = message, .size = sizeof message};
+  struct symbols *again = symbols->again = xcalloc(1, sizeof *again);
+  message[0] = 0;
+  open_program(again, request, &report);
+  open_debug(again, request, &report);
+  struct symbols_elf *file = file_with_dwarf(again);
+  if (!file)
+    return;
+  open_shared(again, file, request, &report);
+  load_sections(again, request, file, &report);
+  symbols->source = again->source;
+}
+
+struct symbols_tail_call *symbols_tail_calls(struct symbols *symbols, const struct symbols_request *request,
                                              size_t *count)
 {
   assert(request->path && request->offset_count && count);
-  struct symbols_dwarf_source source = source_of(symbols, request);
   struct symbols_tail_call *calls = NULL;
-  source.tail_calls = true;
+  uint8_t *bytes;
+  size_t size;
   *count = 0;
-  if (source.sections[SYMBOLS_INFO].size)
-    calls = symbols_dwarf_tail_calls(&source, count);
+  if (!symbols->summary)
+    return NULL;
+  if (find_kept(symbols, request, KEPT_TAIL_CALLS, &bytes, &size)) {
+    *count = size / sizeof *calls;
+    return (void *)bytes;
+  }
+  if (!symbols->source.sections[SYMBOLS_INFO].size && !symbols->again)
+    load_again(symbols, request);
+  if (!symbols->source.sections[SYMBOLS_INFO].size)
+    return NULL;
+  struct symbols_dwarf_source source = source_of(symbols, request);
+  source.tail_calls = true;
+  if (!symbols_dwarf_tail_calls(&source, &calls, count))
+    return NULL;
   if (*count)
     qsort(calls, *count, sizeof *calls, compare_tail_calls);
+  keep(symbols, request, KEPT_TAIL_CALLS, calls, *count * sizeof *calls);
   return calls;
 }
 
@@ -453,6 +584,7 @@ void symbols_free(struct symbols *symbols)
   symbols_elf_close(symbols->debug);
   symbols_elf_close(symbols->shared);
   symbols_elf_close(symbols->embedded);
+  symbols_free(symbols->again);
   pthread_mutex_destroy(&symbols->lock);
   free(symbols);
 }

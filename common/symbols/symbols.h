@@ -60,7 +60,7 @@ void symbols_visit(const struct symbols *symbols,
 /* Reads the tail calls of all functions of the units that contain the request's addresses, from the debug data that
  * symbols_open() has read for a request of the same path, sorted by their fields.  Returns an array for free(), NULL if
  * there are none or they cannot be read; sets *count to its length. */
-struct symbols_tail_call *symbols_tail_calls(const struct symbols *symbols, const struct symbols_request *request,
+struct symbols_tail_call *symbols_tail_calls(struct symbols *symbols, const struct symbols_request *request,
                                              size_t *count);
 
 /* Returns what information was found, as bits of enum symbols_flag. */

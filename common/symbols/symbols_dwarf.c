@@ -561,8 +561,10 @@ static void read_contents(struct reader *r, Dwarf_Die root, const struct symbols
   if (lines && !opened)
     note_damage(r);
   r->table = opened ? &table : NULL;
-  if (f->split_name)
+  if (f->split_name) {
+    r->draft.flags |= SYMBOLS_SUMMARY_SPLIT;
     split = open_split(r, f, id);
+  }
   root = split ? split : root;
   if (!(r->draft.flags & SYMBOLS_SUMMARY_FUNCTIONS) && dwarf_child(root, &child, NULL) == DW_DLV_OK)
     r->draft.flags |= SYMBOLS_SUMMARY_FUNCTIONS;
@@ -679,7 +681,8 @@ enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *sou
   return *summary ? SYMBOLS_DWARF_OK : SYMBOLS_DWARF_DAMAGED;
 }
 
-struct symbols_tail_call *symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, size_t *count)
+bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct symbols_tail_call **calls,
+                              size_t *count)
 {
   assert(source->tail_calls && source->wanted_count);
   const struct symbols_child_limits limits = limits_for(source);
@@ -687,8 +690,10 @@ struct symbols_tail_call *symbols_dwarf_tail_calls(const struct symbols_dwarf_so
   uint8_t *bytes;
   size_t size;
   *count = 0;
+  *calls = NULL;
   if (symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, &fault) != SYMBOLS_CHILD_DONE)
-    return NULL;
-  *count = size / sizeof(struct symbols_tail_call);
-  return (void *)bytes;
+    return false;
+  *count = size / sizeof **calls;
+  *calls = (void *)bytes;
+  return true;
 }

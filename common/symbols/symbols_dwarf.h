@@ -35,8 +35,9 @@ enum symbols_dwarf_end {
 enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *source, struct symbols_summary **summary,
                                           const char **fault);
 
-/* Reads the tail calls of a source that has `tail_calls` set.  Returns an array for free(), NULL if nothing is usable
- * or found; sets *count to its length.  Addresses are not checked. */
-struct symbols_tail_call *symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, size_t *count);
+/* Reads the tail calls of a source that has `tail_calls` set.  Sets *calls to an array for free(), NULL if there are
+ * none, and *count to its length.  Addresses are not checked.  False if nothing is usable. */
+bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct symbols_tail_call **calls,
+                              size_t *count);
 
 #endif

@@ -42,6 +42,7 @@ struct symbols_elf {
   Elf *elf;
   char *path;
   int fd;
+  struct stat status;
   uint64_t budget_bytes; /* that may still be read: in a damaged file every section may claim the whole file */
   struct decompressed *decompressed;
   uint8_t *image;    /* the whole file, if it was opened in memory: no descriptor, no path */
@@ -125,12 +126,12 @@ struct symbols_elf *symbols_elf_open(const char *path, char *message, size_t siz
     close(fd);
     return NULL;
   }
-  struct stat status;
   struct symbols_elf *file = xcalloc(1, sizeof *file);
   file->elf = elf;
   file->path = xstrdup(path);
   file->fd = fd;
-  file->budget_bytes = fstat(fd, &status) ? 0 : READ_FACTOR * allocated_bytes(&status);
+  if (!fstat(fd, &file->status))
+    file->budget_bytes = READ_FACTOR * allocated_bytes(&file->status);
   return file;
 }
 
@@ -178,6 +179,11 @@ void symbols_elf_close(struct symbols_elf *file)
 const char *symbols_elf_path(const struct symbols_elf *file)
 {
   return file->path;
+}
+
+const struct stat *symbols_elf_status(const struct symbols_elf *file)
+{
+  return &file->status;
 }
 
 /* The section after `section` (NULL: the first one) with its header; NULL at the end. */

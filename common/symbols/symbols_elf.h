@@ -45,6 +45,9 @@ uint64_t symbols_elf_stored_bytes(const char *path);
 /* Returns the path by which the file was opened, NULL for one in memory. */
 const char *symbols_elf_path(const struct symbols_elf *elf);
 
+/* What the system told of the file when it was opened; zeros of an image in memory. */
+const struct stat *symbols_elf_status(const struct symbols_elf *elf);
+
 /* Closes the descriptor of the file.  Sections that have been read remain valid; no others can be read.  elf may be
  * NULL. */
 void symbols_elf_detach(struct symbols_elf *elf);

@@ -10,6 +10,8 @@
 
 #include "common/file_identity.h"
 
+struct debug_store;
+
 /* Where files are looked for. */
 struct symbols_search {
   const char *const *directories; /* of --symbols */
@@ -30,6 +32,7 @@ struct symbols_request {
   const uint32_t *offsets; /* the addresses to be looked up, ascending; NULL: any.  Only functions with one of these
                               are read completely, and only the lines of their units               */
   uint32_t offset_count;
+  struct debug_store *store; /* what was read of debug data before, and is kept; NULL: nothing       */
 };
 
 #endif

@@ -157,6 +157,7 @@ struct names {
 
 struct symbols_summary {
   uint8_t *bytes; /* the memory of all arrays but names */
+  size_t size;
   const struct symbols_row *rows;
   struct symbols_ranges ranges; /* only pieces */
   const struct symbols_routine *routines;
@@ -242,6 +243,7 @@ struct symbols_summary *symbols_summary_new(uint8_t *bytes, size_t size)
 {
   struct symbols_summary *summary = xcalloc(1, sizeof *summary);
   summary->bytes = bytes;
+  summary->size = size;
   if (size >= sizeof summary->header)
     memcpy(&summary->header, bytes, sizeof summary->header);
   if (summary->header.magic == MAGIC && find_arrays(summary, size) && numbers_fit(summary)) {
@@ -259,6 +261,12 @@ void symbols_summary_free(struct symbols_summary *summary)
   free(summary->names);
   free(summary->bytes);
   free(summary);
+}
+
+const uint8_t *symbols_summary_bytes(const struct symbols_summary *summary, size_t *size)
+{
+  *size = summary->size;
+  return summary->bytes;
 }
 
 uint32_t symbols_summary_flags(const struct symbols_summary *summary)

@@ -37,7 +37,8 @@ struct symbols_function {
 enum symbols_summary_flag {
   SYMBOLS_SUMMARY_LINES = 1,     /* some unit has a line table          */
   SYMBOLS_SUMMARY_FUNCTIONS = 2, /* some unit has entries               */
-  SYMBOLS_SUMMARY_DAMAGED = 4    /* parts could not be read             */
+  SYMBOLS_SUMMARY_DAMAGED = 4,   /* parts could not be read             */
+  SYMBOLS_SUMMARY_SPLIT = 8      /* some unit is in further files       */
 };
 
 /* The rows of one sequence of a line table: code from start to end. */
@@ -95,6 +96,9 @@ struct symbols_summary;
  * over bytes, which it frees on failure. */
 struct symbols_summary *symbols_summary_new(uint8_t *bytes, size_t size);
 void symbols_summary_free(struct symbols_summary *summary); /* NULL is allowed */
+
+/* Returns the bytes of which the summary was made. */
+const uint8_t *symbols_summary_bytes(const struct symbols_summary *summary, size_t *size);
 
 /* Returns bits of enum symbols_summary_flag. */
 uint32_t symbols_summary_flags(const struct symbols_summary *summary);

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/model/workers.h"
+#include "common/symbols/debug_store.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/symbols_search.h"
 #include "common/symbols/callees.h"
@@ -31,6 +32,7 @@ struct resolver {
   bool *enters;              /* [address] a construct enters the runtime there */
   bool *calls;               /* [address] it should be inside a call instruction */
   struct symbols_search search;
+  struct debug_store *store;        /* of the first measurement; NULL: nothing is kept there */
   struct symbols_request *requests; /* [module] what is asked of it; they own their `calls` */
   struct module_job *jobs;
   uint32_t jobs_count;
@@ -205,6 +207,7 @@ static struct symbols_request request_of(const struct resolver *resolver, const 
                                   .calls = calls,
                                   .calls_count = calls_count,
                                   .search = &resolver->search,
+                                  .store = resolver->store,
                                   .offsets = resolver->offsets + job->begin,
                                   .offset_count = count};
 }
@@ -348,12 +351,16 @@ void symbolize_kept(const struct profile *profile, const struct symbols_search *
   if (where)
     resolver.search = *where;
   find_measurements(profile, &resolver.search);
+  if (!kept && resolver.search.measurements_count)
+    resolver.store = debug_store_open(resolver.search.measurements[0]);
   resolve_jobs(&resolver, threads);
   for (uint32_t i = 0; i < resolver.jobs_count; i++) {
     name_job(&resolver, &resolver.jobs[i]);
     free(resolver.jobs[i].places);
   }
   constructs_settle(profile, resolver.requests, names);
+  if (resolver.store)
+    debug_store_close(resolver.store);
   assert(check_names(names, contexts));
   for (uint32_t i = 0; i < modules; i++)
     free((void *)(uintptr_t)resolver.requests[i].calls);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Executables and libraries that are replaced or deleted after they were measured: another file's names are never used,
 and the measured file's are found with --symbols and --keep-symbols."""
+import glob
 import os
 import re
 import shutil
@@ -10,9 +11,10 @@ from collections import Counter
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement
-from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, extent, record_of
+from measurement_file import METRICS, MODULES, NODES, STRINGS, THREAD, VALUES, extent, extents, record_of
 from report import report, table
-from tap import LAUNCHER, Skip, case, compile_c, main, must, need_program, run, start
+from tap import (LAUNCHER, OTHER_USER, REPORT, Skip, case, compile_c, main, must, need_program, need_root, run,
+                 start)
 
 # The functions are called by way of each other, so that the code has calls before all return addresses.
 PROGRAM = r"""
@@ -426,6 +428,160 @@ def nothing_is_written_through_links(directory):
     assert done.returncode == 0 and os.path.islink(os.path.join(directory, "linked", name)), done
     assert os.path.getsize(target) == 0
     assert "'" + app + "' is not kept" in done.stderr, done.stderr
+
+
+# ---- debug data that were read are kept ----
+
+STORE, DEBUG_DATA = "debug-data", 22
+
+
+def topdown(measurement, *options):
+    """A report with functions and lines, and what is said beside it."""
+    done = report("--view", "topdown", "--lines", "-f", "csv", *options, measurement)
+    assert done.returncode == 0, done
+    return done.stdout, done.stderr
+
+
+def state(path):
+    status = os.stat(path, follow_symlinks=False)
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_nlink
+
+
+def measured(directory, *flags):
+    """A program, its measurement, the file that a report keeps there, and that report."""
+    app = program(directory, "app", *flags)
+    run_of = Measurement(directory, app)
+    assert run_of.done.returncode == 0, run_of.done
+    return app, run_of.output, os.path.join(run_of.output, STORE), topdown(run_of.output)
+
+
+def payloads(store):
+    return [found.data for found in extents(store) if found.table == DEBUG_DATA]
+
+
+def write_payloads(store, changed):
+    """Writes entries in the place of those of a file, which stays the same one."""
+    with open(store, "wb") as file:
+        for payload in changed:
+            file.write(extent(DEBUG_DATA, 1, payload))
+
+
+@case
+def a_second_report_uses_what_the_first_has_read(directory):
+    for flags in ((NO_ID,), ("-Wl,--build-id",), ("-gz=zlib",)):
+        app, data, store, first = measured(directory, *flags)
+        assert "inner" in first[0] and not first[1] and os.stat(store).st_mode & 0o777 == 0o600, first
+        before = state(store)
+        assert topdown(data) == first and state(store) == before, "read again"
+        for options in (("-j", "4"), ("--symbols", directory)):
+            assert topdown(data, *options) == first, options
+        write_payloads(store, [payload.replace(b"inner", b"INNER") for payload in payloads(store)])
+        assert "INNER" in topdown(data)[0], "what is kept is not used"
+        os.utime(app)
+        assert topdown(data) == first, "what was read of another file is used"
+
+
+@case
+def what_was_read_of_another_file_is_not_used(directory):
+    """Files with the measured build id and other contents are taken for the measured ones: but for what they have."""
+    fixed = "-Wl,--build-id=0x11223344"
+    app, data, store, first = measured(directory, fixed)
+    replace(directory, fixed, "-DINNER=other", "-DFACTOR=3")
+    changed = topdown(data)
+    assert changed != first and "other" in changed[0] and topdown(data) == changed
+    os.unlink(store)
+    assert topdown(data) == changed
+    replace(directory, fixed)
+    again, status = topdown(data), os.stat(app)
+    with open(app, "r+b") as file:  # of the same size and time
+        file.seek(file.read().index(b"new.c"))
+        file.write(b"NEW.C")
+    os.utime(app, ns=(status.st_atime_ns, status.st_mtime_ns))
+    renamed = topdown(data)
+    os.unlink(store)
+    assert renamed != again and topdown(data) == renamed
+    must("strip", "-g", app)
+    stripped = topdown(data)
+    os.unlink(store)
+    assert stripped != renamed and topdown(data) == stripped
+
+
+@case
+def damage_of_what_is_kept_does_no_harm(directory):
+    app, data, store, first = measured(directory)
+    with open(store, "rb") as file:
+        sound = file.read()
+    for size in (8, 63, 64, 65, len(sound) // 2, len(sound) - 1):
+        with open(store, "wb") as file:
+            file.write(sound[:size])
+        assert topdown(data) == first, size
+        assert payloads(store), "a damaged file is not replaced"
+    for at in range(8, len(sound), max(1, len(sound) // 40)):
+        with open(store, "wb") as file:
+            file.write(sound[:at] + bytes([sound[at] ^ 0x10]) + sound[at + 1:])
+        assert topdown(data) == first, at
+    whole = max(payloads(store), key=len)
+    key = int.from_bytes(whole[:8], "little")
+    for number in range(60):  # the checksums are right
+        at = 8 + key + number * (len(whole) - 8 - key) // 60
+        write_payloads(store, [whole[:at] + b"\xff" * 4 + whole[at + 4:]])
+        assert run(REPORT, "-q", "--view", "topdown", data).returncode == 0, at
+    for wrong in (b"", b"\xff" * 8, (2 ** 63).to_bytes(8, "little"), whole[:8 + key]):
+        write_payloads(store, [wrong])
+        assert topdown(data) == first, wrong
+    os.utime(app)
+    assert topdown(data) == first
+
+
+@case
+def what_is_kept_takes_no_other_files_place(directory):
+    _, data, store, first = measured(directory)
+    ours, victim = os.path.join(directory, "ours"), os.path.join(directory, "victim")
+    os.rename(store, ours)
+    with open(victim, "w", encoding="utf-8") as file:
+        file.write("precious\n")
+    for make in (lambda: os.link(victim, store), lambda: os.link(ours, store), lambda: os.symlink(ours, store),
+                 lambda: shutil.copy(victim, store), lambda: os.mkfifo(store), lambda: os.mkdir(store)):
+        make()
+        before = state(store), state(victim), state(ours)
+        assert topdown(data) == first
+        assert (state(store), state(victim), state(ours)) == before and not glob.glob(store + "-*")
+        (os.rmdir if os.path.isdir(store) else os.unlink)(store)
+    os.rename(os.path.join(data, "launch"), os.path.join(directory, "launch"))
+    assert topdown(data) == first and not os.path.exists(store), "written into a directory that hpcrun-lite has not made"
+
+
+@case
+def nothing_is_kept_where_it_cannot_be(directory):
+    need_root()
+    _, data, store, first = measured(directory)
+    os.unlink(store)
+    for path in (directory, data):
+        os.chmod(path, 0o755)
+    os.chown(data, 65534, 65534)
+    assert topdown(data) == first and not os.path.exists(store), "written into another user's directory"
+    os.chmod(data, 0o555)
+    for name in os.listdir(data):
+        os.chown(os.path.join(data, name), 65534, 65534)
+    if any(run(*OTHER_USER, *command).returncode for command in ((REPORT, "--version"), ("test", "-x", directory))):
+        raise Skip("another user cannot run the report here")
+    done = run(*OTHER_USER, REPORT, "--view", "topdown", "--lines", "-f", "csv", data)
+    assert (done.stdout, done.stderr) == first and not os.path.exists(store), done
+
+
+@case
+def reports_at_the_same_time_keep_one_file(directory):
+    app, data, store, first = measured(directory)
+    for _ in range(3):
+        os.utime(app)
+        many = [start(REPORT, "--view", "topdown", "--lines", "-f", "csv", data) for _ in range(8)]
+        assert [process.communicate()[0] for process in many] == [first[0]] * len(many)
+        assert payloads(store) and not glob.glob(store + "-*")
+    unfinished = store + "-a1B2c3"  # of a report that was killed
+    with open(unfinished, "wb"):
+        pass
+    assert Measurement(directory, app).done.returncode == 0, "not known as files of ours"
+    assert not os.path.exists(store) and not os.path.exists(unfinished)
 
 
 if __name__ == "__main__":
