@@ -35,7 +35,7 @@
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-enum { FLUSH_SIZE = 256 << 10, METRICS_FIRST = 16 };
+enum { FLUSH_SIZE = 256 << 10, BUFFER_FIRST = 64 << 10, METRICS_FIRST = 16 };
 
 /* How much of the shared tables is in the file or in the buffers. */
 struct shared {
@@ -184,7 +184,9 @@ static bool reserve(struct buffer *buffer, size_t size)
 {
   if (buffer->used + size <= buffer->capacity)
     return true;
-  size_t capacity = 2 * buffer->capacity > buffer->used + size ? 2 * buffer->capacity : buffer->used + size;
+  size_t capacity = buffer->capacity ? 2 * buffer->capacity : BUFFER_FIRST;
+  if (capacity < buffer->used + size)
+    capacity = buffer->used + size;
   uint8_t *bigger = sys_map(capacity);
   if (!bigger)
     return false;

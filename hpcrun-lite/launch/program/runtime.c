@@ -136,7 +136,7 @@ static void find_own(const struct program *program, struct runtime_choice *choic
   }
   if (choice->own == RUNTIME_NONE)
     return;
-  elf_symbols_visit(choice->own_path, NULL, visit_offered, &offer);
+  elf_symbols_visit(choice->own_path, "__kmpc_", visit_offered, &offer); /* GCC's library has none of these */
   if (choice->own == RUNTIME_GOMP && offer.has_kmpc) /* LLVM installs its library by this name, too */
     choice->own = RUNTIME_LLVM;
   choice->own_has_chunks = choice->own == RUNTIME_GOMP || offer.has_chunks;
@@ -188,7 +188,7 @@ static bool is_tool(const char *path)
 static void find_tool(const struct program *program, const char *list, struct runtime_choice *choice)
 {
   for (size_t i = 0; i < program->module_count && choice->tool[0] == '\0'; i++)
-    if (is_tool(program->modules[i]))
+    if (strcmp(program->modules[i], choice->own_path) != 0 && is_tool(program->modules[i]))
       snprintf(choice->tool, sizeof choice->tool, "%s", program->modules[i]);
   while (*list && choice->tool[0] == '\0') {
     size_t length = strcspn(list, ":");
