@@ -83,18 +83,24 @@ class Bench:
         self.cost = build("run_cost.c", "gcc", "-O2", openmp=False)
         self.out = os.path.join(directory, "out")
 
+    def empty_out(self):
+        shutil.rmtree(self.out, ignore_errors=True)
+        os.mkdir(self.out, 0o700)
+
+    def line(self, command, way):
+        """The command as run_cost or env runs it that way."""
+        assignments = [f"{name}={value}" for name, value in way.settings.items()]
+        if assignments and way.prefix:  # for the program, not for the profiler
+            assignments.insert(0, shutil.which("env"))  # gprofng needs its path
+        return [*(part.replace("{out}", self.out) for part in way.prefix), *assignments, *command]
+
     def run(self, command, way, settings=None, stdin=subprocess.DEVNULL, keep=False):
         """One run.  Before it, the files of the last one in self.out are removed, unless keep is set."""
         if not keep:
-            shutil.rmtree(self.out, ignore_errors=True)
-            os.mkdir(self.out, 0o700)
-        prefix = [part.replace("{out}", self.out) for part in way.prefix]
+            self.empty_out()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HPCRUN_LITE_")}
         environment.update(settings or {})
-        if way.settings and prefix:  # for the program, not for the profiler
-            prefix.append(shutil.which("env"))  # gprofng needs its path
-        prefix += [f"{name}={value}" for name, value in way.settings.items()]  # also without a prefix, see run_cost.c
-        done = subprocess.run([self.cost, *prefix, *command], cwd=self.directory, env=environment, stdin=stdin,
+        done = subprocess.run([self.cost, *self.line(command, way)], cwd=self.directory, env=environment, stdin=stdin,
                               capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
             raise RuntimeError(f"{way.name}: {done.stderr}")

@@ -105,6 +105,10 @@ def tables_are_printed(directory):
             for way in ("-p off", "default", *((short_events.EMPTY,) if compiler == "clang" else ())):
                 assert any(re.match(rf"{re.escape(name)} +{way} +\d", line) for line in lines), (name, way, said)
             assert len(re.findall(rf"^\| {re.escape(name)} \|", said, re.M)) == 2, (name, said)
+    for what in short_events.SINGLE.values():
+        for compiler in COMPILERS:
+            name = re.escape(f"{what}, 1 thread, {compiler}")
+            assert re.search(rf"^{name} +default +-?\d", said, re.M) and re.search(rf"^\| {name} \|", said, re.M), said
     assert re.search(r"^rdtsc \d+ ns, clock_gettime \d+ ns, .*; 1 busy process ", said, re.M), said
     with open(out, encoding="utf-8") as file:
         assert "an event beyond empty" in file.read()

@@ -1,4 +1,5 @@
-"""Programs whose events are short: what they cost plain, under a tool with empty callbacks, and measured.
+"""Programs whose events are short: what they cost plain, under a tool with empty callbacks, and measured; and what a
+single event costs the thread that executes it.
 
 Each compiler's programs run on its own runtime.  A tool with empty callbacks shows what the runtime spends on calling a
 tool at all; libgomp calls no tools, so that GCC's programs are only compared with the plain run."""
@@ -18,7 +19,8 @@ START = "start and end"
 GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
 
 HEADING = f"""CPU: user and system time of the process with all threads, as ratio to the plain run of the same round; least: the ratio
-of the least of all rounds; ns: CPU time of an event beyond plain, and beyond empty, without start and end
+of the least of all rounds; ns: CPU time of an event beyond plain, and beyond empty, without start and end.  Lines of
+single events: the least of all rounds, which other load on the machine hardly changes
 {'program':34} {'way':14} {'CPU':>7} {'quartiles':>15} {'least':>7} {'ns':>8} {'ns':>8}  bar"""
 
 # What keeps a core busy until the benchmark ends.
@@ -65,6 +67,12 @@ PROGRAMS = (
 )
 
 
+# Constructs of construct_costs.c that one thread executes.
+SINGLE = {"critical": "critical", "lock": "lock", "task1": "task, team of one", "fib1": "task with half a taskwait",
+          "region": "region of one thread", "dynamic1": "chunk of a dynamic loop", "doacross1": "iteration of a doacross loop"}
+SINGLE_COUNT, SINGLE_ROUNDS = 100000, 3  # in a run; the rounds' least is taken
+
+
 def empty_tool(*flags, name):
     return build("empty_tool.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, *flags, name=name, openmp=False)
 
@@ -104,7 +112,7 @@ class Results:
     def __init__(self, table, bench, compiler, options):
         self.table, self.bench, self.compiler, self.options = table, bench, compiler, options
         self.gcc, self.ways = compiler == "gcc", ways_of(compiler == "gcc", options)
-        self.program = build("workloads.c", compiler)
+        self.program, self.single = build("workloads.c", compiler), build("construct_costs.c", compiler)
         self.starts, self.ratios, self.each = {self.ways[0].name: 0}, {}, {}
 
     def rounds(self, what, amount):
@@ -160,6 +168,29 @@ class Results:
         return each[1]
 
 
+    def measure_single(self, name):
+        """The same for one construct in one thread."""
+        what, least = f"{SINGLE[name]}, 1 thread, {self.compiler}", {}
+        count = max(round(SINGLE_COUNT * self.options.size), 100)
+        for _ in range(self.options.runs):
+            for way in self.ways:
+                self.bench.empty_out()
+                line = self.bench.line([self.single, name, str(count), str(SINGLE_ROUNDS)], way)
+                took = float(tap.must("env", *line, cwd=self.bench.directory))
+                least[way.name] = min(took, least.get(way.name, took))
+        plain = least[self.ways[0].name]
+        self.table.keep(what, "plain", "an event, least", (plain,) * 3, "ns")
+        print(f"{what:34} plain {plain:.1f} ns", flush=True)
+        for way in self.ways[1:]:
+            beyond = [least[way.name] - least[base.name] for base in self.bases(way)]
+            for base, ns in zip(self.bases(way), beyond):
+                self.table.keep(what, way.name, f"an event beyond {base.name}, least", (ns,) * 3, "ns")
+            self.each[what, way.name] = ", ".join(f"{ns:,.0f}" for ns in beyond)
+            print(f"{what:34} {way.name:14} {'':33} {beyond[0]:8.1f} {f'{beyond[1]:.1f}' if beyond[1:] else '':>8}".rstrip(),
+                  flush=True)
+        return what
+
+
 def markdown(names, heading, columns, cells):
     """Prints a table as doc/performance.md has it."""
     print(f"\n| {heading} | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
@@ -169,7 +200,7 @@ def markdown(names, heading, columns, cells):
 
 def short_events(table, bench, options, wanted):
     table.begin("Short events", HEADING)
-    names, ratios, each, columns = [], {}, {}, []
+    names, singles, ratios, each, columns = [], [], {}, {}, []
     with busy_processes(options.busy):
         for compiler in ("clang", "gcc"):
             if not shutil.which(compiler):
@@ -177,11 +208,13 @@ def short_events(table, bench, options, wanted):
             results = Results(table, bench, compiler, options)
             results.start()
             names += [results.measure(program) for program in PROGRAMS if wanted(f"{program.name}, {compiler}", options)]
+            singles += [results.measure_single(name) for name, what in SINGLE.items()
+                        if wanted(f"{what}, 1 thread, {compiler}", options)]
             ratios.update(results.ratios)
             each.update(results.each)
             columns += [way.name for way in results.ways[1:] if way.name not in columns]
     markdown(names, "CPU ratio to plain, median (quartiles)", columns, ratios)
-    markdown(names, "ns an event beyond plain, beyond empty", columns, each)
+    markdown(names + singles, "ns an event beyond plain, beyond empty", columns, each)
 
 
 def clocks():
