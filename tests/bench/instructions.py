@@ -15,7 +15,7 @@ limit of its own (QUERIES_MAX), so that a change which queries the kernel for ea
 What remains is the same in every run except for some tenths of a percent.  A count more than TOLERANCE above the
 table fails.  A count as much below the table fails too and asks for a new table, because the old one would let the
 next rise pass.  Compilers differ by more than TOLERANCE: the table names its compiler, and another compiler gets the
-wider limit.
+wider limit.  It also names its date and the compilers of the programs.
 """
 import functools
 import glob
@@ -23,6 +23,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import tap
@@ -187,12 +188,18 @@ def check(directory, name):
         assert queries <= allowed, f"{name}: {queries:.2f} queries of the kernel's clock, {allowed} at most"
 
 
+def programs_compilers():
+    """The compilers of the measured programs, as they name themselves."""
+    return ", ".join(tap.must(name, "--version").splitlines()[0] for name in ("clang", "gcc"))
+
+
 def update():
     needed()
     with tempfile.TemporaryDirectory() as directory:
         rows = [f"{name:24}{measure(directory, name)[0]:10.0f}\n" for name in ALL]
     with open(TABLE, "w", encoding="utf-8") as file:
-        file.write(f"# Built with {compiler()}\n# Instructions of one construct or sample; written by instructions.py --update\n")
+        file.write(f"# Built with {compiler()}\n# Instructions of one construct or sample; written by instructions.py --update "
+                   f"on {time.strftime('%Y-%m-%d')}\n# The programs: {programs_compilers()}\n")
         file.writelines(rows)
 
 
