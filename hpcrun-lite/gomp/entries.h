@@ -153,6 +153,9 @@
 /* Task functions by which the taskloops of a libomp without chunks are distinguished (chunks.c). */
 #define KMPC_TASKLOOPS 256
 
+/* Task functions of GCC's code that need no header in their blocks (tasks.c). */
+#define GOMP_TASK_BODIES 512
+
 /* X(name, reason).  A name that ends in * stands for all that begin so, if they are not wrapped. */
 #define GOMP_PLAIN(X) \
   X("GOMP_cancel", "what it ends is seen where it ends") \

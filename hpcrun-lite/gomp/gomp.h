@@ -45,6 +45,9 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller);
 /* The same for a call of libomp's interface. */
 const struct gomp_runtime *gomp_find_libomp(const void *caller);
 
+/* The wrapper of GOMP_task() for what is recorded of tasks in this process. */
+void *gomp_task_wrapper(void);
+
 /* Has the taskloop whose first task this is report the iterations of each task (chunks.c).  lower, upper: their bounds,
  * in the task. */
 void gomp_taskloop_chunks(void *task, const uint64_t *lower, const uint64_t *upper, int64_t step);
@@ -131,13 +134,17 @@ struct thread_state *gomp_announce(struct thread_state *t, bool worker);
  * the thread is not measured. */
 struct gomp_memory *gomp_memory(void);
 
+/* Is the calling thread, whose state that is, known to be an OpenMP thread? */
+static inline bool gomp_announced(const struct thread_state *t)
+{
+  return __builtin_expect(t && gomp_self.epoch == rt.epoch, 1);
+}
+
 /* The calling thread's state, once it is known to be an OpenMP thread; NULL if it is not measured. */
 static inline struct thread_state *gomp_thread(void)
 {
   struct thread_state *t = rt_thread();
-  if (__builtin_expect(t && gomp_self.epoch == rt.epoch, 1))
-    return t;
-  return gomp_announce(t, false);
+  return gomp_announced(t) ? t : gomp_announce(t, false);
 }
 
 /* The thread runs that task from now on; handlers read the list. */

@@ -201,6 +201,24 @@ gomp_taskloop_bodies:
         .cfi_endproc
         .size   gomp_taskloop_bodies, . - gomp_taskloop_bodies
 
+/* gomp_task_bodies: functions of 16 bytes, each of which stands for a task function of GCC's code, void (void *block). */
+        .balign 16
+        .globl  gomp_task_bodies
+        .hidden gomp_task_bodies, gomp_run_body
+        .type   gomp_task_bodies, @function
+gomp_task_bodies:
+        .cfi_startproc
+        .set    number, 0
+        .rept   GOMP_TASK_BODIES
+        .balign 16
+        endbr64
+        movl    $number, %esi
+        jmp     gomp_run_body
+        .set    number, number + 1
+        .endr
+        .cfi_endproc
+        .size   gomp_task_bodies, . - gomp_task_bodies
+
 /* void gomp_call_longs(void (*function)(long, ...), unsigned count, const long *arguments): calls a function that takes
  * any number of long. */
         .balign 16

@@ -557,6 +557,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
     return bind_chunks(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_test_lock && entry <= GOMP_NUMBER___kmpc_test_nest_lock)
     return bind_wrapper(entry);
+  if (entry == GOMP_NUMBER_GOMP_task)
+    target = gomp_task_wrapper();
   const struct gomp_runtime *global = at_start[ANY_RUNTIME] ? runtime_of(at_start[ANY_RUNTIME]) : NULL;
   if (global && global->silent)
     target = global->next[entry];

@@ -1,9 +1,13 @@
 /* Explicit tasks, and the waits for them.  Context: CTL (gomp.h).
  *
  * libgomp copies the argument block of a task when it creates the task, and calls the task's function with the copy.
- * Here it gets a larger block, in which a header (struct block) stands before the program's, and run_task() as the
- * function.  Into the first words of the block libgomp writes: the bounds of a taskloop's task, or the event of a
- * detached task.  run_task() hands them on.
+ *
+ * Where nothing is recorded of a task before it begins, libgomp gets the program's block, and as the function an
+ * element of gomp_task_bodies that stands for the program's function.
+ *
+ * Otherwise a task has a data word from its creation on.  Then libgomp gets a larger block, in which a header (struct
+ * block) stands before the program's, and run_task() as the function.  Into the first words of the block libgomp
+ * writes: the bounds of a taskloop's task, or the event of a detached task.  run_task() hands them on.
  *
  * If the program has no function that copies the block, libgomp copies it as bytes; then the program's block is copied
  * behind the header first.  A taskloop needs a function in any case, because each of its tasks needs a data word. There
@@ -31,6 +35,8 @@ enum {
 };
 
 enum { CANCEL_TASKGROUP = 8, BLOCK_ON_STACK = 4096, UNDEFERRED_FACTOR = 64 };
+
+typedef void task_body(void *);
 
 enum { EVENT_FREE, EVENT_OPEN, EVENT_FULFILLED, EVENT_RAN };
 
@@ -60,6 +66,12 @@ struct block {
   bool cancellable; /* run_task() asks whether the group was cancelled: libgomp does so only without a function */
   bool serial;      /* the program makes the creator wait for it */
 };
+
+/* Is anything recorded of a task before it begins? */
+static inline bool creations_recorded(void)
+{
+  return span_process.online || sampling_process.task_creation;
+}
 
 static void *program_block(struct block *block)
 {
@@ -243,6 +255,31 @@ GOMP_CODE static void run_task(void *argument)
     ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }
 
+/* Runs a task in whose block there is nothing to hand on.  frame: of the adapter's function that libgomp has called. */
+static inline __attribute__((always_inline)) void run_simple(task_body *function, void *argument, ompt_data_t *data,
+                                                             bool final, const void *frame)
+{
+  struct rt_gomp_task *outer = gomp_task();
+  if (!outer) {
+    function(argument);
+    return;
+  }
+  struct rt_gomp_task task = {.outer = outer,
+                              .data = data,
+                              .function = (const char *)(uintptr_t)function,
+                              .flags = ompt_task_explicit,
+                              .frame.exit_frame.value = (uint64_t)frame,
+                              .parallel = outer->parallel,
+                              .final = final};
+  if (span_process.online || rt_thread()->activity.idle)
+    ompt_on_task_schedule(outer->data, ompt_task_switch, data);
+  gomp_run(&task);
+  function(argument);
+  gomp_run(outer);
+  if (span_process.online || outer->data->value & RT_TASK_WAITING)
+    ompt_on_task_schedule(data, ompt_task_complete, outer->data);
+}
+
 /* The header of most tasks: into their block libgomp writes nothing, and it copies it as bytes. */
 struct plain_block {
   void (*function)(void *);
@@ -254,25 +291,61 @@ struct plain_block {
 GOMP_CODE static void run_plain_task(void *argument)
 {
   struct plain_block *block = argument;
-  struct rt_gomp_task *outer = gomp_task();
-  if (!outer) {
-    block->function((char *)block + block->offset);
-    return;
+  run_simple(block->function, (char *)block + block->offset, &block->data, block->final, __builtin_frame_address(0));
+}
+
+/* ---- tasks of which nothing is recorded before they begin ---- */
+
+/* The functions for which the elements of gomp_task_bodies stand.  An element keeps its function. */
+static _Atomic(task_body *) functions[GOMP_TASK_BODIES];
+
+extern const char gomp_task_bodies[GOMP_TASK_BODIES][16] __attribute__((visibility("hidden")));
+
+/* The first of the elements that may stand for a function. */
+static inline unsigned body_number(task_body *function)
+{
+  enum { HASH_SHIFT = 32 };
+  return (unsigned)((uint64_t)function * 0x9e3779b97f4a7c15ULL >> HASH_SHIFT) % GOMP_TASK_BODIES;
+}
+
+static inline bool stands_for(unsigned number, task_body *function)
+{
+  return atomic_load_explicit(&functions[number], memory_order_relaxed) == function;
+}
+
+static inline task_body *body_at(unsigned number)
+{
+  return (task_body *)gomp_task_bodies[number];
+}
+
+/* The element that stands for a function.  NULL if all that may do so stand for others. */
+static task_body *find_body(task_body *function)
+{
+  enum { TRIES = 16 };
+  for (unsigned i = 0; i < TRIES; i++) {
+    unsigned number = (body_number(function) + i) % GOMP_TASK_BODIES;
+    task_body *none = NULL;
+    if (atomic_compare_exchange_strong(&functions[number], &none, function) || none == function)
+      return body_at(number);
   }
-  struct rt_gomp_task task = {.outer = outer,
-                              .data = &block->data,
-                              .function = (const char *)(uintptr_t)block->function,
-                              .flags = ompt_task_explicit,
-                              .frame.exit_frame.value = (uint64_t)__builtin_frame_address(0),
-                              .parallel = outer->parallel,
-                              .final = block->final};
-  if (span_process.online || rt_thread()->activity.idle)
-    ompt_on_task_schedule(outer->data, ompt_task_switch, task.data);
-  gomp_run(&task);
-  block->function((char *)block + block->offset);
-  gomp_run(outer);
-  if (span_process.online || outer->data->value & RT_TASK_WAITING)
-    ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
+  return NULL;
+}
+
+/* The element for a task that is created.  NULL if something of the task is recorded, or no element is left. */
+static inline task_body *unrecorded_body(struct rt_gomp_task *creator, task_body *function)
+{
+  if (creations_recorded())
+    return NULL;
+  gomp_past_single(creator);
+  return find_body(function);
+}
+
+/* Called by jumps.S: libgomp has called an element. */
+GOMP_CODE __attribute__((visibility("hidden"))) void gomp_run_body(void *argument, unsigned number)
+{
+  ompt_data_t data = {0};
+  task_body *function = atomic_load_explicit(&functions[number], memory_order_relaxed);
+  run_simple(function, argument, &data, false, __builtin_frame_address(0));
 }
 
 /* ---- dependences ---- */
@@ -431,7 +504,7 @@ static inline __attribute__((always_inline)) void plain_task(struct task_call ca
   block->data.value = 0;
   block->offset = serial ? (const char *)data - memory : OFFSET;
   block->final = flags & FLAG_FINAL || creator->final;
-  if (span_process.online || sampling_process.task_creation)
+  if (creations_recorded())
     create(creator, &block->data, flags, serial, code, __builtin_frame_address(0));
   if (flags & FLAG_DEPEND && span_process.online)
     announce_dependences(&block->data, call.depend);
@@ -480,12 +553,31 @@ GOMP_CODE static void timed_task(const struct gomp_runtime *runtime, struct rt_g
 GOMP_CODE void wrap_GOMP_task(TASK_PARAMETERS)
 {
   GOMP_ENTER(runtime, creator);
-  if (!creator)
-    GOMP_NEXT(runtime, GOMP_task)(TASK_ARGUMENTS);
+  task_body *body = creator ? unrecorded_body(creator, function) : function;
+  if (body)
+    GOMP_NEXT(runtime, GOMP_task)(body, data, copy, size, align, defer, flags, depend, priority, detach);
   else if (__builtin_expect(graph_log_on(), 0))
     timed_task(runtime, creator, GOMP_CALLER, TASK_ARGUMENTS);
   else
     task(runtime, creator, GOMP_CALLER, TASK_ARGUMENTS);
+}
+
+/* The wrapper where nothing is recorded: the short way of most tasks; the others jump to the other wrapper. */
+GOMP_CODE static void short_task(TASK_PARAMETERS)
+{
+  const struct gomp_runtime *runtime = gomp_global;
+  const struct rt_gomp_task *creator = rt_gomp_task;
+  unsigned number = body_number(function);
+  if (!runtime || !creator || creator->single == RT_SINGLE_OTHER || !gomp_announced(rt_thread()) ||
+      !stands_for(number, function))
+    return wrap_GOMP_task(TASK_ARGUMENTS);
+  return GOMP_NEXT(runtime, GOMP_task)(body_at(number), data, copy, size, align, defer, flags, depend, priority,
+                                       detach);
+}
+
+void *gomp_task_wrapper(void)
+{
+  return creations_recorded() ? (void *)wrap_GOMP_task : (void *)short_task;
 }
 
 /* How many tasks libgomp makes of a taskloop. */
@@ -540,6 +632,11 @@ static void call_next(const struct taskloop_call *call, void (*function)(void *)
 GOMP_CODE static void call_taskloop(const struct taskloop_call *call, struct block *block, struct rt_gomp_task *creator)
 {
   uint64_t tasks = taskloop_tasks(block->runtime, block->flags, call->number, call->iterations);
+  task_body *body = unrecorded_body(creator, block->function);
+  if (body) {
+    call_next(call, body, (void *)block->source, block->copy, block->size, block->flags);
+    return;
+  }
   long size = block->offset + block->size, align = call->align;
   bool inside = runs_inside(block, creator, tasks), fits = fits_on_stack(block, tasks);
   if (fits && (block->copy || !inside)) {
