@@ -17,6 +17,7 @@
 #include "hpcrun-lite/rt/sampling/sample_trace.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/span/barrier.h"
 
 enum { MAIN_STACK_MAX = 1 << 30 };
 
@@ -127,6 +128,7 @@ struct thread_state *thread_state_new(uint32_t index)
   sampling_of(t)->walk = arena_data(sampling_of(t)->walk_extent);
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
+  barrier_start_thread(t);
   construct_init(t);
   marks_start_thread(t);
   counts_init(t);

@@ -237,7 +237,7 @@ static void arrivals_are_written_to_lines_of_the_thread(void **state)
   }
   barrier_join(one, &clock, team, region, 0);
   assert_int_equal(clock.base, 30);
-  barrier_join(one, &clock, team, region, 1);
+  barrier_join(two, &clock, team, region, 1);
   assert_int_equal(clock.base, 50);
   assert_int_equal(clock.path.items[0].amount, 50);
   assert_memory_equal(&before, team, sizeof before);

@@ -1,6 +1,7 @@
 /* RT: wait sites: how intervals of waiting are split, and shares in them. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/span/barrier.h"
 #include "tests/unit/rt_threads.h"
 
 enum { THREADS = 3, SEARCH = 2500 };
@@ -128,6 +129,73 @@ static void arrivals_are_noted_by_all_threads(void **state)
   assert_in_range(first, before, rt_ticks());
   waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
   assert_true(region_team((uint32_t)handle)->last_idle[0] > first);
+}
+
+static uint64_t last_idle(uint64_t handle)
+{
+  const struct region_team *team = region_team((uint32_t)handle);
+  return region_last_idle(team, (struct barrier_members){.left = team->members}, (uint32_t)handle, 0);
+}
+
+static void give_slots(void)
+{
+  barrier_start();
+  assert_true(barrier_start_thread(master) && barrier_start_thread(worker));
+}
+
+/* The thread turned idle at its last barrier of that parity so many ticks ago. */
+static void arrived_before(struct thread_state *t, unsigned parity, uint64_t ticks)
+{
+  span_of(t)->arrivals->at[parity].idle_since = rt_ticks() - ticks;
+}
+
+static void arrivals_are_noted_in_lines_of_the_thread(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region();
+  struct region_team *team = region_team((uint32_t)handle), before;
+  give_slots();
+  for (int i = 0; i < 2; i++) { /* both parities: from now on the team knows its threads */
+    waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+    waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+    waiting_end(worker);
+    waiting_end(master);
+  }
+  memcpy(&before, team, sizeof before);
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, tasks);
+  began_before(worker, 10 * second);
+  arrived_before(worker, 0, 10 * second);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, tasks);
+  arrived_before(master, 0, 3 * second);
+  waiting_end(master);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, tasks); /* the next one is apart */
+  waiting_end(worker);
+  assert_memory_equal(&before, team, sizeof before);
+  assert_split(site_at(worker, FORMAT_WAIT_BARRIER, tasks), 7 * second, 3 * second);
+  arrived_before(worker, 0, 2 * second);
+  assert_near(rt_ticks() - last_idle(handle), 2 * second);
+}
+
+/* Its arrival in this region still counts there. */
+static void a_thread_goes_on_to_another_team(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region();
+  give_slots();
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  began_before(worker, 10 * second);
+  arrived_before(worker, 0, 10 * second);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, barrier);
+  arrived_before(master, 0, 3 * second);
+  waiting_end(master);
+  uint64_t inner = region_begin(master, 0);
+  waiting_unpark(master);
+  waiting_begin(master, FORMAT_WAIT_BARRIER, tasks);
+  assert_int_equal(span_of(master)->arrivals->at[0].idle_team, (uint32_t)inner);
+  assert_int_equal(last_idle(inner), master->idle_since);
+  assert_near(rt_ticks() - last_idle(handle), 3 * second);
+  waiting_end(worker);
+  assert_split(site_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
 }
 
 /* The thread that arrived last is already at the next barrier: its arrival there does not count here. */
@@ -517,6 +585,8 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_barrier_is_waiting_until_the_last_arrival, setup, teardown),
       cmocka_unit_test_setup_teardown(arrivals_are_noted_by_all_threads, setup, teardown),
+      cmocka_unit_test_setup_teardown(arrivals_are_noted_in_lines_of_the_thread, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_thread_goes_on_to_another_team, setup, teardown),
       cmocka_unit_test_setup_teardown(the_next_barrier_is_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(barriers_of_an_inner_region_are_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(the_end_of_a_region_is_split_in_four, setup, teardown),

@@ -229,6 +229,32 @@ void region_set_code(struct thread_state *t, const void *code)
     team->code = (uint64_t)code;
 }
 
+static void raise_last_idle(uint64_t *last_idle, uint64_t since)
+{
+  uint64_t now = __atomic_load_n(last_idle, __ATOMIC_RELAXED);
+  while (since > now && !__atomic_compare_exchange_n(last_idle, &now, since, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    ;
+}
+
+/* What the slot has of another team may still be needed there. */
+void region_note_idle_elsewhere(struct thread_state *t, struct region_team *team, uint32_t region, uint32_t barrier,
+                                uint64_t now)
+{
+  uint32_t parity = barrier % BARRIER_PARITIES;
+  if (!span_of(t)->arrivals) {
+    __atomic_store_n(&team->last_idle[parity], now, __ATOMIC_RELAXED);
+    return;
+  }
+  struct arrival *own = &span_of(t)->arrivals->at[parity];
+  struct region_team *before = region_team(own->idle_team);
+  if (before)
+    raise_last_idle(&before->last_idle[parity], own->idle_since);
+  __atomic_store_n(&own->idle_team, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&own->idle_since, now, __ATOMIC_RELEASE);
+  __atomic_store_n(&own->idle_team, region, __ATOMIC_RELEASE);
+  barrier_be_member(t, &team->members);
+}
+
 /* Writes a record of an end, whose fields change after the generation has become 0. */
 static void end_set(struct region_end *to, struct region_end end)
 {
@@ -263,11 +289,11 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
   }
   team->last = generation;
   end_set(&team->ends[generation % REGION_ENDS],
-          (struct region_end){
-              .generation = generation,
-              .last_idle = __atomic_load_n(&team->last_idle[(sampling_of(t)->barriers - 1) % 2], __ATOMIC_RELAXED),
-              .left = left,
-              .end = now});
+          (struct region_end){.generation = generation,
+                              .last_idle = region_last_idle(team, (struct barrier_members){.left = team->members},
+                                                            index, sampling_of(t)->barriers - 1),
+                              .left = left,
+                              .end = now});
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)

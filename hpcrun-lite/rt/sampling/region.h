@@ -18,6 +18,7 @@
 #define HPCRUN_LITE_RT_SAMPLING_REGION_H
 
 #include "hpcrun-lite/rt/sampling/sampling_thread.h"
+#include "hpcrun-lite/rt/span/barrier.h"
 
 /* CTL: starts the tables of a new process. */
 void region_start(void);
@@ -49,13 +50,15 @@ enum { REGION_ENDS = 32, REGION_SIZES = 8 };
 /* On cache lines by writer: workers wait for what they read here before they take part in a region. */
 struct region_team {
   /* Ticks: a thread of the team turned idle at a barrier with an even and an odd number.  While a thread is still in a
-   * barrier, others may already have arrived at the next one, but not at the one after it.  Writers: all of them,
-   * relaxed. */
+   * barrier, others may already have arrived at the next one, but not at the one after it.  Each thread notes it in a
+   * slot of its own (span/barrier.h); here is only what threads had there when they went on to another team, or that
+   * have no slot, relaxed. */
   uint64_t last_idle[2];
   /* Written by the master, and only if they change. */
   uint64_t code __attribute__((aligned(64))); /* address from which the region was entered */
   uint32_t outer_barriers;                    /* the master's number of barriers in the region around this one */
   const struct thread_state *master;          /* samples of others read it, relaxed, while the region is open */
+  uint64_t members;                           /* threads that have been in a region of this team, atomic */
   /* The last instances with a team, by generation.  Writer: their master; readers: workers at their next region. */
   struct region_end ends[REGION_ENDS] __attribute__((aligned(64)));
   /* The last ones with a team of another size, by size: a thread that smaller teams leave out learns of the end late.
@@ -68,6 +71,37 @@ struct region_team {
 /* The team of the region with the index in a handle; NULL for 0 and for a region without a record.  It stays where it
  * is; after the region has ended its fields may belong to the next one. */
 struct region_team *region_team(uint32_t region);
+
+/* The slow part of region_note_idle(): the thread has no slot, or that is of another team. */
+void region_note_idle_elsewhere(struct thread_state *t, struct region_team *team, uint32_t region, uint32_t barrier,
+                                uint64_t now) __attribute__((noinline));
+
+/* The thread turns idle at a barrier of a region of that team. */
+static inline void region_note_idle(struct thread_state *t, struct region_team *team, uint32_t region, uint32_t barrier,
+                                    uint64_t now)
+{
+  struct arrivals *arrivals = span_of(t)->arrivals;
+  struct arrival *own = arrivals ? &arrivals->at[barrier % BARRIER_PARITIES] : NULL;
+  if (__builtin_expect(own && own->idle_team == region, 1))
+    __atomic_store_n(&own->idle_since, now, __ATOMIC_RELEASE);
+  else
+    region_note_idle_elsewhere(t, team, region, barrier, now);
+}
+
+/* When the last one of some threads turned idle there, or of those that are in other teams now. */
+static inline uint64_t region_last_idle(const struct region_team *team, struct barrier_members members, uint32_t region,
+                                        uint32_t barrier)
+{
+  uint64_t last = __atomic_load_n(&team->last_idle[barrier % BARRIER_PARITIES], __ATOMIC_RELAXED);
+  const struct arrivals *arrivals;
+  while ((arrivals = barrier_next(&members))) {
+    const struct arrival *arrival = &arrivals->at[barrier % BARRIER_PARITIES];
+    uint64_t since = __atomic_load_n(&arrival->idle_since, __ATOMIC_ACQUIRE);
+    if (since > last && __atomic_load_n(&arrival->idle_team, __ATOMIC_RELAXED) == region)
+      last = since;
+  }
+  return last;
+}
 
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);

@@ -69,6 +69,7 @@ struct wait_open {
   struct format_wait *wait;
   struct region_team *team; /* of a barrier; NULL: none */
   uint32_t barrier;         /* its number in the region */
+  uint32_t region;          /* whose team it is */
   bool as_worker;           /* at the end of a region of another thread */
 };
 

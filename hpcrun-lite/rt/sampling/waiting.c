@@ -170,7 +170,7 @@ static uint64_t turn_idle(struct thread_state *t)
   if (sampling_of(t)->waiting)
     sampling_of(t)->waiting->since = now;
   if (open && open->team)
-    __atomic_store_n(&open->team->last_idle[open->barrier % 2], now, __ATOMIC_RELAXED);
+    region_note_idle(t, open->team, open->region, open->barrier, now);
   return now;
 }
 
@@ -182,9 +182,11 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 }
 
 /* The part of an interval at a barrier in which other threads of the team had not arrived. */
-static uint64_t idle_at_barrier(const struct wait_open *open, uint64_t since, uint64_t now)
+static uint64_t idle_at_barrier(const struct thread_state *t, const struct wait_open *open, uint64_t since,
+                                uint64_t now)
 {
-  return part_before(since, __atomic_load_n(&open->team->last_idle[open->barrier % 2], __ATOMIC_RELAXED), now);
+  struct barrier_members others = barrier_others(t, __atomic_load_n(&open->team->members, __ATOMIC_RELAXED));
+  return part_before(since, region_last_idle(open->team, others, open->region, open->barrier), now);
 }
 
 /* The part of a worker's wait at the end of a region that is idle: until the last thread arrived, and from the moment
@@ -224,12 +226,13 @@ static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, u
 }
 
 /* The idle part of an interval that ends now.  task: it ends because a task begins. */
-static uint64_t idle_part(const struct wait_open *open, uint64_t since, uint64_t now, bool task)
+static uint64_t idle_part(const struct thread_state *t, const struct wait_open *open, uint64_t since, uint64_t now,
+                          bool task)
 {
   if (!open)
     return now - since;
   if (open->team && !task)
-    return idle_at_barrier(open, since, now);
+    return idle_at_barrier(t, open, since, now);
   return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
 }
 
@@ -242,7 +245,7 @@ static uint64_t turn_busy(struct thread_state *t, bool task)
   }
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   if (sampling->waiting) {
-    uint64_t idle = idle_part(innermost(t), since, now, task);
+    uint64_t idle = idle_part(t, innermost(t), since, now, task);
     add_interval(t, sampling->waiting, idle, now - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
       leave_out_pauses(t, sampling->waiting, since, idle, now);
@@ -315,7 +318,7 @@ struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t n
   if (open && open->as_worker && !region_open(sampling->base_region))
     interval.parked = now - since;
   else
-    interval.idle = idle_part(open, since, now, false);
+    interval.idle = idle_part(t, open, since, now, false);
   interval.runtime = now - since - interval.idle - interval.parked;
   return interval;
 }
@@ -462,6 +465,7 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   open->team = team;
   open->as_worker = at_end && worker;
   open->barrier = barrier;
+  open->region = sampling_of(t)->team_region;
   return turn_idle(t);
 }
 

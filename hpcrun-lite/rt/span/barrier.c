@@ -2,40 +2,32 @@
 
 #include "hpcrun-lite/rt/span/explicit_task.h"
 
-enum { SLOTS_FIRST = 16, LAST_BIT = 63, PARITIES = 2 };
-
-/* What a thread has left at its last barrier of that parity, in that region (0: nothing).  Its owner writes it under
- * the lock; the creator that ends the region empties it, under the lock.  `region` and both lengths are also read
- * without: who finds the region, and a later clock, takes the lock and looks again.  `region` is stored last. */
-struct arrival {
-  uint32_t lock;
-  uint64_t region, work;
-  struct clock clock;
-} __attribute__((aligned(64)));
-
-struct arrivals {
-  struct arrival at[PARITIES];
-};
-
+struct arrivals *barrier_first_slots;
 static struct table slots; /* struct arrivals, by thread_state.live_slot */
 static atomic_flag slots_lock = ATOMIC_FLAG_INIT;
 
 void barrier_start(void)
 {
   atomic_flag_clear(&slots_lock);
-  table_init(&slots, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct arrivals), SLOTS_FIRST);
+  table_init(&slots, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct arrivals), BARRIER_LAST_BIT + 1);
 }
 
 bool barrier_start_thread(struct thread_state *t)
 {
   bool room = table_reach(&slots, &slots_lock, t->live_slot);
   span_of(t)->arrivals = room ? table_at(&slots, t->live_slot) : NULL;
+  if (room)
+    __atomic_store_n(&barrier_first_slots, table_at(&slots, 0), __ATOMIC_RELEASE);
+  span_of(t)->member = 1ull << (t->live_slot < BARRIER_LAST_BIT ? t->live_slot : BARRIER_LAST_BIT);
   return room;
 }
 
-static struct arrival *arrival_at(uint32_t slot, uint32_t interval)
+struct arrivals *barrier_next_of_last_bit(struct barrier_members *members)
 {
-  return &((struct arrivals *)table_at(&slots, slot))->at[interval % PARITIES];
+  members->slot = members->slot ? members->slot : BARRIER_LAST_BIT;
+  if (members->slot >= __atomic_load_n(&slots.count, __ATOMIC_ACQUIRE))
+    return NULL;
+  return table_at(&slots, members->slot++);
 }
 
 static inline uint64_t region_of(const struct arrival *arrival)
@@ -43,13 +35,9 @@ static inline uint64_t region_of(const struct arrival *arrival)
   return __atomic_load_n(&arrival->region, __ATOMIC_ACQUIRE);
 }
 
-/* The thread takes part in regions of that team from now on.  Most have done so before: all threads write to the line,
- * but seldom. */
-static inline void join_members(const struct thread_state *t, struct team *team)
+void barrier_add_member(const struct thread_state *t, uint64_t *members)
 {
-  uint64_t bit = 1ull << (t->live_slot < LAST_BIT ? t->live_slot : LAST_BIT);
-  if (__builtin_expect(!(__atomic_load_n(&team->members, __ATOMIC_RELAXED) & bit), 0))
-    __atomic_fetch_or(&team->members, bit, __ATOMIC_SEQ_CST);
+  __atomic_fetch_or(members, span_of(t)->member, __ATOMIC_SEQ_CST);
 }
 
 /* The arrival in another region that the slot has, under its lock, goes to the join if that region is still open. */
@@ -60,7 +48,7 @@ static void leave_behind(struct thread_state *t, const struct arrival *arrival, 
   struct team *team = graph_open_team(arrival->region);
   if (!team)
     return;
-  struct barrier_interval *to = &team->intervals[interval % PARITIES];
+  struct barrier_interval *to = &team->intervals[interval % BARRIER_PARITIES];
   clock_lock(&to->ends.join.lock);
   to->work += arrival->work;
   clock_raise(t, &to->ends.join.latest, &arrival->clock);
@@ -69,11 +57,11 @@ static void leave_behind(struct thread_state *t, const struct arrival *arrival, 
 
 void barrier_arrive(struct thread_state *t, struct task *task, struct team *team)
 {
-  struct arrival *own = &span_of(t)->arrivals->at[task->interval % PARITIES];
+  struct arrival *own = &span_of(t)->arrivals->at[task->interval % BARRIER_PARITIES];
   struct scope *scope = task->scopes_open ? &task->around[0] : &task->scope;
   uint64_t work = scope->pending;
   scope->pending = 0;
-  join_members(t, team);
+  barrier_be_member(t, &team->members);
   clock_lock(&own->lock);
   if (own->region != task->region) {
     if (own->region)
@@ -88,6 +76,17 @@ void barrier_arrive(struct thread_state *t, struct task *task, struct team *team
   clock_unlock(&own->lock);
 }
 
+static inline struct barrier_members members_of(const struct team *team)
+{
+  return (struct barrier_members){.left = __atomic_load_n(&team->members, __ATOMIC_RELAXED)};
+}
+
+/* All but the calling thread, unless its bit stands for others, too. */
+static inline struct barrier_members others_in(const struct thread_state *t, const struct team *team)
+{
+  return barrier_others(t, __atomic_load_n(&team->members, __ATOMIC_RELAXED));
+}
+
 /* Raises a clock to an arrival in that region. */
 static inline void take(struct thread_state *t, struct clock *clock, struct arrival *from, uint64_t region)
 {
@@ -99,16 +98,11 @@ static inline void take(struct thread_state *t, struct clock *clock, struct arri
   clock_unlock(&from->lock);
 }
 
-/* Runs a statement for each slot that a set of bits stands for: the last bit, for all from there on. */
-#define FOR_EACH_SLOT(slot, set)                                                                                       \
-  for (uint64_t left_ = (set), all_ = __atomic_load_n(&slots.count, __ATOMIC_ACQUIRE); left_; left_ &= left_ - 1)      \
-    for (uint32_t slot = (uint32_t)__builtin_ctzll(left_), end_ = slot < LAST_BIT ? slot + 1 : (uint32_t)all_;         \
-         slot < end_; slot++)
-
 void barrier_join(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region, uint32_t interval)
 {
-  FOR_EACH_SLOT(slot, __atomic_load_n(&team->members, __ATOMIC_RELAXED))
-  take(t, clock, arrival_at(slot, interval), region);
+  struct arrivals *arrivals;
+  for (struct barrier_members others = others_in(t, team); (arrivals = barrier_next(&others));)
+    take(t, clock, &arrivals->at[interval % BARRIER_PARITIES], region);
   explicit_task_join_interval(t, clock, region, interval);
 }
 
@@ -141,17 +135,18 @@ static void clear_interval(struct thread_state *t, struct barrier_interval *inte
 
 void barrier_clear(struct thread_state *t, struct team *team)
 {
-  for (uint32_t i = 0; i < PARITIES; i++)
+  for (uint32_t i = 0; i < BARRIER_PARITIES; i++)
     clear_interval(t, &team->intervals[i]);
 }
 
 uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region)
 {
   uint64_t work = 0;
-  FOR_EACH_SLOT(slot, __atomic_load_n(&team->members, __ATOMIC_RELAXED))
-  for (uint32_t i = 0; i < PARITIES; i++)
-    work += empty(t, clock, arrival_at(slot, i), region);
-  for (uint32_t i = 0; i < PARITIES; i++) {
+  struct arrivals *arrivals;
+  for (struct barrier_members all = members_of(team); (arrivals = barrier_next(&all));)
+    for (uint32_t i = 0; i < BARRIER_PARITIES; i++)
+      work += empty(t, clock, &arrivals->at[i], region);
+  for (uint32_t i = 0; i < BARRIER_PARITIES; i++) {
     if (clock)
       explicit_task_join_interval(t, clock, region, i);
     work += team->intervals[i].work;
@@ -162,14 +157,15 @@ uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team 
 
 void barrier_reach(struct thread_state *self, const struct team *team, uint64_t region)
 {
-  for (uint32_t i = 0; i < PARITIES; i++)
+  for (uint32_t i = 0; i < BARRIER_PARITIES; i++)
     join_offer(self, &graph_program, &team->intervals[i].ends.join.latest);
-  FOR_EACH_SLOT(slot, __atomic_load_n(&team->members, __ATOMIC_RELAXED))
-  for (uint32_t i = 0; i < PARITIES; i++) {
-    struct arrival *from = arrival_at(slot, i);
-    clock_lock(&from->lock);
-    if (from->region == region)
-      join_offer(self, &graph_program, &from->clock);
-    clock_unlock(&from->lock);
-  }
+  struct arrivals *arrivals;
+  for (struct barrier_members all = members_of(team); (arrivals = barrier_next(&all));)
+    for (uint32_t i = 0; i < BARRIER_PARITIES; i++) {
+      struct arrival *from = &arrivals->at[i];
+      clock_lock(&from->lock);
+      if (from->region == region)
+        join_offer(self, &graph_program, &from->clock);
+      clock_unlock(&from->lock);
+    }
 }

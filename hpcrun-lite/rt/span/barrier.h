@@ -14,9 +14,61 @@
 
 #include "hpcrun-lite/rt/span/graph.h"
 
+/* What a thread has left at its last barrier of that parity.  The first part is there without the graph, too: when it
+ * turned idle there (sampling/waiting.h), and in which team, by the index of the region.  Its owner writes it, relaxed.
+ * The rest is of that region (0: nothing) and written under the lock, by the owner, and by the creator that ends the
+ * region and empties it.  `region` and both lengths are also read without the lock: who finds the region, and a later
+ * clock, takes the lock and looks again.  `region` is stored last. */
+enum { BARRIER_PARITIES = 2 };
+struct arrival {
+  uint32_t idle_team, lock;
+  uint64_t idle_since;
+  uint64_t region, work;
+  struct clock clock;
+} __attribute__((aligned(64)));
+
+struct arrivals {
+  struct arrival at[BARRIER_PARITIES];
+};
+
 /* CTL: starts the table of a new process, and a thread's slots (false without memory). */
 void barrier_start(void);
 bool barrier_start_thread(struct thread_state *t);
+
+/* The thread takes part in regions of that team from now on, in a set of threads.  Most have done so before: all
+ * threads write to the line, but seldom. */
+void barrier_add_member(const struct thread_state *t, uint64_t *members) __attribute__((noinline));
+static inline void barrier_be_member(const struct thread_state *t, uint64_t *members)
+{
+  if (__builtin_expect(!(__atomic_load_n(members, __ATOMIC_RELAXED) & span_of(t)->member), 0))
+    barrier_add_member(t, members);
+}
+
+/* Iterates over the slots of a set of threads.  Its last bit stands for all threads from there on.  slot: behind the
+ * last one of these. */
+enum { BARRIER_LAST_BIT = 63 };
+struct barrier_members {
+  uint64_t left;
+  uint32_t slot;
+};
+
+extern struct arrivals *barrier_first_slots; /* those below BARRIER_LAST_BIT follow each other */
+
+struct arrivals *barrier_next_of_last_bit(struct barrier_members *members) __attribute__((cold));
+static inline struct arrivals *barrier_next(struct barrier_members *members)
+{
+  uint64_t left = members->left;
+  if (!(left << 1))
+    return left ? barrier_next_of_last_bit(members) : NULL;
+  members->left = left & (left - 1);
+  return &barrier_first_slots[__builtin_ctzll(left)];
+}
+
+/* All of a set but the calling thread, unless its bit stands for others, too. */
+static inline struct barrier_members barrier_others(const struct thread_state *t, uint64_t members)
+{
+  return (struct barrier_members){.left = members & ~(span_of(t)->member & ~(1ull << BARRIER_LAST_BIT))};
+}
 
 /* The thread, which runs that implicit task of the team, arrives: offers its clock, and its work since the last time.
  */

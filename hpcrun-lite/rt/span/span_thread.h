@@ -102,7 +102,8 @@ struct span_thread {
   unsigned fragment_sample_count;
   struct task *previous_running;
   struct end_slot *end_slot; /* see span/explicit_task.c */
-  struct arrivals *arrivals; /* see span/barrier.c */
+  struct arrivals *arrivals; /* see span/barrier.h; NULL: none, without memory */
+  uint64_t member;           /* the thread's bit in sets of threads: likewise */
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint64_t total_work;
   struct work work;
