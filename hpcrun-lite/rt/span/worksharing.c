@@ -118,6 +118,16 @@ void worksharing_close(struct thread_state *t, struct task *task)
   loop_end(t, task);
 }
 
+/* All chunks begin with the path that the task has now.  Gives it room for the loop's own work, which otherwise would
+ * add a segment to the list in each chunk. */
+static void make_room_for_chunks(struct thread_state *t, struct task *task, uint32_t row)
+{
+  const struct critical_path_item *items = task->now.path.items;
+  uint64_t key = CRITICAL_PATH_KEY(row, 0, 0);
+  if (items[0].key != key && items[1].key != key)
+    critical_path_make_room(t, &task->now.path);
+}
+
 uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
 {
   if (!index || kind == ompt_work_scope)
@@ -145,6 +155,7 @@ uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind
     if (!(task->flags & TASK_HAD_LOOP))
       task->loop_entry = task->loop_end = (struct clock){0};
     task->flags = (task->flags & ~(uint32_t)TASK_MOVED) | TASK_IN_LOOP | TASK_HAD_LOOP;
+    make_room_for_chunks(t, task, row);
     clock_set(t, &task->loop_entry, &task->now);
     clock_set(t, &task->loop_end, &task->now);
     task->doacross = (struct doacross_cursor){.loop = loop ? &loop->doacross : NULL};
