@@ -76,7 +76,7 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)
 {
-  construct_part(t, creator, rt_ticks());
+  construct_part(t, creator, 0);
 }
 
 /* ---- waiting ---- */

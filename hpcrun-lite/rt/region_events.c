@@ -50,13 +50,13 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   uint64_t moment = span_process.online ? work_clock_value(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   codeptr = code_of_region(t, codeptr, enter_frame);
   uint32_t node = CCT_NONE, filtered = 0;
-  if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed) && !rt_stopped())
+  if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed))
     node = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)
     region_set_code(t, codeptr);
   if (handle && node != CCT_NONE)
-    region_publish(t, region_innermost(t), node, filtered);
+    region_publish_final(region_innermost(t), node, filtered);
   sampling_of(t)->unrecorded_regions += handle == 0;
   uint64_t forked = rt_ticks();
   if (sampling_of(t)->region_depth++ == 0 && !sampling_of(t)->base_region)

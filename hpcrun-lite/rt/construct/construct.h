@@ -51,7 +51,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
                     const void *task, uint64_t begun, uint64_t now);
 
 /* The thread's task in the region ends.  Where the runtime announces that late to a thread that is not the creator,
- * construct_thread.region_end is when the region has ended. */
+ * construct_thread.region_end is when the region has ended.  now: 0: it is read only if need be. */
 void construct_part(struct thread_state *t, bool creator, uint64_t now);
 
 /* The task outside any region. */

@@ -119,12 +119,18 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
   top_runs(t, task, now);
 }
 
+static inline uint64_t read_if_unknown(uint64_t now)
+{
+  return now ? now : rt_ticks();
+}
+
 /* The end of a region of another thread, at whose end this one waits. */
 static void settle(struct thread_state *t, struct construct_open *region, uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
   construct_cut_above(t, region);
   if (region->column != FORMAT_TIME_WAIT) {
+    now = read_if_unknown(now);
     if (region->column == FORMAT_TIME_EXIT && now > t->record->construct_since) /* it waits no longer */
       trace_own(t, now - t->record->construct_since);
     construct_pass(t, now);
@@ -158,7 +164,10 @@ void construct_part(struct thread_state *t, bool creator, uint64_t now)
   if (!part || construct_of(t)->top == bottom)
     return;
   if (creator) {
-    construct_pass(t, now);
+    bool ends = construct_of(t)->top == part && part->column == FORMAT_TIME_EXIT; /* at its last barrier */
+    if (ends && !counts_of(t)->attend)
+      return;
+    construct_pass(t, read_if_unknown(now));
     construct_cut_above(t, part);
     construct_go_on(t, FORMAT_TIME_EXIT);
   } else if (part->at->flags & FORMAT_CONSTRUCT_LINK || !part->record) {

@@ -345,14 +345,23 @@ static bool unresolved(const struct thread_state *t, uint32_t node)
   return cct_kind(t, cct_top(t, node)) == FORMAT_KIND_PLACEHOLDER;
 }
 
+static void publish(struct format_region *region, uint32_t node, uint32_t filtered, uint32_t state)
+{
+  region->link_node = node;
+  region->filtered = filtered;
+  __atomic_store_n(&region->state, state, __ATOMIC_RELEASE);
+}
+
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node, uint32_t filtered)
 {
   if (state_of(region) == FORMAT_REGION_FINAL || node == CCT_NONE)
     return;
-  region->link_node = node;
-  region->filtered = filtered;
-  __atomic_store_n(&region->state, unresolved(t, node) ? FORMAT_REGION_PROVISIONAL : FORMAT_REGION_FINAL,
-                   __ATOMIC_RELEASE);
+  publish(region, node, filtered, unresolved(t, node) ? FORMAT_REGION_PROVISIONAL : FORMAT_REGION_FINAL);
+}
+
+void region_publish_final(struct format_region *region, uint32_t node, uint32_t filtered)
+{
+  publish(region, node, filtered, FORMAT_REGION_FINAL);
 }
 
 static uint32_t link_node(struct thread_state *t, const struct format_region *region)

@@ -148,6 +148,9 @@ bool region_known(const struct format_region *region);
  * format_filtered). */
 void region_publish(struct thread_state *t, struct format_region *region, uint32_t node, uint32_t filtered);
 
+/* The same for a region that begins, and a node that is below no placeholder. */
+void region_publish_final(struct format_region *region, uint32_t node, uint32_t filtered);
+
 /* The node below which a worker's frames in that region belong: a link, or a placeholder that becomes a link later.
  * CCT_NONE if the instance has ended, or without memory.  *filtered: what a filter found on the creation context, 0 as
  * long as that is not known. */

@@ -27,7 +27,7 @@ struct stack {
 static struct stack *stack_at(struct thread_state *t, uint64_t enter_frame, uint64_t code)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  if (!sampling->stacks_extent)
+  if (!sampling->stacks_extent && !rt_stopped())
     sampling->stacks_extent = arena_new(ARENA_STACKS, 0, FORMAT_FREE, t->index, sizeof(struct stack), STACKS);
   uint64_t hash = (enter_frame ^ code << 20) * 0x9e3779b97f4a7c15ULL;
   return sampling->stacks_extent ? (struct stack *)arena_data(sampling->stacks_extent) + (hash >> 32) % STACKS : NULL;
@@ -59,13 +59,16 @@ static void keep_words(const struct thread_state *t, struct stack *stack, const 
   }
 }
 
-/* The stack that enters the runtime, walked if it is not known.  NULL without memory. */
+/* The stack that enters the runtime, walked if it is not known.  NULL without memory, and if measuring has ended: that
+ * is asked where the stack must be walked, since the question costs a fence. */
 static struct stack *find_stack(struct thread_state *t, uint32_t creator, uint64_t enter_frame, uint64_t code)
 {
   struct creation wanted = {.enter_frame = enter_frame, .code = code, .region = region_identity(t), .creator = creator};
   struct stack *stack = stack_at(t, enter_frame, code);
   if (!stack || same_stack(stack, &wanted))
     return stack;
+  if (rt_stopped())
+    return NULL;
   struct call_site site = context_caller(t, code);
   *stack = (struct stack){.of = wanted};
   stack->node = site.node;

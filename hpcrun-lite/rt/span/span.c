@@ -214,11 +214,12 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
                          uint64_t moment, uint64_t forked)
 {
   graph_fragment_end_at(t, moment);
-  if (!table_reach(&graph_teams, &graph_teams_lock, (uint32_t)region)) {
+  struct team *team = graph_team(region);
+  if (!team && !table_reach(&graph_teams, &graph_teams_lock, (uint32_t)region)) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
-  struct team *team = graph_team(region);
+  team = team ? team : graph_team(region);
   barrier_clear(t, team);
   uint32_t row =
       directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
