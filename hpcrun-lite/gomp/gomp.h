@@ -103,13 +103,14 @@ struct gomp_region {
 
 /* The larger part of what the adapter knows of a thread.  Its own mapping, which the thread keeps until it ends, and
  * which a forked child inherits. */
-enum { GOMP_STARTED_MAX = 8 };
+enum { GOMP_STARTED_MAX = 8, GOMP_GATES = 258 };
 struct gomp_memory {
   struct rt_gomp_task initial; /* the task outside any region */
   ompt_data_t initial_data;
   struct rt_gomp_task worker; /* the implicit task of a thread that libgomp has created, in its outermost region */
   ompt_data_t worker_data;
   struct gomp_caller callers[GOMP_CALLERS];
+  uint8_t calm[GOMP_GATES];                     /* by critical section: see exclusion.c */
   struct gomp_region started[GOMP_STARTED_MAX]; /* open regions of GOMP_parallel_start(): code of GCC before 4.9 */
   unsigned started_count;                       /* also counts those beyond GOMP_STARTED_MAX, which are not followed */
 };

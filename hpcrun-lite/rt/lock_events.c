@@ -3,7 +3,6 @@
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
-#include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
@@ -25,11 +24,11 @@ void lock_events_acquired_again(struct thread_state *t)
   construct_held_already(t);
 }
 
-void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, bool blamed)
+void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
 {
-  uint64_t moment = span_process.online ? work_clock_value(t) : 0;
-  if (blamed) /* first: a thread that waited may already hold the lock and be about to release it */
-    sample_take_blame(t, wait_id);
+  bool blamed = sampling_of(t)->released.samples;
+  if (blamed)
+    sample_charge_released(t);
   if (!graph_enter(t))
     return;
   worksharing_mutex_released(t, kind, wait_id, moment, blamed);

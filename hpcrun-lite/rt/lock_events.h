@@ -9,6 +9,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
@@ -16,8 +17,8 @@
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                 const void *codeptr);
 
-/* The slow part of lock_events_released(); blamed: the lock has blame. */
-void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, bool blamed);
+/* The slow part of lock_events_left(). */
+void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment);
 
 /* The thread begins to acquire the lock, holds it, and has released it. */
 static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr)
@@ -43,11 +44,38 @@ static inline void lock_events_acquired(struct thread_state *t, int kind, uint64
     lock_events_graph_acquired(t, kind, wait_id, moment, codeptr);
 }
 
+/* A release in two parts, between which the runtime frees the lock.  lock_events_leave() returns the moment, for
+ * lock_events_left().  Blame is taken before: afterwards, a thread that has waited may hold the lock and release it. */
+static inline uint64_t lock_events_leave(struct thread_state *t, uint64_t wait_id)
+{
+  uint64_t moment = span_process.online ? work_clock_value(t) : 0;
+  if (__builtin_expect(blame_pending(wait_id), 0))
+    sample_take_blame(t, wait_id);
+  return moment;
+}
+
+static inline void lock_events_left(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+{
+  if (span_process.online || sampling_of(t)->released.samples)
+    lock_events_release(t, kind, wait_id, moment);
+}
+
+/* The thread releases a lock, and the runtime has announced that late. */
 static inline void lock_events_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
-  bool blamed = blame_pending(wait_id);
-  if (blamed || span_process.online)
-    lock_events_release(t, kind, wait_id, blamed);
+  lock_events_left(t, kind, wait_id, lock_events_leave(t, wait_id));
+}
+
+/* The acquisition that ends is timed; waited: all of the time was waiting.  Whether the last one that was timed
+ * contained waiting. */
+static inline void lock_events_waited(struct thread_state *t, bool waited)
+{
+  sampling_of(t)->lock_waits = waited;
+}
+
+static inline bool lock_events_has_waited(const struct thread_state *t)
+{
+  return sampling_of(t)->lock_waited;
 }
 
 /* The thread acquires a nested lock that it already holds: then lock_events_acquired() is not called. */

@@ -284,5 +284,7 @@ uint64_t blame_left(void)
   bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* otherwise the table was never touched */
   for (unsigned i = 0; used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     samples += blame_entries[i].blame.samples;
+  for (uint32_t i = 0; used && i < blame_threads(); i++)
+    samples += blame_thread(i) ? sampling_of(blame_thread(i))->released.samples : 0;
   return samples;
 }

@@ -21,16 +21,6 @@
 
 #include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
-/* Sums of what samples stand for. */
-enum { BLAME_SITES = 5 };
-struct blame {
-  uint64_t time_ns, per_busy_ns, in_use_ns;
-  uint64_t samples;
-  struct {
-    uint64_t key, ns; /* wait site, and the time that other threads waited there; ns 0: free */
-  } waits[BLAME_SITES];
-};
-
 /* `lock` is exchanged with acquire and stored with release; its holder writes the other fields.
  * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry
  * turns out to be empty.  CTL reads the blame that is left at the end. */

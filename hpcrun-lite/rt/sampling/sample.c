@@ -293,10 +293,17 @@ bool sample_signal(const siginfo_t *info, void *context)
 void sample_take_blame(struct thread_state *t, uint64_t wait_id)
 {
   rt_inside_inc(t);
-  struct blame blame = {0};
-  if (!rt_stopped())
-    blame = blame_take(wait_id);
-  if (blame.samples)
-    charge_blame(t, context_met(t), &blame);
+  if (!rt_stopped() && !sampling_of(t)->released.samples)
+    sampling_of(t)->released = blame_take(wait_id);
+  rt_inside_dec(t);
+}
+
+void sample_charge_released(struct thread_state *t)
+{
+  rt_inside_inc(t);
+  if (!rt_stopped()) {
+    charge_blame(t, context_met(t), &sampling_of(t)->released);
+    sampling_of(t)->released.samples = 0;
+  }
   rt_inside_dec(t);
 }

@@ -20,7 +20,9 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns);
  * (counts/counts.h), to the context of its open construct, or to the root. */
 void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals);
 
-/* The thread releases a lock: charges the lock's blame to the context of the call. */
-void sample_take_blame(struct thread_state *t, uint64_t wait_id);
+/* The thread releases a lock that has blame: takes it, while no other thread can; and charges it to the context of the
+ * call. */
+void sample_take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline, cold));
+void sample_charge_released(struct thread_state *t) __attribute__((noinline, cold));
 
 #endif

@@ -78,6 +78,16 @@ struct wait_cache {
   struct format_wait *wait; /* NULL: free */
 };
 
+/* Sums of what samples stand for: see sampling/blame.h. */
+enum { BLAME_SITES = 5 };
+struct blame {
+  uint64_t time_ns, per_busy_ns, in_use_ns;
+  uint64_t samples;
+  struct {
+    uint64_t key, ns; /* wait site, and the time that other threads waited there; ns 0: free */
+  } waits[BLAME_SITES];
+};
+
 /* What CTL found before it wrote the end of a trace: see sampling/waiting.h. */
 struct trace_end {
   struct trace_stream trace;
@@ -110,9 +120,11 @@ struct sampling_thread {
   unsigned wait_depth;   /* open waits; those beyond the array share its last element */
   uint32_t free_region;  /* list of the thread's free region records */
   uint64_t barrier_left; /* when the thread left its last barrier */
-  uint64_t lock_cost;    /* ticks of the fastest acquisition; 0: none yet; hpcrun-lite/gomp sets 1 where all of the time
-                            was waiting, UINT64_MAX where none was */
+  uint64_t lock_cost;    /* ticks of the fastest acquisition; 0: none yet */
   bool tests_lock;       /* its next acquisition of a lock does not wait: waiting_tests_lock() */
+  bool lock_waits;       /* the acquisition that ends was all waiting: hpcrun-lite/gomp knows */
+  bool lock_waited;      /* the last acquisition that was timed contained waiting */
+  struct blame released; /* of the lock that the thread is releasing; samples 0: none */
   struct wait_open waits_open[16];
   struct wait_cache wait_cache[32];
   struct table waits;

@@ -534,9 +534,15 @@ static inline uint64_t end_lock(struct thread_state *t)
   if (!now || !wait)
     return now;
   uint64_t ticks = now - since, cost = sampling->lock_cost ? sampling->lock_cost : LOCK_COST_MOST;
-  cost = cost < ticks ? cost : ticks;
-  sampling->lock_cost = cost;
-  uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
+  if (sampling->lock_waits) {
+    cost = 1;
+  } else {
+    cost = cost < ticks ? cost : ticks;
+    sampling->lock_cost = cost;
+  }
+  sampling->lock_waits = false;
+  sampling->lock_waited = ticks > LOCK_COST_FACTOR * cost;
+  uint64_t runtime = sampling->lock_waited ? cost : ticks;
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
