@@ -423,7 +423,10 @@ enum format_directive_kind {
   F(uint64_t, work)                                                                                                    \
   F(uint64_t, span)                                                                                                    \
   F(uint64_t, iterations)                                                                                              \
-  F(uint64_t, lock_bound)
+  F(uint64_t, lock_bound)                                                                                              \
+  F(uint64_t, light)      /* of `instances`, as in FORMAT_CONSTRUCT_FIELDS: `work` and `span` lack them */             \
+  F(uint64_t, stood)      /* likewise */                                                                               \
+  F(uint64_t, stood_work) /* sum of v * work */
 #define FORMAT_DIRECTIVE_FIELDS(F, A) FORMAT_DIRECTIVE_LIST(F, A, F)
 struct format_directive {
   FORMAT_DIRECTIVE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -439,8 +442,9 @@ enum format_construct_time {
 };
 
 enum format_construct_flag {
-  FORMAT_CONSTRUCT_LINK = 1,   /* the same construct as record `link` of thread `owner`, below which it stands there */
-  FORMAT_CONSTRUCT_IN_WAIT = 2 /* it ran while its parent waited */
+  FORMAT_CONSTRUCT_LINK = 1,    /* the same construct as record `link` of thread `owner`, below which it stands there */
+  FORMAT_CONSTRUCT_IN_WAIT = 2, /* it ran while its parent waited */
+  FORMAT_CONSTRUCT_WHOLE = 4    /* contains other constructs: from then on all executions are followed as a whole */
 };
 
 /* A construct as it nests in a thread; recursive executions are added to the outermost one.  Ticks of the time-stamp
@@ -463,7 +467,14 @@ enum format_construct_flag {
   F(uint64_t, unended) /* executions whose end the thread did not see: their ticks of FORMAT_TIME_WAIT and _EXIT are   \
                           incomplete */                                                                                \
   F(uint32_t, next)    /* while the program runs: of the same hash, 0: none */                                         \
-  F(uint32_t, tasks)   /* while the program runs: record of FORMAT_TASKS + 1 */
+  F(uint32_t, tasks)   /* while the program runs: record of FORMAT_TASKS + 1 */                                        \
+  F(uint64_t, light)   /* of `count`: only counted; the others were followed as a whole */                             \
+  F(uint64_t, stood)   /* sum of v: how many light ones one that was followed stands for */                            \
+  F(uint64_t, stood_ticks)   /* sum of v * t: t are its ticks of FORMAT_TIME_BODY */                                   \
+  F(uint64_t, stood_squares) /* sum of v * t * t, at most UINT64_MAX */                                                \
+  F(uint64_t, stood_spread)  /* sum of v * (v + 1) */                                                                  \
+  F(uint32_t, gap)           /* while the program runs: what the next one that is followed stands for */               \
+  F(uint32_t, skip)          /* likewise: light ones before that */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -125,6 +125,11 @@ static void fill_row(const struct profile *profile, struct names *names, const s
     row->work = directive->work;
     row->span = directive->span;
     row->lock_bound = directive->lock_bound;
+    row->light = directive->light;
+    if (row->light) { /* estimates may exceed the run's */
+      row->work = MIN(row->work, profile->workspan.work);
+      row->span = MIN(row->span, row->work);
+    }
     if (scenario && scenario->shares) {
       row->span = scenario->spans[row->directive];
       row->lock_bound = scenario->lock_bounds[row->directive];
@@ -148,6 +153,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   double iterations = row->iteration_parallelism * (double)row->instances;
   iterations += copy->iteration_parallelism * (double)copy->instances;
   row->instances += copy->instances;
+  row->light += copy->light;
   model_add(&row->executions, copy->executions);
   row->work = MIN(model_sum(row->work, copy->work), result->work);
   row->span = MIN(model_sum(row->span, copy->span), row->work);
@@ -222,6 +228,32 @@ static void count_executions(const struct profile *profile, struct workspan *res
   result->rows[0].executions = 1;
 }
 
+/* Notes the rows whose executions were not all followed, with the error of the time in their constructs' bodies. */
+static void note_estimates(const struct profile *profile, struct names *names, struct workspan *result)
+{
+  const struct construct_node *nodes = profile->constructs.nodes;
+  struct construct_figures *sums = xcalloc(result->count, sizeof *sums);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct construct_times *times = &profile->processes[i].constructs;
+    for (uint32_t j = 0; j < times->rows_count; j++) {
+      struct construct_figures figures = times->rows[j].figures;
+      figures.counts = NULL;
+      construct_figures_add(&sums[nodes[times->rows[j].node].directive], &figures);
+    }
+  }
+  for (uint32_t i = 1; i < result->count; i++) {
+    struct workspan_row *row = &result->rows[i];
+    char note[NOTE_MAX], text[CONSTRUCT_ESTIMATE_MAX];
+    if (!row->light)
+      continue;
+    construct_estimate_text(&sums[i], text);
+    snprintf(note, sizeof note, "%s", row->note);
+    words_append(note, NOTE_MAX, "work and span are estimates: %s; the critical path has less of it or as much", text);
+    row->note = names_own(names, xstrdup(note));
+  }
+  free(sums);
+}
+
 /* Sets row_of to the rows in their order. */
 static void number_rows(uint32_t directives, struct workspan *result)
 {
@@ -252,6 +284,7 @@ void workspan_compute(const struct profile *profile, struct names *names, const 
     fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]);
   }
   count_executions(profile, result);
+  note_estimates(profile, names, result);
   join_copies(profile, names, result);
   qsort(result->rows, result->count, sizeof *result->rows, by_rank);
   number_rows(workspan->directives_count, result);

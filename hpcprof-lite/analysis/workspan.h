@@ -23,6 +23,7 @@ struct workspan_row {
   double iteration_parallelism; /* 0: not known */
   const char *note;             /* limits of the figures, or "" */
   uint64_t executions;          /* all, also those within others */
+  uint64_t light;               /* of `instances`: not followed, so that work and span are estimates */
 };
 
 /* A scenario (whatif.h) that applies to the rows.  Without a recorded graph, `factors` divide the shares of the

@@ -354,7 +354,26 @@ static size_t numbers_of(const struct read_file *file, enum format_table table)
   }
 }
 
-/* Removes what no record of a file has. */
+/* Adds the time of a construct's light executions, by those that stand for them.  What is around them has it, which for
+ * a lock is right.  Where that is too little, the error is not known. */
+static void add_light(struct format_construct *constructs, uint32_t record)
+{
+  struct format_construct *to = &constructs[record];
+  struct format_construct *from = &constructs[to->parent < record ? to->parent : 0];
+  if (!to->light || !to->stood)
+    return;
+  uint64_t ticks = model_rounded((double)to->stood_ticks / (double)to->stood * (double)to->light);
+  if (to->kind != FORMAT_DIRECTIVE_LOCK) {
+    uint64_t *around = &from->ticks[to->flags & FORMAT_CONSTRUCT_IN_WAIT ? FORMAT_TIME_WAIT : FORMAT_TIME_BODY];
+    if (ticks > *around)
+      to->stood_squares = UINT64_MAX;
+    ticks = MIN(ticks, *around);
+    *around -= ticks;
+  }
+  model_add(&to->ticks[FORMAT_TIME_BODY], ticks);
+}
+
+/* Removes what no record of a file has, and adds light executions. */
 static void clean(enum format_table table, struct file_table *from)
 {
   _Static_assert(sizeof(struct read_node) == sizeof(struct format_node) &&
@@ -368,6 +387,8 @@ static void clean(enum format_table table, struct file_table *from)
     nodes[i].kind = nodes[i].kind < CONTEXT_KINDS ? nodes[i].kind : CONTEXT_FREE;
   for (uint32_t i = 0; i < from->count && table == FORMAT_CONSTRUCTS; i++)
     constructs[i].flags &= ~READ_CUT;
+  for (uint32_t i = 1; i < from->count && table == FORMAT_CONSTRUCTS; i++)
+    add_light(constructs, i);
   for (uint32_t i = 0; i < from->count && table == FORMAT_TASKS; i++)
     tasks[i].reserved = 0;
 }

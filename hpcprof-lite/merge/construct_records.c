@@ -6,6 +6,7 @@
 #include "hpcprof-lite/merge/construct_counts.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,22 @@ static bool is_shared(uint32_t kind)
          kind == DIRECTIVE_SINGLE || kind == DIRECTIVE_BARRIER || kind == CONSTRUCT_DISTRIBUTE;
 }
 
+/* The square of the standard error, in ns, of the time that light executions of a record have added.  An execution that
+ * stands for v of them gives their sum, v times its own time, with a variance of v (v + 1) times that of one. */
+static uint64_t error_squares(const struct build *build, const struct format_construct *record)
+{
+  enum { LEAST = 8 }; /* executions from which the variance is known */
+  double stood = (double)record->stood, light = (double)record->light, tick_ns = build->process->workspan.tick_ns;
+  double squares = (double)record->stood_spread - stood; /* sum of v * v */
+  if (!record->light)
+    return 0;
+  if (!record->stood || record->stood_squares == UINT64_MAX || stood * stood < LEAST * squares)
+    return UINT64_MAX;
+  double mean = (double)record->stood_ticks / stood;
+  double variance = fmax(0, (double)record->stood_squares / stood - mean * mean);
+  return model_rounded(variance * (double)record->stood_spread * (light / stood) * (light / stood) * tick_ns * tick_ns);
+}
+
 /* The figures of a record without those of the constructs in it. */
 static struct construct_figures own_figures(const struct build *build, const struct format_construct *record,
                                             const struct placement *placement)
@@ -227,6 +244,8 @@ static struct construct_figures own_figures(const struct build *build, const str
                                       .chosen = record->chosen,
                                       .unended = record->unended,
                                       .cut = (record->flags & READ_CUT) != 0,
+                                      .light = record->light,
+                                      .error_squares = error_squares(build, record),
                                       .enter = to_ns(build, record->ticks[CONSTRUCT_TIME_ENTER]),
                                       .own_body = to_ns(build, record->ticks[CONSTRUCT_TIME_BODY]),
                                       .wait = to_ns(build, record->ticks[CONSTRUCT_TIME_WAIT]),
@@ -297,6 +316,10 @@ static void add_rows(struct build *build, uint32_t position)
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
     all -= record->kind == DIRECTIVE_LOCK ? MIN(figures[i].own_body, all) : 0; /* that is in another body, too */
+    if (figures[i].light && record->kind != DIRECTIVE_LOCK) {
+      model_add(&into->light_inside, figures[i].light);
+      model_add(&into->error_squares, figures[i].error_squares);
+    }
     uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->placements[i].top ? &into->task : &into->body;
     model_add(sum, all);
   }

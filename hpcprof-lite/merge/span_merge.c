@@ -84,6 +84,7 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   model_add(&into->work, from->work);
   model_add(&into->span, from->span);
   model_add(&into->iterations, from->iterations);
+  model_add(&into->light, from->light);
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 

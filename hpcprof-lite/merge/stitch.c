@@ -377,6 +377,17 @@ static void stitch_thread(struct stitch *stitch, uint32_t position)
   node_map_report(&stitch->map, position);
 }
 
+/* Adds what light instances have done, by those that stand for them: their span is their work. */
+static void add_light(struct profile_directive *directive)
+{
+  if (!directive->light || !directive->stood)
+    return;
+  double mean = (double)directive->stood_work / (double)directive->stood;
+  uint64_t work = model_rounded(mean * (double)directive->light);
+  model_add(&directive->work, work);
+  model_add(&directive->span, work);
+}
+
 /* Copies the file's directives.  An invalid record keeps its number and counts as the program. */
 static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
 {
@@ -389,6 +400,7 @@ static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
     struct profile_directive *directive = &workspan->directives[i];
     if (i)
       directive->stored = records[i];
+    add_light(directive);
     uint32_t kind = directive->kind, module = directive->module;
     bool valid = i && kind > DIRECTIVE_PROGRAM && kind < DIRECTIVE_KINDS;
     bool placed = module && module < read_count(stitch->map.file, FORMAT_MODULES);

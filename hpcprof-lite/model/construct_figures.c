@@ -4,6 +4,8 @@
 #include "common/xalloc.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +41,25 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   model_add(&sum->body, figures->body);
   model_add(&sum->task, figures->task);
   model_add(&sum->cut, figures->cut);
+  model_add(&sum->light, figures->light);
+  model_add(&sum->light_inside, figures->light_inside);
+  model_add(&sum->error_squares, figures->error_squares);
   if (figures->counts)
     add_counts(sum->counts, figures->counts);
+}
+
+void construct_estimate_text(const struct construct_figures *figures, char text[CONSTRUCT_ESTIMATE_MAX])
+{
+  uint64_t followed = model_difference(figures->count, figures->light);
+  bool known = figures->error_squares < UINT64_MAX && figures->own_body;
+  double percent = known ? 200 * sqrt((double)figures->error_squares) / (double)figures->own_body : 0;
+  int length = snprintf(text, CONSTRUCT_ESTIMATE_MAX, "%" PRIu64 " of %" PRIu64 " executions were followed, error ",
+                        followed, figures->count);
+  text += length;
+  if (known)
+    snprintf(text, CONSTRUCT_ESTIMATE_MAX - (size_t)length, "%.2g %%", percent);
+  else
+    snprintf(text, CONSTRUCT_ESTIMATE_MAX - (size_t)length, "not known");
 }
 
 const struct construct_counts *construct_counts_of(const struct construct_figures *figures)

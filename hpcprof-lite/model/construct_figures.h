@@ -59,11 +59,14 @@ struct construct_figures {
   uint64_t unended;    /* executions whose end the thread did not see */
   /* exclusive: until it is entered (startup of a region), inside, at its barrier or for tasks, and after it */
   uint64_t enter, own_body, wait, exit;
-  uint64_t wait_own;   /* of `wait`: after the last thread had arrived */
-  uint64_t wait_spare; /* of `wait`: at the end of sections of which the thread executed none */
-  uint64_t body;       /* own_body, and all of the constructs in it that did not run in waits */
-  uint64_t task;       /* all of the constructs that ran while this one waited */
-  uint64_t cut;        /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
+  uint64_t wait_own;      /* of `wait`: after the last thread had arrived */
+  uint64_t wait_spare;    /* of `wait`: at the end of sections of which the thread executed none */
+  uint64_t body;          /* own_body, and all of the constructs in it that did not run in waits */
+  uint64_t task;          /* all of the constructs that ran while this one waited */
+  uint64_t cut;           /* rows of a part of the run: chosen, unended, and the body of a lock are not known */
+  uint64_t light;         /* of `count`: not followed; their share of own_body is an estimate */
+  uint64_t light_inside;  /* the same of constructs directly in it, whose estimates its own_body lacks */
+  uint64_t error_squares; /* ns^2: square of the standard error of own_body; UINT64_MAX: not known */
   struct construct_counts *counts; /* in an array of the figures' owner; NULL: nothing was counted */
 };
 
@@ -108,6 +111,10 @@ struct construct_lost {
 /* Adds the figures of another thread, or of another execution.  Counts are added to those of the sum, which must have
  * some if the figures have. */
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures);
+
+/* Writes how many executions were followed, and twice the standard error of own_body in percent of it. */
+enum { CONSTRUCT_ESTIMATE_MAX = 128 };
+void construct_estimate_text(const struct construct_figures *figures, char text[CONSTRUCT_ESTIMATE_MAX]);
 
 /* Returns what was counted; zeros where nothing was. */
 const struct construct_counts *construct_counts_of(const struct construct_figures *figures);

@@ -127,6 +127,20 @@ static uint64_t lacking_ns(const struct profile_process *process, bool paused)
   return profile_unsampled(process) ? 0 : process->unsampled_ns;
 }
 
+struct construct_figures profile_light(const struct profile *profile)
+{
+  struct construct_figures sum = {0};
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct construct_times *times = &profile->processes[i].constructs;
+    for (uint32_t j = 0; j < times->rows_count && profile->processes[i].usable; j++) {
+      const struct construct_figures *figures = &times->rows[j].figures;
+      model_add(&sum.count, figures->light ? figures->count : 0);
+      model_add(&sum.light, figures->light);
+    }
+  }
+  return sum;
+}
+
 bool profile_pauses(const struct profile *profile, bool paused, char *text, size_t size)
 {
   assert(text && size);

@@ -174,6 +174,9 @@ bool profile_by_wall(const struct profile_process *process);
 /* Whether no samples were taken of the process, as its notes say (level = summary). */
 bool profile_unsampled(const struct profile_process *process);
 
+/* Of the constructs of which not all executions were followed: `count` and `light` (model/construct_figures.h). */
+struct construct_figures profile_light(const struct profile *profile);
+
 /* Whether measuring was paused all the time, as its notes say. */
 bool profile_paused(const struct profile_process *process);
 

@@ -166,6 +166,17 @@ static void set_order(struct build *build)
 
 /* ---- entries ---- */
 
+/* Appends what figures rest on whose executions were not all followed. */
+static void note_estimate(const struct construct_figures *figures, char note[NOTE_MAX])
+{
+  char text[CONSTRUCT_ESTIMATE_MAX];
+  construct_estimate_text(figures, text);
+  if (figures->light)
+    words_append(note, NOTE_MAX, "the time in its body is an estimate: %s", text);
+  else if (figures->light_inside)
+    words_append(note, NOTE_MAX, "its own time is an estimate: constructs in it were followed in part");
+}
+
 static const char *note_of(struct names *names, uint32_t unseen, const struct construct_entry *entry)
 {
   char note[NOTE_MAX] = "";
@@ -190,6 +201,7 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     words_append(note, NOTE_MAX, "its place is not known");
   if (entry->sum.unended)
     words_append(note, NOTE_MAX, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
+  note_estimate(&entry->sum, note);
   return *note ? names_own(names, xstrdup(note)) : "";
 }
 

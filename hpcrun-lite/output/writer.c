@@ -567,6 +567,7 @@ static void put_directives(void)
       rows[i].work = in_unit(rows[i].work);
       rows[i].span = in_unit(rows[i].span);
       rows[i].lock_bound = in_unit(rows[i].lock_bound);
+      rows[i].stood_work = in_unit(rows[i].stood_work);
     }
     put(&writer.common, FORMAT_DIRECTIVES, 0, first, count, sizeof *rows, rows);
   }

@@ -9,6 +9,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/sampling/sampling_process.h"
+#include "hpcrun-lite/rt/span/directive.h"
 
 static uint64_t children_at_start_us;
 
@@ -25,24 +26,46 @@ void exit_line_start(void)
   children_at_start_us = children_us();
 }
 
+enum { ESTIMATES_MAX = 192 };
+
+/* Writes that figures of constructs rest on a part of their executions, if they do. */
+static void estimates_text(char text[ESTIMATES_MAX])
+{
+  const struct table *rows = directive_table();
+  uint64_t all = 0, light = 0;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct format_directive *row = table_at(rows, i);
+    all += row->light ? row->instances : 0;
+    light += row->light;
+  }
+  text[0] = '\0';
+  if (light)
+    snprintf(text, ESTIMATES_MAX,
+             "; spans and times of critical constructs and locks are estimates from %llu of %llu executions (-p online "
+             "follows all)",
+             (unsigned long long)(all - light), (unsigned long long)all);
+}
+
 static void say_counts(void)
 {
   static char losses[LOSSES_TEXT_MAX];
-  char rank[24] = "";
+  char rank[24] = "", estimates[ESTIMATES_MAX];
   uint64_t lost[FORMAT_LOST_MAX];
   if (config.rank >= 0)
     snprintf(rank, sizeof rank, "rank %d: ", config.rank);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)
     lost[i] = process_lost(i);
   losses_text(lost, &process.write, losses);
+  estimates_text(estimates);
   char attached[sizeof process.runtime + 32];
   const char *missing = process_openmp_missing();
   snprintf(attached, sizeof attached, "OpenMP attached (%s)", process.runtime);
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
-  message_print("%s: %s%llu sample%s of %u thread%s%s; %s; %s%s", config.directory, rank,
+  message_print("%s: %s%llu sample%s of %u thread%s%s; %s; %s%s%s", config.directory, rank,
                 (unsigned long long)process_samples(), process_samples() == 1 ? "" : "s", process.thread_count,
                 process.thread_count == 1 ? "" : "s", stream_length(trace_file()) ? ", and a trace" : "",
-                missing ? missing : attached, losses, apart ? "; child processes are measured separately (-v)" : "");
+                missing ? missing : attached, losses, estimates,
+                apart ? "; child processes are measured separately (-v)" : "");
 }
 
 void exit_line_print(void)

@@ -24,6 +24,9 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
 void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row, bool begin);
 
 void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read);
+/* Whether it is light: see construct_light(). */
+bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read,
+                            uint64_t *stands_for);
 void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read);
 
 /* task: the new task's data word. */

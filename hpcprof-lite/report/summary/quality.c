@@ -228,6 +228,19 @@ static void print_unfinished(struct quality *quality)
     print_hint(quality, "Work and span are those of the last flush");
 }
 
+/* Prints of how many executions figures of constructs are estimates. */
+static void print_estimates(struct quality *quality)
+{
+  struct construct_figures sum = profile_light(quality->report->profile);
+  if (sum.light)
+    print_hint(
+        quality,
+        "Spans and times of critical constructs and locks are estimates: %" PRIu64 " of %" PRIu64
+        " executions were followed, as more would have cost too much (--overhead-limit; the views parallelism and "
+        "regions state errors; -p online follows all)",
+        model_difference(sum.count, sum.light), sum.count);
+}
+
 /* Prints what following OpenMP's events has cost, where that is more than the launcher's preset limit. */
 static void print_cost(struct quality *quality)
 {
@@ -253,6 +266,7 @@ void quality_print(const struct report *report, const struct terminal *terminal)
   print_modules(&quality, false);
   print_unsampled(&quality);
   print_cost(&quality);
+  print_estimates(&quality);
   if (!quality.lines)
     fprintf(report->stream, "%sMeasurement quality%s: nothing was lost\n", terminal_bold(terminal),
             terminal_plain(terminal));

@@ -182,6 +182,10 @@ static void add_health(struct facts *facts)
   bool time = tree_has_time(report->columns);
   if (report->totals->events)
     fact_uint(facts, "health", "OpenMP events followed", report->totals->events, NULL);
+  struct construct_figures light = profile_light(report->profile);
+  if (light.light)
+    fact_uint(facts, "health", "executions that were only counted", light.light,
+              "spans and times of their constructs are estimates");
   if (report->totals->events_ns)
     fact_ns(facts, "health", "cost of following them", report->totals->events_ns, "estimate, of all threads");
   if (report->totals->unfinished)

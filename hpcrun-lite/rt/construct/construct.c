@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/construct_stack.h"
+#include "hpcrun-lite/rt/span/governor.h"
 
 enum { RECORDS_FIRST = 16, TASKS_FIRST = 2, STACK_FIRST = 32 };
 
@@ -333,49 +334,166 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
   at->unended++;
 }
 
+/* The time until now belongs to what comes before a lock's body. */
+static void pass_enter(struct thread_state *t, struct format_construct *at, uint64_t now)
+{
+  struct construct_thread *construct = construct_of(t);
+  uint64_t *ticks = construct->ticks;
+  construct->ticks = &at->ticks[FORMAT_TIME_ENTER];
+  construct_pass(t, now);
+  construct->ticks = ticks;
+}
+
+/* Counts an execution.  The time for which the thread has waited belongs to it. */
+static void count_acquired(struct thread_state *t, const struct construct_known *known, uint64_t now)
+{
+  struct construct_thread *construct = construct_of(t);
+  if (!construct->acquiring) { /* a lock that was only tested */
+    construct_pass(t, now);
+    construct_count_instant(t, known);
+    return;
+  }
+  construct_count(t, known);
+  trace_own(t, construct->lock_runtime);
+  trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
+  construct->counted = known->record + 1;
+  pass_enter(t, known->at, now);
+  construct->counted = 0;
+  construct->acquiring = 0;
+}
+
 struct format_construct *construct_acquired(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id,
                                             uint64_t now)
 {
-  struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return NULL;
   const struct construct_known *known = construct_find_inside(t, kind, directive);
   struct format_construct *at = known->at;
-  if (construct->acquiring) {
-    construct_count(t, known);
-    uint64_t *ticks = construct->ticks;
-    construct->ticks = &at->ticks[FORMAT_TIME_ENTER];
-    trace_own(t, construct->lock_runtime);
-    trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
-    construct->counted = known->record + 1;
-    construct_pass(t, now);
-    construct->counted = 0;
-    construct->ticks = ticks;
-    construct->acquiring = 0;
-  } else { /* a lock that was only tested */
-    construct_pass(t, now);
-    construct_count_instant(t, known);
-  }
-  if (kind == FORMAT_DIRECTIVE_LOCK)
+  count_acquired(t, known, now);
+  if (kind == FORMAT_DIRECTIVE_LOCK) {
     hold(t, wait_id, at, now);
-  else
-    construct_push(t, at, known->record, kind, FORMAT_TIME_BODY);
+  } else {
+    struct construct_open *open = construct_push(t, at, known->record, kind, FORMAT_TIME_BODY);
+    if (open)
+      open->begun = at->ticks[FORMAT_TIME_BODY];
+  }
   return at;
+}
+
+/* ---- light instances ---- */
+
+void construct_acquired_late(struct thread_state *t, uint64_t wait_id, uint64_t now)
+{
+  struct construct_thread *construct = construct_of(t);
+  enum { PLACES = sizeof construct->held / sizeof *construct->held };
+  const struct construct_open *top = construct->top;
+  if (top->kind == FORMAT_DIRECTIVE_CRITICAL || top->kind == FORMAT_CONSTRUCT_ATOMIC)
+    pass_enter(t, top->at, now);
+  for (unsigned i = 0; i < PLACES; i++)
+    if (construct->held[i].since && construct->held[i].wait_id == wait_id)
+      construct->held[i].since = now;
+}
+
+/* Whether the construct's next instance is light.  Otherwise *stands_for: how many it stands for. */
+static bool is_light(struct thread_state *t, struct format_construct *at, uint64_t *stands_for)
+{
+  if (at->count == at->light || at->flags & FORMAT_CONSTRUCT_WHOLE) /* none was followed yet */
+    return false;
+  if (at->skip) {
+    at->skip--;
+    return true;
+  }
+  *stands_for = at->gap;
+  at->gap = at->skip = governor_gap(t);
+  return false;
+}
+
+/* The thread's place of a light instance of that lock, or for one; NULL: there is none. */
+static struct construct_light *light_place(struct thread_state *t, uint64_t wait_id)
+{
+  struct construct_thread *construct = construct_of(t);
+  enum { PLACES = sizeof construct->light / sizeof *construct->light };
+  unsigned i = 0;
+  while (i < construct->light_count && construct->light[i].wait_id != wait_id)
+    i++;
+  return i < PLACES ? &construct->light[i] : NULL;
+}
+
+bool construct_light(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id, uint64_t now,
+                     uint64_t *stands_for)
+{
+  struct construct_thread *construct = construct_of(t);
+  *stands_for = 0;
+  if (!construct_started(t))
+    return false;
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  struct construct_light *place = light_place(t, wait_id);
+  if (known == &construct->unkept || !place || !is_light(t, known->at, stands_for))
+    return false;
+  if (construct->acquiring)
+    count_acquired(t, known, now);
+  else
+    construct_count_instant(t, known);
+  known->at->light++;
+  construct->light_count += place == &construct->light[construct->light_count];
+  *place = (struct construct_light){wait_id, governor_events(t), known->at};
+  return true;
+}
+
+bool construct_light_ends(struct thread_state *t, uint64_t wait_id)
+{
+  struct construct_thread *construct = construct_of(t);
+  struct construct_light *place = light_place(t, wait_id), *end = &construct->light[construct->light_count];
+  if (!place || place == end)
+    return false;
+  if (governor_events(t) != place->begun + 1)
+    place->at->flags |= FORMAT_CONSTRUCT_WHOLE;
+  *place = end[-1];
+  construct->light_count--;
+  return true;
+}
+
+/* An instance of so many ticks stands for light ones, unless it contains others. */
+static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks)
+{
+  uint64_t light = span_of(t)->governor.stands_for, square;
+  if (span_process.overhead_limit == GOVERNOR_OFF)
+    return;
+  if (!governor_is_leaf(t)) {
+    at->flags |= FORMAT_CONSTRUCT_WHOLE;
+    return;
+  }
+  at->stood += light;
+  at->stood_ticks += light * ticks;
+  at->stood_spread += light * (light + 1);
+  if (__builtin_mul_overflow(ticks, light * ticks, &square) ||
+      __builtin_add_overflow(at->stood_squares, square, &at->stood_squares))
+    at->stood_squares = UINT64_MAX;
 }
 
 void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
   enum { PLACES = sizeof construct->held / sizeof *construct->held };
+  if (!construct_started(t))
+    return;
   if (kind != FORMAT_DIRECTIVE_LOCK) {
-    construct_end(t, kind, now);
+    construct_pass(t, now);
+    struct construct_open *open = construct_innermost(t, kind);
+    if (!open)
+      return;
+    if (kind != FORMAT_DIRECTIVE_ORDERED)
+      stand_for(t, open->at, open->at->ticks[FORMAT_TIME_BODY] - open->begun);
+    construct_cut(t, open);
     return;
   }
   for (unsigned i = 0; i < PLACES; i++) {
     struct construct_held *held = &construct->held[i];
     if (!held->since || held->wait_id != wait_id)
       continue;
-    held->at->ticks[FORMAT_TIME_BODY] += rt_measured_between(held->since, now);
+    uint64_t ticks = rt_measured_between(held->since, now);
+    held->at->ticks[FORMAT_TIME_BODY] += ticks;
+    stand_for(t, held->at, ticks);
     held->since = 0;
   }
 }

@@ -60,6 +60,13 @@ struct construct_held {
   struct format_construct *at;
 };
 
+/* A light instance of a lock or critical construct that the thread is in: see span/governor.h. */
+struct construct_light {
+  uint64_t wait_id;
+  uint64_t begun; /* governor_events() at its begin */
+  struct format_construct *at;
+};
+
 struct construct_thread {
   struct span_thread below;
 
@@ -79,6 +86,8 @@ struct construct_thread {
   struct construct_known known[64], unkept;
   uint32_t heads[256]; /* lists of records by hash; 0: none */
   struct construct_held held[8];
+  struct construct_light light[4];
+  unsigned light_count;
   struct construct_open *bottom;
   struct table records, tasks, stack;
   struct trace_stream trace;

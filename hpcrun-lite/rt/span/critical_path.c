@@ -200,6 +200,17 @@ void critical_path_make_room(struct thread_state *t, struct critical_path *path)
   path->items[0] = first;
 }
 
+/* Only the items that the path does not share with others can change. */
+void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t to_row, uint64_t amount)
+{
+  struct critical_path_item *from = &path->items[1], *to = &path->items[0];
+  if (to->key >> 48 != to_row || from->key >> 48 != from_row)
+    return;
+  amount = amount < from->amount ? amount : from->amount;
+  from->amount -= amount;
+  to->amount += amount;
+}
+
 /* Adds up the list by key.  Without memory the path stays as it is. */
 static void critical_path_compact(struct thread_state *t, struct critical_path *path)
 {

@@ -21,7 +21,7 @@ struct instance {
 
 /* A thread's sums for a row. */
 struct total {
-  uint64_t instances, work, span, iterations;
+  uint64_t instances, work, span, iterations, light, stood, stood_work;
 };
 
 static struct table rows;  /* struct format_directive */
@@ -265,6 +265,9 @@ void directive_add_sums(struct thread_state *t)
     __atomic_fetch_add(&to->work, total->work, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->span, total->span, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->iterations, total->iterations, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->light, total->light, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->stood, total->stood, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->stood_work, total->stood_work, __ATOMIC_RELAXED);
     *total = (struct total){0};
   }
 }
@@ -372,4 +375,22 @@ void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)
     return;
   total->instances += iterations == 0;
   total->iterations += iterations;
+}
+
+void directive_light(struct thread_state *t, uint32_t row)
+{
+  struct total *total = row ? total_of(t, row) : NULL;
+  if (!total)
+    return;
+  total->instances++;
+  total->light++;
+}
+
+void directive_stands_for(struct thread_state *t, uint32_t row, uint64_t light, uint64_t work)
+{
+  struct total *total = row ? total_of(t, row) : NULL;
+  if (!total)
+    return;
+  total->stood += light;
+  total->stood_work += light * work;
 }

@@ -68,6 +68,10 @@ void directive_lock_bound(uint32_t row, uint64_t bound);
 /* Counts an execution of a construct that does no work itself, or iterations of a loop. */
 void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations);
 
+/* Counts a light instance (span/governor.h); one of that work stands for so many light ones. */
+void directive_light(struct thread_state *t, uint32_t row);
+void directive_stands_for(struct thread_state *t, uint32_t row, uint64_t light, uint64_t work);
+
 /* The rows, for the writer. */
 const struct table *directive_table(void);
 

@@ -56,6 +56,12 @@ static void choose_period(struct governor *governor, uint64_t spent, uint64_t pa
     governor->period_most = governor->period;
 }
 
+uint32_t governor_gap(struct thread_state *t)
+{
+  struct governor *governor = &span_of(t)->governor;
+  return next_random(governor) % (2 * governor->period - 1);
+}
+
 void governor_tick(struct thread_state *t)
 {
   struct governor *governor = &span_of(t)->governor;

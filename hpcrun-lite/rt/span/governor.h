@@ -9,8 +9,9 @@
  * no more than four mean ones.
  *
  * Limit.  Where that is more than span_process.overhead_limit percent of the interval, without the thread's waits, the
- * thread's period doubles; where it is less than half of the limit, the period is halved.  It is how few instances of
- * short constructs are to be followed as a whole: one in `period`. */
+ * thread's period doubles; where it is less than half of the limit, the period is halved.  Of the instances of a short
+ * construct, one in `period` is followed as a whole, at random; the others are light: they are counted, and their waits
+ * are measured.  One that is followed stands for the light ones before it. */
 #ifndef HPCRUN_LITE_RT_SPAN_GOVERNOR_H
 #define HPCRUN_LITE_RT_SPAN_GOVERNOR_H
 
@@ -43,6 +44,34 @@ static inline uint64_t governor_events(const struct thread_state *t)
 {
   const struct governor *governor = &span_of(t)->governor;
   return governor->events + (uint64_t)(governor->interval - governor->due);
+}
+
+/* How many light instances precede the next one that is followed: on average one less than the period. */
+uint32_t governor_gap(struct thread_state *t);
+
+static inline bool governor_thins(const struct thread_state *t)
+{
+  return span_of(t)->governor.period > 1;
+}
+
+/* An instance begins that is followed as a whole and stands for so many light ones. */
+static inline void governor_begin(struct thread_state *t, uint64_t stands_for)
+{
+  span_of(t)->governor.begun = governor_events(t);
+  span_of(t)->governor.stands_for = stands_for;
+}
+
+/* It ends, and the last event before that was its begin.  Otherwise something happened inside, or it is not the one
+ * that began last: then it stands for itself only. */
+static inline bool governor_is_leaf(const struct thread_state *t)
+{
+  return governor_events(t) == span_of(t)->governor.begun + 1;
+}
+
+/* How many light instances the one stands for that ends. */
+static inline uint64_t governor_stands_for(const struct thread_state *t)
+{
+  return governor_is_leaf(t) ? span_of(t)->governor.stands_for : 0;
 }
 
 #endif

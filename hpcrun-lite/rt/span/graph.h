@@ -246,11 +246,12 @@ static inline void graph_fragment_end(struct thread_state *t)
   graph_fragment_end_at(t, work_clock_value(t));
 }
 
+enum { GRAPH_CALLBACK_TICKS = 60 }; /* of a short callback, after it has read the counter */
+
 /* Begins the next fragment a little after a moment, so that a short callback does not read the counter again. */
 static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
-  enum { CALLBACK_TICKS = 60 };
-  work_clock_begin(t, work_clock_is_time() ? moment + CALLBACK_TICKS : work_clock_value(t));
+  work_clock_begin(t, work_clock_is_time() ? moment + GRAPH_CALLBACK_TICKS : work_clock_value(t));
 }
 
 static inline void graph_fragment_begin(struct thread_state *t)

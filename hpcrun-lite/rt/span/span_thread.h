@@ -87,6 +87,8 @@ struct governor {
   uint64_t waited;              /* ticks for which the thread had waited by then */
   uint64_t cost;                /* of an event: its mean */
   uint64_t events, spent;       /* in earlier intervals; ticks that they have cost */
+  uint64_t begun;               /* governor_events() when the last instance began that is followed as a whole */
+  uint64_t stands_for;          /* light instances that it stands for */
 };
 
 struct span_thread {

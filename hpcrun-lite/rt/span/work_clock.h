@@ -75,6 +75,14 @@ static inline void work_clock_begin(struct thread_state *t, uint64_t moment)
     work_clock_rebase(t);
 }
 
+/* The fragment goes on at a moment, after a wait. */
+static inline void work_clock_go_on(struct thread_state *t, uint64_t moment)
+{
+  uint64_t done = span_of(t)->work.done;
+  work_clock_begin(t, moment);
+  span_of(t)->work.done = done;
+}
+
 /* The thread begins to wait for a lock and may sleep.  The fragment's work is computed first, so that
  * work_clock_until(wait_since) is right whatever happens meanwhile. */
 static inline void work_clock_wait(struct thread_state *t, uint64_t ticks)

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/governor.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -344,14 +345,15 @@ static void chain_acquire(const struct thread_state *t, struct lock_chain *chain
   clock_unlock(&chain->lock);
 }
 
-static void chain_release(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint64_t now)
+static void chain_release(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint64_t now,
+                          uint64_t times)
 {
   clock_lock(&chain->lock);
   bool last = chain->holder == t->index;
   uint64_t acquired = last ? chain->acquired : chain->late_acquired;
   uint32_t *holder = last ? &chain->holder : &chain->late_holder;
   if (chain->id == id && *holder == t->index) {
-    chain->held += now >= acquired ? now - acquired : 0;
+    chain->held += now >= acquired ? times * (now - acquired) : 0;
     *holder = 0;
   }
   clock_unlock(&chain->lock);
@@ -393,6 +395,29 @@ static void ordered_end(struct thread_state *t, struct task *task, struct shared
     ;
 }
 
+uint32_t worksharing_mutex_row(struct thread_state *t, int kind, const void *code)
+{
+  bool lock = kind <= ompt_mutex_test_nest_lock;
+  return directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
+}
+
+/* The open critical construct stands for so many light ones, whose work is that of what is around it so far. */
+static void critical_stands_for(struct thread_state *t, struct task *task, uint64_t light)
+{
+  const struct scope *scope = &task->scope;
+  if (!task->scopes_open || task->scopes_open > SCOPES_MAX || scope->instance)
+    return;
+  directive_stands_for(t, scope->row, light, scope->pending);
+  critical_path_move(&task->now.path, task->around[task->scopes_open - 1].row, scope->row, light * scope->pending);
+}
+
+void worksharing_mutex_light(struct thread_state *t, uint32_t row, uint64_t moment)
+{
+  directive_light(t, row);
+  if (moment) /* what the thread did while it waited is no work */
+    work_clock_go_on(t, graph_moment(t, moment));
+}
+
 uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                     const void *code)
 {
@@ -413,7 +438,7 @@ uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t w
     return row;
   }
   bool lock = kind <= ompt_mutex_test_nest_lock;
-  uint32_t row = directive_row(t, lock ? FORMAT_DIRECTIVE_LOCK : FORMAT_DIRECTIVE_CRITICAL, code);
+  uint32_t row = worksharing_mutex_row(t, kind, code);
   chain_acquire(t, chain_of(wait_id), wait_id, row, task->now.base);
   if (!lock)
     graph_construct_begin(t, task, row);
@@ -436,8 +461,11 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
       ordered_end(t, task, loop);
     scope_end(t, task);
   } else {
-    chain_release(t, chain_of(wait_id), wait_id, task->now.base);
+    uint64_t light = governor_stands_for(t);
+    chain_release(t, chain_of(wait_id), wait_id, task->now.base, light + 1);
     graph_log_op(t, GRAPHLOG_RELEASE, wait_id, kind > ompt_mutex_test_nest_lock);
+    if (light && kind > ompt_mutex_test_nest_lock)
+      critical_stands_for(t, task, light);
     if (kind > ompt_mutex_test_nest_lock)
       graph_construct_end(t, task);
   }

@@ -34,6 +34,10 @@ uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t w
 /* later: much time has passed in the callback since that moment. */
 void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, bool later);
 
+/* The row of a critical construct or lock.  A light instance of it has begun (span/governor.h); moment as above. */
+uint32_t worksharing_mutex_row(struct thread_state *t, int kind, const void *code);
+void worksharing_mutex_light(struct thread_state *t, uint32_t row, uint64_t moment);
+
 /* CTL, at the end of measuring: adds the lower bounds of locks that are still in use to their rows. */
 void worksharing_add_lock_bounds(void);
 

@@ -1,0 +1,141 @@
+"""Short constructs of which not all executions are followed (--overhead-limit): counts and the program's work and span
+are exact, sums add up, estimates of equal executions equal what follows from the source, and reports mark estimates.
+With a limit of 0, following events always costs too much, so that all of this depends on the number of events only.
+
+Usage: governed.py [-k CASE]"""
+import glob
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, tap
+from measurement_file import CONSTRUCTS, extents
+from report import report
+
+COMPILERS = ("gcc", "clang")
+COUNT = 20000
+CRITICAL, LOCK = 11, 12  # enum format_directive_kind
+OUTSIDE, IN_CRITICAL, WITH_LOCK = 2, 3, 5
+GOVERNED = ("--overhead-limit", "0")
+SETTINGS = {"OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
+
+
+def measure(directory, compiler, form="leaves", count=COUNT, threads=1, options=GOVERNED):
+    run = Measurement(directory, build("governed.c", compiler), form, str(count), str(threads),
+                      options=("--work", "user", *options), **SETTINGS)
+    assert run.done.returncode == 0, run.done
+    return run
+
+
+def by_kind(run):
+    return {row["kind"]: row for row in run.view("parallelism")}
+
+
+def records(run, kind):
+    """The constructs of that kind in the measurement."""
+    path, = glob.glob(os.path.join(run.output, "*.hpcrun"))
+    return [record for extent in extents(path) if extent.table == CONSTRUCTS for record in extent.parsed()
+            if record.kind == kind]
+
+
+def health(run):
+    return {row["item"]: row["value"] for row in run.view("summary") if row["section"] == "health"}
+
+
+@tap.case
+def estimates_of_equal_executions_are_right(directory):
+    for compiler in COMPILERS:
+        for threads, count in ((1, COUNT), (2, COUNT // 4)):
+            run = measure(directory, compiler, count=count, threads=threads)
+            rows, all_ = by_kind(run), count * threads
+            assert int(rows["program"]["work"]) == all_ * (OUTSIDE + IN_CRITICAL + WITH_LOCK), rows["program"]
+            assert int(rows["program"]["span"]) == count * (OUTSIDE + IN_CRITICAL + WITH_LOCK), rows["program"]
+            assert rows["parallel"]["work"] == rows["program"]["work"], rows["parallel"]
+            critical, lock = rows["critical"], rows["lock"]
+            assert int(critical["instances"]) == int(critical["executions"]) == all_, critical
+            assert int(lock["instances"]) == int(lock["executions"]) == all_, lock
+            assert int(critical["work"]) == int(critical["span"]) == IN_CRITICAL * all_, critical
+            for row in (critical, lock):
+                followed, of = re.search(r"(\d+) of (\d+) executions were followed", row["note"]).groups()
+                assert int(of) == all_ and 0 < int(followed) < all_ / 4, (compiler, row)
+            assert "followed" not in rows["program"]["note"] + rows["parallel"]["note"]
+            assert sum(int(row["critical_path"]) for row in rows.values()) == int(rows["program"]["span"])
+
+
+@tap.case
+def light_executions_are_stood_for(directory):
+    for compiler in COMPILERS:
+        for record in (found for kind in (CRITICAL, LOCK) for found in records(measure(directory, compiler), kind)):
+            assert record.count == COUNT and record.count * 3 / 4 < record.light < record.count, record
+            # those behind the last one that was followed are stood for by none
+            assert record.light - record.stood == record.gap - record.skip < 2048, record
+            assert record.stood_spread >= record.stood and record.stood_ticks > 0, record
+
+
+@tap.case
+def times_add_up(directory):
+    for compiler in COMPILERS:
+        run = measure(directory, compiler)
+        tree = [row for row in run.view("region-tree") if row["thread"] == "SUM"]
+        wall = sum(float(row["wall_s"]) for row in run.threads())
+        assert abs(sum(float(row["excl_s"]) for row in tree) - wall) < 1e-6, (wall, tree)
+        parallel, = (row for row in tree if row["kind"] == "parallel")
+        critical, = (row for row in tree if row["kind"] == "critical")
+        assert 0 < float(critical["incl_s"]) < float(parallel["incl_s"]), (critical, parallel)
+        assert "its own time is an estimate" in parallel["note"], parallel
+
+
+@tap.case
+def uneven_executions_have_an_error(directory):
+    count = 200000
+    exact = count // 1000 * 3000 + (count - count // 1000) * 3
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, "uneven", count)
+        rows = by_kind(run)
+        assert int(rows["program"]["work"]) == exact, rows["program"]
+        assert int(rows["critical"]["instances"]) == count
+        # one in about a thousand executions is followed, and one in a thousand is long
+        assert int(rows["critical"]["work"]) <= exact, rows["critical"]
+        assert re.search("executions were followed, error ", rows["critical"]["note"]), rows["critical"]
+
+
+@tap.case
+def what_is_asked_for_is_followed_as_a_whole(directory):
+    for compiler in COMPILERS:
+        for options in (("-p", "online"), ("-p", "log"), ("-t",), ("-c", "context-switches"), ("--overhead-limit", "100")):
+            run = measure(directory, compiler, count=3000, options=options)
+            rows = by_kind(run)
+            assert int(rows["critical"]["work"]) == 3000 * IN_CRITICAL, (options, rows["critical"])
+            assert int(rows["critical"]["critical_path"]) == 3000 * IN_CRITICAL, (options, rows["critical"])
+            assert not any("followed" in row["note"] for row in rows.values()), rows
+            assert not any(record.light or record.flags & 4 for kind in (CRITICAL, LOCK) for record in records(run, kind))
+            assert "estimates" not in run.done.stderr and "only counted" not in str(health(run)), run.done
+
+
+@tap.case
+def what_contains_others_is_followed_as_a_whole(directory):
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, "nested")
+        rows = by_kind(run)
+        critical, = records(run, CRITICAL)
+        lock, = records(run, LOCK)
+        assert critical.count == lock.count == COUNT and not critical.light and lock.light, (critical, lock)
+        assert int(rows["critical"]["work"]) == COUNT * (IN_CRITICAL + WITH_LOCK), rows["critical"]
+        assert "followed" not in rows["critical"]["note"] and "followed" in rows["lock"]["note"], rows
+
+
+@tap.case
+def it_is_stated(directory):
+    for compiler in COMPILERS:
+        run = measure(directory, compiler)
+        found = health(run)
+        assert 4 * COUNT <= int(found["OpenMP events followed"]) < 4 * COUNT + 50, found
+        light = int(found["executions that were only counted"])
+        said = rf"estimates from {2 * COUNT - light} of {2 * COUNT} executions \(-p online follows all\)"
+        assert re.search(said, run.done.stderr), (said, run.done.stderr)
+        summary = " ".join(report(run.output).stdout.split())
+        assert f"estimates: {2 * COUNT - light} of {2 * COUNT} executions were followed" in summary, summary
+
+
+tap.main()
