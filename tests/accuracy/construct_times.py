@@ -3,6 +3,7 @@ counts against an independent OMPT tool.
 
 Usage: construct_times.py [-k CASE]"""
 import collections
+import functools
 import os
 import signal
 import sys
@@ -49,6 +50,18 @@ class Constructs:
     def overhead(self, kind="program"):
         return next(row for row in self.overheads if row["kind"] == kind)
 
+    @functools.cached_property
+    def delays(self):
+        """How much longer the threads may wait in all, because one of them had no core."""
+        rows = self.run.threads()
+        return len(rows) * sum(number(row["core_wait_s"]) for row in rows)
+
+    def about(self, value, units, what):
+        """The value is so many units, within the time that a thread may need to wake up."""
+        off = float(value) - units * UNIT
+        tap.timed(-0.1 * units * UNIT <= off < 0.25 * UNIT + 0.05 * units * UNIT + self.delays,
+                  f"{what}: {value} of {units} units")
+
 
 def check_sums(constructs):
     """What holds in every run."""
@@ -70,12 +83,6 @@ def check_sums(constructs):
         assert number(row["useful_s"]) >= 0 and losses <= number(row["total_s"]) + 1e-6, row
 
 
-def about(value, units, what):
-    """The value is so many units, within the time that a thread may need to wake up."""
-    off = float(value) - units * UNIT
-    tap.timed(-0.1 * units * UNIT <= off < 0.25 * UNIT + 0.05 * units * UNIT, f"{what}: {value} of {units} units")
-
-
 def each(compilers=COMPILERS):
     for compiler in compilers:
         yield build("construct_times.c", compiler)
@@ -88,16 +95,16 @@ def a_critical_section_of_four_threads(directory):
         check_sums(constructs)
         total, threads = constructs.row("critical"), constructs.threads("critical")
         for waited, row in enumerate(sorted(threads, key=lambda row: float(row["enter_s"]))):
-            about(row["enter_s"], waited, "enter")
-            about(row["body_s"], 1, "body")
+            constructs.about(row["enter_s"], waited, "enter")
+            constructs.about(row["body_s"], 1, "body")
             assert row["exec_count"] == "1", row
-        about(total["enter_s"], 6, "all enter")
-        about(total["exec_s"], 10, "all")
+        constructs.about(total["enter_s"], 6, "all enter")
+        constructs.about(total["exec_s"], 10, "all")
         assert (total["executions"], total["exit_s"]) == ("4", ""), total
         overhead = constructs.overhead("parallel")
-        about(overhead["sync_s"], 6, "synchronisation")
-        about(overhead["imbalance_s"], 6, "imbalance")
-        about(overhead["total_s"], 16, "all of the region")
+        constructs.about(overhead["sync_s"], 6, "synchronisation")
+        constructs.about(overhead["imbalance_s"], 6, "imbalance")
+        constructs.about(overhead["total_s"], 16, "all of the region")
 
 
 @tap.case
@@ -106,18 +113,19 @@ def tasks_run_in_the_closing_barrier(directory):
         constructs = Constructs(directory, program, "tasks", "2")
         check_sums(constructs)
         total, threads = constructs.row("parallel"), constructs.threads("parallel")
-        about(total["exec_s"], 6, "the region")
+        constructs.about(total["exec_s"], 6, "the region")
         more, fewer = sorted(threads, key=lambda row: -float(row["task_s"]))
-        about(more["task_s"], 3, "three tasks")
-        about(more["exit_barrier_s"], 0, "no waiting")
-        about(fewer["task_s"], 2, "two tasks")
-        about(fewer["exit_barrier_s"], 1, "waiting for the third")
+        constructs.about(more["task_s"], 3, "three tasks")
+        constructs.about(more["exit_barrier_s"], 0, "no waiting")
+        constructs.about(fewer["task_s"], 2, "two tasks")
+        constructs.about(fewer["exit_barrier_s"], 1, "waiting for the third")
         assert constructs.parents("task-exec") == {"parallel"}, constructs.tree
         overhead = constructs.overhead("parallel")
-        about(overhead["imbalance_s"], 1, "imbalance")
-        tap.timed(abs(float(overhead["imbalance_pct"]) - 16.67) < 5, overhead)
+        constructs.about(overhead["imbalance_s"], 1, "imbalance")
+        near(float(overhead["imbalance_pct"]), 100 * float(overhead["imbalance_s"]) / float(overhead["total_s"]), 1e-3,
+             "imbalance in percent")
         assert (overhead["limited_parallelism_s"], overhead["sync_s"]) == ("0.000000000",) * 2, overhead
-        about(overhead["useful_s"], 5, "useful")
+        constructs.about(overhead["useful_s"], 5, "useful")
         near(float(overhead["gain_s"]), (float(overhead["total_s"]) - float(overhead["useful_s"])) / 2, 1e-6, "gain")
         assert constructs.row("task")["exec_count"] == constructs.row("task-exec")["exec_count"] == "5"
 
@@ -129,7 +137,7 @@ def undeferred_tasks_run_where_they_are_created(directory):
         check_sums(constructs)
         assert constructs.parents("task-exec") == {"task"}, constructs.tree
         assert [row["exec_count"] for row in constructs.threads("task-exec")] == ["5"], constructs.threads("task-exec")
-        about(constructs.overhead("parallel")["imbalance_s"], 5, "imbalance")
+        constructs.about(constructs.overhead("parallel")["imbalance_s"], 5, "imbalance")
         tasks = constructs.run.view("tasks")
         assert [(row["instances"], row["undeferred"]) for row in tasks] == [("5", "5")], tasks
 
@@ -139,11 +147,11 @@ def untied_tasks_are_followed_from_thread_to_thread(directory):
     for program in each():
         constructs = Constructs(directory, program, "untied", "2")
         check_sums(constructs)
-        about(constructs.row("task-exec")["body_s"], 6, "running")
+        constructs.about(constructs.row("task-exec")["body_s"], 6, "running")
         row, = constructs.run.view("tasks")
         assert (row["instances"], row["untied"]) == ("2", "2"), row
-        about(row["exec_mean_s"], 3, "a task")
-        about(row["exec_min_s"], 3, "the shortest")
+        constructs.about(row["exec_mean_s"], 3, "a task")
+        constructs.about(row["exec_min_s"], 3, "the shortest")
 
 
 @tap.case
@@ -168,20 +176,20 @@ def worksharing_waits_at_its_own_barrier(directory):
         waits = threads * (threads - 1) / 2
         if "clang" in os.path.basename(program):
             static, dynamic = (row for row in constructs.regions if row["kind"] == "for" and row["thread"] == "SUM")
-            about(static["body_s"], waits, "body")
-            about(static["exit_barrier_s"], waits, "exit barrier")
+            constructs.about(static["body_s"], waits, "body")
+            constructs.about(static["exit_barrier_s"], waits, "exit barrier")
         else:
             dynamic = constructs.row("for")
         assert (dynamic["exec_count"], dynamic["executions"]) == (str(threads), "1"), dynamic
-        about(dynamic["body_s"], threads, "body")
+        constructs.about(dynamic["body_s"], threads, "body")
         single, sections = constructs.row("single"), constructs.row("sections")
         assert single["single_count"] == "1" and single["executions"] == "1", single
-        about(single["single_s"], 1, "the block")
-        about(single["exit_barrier_s"], threads - 1, "the others")
-        about(sections["section_s"], 1, "the section")
-        about(sections["exit_barrier_s"], threads - 1, "the others")
+        constructs.about(single["single_s"], 1, "the block")
+        constructs.about(single["exit_barrier_s"], threads - 1, "the others")
+        constructs.about(sections["section_s"], 1, "the section")
+        constructs.about(sections["exit_barrier_s"], threads - 1, "the others")
         overhead = constructs.overhead("parallel")
-        about(overhead["limited_parallelism_s"], 2 * (threads - 1), "limited parallelism")
+        constructs.about(overhead["limited_parallelism_s"], 2 * (threads - 1), "limited parallelism")
 
 
 @tap.case
@@ -192,8 +200,8 @@ def tasks_inside_taskwaits_count_once(directory):
         rows = [row for row in constructs.regions if row["kind"] == "task-exec" and row["thread"] == "SUM"]
         assert len(rows) == 3 and all(row["exec_count"] == "1" for row in rows), rows
         overhead = constructs.overhead("parallel")
-        about(overhead["useful_s"], 3, "useful")
-        about(overhead["total_s"], 6, "all")
+        constructs.about(overhead["useful_s"], 3, "useful")
+        constructs.about(overhead["total_s"], 6, "all")
 
 
 @tap.case
@@ -205,7 +213,7 @@ def locks_are_held_hand_over_hand(directory):
         if float(first["body_s"]) < float(second["body_s"]):
             first, second = second, first
         assert (first["exec_count"], second["exec_count"]) == ("3", "3"), (first, second)
-        about(second["body_s"], 3, "the second lock")
+        constructs.about(second["body_s"], 3, "the second lock")
 
 
 @tap.case
@@ -216,7 +224,7 @@ def teams_that_change_size_have_whole_executions(directory):
         assert (constructs.row("parallel")["exec_count"], constructs.row("parallel")["executions"]) == ("30", "12")
         by_thread = {row["thread"]: row for row in constructs.threads("parallel")}
         means = [float(row["exec_s"]) / int(row["exec_count"]) for row in by_thread.values()]
-        tap.timed(max(means) < 1.6 * min(means), means)
+        tap.timed(max(means) < 1.6 * min(means) + constructs.delays, means)
 
 
 @tap.case
@@ -226,7 +234,7 @@ def a_taskgroup_around_a_taskloop_is_a_construct(directory):
         check_sums(constructs)
         group, loop = constructs.row("taskgroup"), constructs.row("taskloop")
         assert (group["executions"], loop["executions"]) == ("3", "3"), constructs.regions
-        about(group["body_s"], 3, "body of the taskgroup")
+        constructs.about(group["body_s"], 3, "body of the taskgroup")
 
 
 @tap.case
@@ -268,7 +276,7 @@ def the_first_tasks_of_many_threads_take_as_long_as_they_say(directory):
 def a_lock_may_be_held_at_the_end(directory):
     for program in each():
         constructs = Constructs(directory, program, "held_at_the_end", "2")
-        about(constructs.row("lock")["body_s"], 1, "body of the lock")
+        constructs.about(constructs.row("lock")["body_s"], 1, "body of the lock")
 
 
 @tap.case
@@ -277,7 +285,8 @@ def a_worker_of_a_killed_process_waits_outside_regions(directory):
         constructs = Constructs(directory, program, "killed_in_serial_code", "2", status=-signal.SIGKILL)
         check_sums(constructs)
         taken = float(constructs.row("parallel")["exec_s"])
-        tap.timed(1.5 * UNIT <= taken < 5 * UNIT, taken)  # 1.5 and the first region's start; the serial code takes 10
+        # 1.5 and the first region's start; the serial code takes 10
+        tap.timed(1.5 * UNIT <= taken < 5 * UNIT + constructs.delays, taken)
 
 
 @tap.case
