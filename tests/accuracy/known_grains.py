@@ -64,13 +64,13 @@ def more_threads_than_processors(directory):
 
 @tap.case
 def samples_of_elapsed_time(directory):
-    check_all(directory, event="wall@f1000")
+    check_all(directory, counts=("8",), event="wall@f1000")
 
 
 @tap.case
 def without_perf_event(directory):
     deny = (build("deny_perf_event.c"),)
-    check_all(directory, prefix=deny)
+    check_all(directory, counts=("2",), prefix=deny)
     check_all(directory, counts=("8",), prefix=deny, GLIBC_TUNABLES="glibc.pthread.rseq=0")
 
 

@@ -45,7 +45,7 @@ __attribute__((noinline)) void team(double seconds)
 
 int main(int argc, char **argv)
 {
-  double seconds = argc > 1 ? atof(argv[1]) : 0.2;
+  double seconds = argc > 1 ? atof(argv[1]) : 0.06;
   outer(seconds);
   team(seconds);
   puts("done");
