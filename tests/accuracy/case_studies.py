@@ -35,13 +35,17 @@ class Case:
     def overhead(self, function):
         return sum_of(self.nodes, "overhead_incl_s", function)
 
+    def half_is_idle(self, function, what):
+        """One of two threads waits.  It also does while the other one has no core, which is not work."""
+        near(self.relative_idleness(function), 0.5, 0.05 if self.others < 0.3 else 0.3, f"{self.what}: {what}")
+
     def relative_idleness(self, function):
         return idleness_of(self.nodes, function) / self.all(function)
 
 
 def amg(directory, compiler):
     case = Case(directory, "amg", compiler, OMP_WAIT_POLICY="passive")
-    near(case.relative_idleness("coarsen"), 0.5, 0.05, f"{case.what}: one of two is idle in the serial setup")
+    case.half_is_idle("coarsen", "one of two is idle in the serial setup")
     near(idleness_of(case.nodes, "coarsen"), 0.3, 0.05, case.what)
     # The blocks of the two threads take three parts and one: the first works alone for two of three, so a third of all
     # time is idleness.
@@ -73,7 +77,7 @@ def freeing_memory_as_in_lulesh(directory):
     for compiler in ("gcc", "clang"):
         case = Case(directory, "lulesh", compiler)
         blamed, filled = idleness_of(case.nodes, "release"), work_of(case.nodes, "fill_element")
-        near(case.relative_idleness("release"), 0.5, 0.05, f"{case.what}: only the master frees")
+        case.half_is_idle("release", "only the master frees")
         tap.timed(idleness_of(case.nodes, "munmap", "release") > 0.9 * blamed > 0.01, (case.what, blamed))
         for settings in allocators():
             other = Case(directory, "lulesh", compiler, **settings)
@@ -118,7 +122,8 @@ def time_in_tiny_tasks_is_accounted_for(directory):
         taken, dropped = (sum(int(row[column]) for row in case.threads) for column in ("samples", "dropped"))
         cpu *= taken / (taken + dropped)  # without the tool's own time
         tap.timed(case.all() > 0.85 * cpu, f"{case.what}: {case.all()} s of the {cpu} s that both threads have run")
-        tap.timed(case.overhead("sim_village") > 0.4 * case.all(), f"{case.what}: {case.nodes[0].row}")
+        busy = case.overhead("sim_village") + work_of(case.nodes, "sim_village")
+        tap.timed(case.overhead("sim_village") > 0.4 * busy, f"{case.what}: {case.nodes[0].row}")
         said = " ".join(report("--view", "parallelism", case.run.output).stdout.split())
         tap.timed(re.search(r"counting \d\.\d+ s in the OpenMP runtime and this tool as work", said), said)
 
