@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests once more on a build with assertions (the build option `assertions`), in the directory `assertions` of the
-build: of the running side with its launcher and preloaded library, and of reports with its hpcprof-lite."""
+"""Tests of the running side once more on a build with assertions (the build option `assertions`), in the directory
+`assertions` of the build, with its launcher and preloaded library.  sanitized.py has those of reports."""
 import fcntl
 import os
 import shutil
@@ -12,18 +12,14 @@ import tap
 PLACE = os.path.join(tap.BUILD, "assertions")
 LIBRARY, ARCHIVE = "hpcrun-lite/libhpcrun-lite.so", "hpcrun-lite/librt.a"
 LAUNCHER = "hpcrun-lite/launch/hpcrun-lite"
-REPORT = "hpcprof-lite/hpcprof-lite"
-UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock", "checks",
-         "construct_rows", "grain_graph", "grains", "merge", "phases", "ranks", "read", "replay", "profile_message",
-         "table", "timeline_lanes", "trace_reader")
+UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock")
 # Script: words of its cases.
 SCRIPTS = {
     "span/basic_forms": ("clang with 3", "gcc with 2", "user regions", "paused", "detached"),
-    "span/closed_forms": ("forms by gcc", "forms by clang"),
+    "span/closed_forms": ("forms by gcc", "forms by clang 19"),
     "accuracy/construct_times": ("random",),
     "cli/launcher": (),
 }
-REPORT_SCRIPTS = ("golden/golden", "golden/golden_figures", "golden/golden_figures_constructs", "cli/hpcprof")
 STATUS = 117  # of RT_ASSERTION_STATUS
 
 
@@ -68,10 +64,9 @@ def a_broken_invariant_ends_the_process(directory):
 
 @tap.case
 def without_the_option_there_are_none(_):
-    build(LIBRARY, LAUNCHER, REPORT)
+    build(LIBRARY, LAUNCHER)
     for target, installed, word in ((LIBRARY, tap.LIBRARY, b"assertion failed"),
-                                    (LAUNCHER, os.path.join(tap.BIN, "hpcrun-lite"), b"__assert_fail"),
-                                    (REPORT, os.path.join(tap.BIN, "hpcprof-lite"), b"__assert_fail")):
+                                    (LAUNCHER, os.path.join(tap.BIN, "hpcrun-lite"), b"__assert_fail")):
         with open(installed, "rb") as file:
             assert word not in file.read(), installed
         with open(os.path.join(PLACE, target), "rb") as file:
@@ -86,26 +81,15 @@ def unit_tests(_):
             for fine, name in tap.relay(os.path.join(PLACE, target), timeout=300, HPCRUN_LITE_TEST_SOURCE=tap.SOURCE)]
 
 
-def add(script, words, settings):
+def add(script, words):
     def run(directory):
         chosen = [part for word in words for part in ("-k", word)]
         return tap.relay(sys.executable, os.path.join(tap.TESTS, script + ".py"), *chosen, timeout=500,
-                         **settings(directory))
+                         HPCRUN_LITE_TEST_BUILD=installation(directory))
     run.__name__ = os.path.basename(script)
     tap.group(run)
 
 
-def of_library(directory):
-    return {"HPCRUN_LITE_TEST_BUILD": installation(directory)}
-
-
-def of_report(_):
-    build(REPORT)
-    return {"HPCRUN_LITE_TEST_REPORT": os.path.join(PLACE, REPORT)}
-
-
 for each, parts in SCRIPTS.items():
-    add(each, parts, of_library)
-for each in REPORT_SCRIPTS:
-    add(each, (), of_report)
+    add(each, parts)
 tap.main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The unit tests of hpcprof-lite and the tests on the golden measurements once more, on a build with the address and
-undefined-behaviour sanitizers."""
+undefined-behaviour sanitizers and with assertions."""
 import os
 import sys
 
@@ -10,7 +10,7 @@ import tap
 
 UNITS = ("read", "merge", "ranks", "profile_message", "hostile_files", "replay", "log_reader", "workspan", "symbols",
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
-         "condition", "significance", "grain_graph")
+         "condition", "significance", "grain_graph", "grains", "checks", "phases", "table", "timeline_lanes")
 SCRIPTS = (("golden", "golden.py"), ("golden", "golden_figures.py"), ("golden", "golden_figures_constructs.py"),
            ("cli", "hpcprof.py"))
 REPORT = "hpcprof-lite/hpcprof-lite"
@@ -19,6 +19,14 @@ REPORT = "hpcprof-lite/hpcprof-lite"
 def build():
     """The preloaded library is not built: it does not run with sanitizers."""
     sanitized_build.build(REPORT, *(f"tests/test_{name}" for name in UNITS))
+
+
+@tap.case
+def assertions_are_in_this_build_only(_):
+    build()
+    for report, wanted in ((sanitized_build.program(REPORT), True), (os.path.join(tap.BIN, "hpcprof-lite"), False)):
+        with open(report, "rb") as file:
+            assert (b"__assert_fail" in file.read()) == wanted, report
 
 
 def add(name, *command, **settings):
