@@ -84,11 +84,19 @@ static void exit_inside(void)
   }
 }
 
-/* One thread touches 1,000 pages at a steady pace; the other one pauses measuring for the middle half of them.  inside:
- * the first one meets a construct in the pause. */
+static double now(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* One thread touches 1,000 pages at a steady pace; the other one pauses measuring for the middle half of them, and
+ * prints for which part of the time.  inside: the first one meets a construct in the pause. */
 static void pause_halfway(bool inside)
 {
   static volatile int step;
+  double paused = 0, begin = now();
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num()) {
     for (; step < 100; step++) {
@@ -102,10 +110,13 @@ static void pause_halfway(bool inside)
     while (step < 25)
       usleep(500);
     hpcrun_lite_stop();
+    paused = now();
     while (step < 75)
       usleep(500);
+    paused = now() - paused;
     hpcrun_lite_start();
   }
+  printf("%f\n", paused / (now() - begin));
 }
 
 static void close_all(void)
