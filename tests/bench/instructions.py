@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Instructions that the running side executes for one construct or sample, compared with those in instructions.txt.
 
-Usage: instructions.py [--update | -k CASE]     (--update: writes the table anew)
+Usage: instructions.py [--update | --readings | -k CASE]
+
+--update writes the table anew.  --readings prints instead how often a construct reads the processor's clock, and its
+locked instructions: what they cost differs most between processors.
 
 Callgrind counts them, in this tool's code only (for samples also in libunwind), so the OpenMP runtime and the time
 that it spins do not count.  Each figure is the difference between a run with many constructs and a run with few, so
@@ -37,6 +40,7 @@ WRAPPERS = "???"  # the object of the adapter's section gomp_text, because valgr
 COUNTED = re.compile(r"hpcrun-lite/(rt|gomp)/")  # files
 BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c")  # refresh of the records; the work clock's slow paths
 BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns")  # what these files call elsewhere
+BY_CLOCK_READINGS = r"query_kernel|sys_moment|state_ticks|times_|unsampled_part"  # functions that call those, inlined
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
 FEW, MANY = 100, 600
@@ -104,33 +108,73 @@ def instructions(path, objects):
     return total, queries
 
 
-def run(directory, program, arguments, mode, objects, samples=0, **settings):
-    """Counts the objects' instructions in a run with about that many samples.  Returns the instructions and the queries
-    before each call of mark() and before the end, and the samples."""
+@functools.lru_cache(maxsize=None)
+def special_addresses():
+    """The addresses of the library's instructions that read the clock, and of its locked ones."""
+    readings, locked, function = set(), set(), ""
+    for line in tap.must("objdump", "-d", "--no-show-raw-insn", tap.LIBRARY).splitlines():
+        named, instruction = re.match(r"[0-9a-f]+ <(.*)>:", line), re.match(r"\s+([0-9a-f]+):\s+(.*)", line)
+        function = named[1] if named else function
+        if instruction and "rdtsc" in instruction[2] and not re.match(BY_CLOCK_READINGS, function):
+            readings.add(int(instruction[1], 16))
+        elif instruction and re.match(r"lock |xchg .*\(", instruction[2]):
+            locked.add(int(instruction[1], 16))
+    return readings, locked
+
+
+def readings(path):
+    """Reads callgrind's file of a run with --dump-instr=yes.  Returns the readings of the clock and the locked
+    instructions in the library."""
+    counts, names, library, address, is_call = [0, 0], {}, False, 0, False
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            named = re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line)
+            place = re.match(r"(0x|[+\-*])(\S*) \S+ (\d+)", line)
+            if named:
+                names.setdefault(named[2], (named[3] or "").strip())
+                library = library if named[1] else OURS in names[named[2]]
+            elif line.startswith("calls="):
+                is_call = True
+            elif place:
+                moved = int(place[2], 16 if place[2].startswith("0x") or place[1] == "0x" else 10) if place[2] else 0
+                address = moved if place[1] == "0x" else address + (-moved if place[1] == "-" else moved)
+                for i, addresses in enumerate(special_addresses()):
+                    counts[i] += library and not is_call and address in addresses and int(place[3])
+                is_call = False
+    return tuple(counts)
+
+
+def run(directory, program, arguments, mode, count, samples=0, valgrind=(), **settings):
+    """Counts in a run with about that many samples.  Returns what `count` makes of callgrind's files, which end at each
+    call of mark() and at the end, and the samples."""
     options = ("-p", "online", "-t") if mode == "trace" else ("-p", mode)
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
     for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
         done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, *options, "--", "valgrind",
                        "-q", "--fair-sched=yes", "--tool=callgrind", "--dump-after=mark", f"--callgrind-out-file={out}",
-                       program, *arguments, cwd=directory, OMP_NUM_THREADS="1", timeout=300, **settings)
+                       *valgrind, program, *arguments, cwd=directory, OMP_NUM_THREADS="1", timeout=300, **settings)
         assert done.returncode == 0, done.stderr
         taken = re.search(r"(\d+) samples? of", done.stderr)
         if taken and samples / 2 <= int(taken[1]) <= samples:  # one that comes too early after the last is refused
             parts = sorted(glob.glob(out + ".*"), key=lambda path: int(path.rsplit(".", 1)[1]))
-            return [instructions(path, objects) for path in (*parts, out)], int(taken[1])
+            return [count(path) for path in (*parts, out)], int(taken[1])
     raise AssertionError(done.stderr)
 
 
+def instructions_of_library(path):
+    return instructions(path, (OURS,))
+
+
 @functools.lru_cache(maxsize=None)
-def constructs(compiler, mode, _):
-    """The instructions and the queries of one construct, for each construct of a group; the last argument numbers the
-    measurements of this group."""
+def constructs(compiler, mode, _, count=instructions_of_library, valgrind=()):
+    """The instructions and the queries of one construct, or what else `count` counts, for each construct of a group; the
+    third argument numbers the measurements of this group."""
     program, names = build("construct_costs.c", "gcc" if compiler == "gcc" else "clang"), GROUPS[compiler, mode]
     runtime = OLD_RUNTIME if compiler == "old" else RUNTIME
     settings = {} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime)}
     with tempfile.TemporaryDirectory() as directory:
         words = [str(word) for name in names for word in FORMS[name]]
-        counts, _ = run(directory, program, ["marked", *words], mode, (OURS,), **settings)
+        counts, _ = run(directory, program, ["marked", *words], mode, count, valgrind=valgrind, **settings)
     assert len(counts) == 3 * len(names) + 1, counts
     found = {}
     for number, name in enumerate(names):
@@ -142,7 +186,8 @@ def constructs(compiler, mode, _):
 def sample(directory, depth, how):
     """The instructions and the queries of one sample of a stack so deep, taken as self_samples.c describes."""
     program = build("self_samples.c", "clang")
-    few, many = (run(directory, program, [str(depth), str(count), how], "off", (OURS, UNWINDER), count,
+    few, many = (run(directory, program, [str(depth), str(count), how], "off",
+                     lambda path: instructions(path, (OURS, UNWINDER)), count,
                      LD_LIBRARY_PATH=os.path.join(tap.DEPS, RUNTIME)) for count in SAMPLES)
     return tuple((more - less) / (many[1] - few[1]) for less, more in zip(few[0][-1], many[0][-1]))
 
@@ -203,6 +248,18 @@ def update():
         file.writelines(rows)
 
 
+def print_readings():
+    """As doc/performance.md has it."""
+    needed()
+    print("| readings of the clock; locked instructions | clang, `-p off` | clang, `-p online` | gcc, `-p off` | gcc, `-p online` |")
+    print("|---|---|---|---|---|")
+    columns = [constructs(compiler, mode, 0, readings, ("--dump-instr=yes",))
+               for compiler in ("clang", "gcc") for mode in ("off", "online")]
+    for name in columns[1]:
+        cells = ["; ".join(f"{max(count, 0):.1f}" for count in column[name]) if name in column else "" for column in columns]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
 def as_case(name):
     def function(directory):
         check(directory, name)
@@ -212,6 +269,8 @@ def as_case(name):
 
 if "--update" in sys.argv:
     update()
+elif "--readings" in sys.argv:
+    print_readings()
 else:
     for each in ALL:
         tap.case(as_case(each))
