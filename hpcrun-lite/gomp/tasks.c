@@ -282,16 +282,29 @@ static inline __attribute__((always_inline)) void run_simple(task_body *function
 
 /* The header of most tasks: into their block libgomp writes nothing, and it copies it as bytes. */
 struct plain_block {
-  void (*function)(void *);
+  task_body *function;
   ompt_data_t data;
-  int64_t offset; /* of the program's block */
-  bool final;     /* its children are included tasks */
+  char program[]; /* the program's block */
 };
 
 GOMP_CODE static void run_plain_task(void *argument)
 {
   struct plain_block *block = argument;
-  run_simple(block->function, (char *)block + block->offset, &block->data, block->final, __builtin_frame_address(0));
+  run_simple(block->function, block->program, &block->data, false, __builtin_frame_address(0));
+}
+
+/* What stands for the block of a task for whose end the creator waits: libgomp does not copy it. */
+struct serial_block {
+  task_body *function;
+  ompt_data_t data;
+  void *program;
+  bool final; /* its children are included tasks */
+};
+
+GOMP_CODE static void run_serial_task(void *argument)
+{
+  struct serial_block *block = argument;
+  run_simple(block->function, block->program, &block->data, block->final, __builtin_frame_address(0));
 }
 
 /* ---- tasks of which nothing is recorded before they begin ---- */
@@ -474,43 +487,43 @@ GOMP_CODE static void call_task(const struct task_call *call, struct block *bloc
     free(memory);
 }
 
-GOMP_CODE static void other_task(const struct task_call *call, struct rt_gomp_task *creator, struct block *block)
+/* What is recorded of a task at its creation. */
+static inline __attribute__((always_inline)) void record_task(const struct task_call *call,
+                                                              struct rt_gomp_task *creator, ompt_data_t *data,
+                                                              unsigned flags, bool serial, const void *code,
+                                                              const void *frame)
 {
-  struct detached *event = block->flags & FLAG_DETACH ? event_new() : NULL;
-  uint64_t number = event ? event->number : 0;
-  block->event = event;
-  block->event_number = number;
-  block->offset = offset_for(call->align);
-  create_block(block, creator, __builtin_frame_address(0));
-  block->named = true;
-  if (block->flags & FLAG_DEPEND)
-    announce_dependences(data_of(block), call->depend);
-  call_task(call, block);
-  if (event)
-    event_name(event, number, *(uint64_t *)call->detach);
+  if (creations_recorded())
+    create(creator, data, flags, serial, code, frame);
+  if (flags & FLAG_DEPEND && span_process.online)
+    announce_dependences(data, call->depend);
 }
 
-/* A task without a copy function and a detach clause.  One for whose end the creator waits runs with the program's own
- * block: recursion may be deep.  Inlined, since many tasks are short. */
-static inline __attribute__((always_inline)) void plain_task(struct task_call call, struct rt_gomp_task *creator,
-                                                             void (*function)(void *), const void *data, long size,
+/* A task without a copy function and a detach clause for whose end the creator waits.  It runs with the program's own
+ * block: recursion may be deep. */
+GOMP_CODE static void serial_task(const struct task_call *call, struct rt_gomp_task *creator, task_body *function,
+                                  void *data, unsigned flags, const void *code)
+{
+  struct serial_block block = {.function = function, .program = data, .final = flags & FLAG_FINAL || creator->final};
+  record_task(call, creator, &block.data, flags, true, code, __builtin_frame_address(0));
+  call->next(run_serial_task, &block, NULL, sizeof block, _Alignof(struct serial_block), call->defer, flags,
+             call->depend, call->priority, NULL);
+}
+
+/* The same without a final clause, for whose end the creator does not wait.  Inlined, since many tasks are short. */
+static inline __attribute__((always_inline)) void plain_task(const struct task_call *call, struct rt_gomp_task *creator,
+                                                             task_body *function, const void *data, long size,
                                                              unsigned flags, const void *code)
 {
-  enum { OFFSET = (sizeof(struct plain_block) + 15) / 16 * 16 };
-  bool serial = !call.defer || creator->final;
-  char memory[OFFSET + (serial ? 0 : size)] __attribute__((aligned(16)));
+  char memory[sizeof(struct plain_block) + (size_t)size] __attribute__((aligned(16)));
   struct plain_block *block = (struct plain_block *)memory;
   block->function = function;
   block->data.value = 0;
-  block->offset = serial ? (const char *)data - memory : OFFSET;
-  block->final = flags & FLAG_FINAL || creator->final;
-  if (creations_recorded())
-    create(creator, &block->data, flags, serial, code, __builtin_frame_address(0));
-  if (flags & FLAG_DEPEND && span_process.online)
-    announce_dependences(&block->data, call.depend);
-  if (!serial)
-    memcpy(memory + OFFSET, data, (size_t)size);
-  call.next(run_plain_task, memory, NULL, (long)sizeof memory, 16, call.defer, flags, call.depend, call.priority, NULL);
+  record_task(call, creator, &block->data, flags, false, code, __builtin_frame_address(0));
+  __asm__("" : "+r"(size)); /* a call: where the compiler knows a limit, it inlines instructions that begin slowly */
+  memcpy(block->program, data, (size_t)size);
+  call->next(run_plain_task, memory, NULL, (long)sizeof memory, 16, call->defer, flags, call->depend, call->priority,
+             NULL);
 }
 
 /* Parameters of GOMP_task(). */
@@ -521,24 +534,42 @@ static inline __attribute__((always_inline)) void plain_task(struct task_call ca
 
 GOMP_CODE void wrap_GOMP_task(TASK_PARAMETERS);
 
+/* Any task. */
+GOMP_CODE static void other_task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, const void *code,
+                                 TASK_PARAMETERS)
+{
+  const struct task_call call = {GOMP_NEXT(runtime, GOMP_task), align, defer, depend, priority, detach};
+  struct detached *event = flags & FLAG_DETACH ? event_new() : NULL;
+  struct block block = {.function = function,
+                        .copy = copy,
+                        .source = data,
+                        .code = code,
+                        .runtime = runtime,
+                        .event = event,
+                        .event_number = event ? event->number : 0,
+                        .offset = offset_for(align),
+                        .size = data ? size : 0,
+                        .flags = flags,
+                        .serial = !defer || creator->final};
+  const uint64_t number = block.event_number;
+  record_task(&call, creator, data_of(&block), flags, block.serial, code, __builtin_frame_address(0));
+  block.named = true;
+  call_task(&call, &block);
+  if (event)
+    event_name(event, number, *(uint64_t *)detach);
+}
+
 static inline __attribute__((always_inline)) void task(const struct gomp_runtime *runtime, struct rt_gomp_task *creator,
                                                        const void *code, TASK_PARAMETERS)
 {
   const struct task_call call = {GOMP_NEXT(runtime, GOMP_task), align, defer, depend, priority, detach};
-  if (copy || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16) {
-    const struct task_call other = call;
-    struct block block = {.function = function,
-                          .copy = copy,
-                          .source = data,
-                          .code = code,
-                          .runtime = runtime,
-                          .size = data ? size : 0,
-                          .flags = flags,
-                          .serial = !defer || creator->final};
-    other_task(&other, creator, &block);
-    return;
-  }
-  plain_task(call, creator, function, data, size, flags, code);
+  const bool serial = !defer || creator->final, final = flags & FLAG_FINAL && !serial;
+  if (copy || final || flags & FLAG_DETACH || size > BLOCK_ON_STACK || align > 16)
+    other_task(runtime, creator, code, TASK_ARGUMENTS);
+  else if (serial)
+    serial_task(&call, creator, function, data, flags, code);
+  else
+    plain_task(&call, creator, function, data, size, flags, code);
 }
 
 /* Also measures how long the creation takes, for -p log. */
@@ -756,13 +787,11 @@ static void do_nothing(void *unused)
  * takes its place. */
 GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
 {
-  GOMP_ENTER(runtime, task);
-  if (!task) {
+  GOMP_ENTER(runtime, creator);
+  if (creator)
+    task(runtime, creator, GOMP_CALLER, do_nothing, depend, NULL, 0, 1, true, FLAG_DEPEND, depend, 0, NULL);
+  else
     GOMP_NEXT(runtime, GOMP_taskwait_depend_nowait)(depend);
-    return;
-  }
-  const struct task_call call = {.next = GOMP_NEXT(runtime, GOMP_task), .align = 1, .defer = true, .depend = depend};
-  plain_task(call, task, do_nothing, &call, 0, FLAG_DEPEND, GOMP_CALLER);
 }
 
 /* A taskgroup that began before a single construct ends after it. */
