@@ -14,12 +14,19 @@
 enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
+static const char best_case_estimated[] =
+    "best case: another path may become critical; what critical constructs have of it is an estimate; work unchanged";
 static const char exact[] = "replayed from the graph log: exact; work unchanged";
 static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
 static const char unplaced[] =
     "replayed from the graph log: not exact, the code of some counted work is not known; work unchanged";
 static const char doubtful[] = "replayed from the graph log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
+
+static const char *best_case_note(const struct whatif_run *run)
+{
+  return profile_light(run->profile).light ? best_case_estimated : best_case;
+}
 
 /* ---- what runs faster ---- */
 
@@ -227,7 +234,7 @@ int whatif_compute(const struct whatif_run *run, const struct scenario *scenario
     whatif_factors(run, &scenarios[i], factors, unmatched);
     row->scenario_given = &scenarios[i];
     set_bounds(run, shortened_span(run, factors, &selected), row);
-    row->note = selected > 0 ? best_case : off_path;
+    row->note = selected > 0 ? best_case_note(run) : off_path;
   }
   free(factors);
   return *unmatched ? ERR_INPUT : 0;
@@ -370,8 +377,11 @@ static void add_row(const struct whatif_run *run, const struct tree_row *one, co
   uint32_t count = targets_of_functions(one, other, targets);
   double selected;
   char *text = other ? xasprintf("%s,%s", one->name, other->name) : xstrdup(one->name);
-  *row = (struct whatif_row){
-      .selector = names_own(run->names, text), .factor = WHATIF_FACTOR, .note = best_case, .one = one, .other = other};
+  *row = (struct whatif_row){.selector = names_own(run->names, text),
+                             .factor = WHATIF_FACTOR,
+                             .note = best_case_note(run),
+                             .one = one,
+                             .other = other};
   factors_of_path(run, targets, count, factors);
   set_bounds(run, shortened_span(run, factors, &selected), row);
 }

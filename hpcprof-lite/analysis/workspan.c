@@ -248,7 +248,8 @@ static void note_estimates(const struct profile *profile, struct names *names, s
       continue;
     construct_estimate_text(&sums[i], text);
     snprintf(note, sizeof note, "%s", row->note);
-    words_append(note, NOTE_MAX, "work and span are estimates: %s; the critical path has less of it or as much", text);
+    words_append(note, NOTE_MAX, "work, span and lock bound are estimates: %s; the critical path may have more of it",
+                 text);
     row->note = names_own(names, xstrdup(note));
   }
   free(sums);

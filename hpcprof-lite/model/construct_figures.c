@@ -51,15 +51,12 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
 void construct_estimate_text(const struct construct_figures *figures, char text[CONSTRUCT_ESTIMATE_MAX])
 {
   uint64_t followed = model_difference(figures->count, figures->light);
-  bool known = figures->error_squares < UINT64_MAX && figures->own_body;
-  double percent = known ? 200 * sqrt((double)figures->error_squares) / (double)figures->own_body : 0;
-  int length = snprintf(text, CONSTRUCT_ESTIMATE_MAX, "%" PRIu64 " of %" PRIu64 " executions were followed, error ",
-                        followed, figures->count);
-  text += length;
-  if (known)
-    snprintf(text, CONSTRUCT_ESTIMATE_MAX - (size_t)length, "%.2g %%", percent);
-  else
-    snprintf(text, CONSTRUCT_ESTIMATE_MAX - (size_t)length, "not known");
+  char error[64] = "error not known";
+  if (figures->error_squares < UINT64_MAX && figures->own_body)
+    snprintf(error, sizeof error, "+- %.2g %% (two standard errors)",
+             200 * sqrt((double)figures->error_squares) / (double)figures->own_body);
+  snprintf(text, CONSTRUCT_ESTIMATE_MAX, "%" PRIu64 " of %" PRIu64 " executions were followed, %s", followed,
+           figures->count, error);
 }
 
 const struct construct_counts *construct_counts_of(const struct construct_figures *figures)

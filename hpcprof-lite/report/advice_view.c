@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/advice_view.h"
 
+#include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/views.h"
 
 #include <assert.h>
@@ -213,4 +214,5 @@ void advice_view_text(const struct report *report)
     if (*found->confidence)
       advice_view_print_command(report, &terminal, "     ", found->class);
   }
+  notes_estimates(report);
 }

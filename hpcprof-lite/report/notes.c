@@ -3,6 +3,7 @@
 #include "hpcprof-lite/report/terminal.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 bool notes_cut(const struct report *report)
@@ -88,6 +89,18 @@ void notes_chunks(const struct report *report)
   terminal_init(&terminal, report->stream);
   if (note)
     terminal_wrap(&terminal, report->stream, "", "", note);
+}
+
+void notes_estimates(const struct report *report)
+{
+  struct construct_figures sum = profile_light(report->profile);
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
+  if (sum.light)
+    terminal_wrapf(&terminal, report->stream, "", "",
+                   "What rests on critical constructs and locks is an estimate: %" PRIu64 " of %" PRIu64
+                   " executions were followed; the views parallelism and regions state errors.",
+                   model_difference(sum.count, sum.light), sum.count);
 }
 
 void notes_log_differs(const struct report *report)

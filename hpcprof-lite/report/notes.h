@@ -14,6 +14,9 @@ void notes_missing(const struct report *report, const char *what, const char *mo
 /* Prints that chunks of loops are not known, if so. */
 void notes_chunks(const struct report *report);
 
+/* Prints of how many executions figures of constructs are estimates, if not all were followed. */
+void notes_estimates(const struct report *report);
+
 /* Prints a warning if the graph log differs from the measurement; the details were printed on standard error. */
 void notes_log_differs(const struct report *report);
 

@@ -72,5 +72,6 @@ void speedup_view_text(const struct report *report)
                "one holder of a lock at a time, without the runtime's own cost.\n"
                "Measured: work / elapsed time of this run.\n");
   notes_chunks(report);
+  notes_estimates(report);
   notes_log_differs(report);
 }

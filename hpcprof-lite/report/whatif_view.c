@@ -99,6 +99,7 @@ void whatif_view_text(const struct report *report)
   text.decimals = terminal_decimals(report->profile->workspan.span);
   print_now(&text);
   notes_chunks(report);
+  notes_estimates(report);
   if (report->spans.whatif.count)
     print_rows(&text);
   text_table_release(&text);

@@ -189,8 +189,8 @@ static void print_remarks(const struct report *report, const struct terminal *te
     terminal_amount(row->lock_bound, workspan->is_time, terminal_decimals(report->spans.workspan.work), amount);
     terminal_fit(terminal, workspan->is_time ? "s" : workspan->unit, 20, unit);
     terminal_wrapf(terminal, report->stream, indent, indent,
-                   "every run takes at least %s %.80s, as only one thread at a time can hold the lock",
-                   amount + strspn(amount, " "), unit);
+                   "every run takes %s %s %.80s, as only one thread at a time can hold the lock",
+                   row->light ? "about" : "at least", amount + strspn(amount, " "), unit);
   }
 }
 
