@@ -204,7 +204,7 @@ void critical_path_make_room(struct thread_state *t, struct critical_path *path)
 void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t to_row, uint64_t amount)
 {
   struct critical_path_item *from = &path->items[1], *to = &path->items[0];
-  if (to->key >> 48 != to_row || from->key >> 48 != from_row)
+  if (to->key >> 48 != to_row || from->key >> 48 != from_row || to->key << 16 != from->key << 16)
     return;
   amount = amount < from->amount ? amount : from->amount;
   from->amount -= amount;

@@ -50,8 +50,8 @@ static inline void critical_path_add(struct thread_state *t, struct critical_pat
   }
 }
 
-/* Moves an amount, or what there is of it, from the row of the path's second item to that of its first one; if these
- * are other rows, nothing. */
+/* Moves an amount, or what there is of it, from the row of the path's second item to that of its first one.  If these
+ * are other rows, or have different contexts, nothing. */
 void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t to_row, uint64_t amount);
 
 /* Moves the path's second item, if used, into the list, so that a copy of the path has room for another key. */
