@@ -61,6 +61,17 @@ static void barrier2(long count)
   }
 }
 
+/* Loops of two iterations with the barrier at their end. */
+static void loop2(long count)
+{
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < count; i++) {
+#pragma omp for schedule(static)
+    for (int j = 0; j < 2; j++)
+      __asm__ volatile("");
+  }
+}
+
 static void task(long count)
 {
 #pragma omp parallel num_threads(2)
@@ -220,6 +231,7 @@ static construct *named(const char *name)
              {"region", region},
              {"region2", region2},
              {"barrier2", barrier2},
+             {"loop2", loop2},
              {"task", task},
              {"task1", task1},
              {"dynamic", dynamic},

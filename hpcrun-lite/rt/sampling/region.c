@@ -276,6 +276,24 @@ static bool end_get(const struct region_end *from, uint64_t generation, struct r
   return __atomic_load_n(&from->generation, __ATOMIC_RELAXED) == generation;
 }
 
+static struct region_end *end_of(struct region_team *team, uint64_t generation)
+{
+  return &team->ends[generation % REGION_ENDS];
+}
+
+void region_note_begin(uint64_t handle, uint64_t now)
+{
+  struct region_team *team = region_team((uint32_t)handle);
+  if (team)
+    __atomic_store_n(&end_of(team, (handle >> 32) - 1)->next_begun, now, __ATOMIC_RELAXED);
+}
+
+uint64_t region_begun(uint64_t handle)
+{
+  struct region_team *team = region_team((uint32_t)handle);
+  return team ? __atomic_load_n(&end_of(team, (handle >> 32) - 1)->next_begun, __ATOMIC_RELAXED) : 0;
+}
+
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
 {
   uint32_t index = span_of(t)->open_region, size = index ? at(index)->team : 0;
@@ -284,11 +302,11 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
   struct region_team *team = table_at(&teams, index);
   uint64_t generation = word_of(at(index)) >> 32;
   if (team->size != size) {
-    end_set(&team->others[team->size % REGION_SIZES], team->ends[team->last % REGION_ENDS]);
+    end_set(&team->others[team->size % REGION_SIZES], *end_of(team, team->last));
     team->size = size;
   }
   team->last = generation;
-  end_set(&team->ends[generation % REGION_ENDS],
+  end_set(end_of(team, generation),
           (struct region_end){.generation = generation,
                               .last_idle = region_last_idle(team, (struct barrier_members){.left = team->members},
                                                             index, sampling_of(t)->barriers - 1),

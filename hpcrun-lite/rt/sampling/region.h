@@ -39,11 +39,13 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame);
 struct format_region *region_end(struct thread_state *t);
 void region_close(struct thread_state *t);
 
-/* What the threads of a region share about their waits (sampling/waiting.h). */
+/* What the threads of a region share about their waits (sampling/waiting.h), and when the next instance on the same
+ * record began: a worker learns of both at the same time, when it takes part in that one. */
 struct region_end {
   uint64_t generation;           /* of the instance, 0: none */
   uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
-};
+  uint64_t next_begun;           /* ticks; 0: not known */
+} __attribute__((aligned(64)));
 
 enum { REGION_ENDS = 32, REGION_SIZES = 8 };
 
@@ -60,7 +62,7 @@ struct region_team {
   const struct thread_state *master;          /* samples of others read it, relaxed, while the region is open */
   uint64_t members;                           /* threads that have been in a region of this team, atomic */
   /* The last instances with a team, by generation.  Writer: their master; readers: workers at their next region. */
-  struct region_end ends[REGION_ENDS] __attribute__((aligned(64)));
+  struct region_end ends[REGION_ENDS];
   /* The last ones with a team of another size, by size: a thread that smaller teams leave out learns of the end late.
    */
   struct region_end others[REGION_SIZES];
@@ -102,6 +104,10 @@ static inline uint64_t region_last_idle(const struct region_team *team, struct b
   }
   return last;
 }
+
+/* The creator notes when the region began; and when it did. */
+void region_note_begin(uint64_t handle, uint64_t now);
+uint64_t region_begun(uint64_t handle);
 
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);

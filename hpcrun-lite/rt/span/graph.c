@@ -256,7 +256,8 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
   uint64_t work = loop->work, span = loop->span;
   doacross_clear(t, &loop->doacross);
   clock_lock(&loop->lock); /* the last thread makes room for another construct */
-  loop->instance = loop->number = 0;
+  loop->instance = 0;
+  __atomic_store_n(&loop->number, 0, __ATOMIC_RELEASE);
   clock_unlock(&loop->lock);
   if (!graph_inside(task, row)) {
     directive_span(instance, span);

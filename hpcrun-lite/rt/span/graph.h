@@ -95,7 +95,9 @@ struct task {
 };
 
 /* A loop, sections or workshare construct that a team shares.  Used under the lock, except for `ordered_*`, which are
- * atomic, `doacross`, and fields that the first thread has set and others read after they have held the lock. */
+ * atomic, `doacross`, and fields that the first thread has set before `number` (0: the structure is free), which it
+ * stores with release.  So a thread that is not the first one reads the first cache line when it enters, and all write
+ * it when they leave. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span; /* work: what threads have done in it that belongs to no instance */
@@ -112,9 +114,9 @@ struct barrier_interval {
 } __attribute__((aligned(64)));
 
 /* A region's team.  The region's creator writes it before its threads begin and after they have ended, except:
- * `instance`, under the lock; `size` and `loops_met`, which all threads write with the same value, relaxed; `members`,
- * atomically; `intervals` and `loops` (see there).  The creator stores `handle` with release when the rest is written;
- * a thread that asks whether the region is open loads it with acquire. */
+ * `instance`, under the lock; `size` and `loops_met` (its threads were in a loop once), which all threads write with
+ * the same value, relaxed; `members`, atomically; `intervals` and `loops` (see there).  The creator stores `handle`
+ * with release when the rest is written; a thread that asks whether the region is open loads it with acquire. */
 struct team {
   /* The first cache line is what threads need at their start.  start: the creator's clock with the costs of the fork.
    */
@@ -126,8 +128,7 @@ struct team {
   bool loops_met;
   uint64_t members; /* bits of threads that have been in a region of this team: see span/barrier.c */
   const void *code;
-  uint64_t begun; /* ticks at its start, and its place: see construct/construct.h */
-  uint32_t construct_owner, construct_record, construct_kind, construct_row; /* row 0: not set */
+  uint32_t construct_owner, construct_record, construct_kind, construct_row; /* its place, row 0: not set */
   uint64_t name;                                                             /* in the graph log */
   struct barrier_interval intervals[2]; /* by parity, since threads may be one interval apart */
   struct shared_construct loops[SHARED_LOOPS];

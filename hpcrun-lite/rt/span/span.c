@@ -249,7 +249,6 @@ void span_set_entry(uint64_t region, struct span_entry entry)
   struct team *team = graph_open_team(region);
   if (!team)
     return;
-  team->begun = entry.begun;
   if (team->construct_owner != entry.owner || team->construct_record != entry.record ||
       team->construct_kind != entry.kind || team->construct_row != entry.row) {
     team->construct_owner = entry.owner;
@@ -264,7 +263,7 @@ struct span_entry span_entry(uint64_t region)
   const struct team *team = graph_open_team(region);
   if (!team)
     return (struct span_entry){0};
-  return (struct span_entry){team->begun, team->construct_owner, team->construct_record, team->construct_kind,
+  return (struct span_entry){team->construct_owner, team->construct_record, team->construct_kind,
                              team->construct_row ? team->construct_row : team->row};
 }
 
@@ -289,6 +288,20 @@ static void region_count(struct thread_state *t, struct team *team, uint64_t wor
   creator->scope.pending += work;
 }
 
+/* Ends the constructs that not all threads have left.  The others are empty, and stay in the caches of the threads. */
+static void end_loops(struct thread_state *t, const struct task *creator, struct team *team)
+{
+  for (int i = 0; i < SHARED_LOOPS; i++) {
+    struct shared_construct *loop = &team->loops[i];
+    if (!loop->number)
+      continue;
+    if (creator)
+      graph_loop_end(t, creator, loop);
+    join_clear(t, &loop->ordered);
+    *loop = (struct shared_construct){0};
+  }
+}
+
 void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
@@ -301,12 +314,8 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
   }
   struct task *creator = team->creator ? graph_task(team->creator) : NULL;
   uint64_t work = barrier_close(t, creator ? &creator->now : NULL, team, region);
-  for (int i = 0; team->loops_met && i < SHARED_LOOPS; i++) {
-    if (team->loops[i].number && creator)
-      graph_loop_end(t, creator, &team->loops[i]);
-    join_clear(t, &team->loops[i].ordered);
-    team->loops[i] = (struct shared_construct){0};
-  }
+  if (team->loops_met)
+    end_loops(t, creator, team);
   graph_log_op(t, GRAPHLOG_REGION_END, team->row);
   if (span->wait_ended)
     graph_cost(t, GRAPH_JOIN, moment - span->wait_ended);
@@ -319,8 +328,6 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
   clock_clear(t, &team->start);
   if (team->instance)
     team->instance = 0;
-  if (team->loops_met)
-    team->loops_met = false;
   __atomic_store_n(&team->handle, 0, __ATOMIC_RELAXED);
   graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);

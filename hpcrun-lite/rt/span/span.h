@@ -47,7 +47,6 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
 /* What the threads of a region know of it: see construct/construct.h.  The creator sets it after
  * span_parallel_begin(); zeros: the region is not known.  row: of the record; set to 0: that of the region. */
 struct span_entry {
-  uint64_t begun; /* ticks */
   uint32_t owner, record, kind, row;
 };
 void span_set_entry(uint64_t region, struct span_entry entry);

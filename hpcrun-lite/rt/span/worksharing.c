@@ -6,7 +6,24 @@
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* The team's structure of the construct that the task enters; NULL if too many constructs are open. */
+/* The first thread of the team prepares the structure; the caller has the lock. */
+static void loop_open(struct thread_state *t, const struct task *task, struct shared_construct *loop, uint32_t row,
+                      uint64_t iterations)
+{
+  loop->row = row;
+  loop->begin = task->now.base;
+  loop->ended = 0;
+  loop->work = loop->span = 0;
+  join_clear(t, &loop->ordered);
+  loop->ordered_begun = loop->ordered_ended = 0;
+  loop->ordered_missed = false;
+  if (iterations)
+    directive_count(t, row, iterations); /* once for the team */
+  __atomic_store_n(&loop->number, task->constructs, __ATOMIC_RELEASE);
+}
+
+/* The team's structure of the construct that the task enters; NULL if too many constructs are open.  Only the first
+ * thread writes to it. */
 static struct shared_construct *loop_enter(struct thread_state *t, struct task *task, struct team *team, uint32_t row,
                                            uint64_t iterations)
 {
@@ -14,23 +31,14 @@ static struct shared_construct *loop_enter(struct thread_state *t, struct task *
   if (!team)
     return NULL;
   struct shared_construct *loop = &team->loops[number % SHARED_LOOPS];
+  if (__atomic_load_n(&loop->number, __ATOMIC_ACQUIRE) == number)
+    return loop;
   if (!__atomic_load_n(&team->loops_met, __ATOMIC_RELAXED))
     __atomic_store_n(&team->loops_met, true, __ATOMIC_RELAXED);
   clock_lock(&loop->lock);
+  if (!loop->number)
+    loop_open(t, task, loop, row, iterations);
   bool ours = loop->number == number;
-  if (!ours && !loop->number) {
-    loop->number = number;
-    loop->row = row;
-    loop->begin = task->now.base;
-    loop->ended = 0;
-    loop->work = loop->span = 0;
-    join_clear(t, &loop->ordered);
-    loop->ordered_begun = loop->ordered_ended = 0;
-    loop->ordered_missed = false;
-    if (iterations)
-      directive_count(t, row, iterations); /* once for the team */
-    ours = true;
-  }
   clock_unlock(&loop->lock);
   return ours ? loop : NULL;
 }
