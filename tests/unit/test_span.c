@@ -1,4 +1,4 @@
-/* RT: pools of records, critical paths, joins, barriers, dependences, instances of constructs. */
+/* RT: pools of records, critical paths, joins, barriers, loops, dependences, instances of constructs. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -206,12 +206,19 @@ static uint64_t open_region(struct thread_state *t)
   return region;
 }
 
-/* An implicit task in that region whose clock is at `base`; `work` of it is its own. */
+/* The number of an implicit task in that region. */
+static uint32_t implicit_number(struct thread_state *t, uint64_t region)
+{
+  uint32_t number = explicit_task_new(t);
+  graph_task(number)->flags = TASK_IMPLICIT | TASK_STARTED;
+  graph_task(number)->region = region;
+  return number;
+}
+
+/* The same by address; its clock is at `base`, and `work` of it is its own. */
 static struct task *implicit_task(struct thread_state *t, uint64_t region, uint64_t base, uint64_t work)
 {
-  struct task *task = graph_task(explicit_task_new(t));
-  task->flags = TASK_IMPLICIT | TASK_STARTED;
-  task->region = region;
+  struct task *task = graph_task(implicit_number(t, region));
   task->now = (struct clock){.base = base, .burdened = base, .path.items[0] = {1, base}};
   task->scope.pending = work;
   return task;
@@ -266,6 +273,31 @@ static void an_arrival_is_left_behind_in_an_open_region(void **state)
   barrier_arrive(two, implicit_task(two, inner, 95, 1), graph_team(inner));
   assert_int_equal(team->intervals[0].work, 0);
   assert_int_equal(team->intervals[0].ends.join.latest.base, 0);
+}
+
+static void a_thread_enters_a_loop_without_writing_to_it(void **state)
+{
+  (void)state;
+  uint64_t region = open_region(one);
+  uint32_t tasks[] = {implicit_number(one, region), implicit_number(two, region)};
+  struct team *team = graph_team(region), before;
+  span_team_size(region, 2);
+  for (uint32_t number = 1; number < 3; number++) {
+    const struct shared_construct *loop = &team->loops[number];
+    uint32_t row = worksharing_work_begin(one, tasks[0], ompt_work_loop, 4, &states);
+    assert_int_equal(loop->number, number);
+    memcpy(&before, team, sizeof before);
+    assert_int_equal(worksharing_work_begin(two, tasks[1], ompt_work_loop, 4, NULL), row);
+    assert_memory_equal(&before, team, sizeof before);
+    worksharing_work_end(two, tasks[1], ompt_work_loop);
+    assert_int_equal(loop->number, number);
+    if (number < 2) /* the region ends before all have left the other one */
+      worksharing_work_end(one, tasks[0], ompt_work_loop);
+    assert_int_equal(loop->number, number < 2 ? 0 : number);
+  }
+  span_parallel_end(one, region, 0);
+  for (int i = 0; i < SHARED_LOOPS; i++)
+    assert_int_equal(team->loops[i].number, 0);
 }
 
 static void count_item(struct thread_state *t, uint32_t item, void *context)
@@ -480,6 +512,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),
       cmocka_unit_test_setup(arrivals_are_written_to_lines_of_the_thread, setup),
       cmocka_unit_test_setup(an_arrival_is_left_behind_in_an_open_region, setup),
+      cmocka_unit_test_setup(a_thread_enters_a_loop_without_writing_to_it, setup),
       cmocka_unit_test_setup(dependences_of_all_kinds, setup),
       cmocka_unit_test_setup(a_map_finds_every_key, setup),
       cmocka_unit_test_setup(names_are_forgotten, setup),
