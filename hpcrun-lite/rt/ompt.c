@@ -109,9 +109,11 @@ void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, omp
                          const void *codeptr)
 {
   (void)parallel_data;
+  if (kind != ompt_sync_region_taskgroup) /* of barriers and taskwaits the wait itself is enough */
+    return;
   struct thread_state *t = rt_openmp_thread();
   if (t)
-    wait_events_region(t, kind, endpoint == ompt_scope_begin, task_data, codeptr);
+    wait_events_group(t, endpoint == ompt_scope_begin, task_data, codeptr);
 }
 
 /* ---- loops and their chunks ---- */

@@ -16,12 +16,4 @@ void wait_events_end(struct thread_state *t, int kind, const ompt_data_t *parall
 /* A taskgroup begins or ends. */
 void wait_events_group(struct thread_state *t, bool begin, const ompt_data_t *task_data, const void *codeptr);
 
-/* What a thread waits in begins or ends; of barriers and taskwaits the wait itself is enough. */
-static inline void wait_events_region(struct thread_state *t, int kind, bool begin, const ompt_data_t *task_data,
-                                      const void *codeptr)
-{
-  if (kind == ompt_sync_region_taskgroup)
-    wait_events_group(t, begin, task_data, codeptr);
-}
-
 #endif

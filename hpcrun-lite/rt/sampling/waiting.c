@@ -158,8 +158,8 @@ static void set_waiting(struct thread_state *t, struct format_wait *wait)
   __atomic_store_n(&sampling_of(t)->waiting_key, wait ? wait->key : WAITING_PARKED, __ATOMIC_RELAXED);
 }
 
-/* Turns idle at the innermost wait, or parked. */
-static uint64_t turn_idle(struct thread_state *t)
+/* Turns idle at the innermost wait, or parked.  The inline form, as that of turn_busy(), is for barriers. */
+static inline __attribute__((always_inline)) uint64_t turn_idle_inline(struct thread_state *t)
 {
   if (t->activity.idle)
     return 0;
@@ -174,6 +174,11 @@ static uint64_t turn_idle(struct thread_state *t)
   return now;
 }
 
+static __attribute__((noinline)) uint64_t turn_idle(struct thread_state *t)
+{
+  return turn_idle_inline(t);
+}
+
 /* The part of an interval that lies before a moment. */
 static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 {
@@ -182,8 +187,8 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 }
 
 /* The part of an interval at a barrier in which other threads of the team had not arrived. */
-static uint64_t idle_at_barrier(const struct thread_state *t, const struct wait_open *open, uint64_t since,
-                                uint64_t now)
+static inline __attribute__((always_inline)) uint64_t
+idle_at_barrier(const struct thread_state *t, const struct wait_open *open, uint64_t since, uint64_t now)
 {
   struct barrier_members others = barrier_others(t, __atomic_load_n(&open->team->members, __ATOMIC_RELAXED));
   return part_before(since, region_last_idle(open->team, others, open->region, open->barrier), now);
@@ -226,8 +231,8 @@ static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, u
 }
 
 /* The idle part of an interval that ends now.  task: it ends because a task begins. */
-static uint64_t idle_part(const struct thread_state *t, const struct wait_open *open, uint64_t since, uint64_t now,
-                          bool task)
+static inline uint64_t idle_part(const struct thread_state *t, const struct wait_open *open, uint64_t since,
+                                 uint64_t now, bool task)
 {
   if (!open)
     return now - since;
@@ -236,7 +241,7 @@ static uint64_t idle_part(const struct thread_state *t, const struct wait_open *
   return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
 }
 
-static uint64_t turn_busy(struct thread_state *t, bool task)
+static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct thread_state *t, bool task)
 {
   struct sampling_thread *sampling = sampling_of(t);
   if (!t->activity.idle) {
@@ -255,6 +260,11 @@ static uint64_t turn_busy(struct thread_state *t, bool task)
   }
   sampling->barrier_left = now;
   return now;
+}
+
+static __attribute__((noinline)) uint64_t turn_busy(struct thread_state *t, bool task)
+{
+  return turn_busy_inline(t, task);
 }
 
 /* A worker learns at the next fork that the region at whose end it waits is over.  Since the region's end it is parked,
@@ -466,7 +476,7 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   open->as_worker = at_end && worker;
   open->barrier = barrier;
   open->region = sampling_of(t)->team_region;
-  return turn_idle(t);
+  return turn_idle_inline(t);
 }
 
 uint64_t waiting_end(struct thread_state *t)
@@ -476,7 +486,7 @@ uint64_t waiting_end(struct thread_state *t)
   const struct wait_open *open = innermost(t);
   uint64_t now = 0;
   if (!open || !open->as_worker || !park_since_region_end(t, open->team))
-    now = turn_busy(t, false);
+    now = turn_busy_inline(t, false);
   sampling_of(t)->wait_depth -= sampling_of(t)->wait_depth > 0;
   return now;
 }

@@ -98,12 +98,22 @@ static inline void take(struct thread_state *t, struct clock *clock, struct arri
   clock_unlock(&from->lock);
 }
 
+/* The ends of explicit tasks in an interval, and what threads have left behind.  Most intervals have neither. */
+static inline void take_ends(struct thread_state *t, struct clock *clock, const struct team *team, uint64_t region,
+                             uint32_t interval)
+{
+  const struct lazy_join *ends = &team->intervals[interval % BARRIER_PARITIES].ends;
+  if (__builtin_expect(__atomic_load_n(&ends->holders, __ATOMIC_SEQ_CST) != 0, 0) ||
+      clock_is_later(&ends->join.latest, clock))
+    explicit_task_join_interval(t, clock, region, interval);
+}
+
 void barrier_join(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region, uint32_t interval)
 {
   struct arrivals *arrivals;
   for (struct barrier_members others = others_in(t, team); (arrivals = barrier_next(&others));)
     take(t, clock, &arrivals->at[interval % BARRIER_PARITIES], region);
-  explicit_task_join_interval(t, clock, region, interval);
+  take_ends(t, clock, team, region, interval);
 }
 
 /* The same for the creator, which also takes the work and empties the slot.  A thread that was not in this region may
@@ -148,7 +158,7 @@ uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team 
       work += empty(t, clock, &arrivals->at[i], region);
   for (uint32_t i = 0; i < BARRIER_PARITIES; i++) {
     if (clock)
-      explicit_task_join_interval(t, clock, region, i);
+      take_ends(t, clock, team, region, i);
     work += team->intervals[i].work;
   }
   barrier_clear(t, team);
