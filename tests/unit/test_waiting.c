@@ -198,6 +198,34 @@ static void a_thread_goes_on_to_another_team(void **state)
   assert_split(site_at(worker, FORMAT_WAIT_BARRIER, barrier), 7 * second, 3 * second);
 }
 
+static uint64_t last_at_end(uint64_t handle)
+{
+  struct region_end end;
+  assert_true(region_find_end(handle, region_team((uint32_t)handle), &end));
+  return end.last_idle;
+}
+
+/* Also in a region on the same record at whose end the master does not wait: what it found out before is forgotten. */
+static void the_end_of_a_region_names_its_last_arrival(void **state)
+{
+  (void)state;
+  uint64_t handle = fork_region(), last_region = handle;
+  give_slots();
+  waiting_unpark(master);
+  waiting_begin(worker, FORMAT_WAIT_REGION_END, NULL);
+  waiting_begin(master, FORMAT_WAIT_REGION_END, NULL);
+  waiting_end(master);
+  end_region();
+  assert_int_equal(last_at_end(handle), master->idle_since);
+  leave_region();
+  assert_int_equal((uint32_t)(handle = fork_region()), (uint32_t)last_region);
+  waiting_unpark(master);
+  waiting_begin(worker, FORMAT_WAIT_REGION_END, NULL);
+  sampling_of(master)->barriers = 1;
+  end_region();
+  assert_int_equal(last_at_end(handle), worker->idle_since);
+}
+
 /* The thread that arrived last is already at the next barrier: its arrival there does not count here. */
 static void the_next_barrier_is_apart(void **state)
 {
@@ -587,6 +615,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(arrivals_are_noted_by_all_threads, setup, teardown),
       cmocka_unit_test_setup_teardown(arrivals_are_noted_in_lines_of_the_thread, setup, teardown),
       cmocka_unit_test_setup_teardown(a_thread_goes_on_to_another_team, setup, teardown),
+      cmocka_unit_test_setup_teardown(the_end_of_a_region_names_its_last_arrival, setup, teardown),
       cmocka_unit_test_setup_teardown(the_next_barrier_is_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(barriers_of_an_inner_region_are_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(the_end_of_a_region_is_split_in_four, setup, teardown),

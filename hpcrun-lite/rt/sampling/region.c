@@ -294,6 +294,17 @@ uint64_t region_begun(uint64_t handle)
   return team ? __atomic_load_n(&end_of(team, (handle >> 32) - 1)->next_begun, __ATOMIC_RELAXED) : 0;
 }
 
+/* When the last thread arrived at the barrier that ends the region, which its creator has mostly just found out. */
+static uint64_t last_at_end(const struct thread_state *t, const struct region_team *team, uint32_t region)
+{
+  const struct last_arrival *arrival = &sampling_of(t)->arrival;
+  uint32_t barrier = sampling_of(t)->barriers - 1;
+  if (__builtin_expect(arrival->region == region && arrival->barrier == barrier, 1))
+    return arrival->moment;
+  struct barrier_members all = {.left = __atomic_load_n(&team->members, __ATOMIC_RELAXED)};
+  return region_last_idle(team, all, region, barrier);
+}
+
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
 {
   uint32_t index = span_of(t)->open_region, size = index ? at(index)->team : 0;
@@ -307,11 +318,8 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
   }
   team->last = generation;
   end_set(end_of(team, generation),
-          (struct region_end){.generation = generation,
-                              .last_idle = region_last_idle(team, (struct barrier_members){.left = team->members},
-                                                            index, sampling_of(t)->barriers - 1),
-                              .left = left,
-                              .end = now});
+          (struct region_end){
+              .generation = generation, .last_idle = last_at_end(t, team, index), .left = left, .end = now});
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)

@@ -73,6 +73,12 @@ struct wait_open {
   bool as_worker;           /* at the end of a region of another thread */
 };
 
+/* When the last thread of a team arrived at a barrier of a region. */
+struct last_arrival {
+  uint64_t moment;
+  uint32_t region, barrier; /* region 0: not known */
+};
+
 struct wait_cache {
   uint64_t key;
   struct format_wait *wait; /* NULL: free */
@@ -116,15 +122,16 @@ struct sampling_thread {
   struct format_wait *waiting_lock;  /* that of the lock that the thread acquires */
   struct region_team *team;          /* of the region with the index `team_region` */
   uint32_t team_region;
-  uint32_t barriers;     /* of the innermost region, at which the thread has begun to wait */
-  unsigned wait_depth;   /* open waits; those beyond the array share its last element */
-  uint32_t free_region;  /* list of the thread's free region records */
-  uint64_t barrier_left; /* when the thread left its last barrier */
-  uint64_t lock_cost;    /* ticks of the fastest acquisition; 0: none yet */
-  bool tests_lock;       /* its next acquisition of a lock does not wait: waiting_tests_lock() */
-  bool lock_waits;       /* the acquisition that ends was all waiting: hpcrun-lite/gomp knows */
-  bool lock_waited;      /* the last acquisition that was timed contained waiting */
-  struct blame released; /* of the lock that the thread is releasing; samples 0: none */
+  uint32_t barriers;           /* of the innermost region, at which the thread has begun to wait */
+  unsigned wait_depth;         /* open waits; those beyond the array share its last element */
+  uint32_t free_region;        /* list of the thread's free region records */
+  uint64_t barrier_left;       /* when the thread left its last barrier */
+  struct last_arrival arrival; /* at that barrier */
+  uint64_t lock_cost;          /* ticks of the fastest acquisition; 0: none yet */
+  bool tests_lock;             /* its next acquisition of a lock does not wait: waiting_tests_lock() */
+  bool lock_waits;             /* the acquisition that ends was all waiting: hpcrun-lite/gomp knows */
+  bool lock_waited;            /* the last acquisition that was timed contained waiting */
+  struct blame released;       /* of the lock that the thread is releasing; samples 0: none */
   struct wait_open waits_open[16];
   struct wait_cache wait_cache[32];
   struct table waits;

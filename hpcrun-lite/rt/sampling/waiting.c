@@ -186,12 +186,12 @@ static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
   return moment > since ? moment - since : 0;
 }
 
-/* The part of an interval at a barrier in which other threads of the team had not arrived. */
-static inline __attribute__((always_inline)) uint64_t
-idle_at_barrier(const struct thread_state *t, const struct wait_open *open, uint64_t since, uint64_t now)
+/* When the last one of the other threads arrived at a barrier. */
+static inline __attribute__((always_inline)) uint64_t last_arrival(const struct thread_state *t,
+                                                                   const struct wait_open *open)
 {
   struct barrier_members others = barrier_others(t, __atomic_load_n(&open->team->members, __ATOMIC_RELAXED));
-  return part_before(since, region_last_idle(open->team, others, open->region, open->barrier), now);
+  return region_last_idle(open->team, others, open->region, open->barrier);
 }
 
 /* The part of a worker's wait at the end of a region that is idle: until the last thread arrived, and from the moment
@@ -237,7 +237,7 @@ static inline uint64_t idle_part(const struct thread_state *t, const struct wait
   if (!open)
     return now - since;
   if (open->team && !task)
-    return idle_at_barrier(t, open, since, now);
+    return part_before(since, last_arrival(t, open), now); /* the other threads of the team had not arrived */
   return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
 }
 
@@ -250,7 +250,15 @@ static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct th
   }
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   if (sampling->waiting) {
-    uint64_t idle = idle_part(t, innermost(t), since, now, task);
+    const struct wait_open *open = innermost(t);
+    uint64_t idle;
+    if (__builtin_expect(open && open->team && !task, 1)) {
+      uint64_t last = last_arrival(t, open);
+      sampling->arrival = (struct last_arrival){last > since ? last : since, open->region, open->barrier};
+      idle = part_before(since, last, now);
+    } else {
+      idle = idle_part(t, open, since, now, task);
+    }
     add_interval(t, sampling->waiting, idle, now - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
       leave_out_pauses(t, sampling->waiting, since, idle, now);
@@ -514,6 +522,7 @@ uint64_t waiting_unpark(struct thread_state *t)
     return 0;
   uint64_t now = turn_busy(t, false);
   sampling_of(t)->barriers = 0;
+  sampling_of(t)->arrival.region = 0;
   if (!span_of(t)->open_region)
     sampling_of(t)->wait_depth = 0;
   return now;
