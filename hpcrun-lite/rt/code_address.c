@@ -49,11 +49,10 @@ const void *code_of_region(struct thread_state *t, const void *code, uint64_t en
   return code_after_jump(code);
 }
 
-const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code)
+const void *code_of_task_call(struct thread_state *t, const ompt_data_t *creator, const void *code)
 {
   struct span_thread *span = span_of(t);
-  code = code_past_wrapper(t, code);
-  if (!code_in_runtime(code) || !graph_enter(t))
+  if (!graph_enter(t))
     return code_after_jump(code);
   bool of_taskloop =
       span->running && (graph_creator_of(t, creator) != span->task || directive_taskloop(span->running->scope.row));

@@ -72,8 +72,14 @@ static inline const void *code_of_construct(struct thread_state *t, const ompt_d
 const void *code_of_region(struct thread_state *t, const void *code, uint64_t enter_frame);
 
 /* Where the program creates a task.  A task of a taskloop gets the address of that (span/explicit_task.c).  The caller
- * is not inside. */
-const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code);
+ * is not inside.  code_of_task_call(): the runtime passes an address inside itself. */
+const void *code_of_task_call(struct thread_state *t, const ompt_data_t *creator, const void *code);
+
+static inline const void *code_of_task(struct thread_state *t, const ompt_data_t *creator, const void *code)
+{
+  code = code_past_wrapper(t, code);
+  return code_in_runtime(code) ? code_of_task_call(t, creator, code) : code_after_jump(code);
+}
 
 /* The address of a wait (kind: ompt_sync_region_...) for which the runtime passes none.  A thread that ends a critical
  * section clears the address that libomp keeps for the initial thread, which may be just entering a barrier.  Returns

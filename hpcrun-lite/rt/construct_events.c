@@ -1,6 +1,6 @@
 #include "hpcrun-lite/rt/construct_events.h"
 
-#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/construct_tasks.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"

@@ -11,11 +11,12 @@
 /* See graph_enter(): the graph is suspended. */
 bool graph_enter_after_flush(struct thread_state *t);
 
-/* Begins to use the graph.  Returns false if the graph is off or suspended: CTL reads the threads' tables once they are
- * not inside.  Otherwise the caller ends with graph_leave(). */
-static inline bool graph_enter(struct thread_state *t)
+/* Begins to use the graph, for schedule events: the thread may run a plain task (span/explicit_task.h).  Returns false
+ * if the graph is off or suspended: CTL reads the threads' tables once they are not inside.  Otherwise the caller ends
+ * with graph_leave(). */
+static inline bool graph_enter_schedule(struct thread_state *t)
 {
-  if (!span_process.online || !span_of(t)->end_slot)
+  if (!span_of(t)->end_slot) /* threads get one where the graph is on */
     return false;
   rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
@@ -24,6 +25,15 @@ static inline bool graph_enter(struct thread_state *t)
   }
   rt_inside_dec(t);
   return graph_enter_after_flush(t);
+}
+
+/* The same for all other events. */
+static inline bool graph_enter(struct thread_state *t)
+{
+  if (!graph_enter_schedule(t))
+    return false;
+  explicit_task_settle(t);
+  return true;
 }
 
 /* Ends the use of the graph. */

@@ -1,12 +1,13 @@
 #include "hpcrun-lite/rt/task_events.h"
 
 #include "hpcrun-lite/rt/code_address.h"
-#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/construct_tasks.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/plain_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 
@@ -40,18 +41,27 @@ static const void *take_undeferred_code(struct thread_state *t, int flags, const
   return codeptr;
 }
 
+/* Where the task is created, if that is wanted; 0: it is not known. */
+static __attribute__((noinline)) uint32_t creation_context_of(struct thread_state *t, const ompt_data_t *creator,
+                                                              const ompt_frame_t *frame, const void *codeptr)
+{
+  if (rt_stopped())
+    return 0;
+  rt_inside_inc(t);
+  uint32_t found =
+      task_creation_context(t, task_creation_known(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
+  rt_inside_dec(t);
+  return found;
+}
+
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
 static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
                               const ompt_data_t *made, int flags, bool dependent, const void *codeptr)
 {
   uint32_t creation_context = 0;
   uint64_t word = 0;
-  if (sampling_process.task_creation && !rt_stopped()) {
-    rt_inside_inc(t);
-    creation_context =
-        task_creation_context(t, task_creation_known(creator), frame ? frame->enter_frame.value : 0, (uint64_t)codeptr);
-    rt_inside_dec(t);
-  }
+  if (sampling_process.task_creation)
+    creation_context = creation_context_of(t, creator, frame, codeptr);
   if (!span_process.online)
     return rt_task_word(creation_context);
   if (graph_enter(t)) {
@@ -140,22 +150,35 @@ void task_events_creation_end(struct thread_state *t, const struct creation_time
   span_of(t)->log.creation = *outer;
 }
 
-/* For the graph: the thread switches tasks; moment: the time-stamp counter if it was read, else 0. */
-static inline __attribute__((always_inline)) void schedule(struct thread_state *t, ompt_data_t *prior, int status,
-                                                           ompt_data_t *next, uint64_t moment)
+/* A task ends that has a structure, and the thread goes on with the one below it, as after most tasks that have waited.
+ */
+static bool end_innermost(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *next, uint64_t moment)
+{
+  const struct span_thread *span = span_of(t);
+  bool runs = prior && next && !((prior->value | next->value) & RT_TASK_NEW) && span->running &&
+              rt_task_index(prior->value) == span->task && !(span->running->flags & TASK_IMPLICIT);
+  if (!runs || graph_log_on() || !work_clock_is_time() || !construct_task_is_innermost(t, prior) ||
+      !construct_task_return(t, next, moment))
+    return false;
+  explicit_task_end_begun(t, next, moment);
+  return true;
+}
+
+/* The other events. */
+static __attribute__((noinline)) void schedule_other(struct thread_state *t, ompt_data_t *prior, int status,
+                                                     ompt_data_t *next, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
-  if (!graph_enter(t))
-    return;
-  moment = graph_moment(t, moment);
-  /* Most tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
+  explicit_task_settle(t);
+  /* Many tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
   if (status == ompt_task_complete && prior && prior == span->running_data && prior->value & RT_TASK_NEW) {
-    explicit_task_end_new(t, next, moment);
+    explicit_task_end_begun(t, next, moment);
     construct_events_task_end(t, next, moment);
-    graph_leave(t);
     return;
   }
   explicit_task_publish(t);
+  if (status == ompt_task_complete && end_innermost(t, prior, next, moment))
+    return;
   if (status == ompt_task_switch && next && next->value & RT_TASK_NEW) {
     explicit_task_start_new(t, next, moment);
     if (span->log.undeferred.timed)
@@ -172,7 +195,55 @@ static inline __attribute__((always_inline)) void schedule(struct thread_state *
       creation_end_undeferred(t);
     construct_events_schedule(t, left, status, next, first, moment);
   }
+}
+
+/* A plain task (span/plain_task.h) begins or ends, or it is another event after all.  They end what the caller has
+ * begun with graph_enter_schedule(), so that it has nothing to keep meanwhile. */
+static __attribute__((noinline)) void begin_plain(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
+                                                  uint64_t moment)
+{
+  if (construct_task_is_innermost(t, prior) && plain_task_begin(t, prior, next, moment)) {
+    const struct plain_task *plain = &span_of(t)->plain;
+    uint32_t records = construct_of(t)->records.count;
+    construct_task_enter(t, next, plain->row, true, plain->elsewhere, 0, moment);
+    if (__builtin_expect(construct_of(t)->records.count != records, 0))
+      construct_task_delayed(t, true, rt_ticks());
+  } else {
+    schedule_other(t, prior, ompt_task_switch, next, moment);
+  }
   graph_leave(t);
+}
+
+static __attribute__((noinline)) void end_plain(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
+                                                uint64_t moment)
+{
+  if (!plain_task_end(t, prior, next, moment))
+    schedule_other(t, prior, ompt_task_complete, next, moment);
+  else if (!construct_task_return(t, next, moment))
+    construct_events_task_end(t, next, moment);
+  graph_leave(t);
+}
+
+static __attribute__((noinline)) void schedule_any(struct thread_state *t, ompt_data_t *prior, int status,
+                                                   ompt_data_t *next, uint64_t moment)
+{
+  schedule_other(t, prior, status, next, moment);
+  graph_leave(t);
+}
+
+/* For the graph: the thread switches tasks; moment: the time-stamp counter if it was read, else 0. */
+static inline __attribute__((always_inline)) void schedule(struct thread_state *t, ompt_data_t *prior, int status,
+                                                           ompt_data_t *next, uint64_t moment)
+{
+  if (!graph_enter_schedule(t))
+    return;
+  moment = graph_moment(t, moment);
+  if (status == ompt_task_complete && span_of(t)->plain.data)
+    end_plain(t, prior, next, moment);
+  else if (status == ompt_task_switch && next && work_clock_is_time() && !rt_ever_paused())
+    begin_plain(t, prior, next, moment);
+  else
+    schedule_any(t, prior, status, next, moment);
 }
 
 void task_events_switch(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)

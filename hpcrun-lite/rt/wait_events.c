@@ -48,7 +48,7 @@ static void give_word_back(struct thread_state *t, ompt_data_t *task_data)
 void wait_events_begin(struct thread_state *t, int kind, const void *codeptr, ompt_data_t *task_data)
 {
   codeptr = code_past_wrapper(t, codeptr);
-  if (span_of(t)->running_data && graph_enter(t)) {
+  if ((span_of(t)->running_data || span_of(t)->plain.data) && graph_enter(t)) {
     explicit_task_publish(t);
     graph_leave(t);
   }

@@ -1,5 +1,5 @@
 /* RT: the times of constructs: to which record and column each interval goes. */
-#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/construct_tasks.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "tests/support/unit.h"
 

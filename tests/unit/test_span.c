@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/key_map.h"
+#include "hpcrun-lite/rt/span/plain_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "tests/unit/rt_threads.h"
@@ -456,6 +457,132 @@ static void a_task_beside_its_parent(void **state)
   assert_int_equal(span_of(one)->total_work + span_of(two)->total_work, 16);
 }
 
+static void work(uint64_t units)
+{
+  span_of(one)->work.units += units;
+}
+
+static ompt_data_t child_of(uint32_t root)
+{
+  uint32_t row;
+  return (ompt_data_t){.value = explicit_task_create(one, root, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
+}
+
+/* u(2); task { u(10) } u(3); task { u(20) } taskwait; u(1), all by one thread: a task of which nothing else is seen
+ * needs no structure, in the taskwait (waits) or before it. */
+static void plain_tasks(bool waits)
+{
+  uint32_t root = span_implicit_begin(one, 0, 0, 0);
+  ompt_data_t outer = {.value = rt_task_word(root)}, children[2];
+  const struct task *running = span_of(one)->running;
+  work(2);
+  children[0] = child_of(root);
+  work(3);
+  children[1] = child_of(root);
+  if (waits)
+    span_wait_begin(one, root, ompt_sync_region_taskwait, false, 0, NULL);
+  for (int i = 0; i < 2; i++) {
+    assert_true(plain_task_begin(one, &outer, &children[i], span_of(one)->work.units));
+    assert_ptr_equal(span_of(one)->running, running);
+    work(10 + 10 * (uint64_t)i);
+    assert_true(plain_task_end(one, &children[i], &outer, span_of(one)->work.units));
+  }
+  if (!waits)
+    span_wait_begin(one, root, ompt_sync_region_taskwait, false, 0, NULL);
+  span_wait_end(one, root, ompt_sync_region_taskwait, true, 0);
+  work(1);
+  span_implicit_end(one, root);
+  explicit_task_report(one);
+  directive_add_sums(one);
+  uint32_t items, row = directive_row(one, FORMAT_DIRECTIVE_TASK, (void *)0x2000);
+  assert_int_equal(span_program()->base, 26);
+  assert_int_equal(critical_path_sum(&span_program()->path, &items), 26);
+  assert_int_equal(span_of(one)->total_work, 36);
+  assert_int_equal(row_at(row)->instances, 2);
+  assert_int_equal(row_at(row)->work, 30);
+  assert_int_equal(row_at(row)->span, 30);
+}
+
+static void plain_tasks_end_before_a_wait(void **state)
+{
+  (void)state;
+  plain_tasks(false);
+}
+
+static void plain_tasks_end_in_a_wait(void **state)
+{
+  (void)state;
+  plain_tasks(true);
+}
+
+static void look_by_user_region(void)
+{
+  worksharing_user_region(one, directive_row(one, FORMAT_DIRECTIVE_USER_REGION, (void *)0x4000));
+}
+
+static void look_by_sample(void)
+{
+  span_sample(one, 1, 1);
+}
+
+static void look_by_cut(void)
+{
+  span_cut(one);
+}
+
+static void look_by_window(void)
+{
+  span_window(one);
+}
+
+static void look_from_a_handler(void)
+{
+  explicit_task_called(one);
+}
+
+static void look_at_the_end(void)
+{
+  span_report(one);
+}
+
+static void look_by_hand_over(void)
+{
+  span_forget(one, span_hand_over(one));
+}
+
+static void look_by_take_over(void)
+{
+  span_take_over(one, 0);
+}
+
+static void look_by_publishing(void)
+{
+  explicit_task_publish(one);
+}
+
+/* Whatever looks at what the thread runs finds the task. */
+static void a_plain_task_gets_a_structure_where_it_is_seen(void **state)
+{
+  (void)state;
+  void (*const looks[])(void) = {look_by_user_region, look_by_sample,      look_by_cut,
+                                 look_by_window,      look_from_a_handler, look_at_the_end,
+                                 look_by_hand_over,   look_by_take_over,   look_by_publishing};
+  uint32_t root = span_implicit_begin(one, 0, 0, 0);
+  ompt_data_t outer = {.value = rt_task_word(root)};
+  for (unsigned i = 0; i < sizeof looks / sizeof *looks; i++) {
+    ompt_data_t data = child_of(root);
+    assert_true(plain_task_begin(one, &outer, &data, span_of(one)->work.units));
+    work(10);
+    looks[i]();
+    assert_int_not_equal(span_of(one)->task, root);
+    assert_int_equal(span_of(one)->running->parent, root);
+    assert_false(plain_task_end(one, &data, &outer, span_of(one)->work.units));
+    explicit_task_publish(one);
+    span_task_schedule(one, explicit_task_index(one, &data), ompt_task_complete, root, 0);
+    assert_int_equal(span_of(one)->total_work, 10 * (i + 1));
+  }
+}
+
 /* A handler looks through so many tasks and no more. */
 static void direct_tasks_are_left_in_bounded_steps(void **state)
 {
@@ -518,6 +645,9 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(names_are_forgotten, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
+      cmocka_unit_test_setup(plain_tasks_end_before_a_wait, setup),
+      cmocka_unit_test_setup(plain_tasks_end_in_a_wait, setup),
+      cmocka_unit_test_setup(a_plain_task_gets_a_structure_where_it_is_seen, setup),
       cmocka_unit_test_setup(direct_tasks_are_left_in_bounded_steps, setup),
       cmocka_unit_test_setup(a_late_release_ends_its_own_hold, setup),
   };

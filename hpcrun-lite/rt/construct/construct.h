@@ -128,10 +128,6 @@ void construct_acquired_late(struct thread_state *t, uint64_t wait_id, uint64_t 
 
 /* ---- explicit tasks ---- */
 
-/* A task was created; flags: OMPT's.  task: the address of its data word, which identifies it. */
-struct format_construct *construct_task_created(struct thread_state *t, const void *task, uint32_t directive, int flags,
-                                                bool dependent, uint64_t now);
-
 /* So many tasks of the directive, which the thread's current task has created, took so long to create. */
 void construct_creation(struct thread_state *t, uint32_t directive, uint64_t count, uint64_t ticks, uint64_t now);
 

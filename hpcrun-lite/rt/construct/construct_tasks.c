@@ -1,30 +1,6 @@
 /* Explicit tasks.  Context: RT (construct.h). */
 #include "hpcrun-lite/rt/construct/construct.h"
-#include "hpcrun-lite/rt/construct/construct_stack.h"
-
-struct format_construct *construct_task_created(struct thread_state *t, const void *task, uint32_t directive, int flags,
-                                                bool dependent, uint64_t now)
-{
-  if (!construct_started(t))
-    return NULL;
-  const struct construct_known *known = construct_find_inside(t, FORMAT_DIRECTIVE_TASK, directive);
-  struct format_tasks *tasks = known->tasks;
-  construct_count_instant(t, known);
-  construct_of(t)->created = task;
-  construct_of(t)->created_record = known->record;
-  if (construct_of(t)->top->kind == FORMAT_DIRECTIVE_TASKGROUP)
-    construct_of(t)->top->begun = 0; /* a taskloop in it is another construct */
-  if (tasks) {
-    tasks->created++;
-    tasks->created_at += now;
-    if (flags & (ompt_task_undeferred | ompt_task_untied)) {
-      tasks->undeferred += (flags & ompt_task_undeferred) != 0;
-      tasks->untied += (flags & ompt_task_untied) != 0;
-    }
-    tasks->dependent += dependent;
-  }
-  return known->at;
-}
+#include "hpcrun-lite/rt/construct/construct_tasks.h"
 
 /* What was spent since the last callback is added to the construct around the creation before it is taken from there.
  */
@@ -89,34 +65,7 @@ void construct_task_begin(struct thread_state *t, const void *prior, const void 
     resume(t, prior, now);
   if (construct->top->column == FORMAT_TIME_WAIT)
     trace_own(t, construct->waited_runtime);
-  uint64_t passed = construct_pass(t, now);
-  const struct construct_open *top = construct->top;
-  struct construct_open *outer = top->frame;
-  bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == construct->created;
-  if (waits)
-    outer->apart += passed;
-  if (outer->kind == FORMAT_CONSTRUCT_TASK_EXEC && outer->tasks)
-    outer->tasks->suspended++;
-  uint32_t parent = at_once ? construct->created_record : top->record;
-  const struct construct_known *known = construct_find(t, parent, FORMAT_CONSTRUCT_TASK_EXEC, directive, waits);
-  struct format_tasks *tasks = known->tasks;
-  if (first)
-    construct_count(t, known);
-  struct construct_open *made =
-      construct_push(t, known->at, known->record, FORMAT_CONSTRUCT_TASK_EXEC, FORMAT_TIME_BODY);
-  if (!made)
-    return;
-  made->frame = made;
-  made->tasks = tasks;
-  made->task = task;
-  made->begun = now;
-  made->apart = -ran;
-  made->ended = 0;
-  if (tasks && first) {
-    tasks->started++;
-    tasks->started_at += now;
-    tasks->elsewhere += elsewhere;
-  }
+  construct_task_enter(t, task, directive, first, elsewhere, ran, now);
 }
 
 void construct_task_delayed(struct thread_state *t, bool first, uint64_t now)
@@ -139,33 +88,12 @@ void construct_task_delayed(struct thread_state *t, bool first, uint64_t now)
   made->begun = now;
 }
 
-static inline unsigned bucket_of(uint64_t ticks)
-{
-  if (ticks < 8)
-    return (unsigned)ticks;
-  unsigned high = 63 - (unsigned)__builtin_clzll(ticks);
-  unsigned bucket = (high - 2) * 8 + (unsigned)(ticks >> (high - 3) & 7);
-  return bucket < FORMAT_TASK_BUCKETS ? bucket : FORMAT_TASK_BUCKETS - 1;
-}
-
-static inline void task_ended(struct format_tasks *tasks, uint64_t ticks)
-{
-  uint32_t *bucket = &tasks->histogram[bucket_of(ticks)];
-  *bucket += *bucket != UINT32_MAX;
-  if (!tasks->ended || ticks < tasks->shortest)
-    tasks->shortest = ticks;
-  if (ticks > tasks->longest)
-    tasks->longest = ticks;
-  tasks->ended++;
-  tasks->ticks += ticks;
-}
-
 void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t ran)
 {
   uint32_t index;
   struct format_tasks *tasks = construct_started(t) ? construct_find_tasks(t, directive, &index) : NULL;
   if (tasks)
-    task_ended(tasks, ran);
+    construct_task_count_end(tasks, ran);
 }
 
 bool construct_runs(struct thread_state *t, const void *task, uint64_t now)
@@ -190,7 +118,7 @@ bool construct_task_leave(struct thread_state *t, const void *next, bool ended, 
   uint64_t elapsed = rt_measured_between(frame->begun, now);
   *ran = elapsed - frame->apart;
   if (frame->tasks && ended)
-    task_ended(frame->tasks, *ran);
+    construct_task_count_end(frame->tasks, *ran);
   else if (frame->tasks)
     frame->tasks->suspended++;
   construct_cut(t, frame);

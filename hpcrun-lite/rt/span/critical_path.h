@@ -54,6 +54,12 @@ static inline void critical_path_add(struct thread_state *t, struct critical_pat
  * are other rows, or have different contexts, nothing. */
 void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t to_row, uint64_t amount);
 
+/* Whether work under that key goes to one of the path's own items. */
+static inline bool critical_path_has(const struct critical_path *path, uint64_t key)
+{
+  return path->items[0].key == key || path->items[1].key == key;
+}
+
 /* Moves the path's second item, if used, into the list, so that a copy of the path has room for another key. */
 void critical_path_make_room(struct thread_state *t, struct critical_path *path);
 

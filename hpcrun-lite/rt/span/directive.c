@@ -126,14 +126,10 @@ static uint32_t add_row(struct thread_state *t, uint32_t head, enum format_direc
   return 0;
 }
 
-uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code)
+uint32_t directive_look_up(struct thread_state *t, struct row_cache *cache, enum format_directive_kind kind,
+                           const void *code)
 {
   uint64_t address = (uint64_t)code;
-  struct row_cache *cache =
-      &span_of(t)
-           ->row_cache[(address ^ (uint64_t)kind * 7) % (sizeof span_of(t)->row_cache / sizeof *span_of(t)->row_cache)];
-  if (cache->row && cache->code == address && cache->kind == kind)
-    return cache->row;
   uint32_t head = (uint32_t)((address ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ULL >> 40) % HEADS;
   uint32_t row = find(head, kind, address);
   if (!row)
@@ -188,12 +184,6 @@ static void atomic_raise(uint64_t *position, uint64_t value)
     ;
 }
 
-static struct instance_share *share_of(struct thread_state *t, uint32_t index)
-{
-  return &span_of(t)
-              ->instance_shares[index % (sizeof span_of(t)->instance_shares / sizeof *span_of(t)->instance_shares)];
-}
-
 static void instance_ended(struct thread_state *t, const struct instance *instance)
 {
   RT_ASSERT(instance->end >= instance->start);
@@ -237,9 +227,9 @@ static void replace_share(struct thread_state *t, struct instance_share *share, 
   *share = (struct instance_share){index, BULK, 0, 0};
 }
 
-static inline struct instance_share *open_share(struct thread_state *t, uint32_t index)
+struct instance_share *directive_open_share(struct thread_state *t, uint32_t index)
 {
-  struct instance_share *share = share_of(t, index);
+  struct instance_share *share = directive_share_place(t, index);
   if (share->instance != index)
     replace_share(t, share, index);
   return share;
@@ -279,12 +269,12 @@ void directive_stop_thread(struct thread_state *t)
   table_release(&span_of(t)->totals);
 }
 
-uint32_t directive_share(struct thread_state *t, uint32_t index)
+uint32_t directive_share_other(struct thread_state *t, uint32_t index)
 {
   if (!index)
     return 0;
-  struct instance_share *share = open_share(t, index);
-  if (share->refs == 1) { /* one reference stays with the share */
+  struct instance_share *share = directive_open_share(t, index);
+  if (share->refs == 1) {
     __atomic_fetch_add(&at(index)->refs, BULK, __ATOMIC_RELAXED);
     share->refs += BULK;
   }
@@ -292,20 +282,11 @@ uint32_t directive_share(struct thread_state *t, uint32_t index)
   return index;
 }
 
-void directive_work(struct thread_state *t, uint32_t index, uint64_t work, uint64_t end)
-{
-  if (!index)
-    return;
-  struct instance_share *share = open_share(t, index);
-  share->work += work;
-  share->end = end > share->end ? end : share->end;
-}
-
 void directive_leave(struct thread_state *t, uint32_t index)
 {
   if (!index)
     return;
-  struct instance_share *share = share_of(t, index), one = {index, 1, 0, 0};
+  struct instance_share *share = directive_share_place(t, index), one = {index, 1, 0, 0};
   if (share->instance != index) {
     release_share(t, one);
     return;

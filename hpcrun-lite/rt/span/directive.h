@@ -23,9 +23,21 @@ bool directive_start_thread(struct thread_state *t);
 void directive_stop_thread(struct thread_state *t);
 void directive_add_sums(struct thread_state *t);
 
+/* directive_row() for a row that the thread has not looked up last at that place. */
+uint32_t directive_look_up(struct thread_state *t, struct row_cache *cache, enum format_directive_kind kind,
+                           const void *code);
+
 /* The row of a kind of construct at a return address; DIRECTIVE_PROGRAM if the table is full;
  * the loss is counted. */
-uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code);
+static inline uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code)
+{
+  uint64_t address = (uint64_t)code;
+  enum { PLACES = sizeof span_of(t)->row_cache / sizeof *span_of(t)->row_cache };
+  struct row_cache *cache = &span_of(t)->row_cache[(address ^ (uint64_t)kind * 7) % PLACES];
+  if (cache->row && cache->code == address && cache->kind == kind)
+    return cache->row;
+  return directive_look_up(t, cache, kind, code);
+}
 
 /* If the row is a taskloop: its return address; otherwise NULL. */
 const void *directive_taskloop(uint32_t row);
@@ -38,7 +50,23 @@ uint32_t directive_user_row(struct thread_state *t, const char *name, uint32_t *
  * reference. */
 uint32_t directive_enter(struct thread_state *t, uint32_t row, uint32_t outer, uint64_t start);
 void directive_leave(struct thread_state *t, uint32_t instance);
-uint32_t directive_share(struct thread_state *t, uint32_t instance);
+uint32_t directive_share_other(struct thread_state *t, uint32_t instance);
+
+/* The place of the thread's share of an instance. */
+static inline struct instance_share *directive_share_place(struct thread_state *t, uint32_t instance)
+{
+  enum { PLACES = sizeof span_of(t)->instance_shares / sizeof *span_of(t)->instance_shares };
+  return &span_of(t)->instance_shares[instance % PLACES];
+}
+
+static inline uint32_t directive_share(struct thread_state *t, uint32_t instance)
+{
+  struct instance_share *share = directive_share_place(t, instance);
+  if (!instance || share->instance != instance || share->refs == 1) /* one reference stays with the share */
+    return directive_share_other(t, instance);
+  share->refs--;
+  return instance;
+}
 
 /* Adds executions of a construct that had no instance to its row. */
 void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span);
@@ -48,7 +76,18 @@ bool directive_contains(uint32_t instance, uint32_t row);
 
 /* Adds work done within an instance up to a clock.  The thread collects it in span_thread.instance_shares, with
  * references in reserve, so that threads do not contend for the instance. */
-void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end);
+struct instance_share *directive_open_share(struct thread_state *t, uint32_t instance);
+
+static inline void directive_work(struct thread_state *t, uint32_t instance, uint64_t work, uint64_t end)
+{
+  struct instance_share *share = directive_share_place(t, instance);
+  if (!instance)
+    return;
+  if (share->instance != instance)
+    share = directive_open_share(t, instance);
+  share->work += work;
+  share->end = end > share->end ? end : share->end;
+}
 
 /* Makes a thread's part of an instance that threads share and that is in no other one: what is done in the part counts
  * for that instance, and for those around the thread's part. */

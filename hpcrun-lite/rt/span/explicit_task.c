@@ -1,48 +1,17 @@
 #include "hpcrun-lite/rt/span/explicit_task.h"
 
 #include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/plain_task.h"
 
 enum { BATCH_REFS = 1024, TASK_REFS = 1024, SLOTS_FIRST = 64, LAST_BIT = 63 };
 
-/* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
- * thread before a data word names it; then only read, by threads to which the runtime hands the tasks.  refs is atomic;
- * the release of the last reference acquires. */
-struct task_batch {
-  struct pool_item pool;
-  uint32_t refs; /* of children that are not reported, and of the parent while it is open */
-  uint32_t parent, group, interval, flags, row, chunk;
-  uint32_t thread;                           /* of the parent, when it created them */
-  uint32_t outer_instance, creation_context; /* in which they are created; the batch holds it */
-  uint32_t scope_row, scope_instance, depth;
-  bool nested;  /* within an instance of their own row */
-  bool borrows; /* the path's tail is kept by the parent's own batch.  Written by the parent's thread, and by the thread
-                   that releases the last reference */
-  uint64_t region, code;
-  struct clock at; /* the parent's clock at the first of them */
-};
-
-/* A data word with RT_TASK_NEW: the index of the batch, and how far the parent's clock has moved since. */
-enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
-
-/* The latest end of the tasks that its thread has run, all of one batch, and the joins that wait for it.  Other
- * threads read it under the lock. */
-struct end_slot {
-  uint32_t lock;
-  bool collected; /* a waiting thread has collected it: it is not offered again */
-  uint32_t parent, group, interval, chunk;
-  uint64_t region;
-  struct clock latest;
-  uint64_t unused[5];
-};
-_Static_assert(sizeof(struct end_slot) == 128, "cache lines of its own");
-
-static struct pool batches;
+struct pool task_batches;
 static struct table slots; /* by thread_state.live_slot */
 static atomic_flag slots_lock = ATOMIC_FLAG_INIT;
 
 static struct task_batch *at(uint32_t index)
 {
-  return pool_at(&batches, index);
+  return task_batch(index);
 }
 
 static struct end_slot *slot_at(uint32_t slot)
@@ -52,7 +21,7 @@ static struct end_slot *slot_at(uint32_t slot)
 
 void explicit_task_start(void)
 {
-  pool_init(&batches, sizeof(struct task_batch));
+  pool_init(&task_batches, sizeof(struct task_batch));
   atomic_flag_clear(&slots_lock);
   table_init(&slots, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct end_slot), SLOTS_FIRST);
 }
@@ -67,7 +36,7 @@ bool explicit_task_start_thread(struct thread_state *t)
 void explicit_task_stop_thread(struct thread_state *t)
 {
   explicit_task_report(t);
-  pool_flush(&batches, &span_of(t)->free_batches);
+  pool_flush(&task_batches, &span_of(t)->free_batches);
 }
 
 /* ---- struct task ---- */
@@ -99,9 +68,7 @@ uint32_t explicit_task_new(struct thread_state *t)
   return index;
 }
 
-/* Releases references to a batch.  If it was freed, returns its parent, which has lost a reference.  Who holds all
- * references needs no locked instruction. */
-static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t refs)
+uint32_t task_batch_release(struct thread_state *t, uint32_t index, uint32_t refs)
 {
   struct task_batch *batch = at(index);
   RT_ASSERT(refs && __atomic_load_n(&batch->refs, __ATOMIC_RELAXED) >= refs);
@@ -112,7 +79,7 @@ static uint32_t batch_release(struct thread_state *t, uint32_t index, uint32_t r
   if (!batch->borrows)
     critical_path_drop(t, &batch->at.path);
   directive_leave(t, batch->outer_instance);
-  pool_put(&batches, &span_of(t)->free_batches, index);
+  pool_put(&task_batches, &span_of(t)->free_batches, index);
   return parent;
 }
 
@@ -154,7 +121,7 @@ static void release(struct thread_state *t, uint32_t index, uint32_t refs)
     task_clear(t, task);
     uint32_t batch = task->batch;
     pool_put(&graph_tasks, &span_of(t)->free_tasks, index);
-    index = batch ? batch_release(t, batch, 1) : 0;
+    index = batch ? task_batch_release(t, batch, 1) : 0;
     refs = 1;
   }
 }
@@ -188,7 +155,7 @@ static void close_batch(struct thread_state *t, struct task *parent, struct open
       critical_path_share_tail(t, batch->at.path.tail);
     batch->borrows = false;
   }
-  parent->own_refs += batch_release(t, open->index, open->refs) != 0;
+  parent->own_refs += task_batch_release(t, open->index, open->refs) != 0;
   open->at = NULL;
 }
 
@@ -204,7 +171,8 @@ static uint32_t row_of(struct thread_state *t, const struct task *parent, int fl
 {
   if (flags & ompt_task_taskwait)
     return 0;
-  const void *taskloop = directive_taskloop(parent->scope.row); /* its tasks have an address in the runtime */
+  /* tasks of a taskloop have an address in the runtime */
+  const void *taskloop = parent->scopes_open ? directive_taskloop(parent->scope.row) : NULL;
   return directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
 }
 
@@ -213,16 +181,18 @@ static struct open_batch *batch_new(struct thread_state *t, struct task *parent,
                                     const void *code, uint32_t creation_context)
 {
   void *item;
-  uint32_t index = pool_take(&batches, &span_of(t)->free_batches, &item);
+  uint32_t index = pool_take(&task_batches, &span_of(t)->free_batches, &item);
   close_batch(t, parent, &parent->open[1]);
   parent->open[1] = parent->open[0];
   parent->open[0].at = NULL;
   if (!index)
     return NULL;
   struct task_batch *batch = item;
-  critical_path_make_room(t, &parent->now.path);
   uint32_t row = row_of(t, parent, flags, code);
-  uint32_t outer = directive_share(t, graph_instance(t, parent));
+  if (!critical_path_has(&parent->now.path, CRITICAL_PATH_KEY(row, 0, 0)))
+    critical_path_make_room(t, &parent->now.path);
+  bool own = !parent->scopes_open && parent->scope.instance;
+  uint32_t outer = directive_share(t, own ? parent->scope.instance : graph_instance(t, parent));
   batch->refs = BATCH_REFS; /* one by one: a cleared structure costs as much as the rest */
   batch->parent = span_of(t)->task;
   batch->group = parent->group;
@@ -322,7 +292,7 @@ static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t 
   struct task *task;
   uint32_t made = task_from_batch(t, index, moved, &task);
   if (!made)
-    batch_release(t, index, 1);
+    task_batch_release(t, index, 1);
   else if (graph_log_on())
     log_creation(t, task, flags);
   return rt_task_word(made);
@@ -374,20 +344,6 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
   return word;
 }
 
-/* The batch that a data word names; 0 if the word is another process's. */
-static uint32_t batch_of(uint64_t word)
-{
-  uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
-  bool known =
-      word >> TAG_SHIFT == (uint8_t)rt.epoch && index < __atomic_load_n(&batches.table.count, __ATOMIC_ACQUIRE);
-  return known ? index : 0;
-}
-
-static uint64_t moved_of(uint64_t word)
-{
-  return word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1);
-}
-
 /* Makes the word name the task.  Returns false if it names another one already: the thread that fulfils a detached task
  * makes a struct task, too. */
 static bool name_task(ompt_data_t *data, uint32_t index)
@@ -411,11 +367,11 @@ static uint32_t discard_task(struct thread_state *t, uint32_t index, const ompt_
 uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0;
+  uint32_t batch = word & RT_TASK_NEW ? task_batch_of(word) : 0;
   struct task *task;
   if (!batch)
     return rt_task_index(word);
-  uint32_t made = task_from_batch(t, batch, moved_of(word), &task);
+  uint32_t made = task_from_batch(t, batch, task_batch_moved(word), &task);
   if (made && !name_task(data, made))
     return discard_task(t, made, data);
   return made;
@@ -424,13 +380,13 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data)
 static inline uint32_t begin(struct thread_state *t, ompt_data_t *data, struct task **task)
 {
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, made;
+  uint32_t batch = word & RT_TASK_NEW ? task_batch_of(word) : 0, made;
   if (!batch) {
     made = rt_task_index(word);
     *task = made ? graph_task(made) : NULL;
     return made;
   }
-  made = task_from_batch(t, batch, moved_of(word), task);
+  made = task_from_batch(t, batch, task_batch_moved(word), task);
   span_of(t)->running_data = made ? data : NULL;
   return made;
 }
@@ -458,12 +414,32 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
   graph_fragment_begin_after(t, moment);
 }
 
+/* The fragment that has begun with the task goes on. */
+void explicit_task_settle_plain(struct thread_state *t)
+{
+  struct span_thread *span = span_of(t);
+  struct plain_task *plain = &span->plain;
+  struct task *task;
+  uint32_t made = task_from_batch(t, plain->index, plain->moved, &task);
+  if (made) {
+    task->flags |= TASK_STARTED;
+    task->now.burdened += plain->cost;
+    span->running_data = plain->data;
+    span->previous_task = span->task;
+    span->previous_running = span->running;
+    span->task = made;
+    span->running = task;
+  }
+  plain->data = NULL;
+}
+
 /* If another thread has fulfilled the task meanwhile, the data word names the struct that it has made; that thread
  * writes to `fulfilled` only.  All other fields are moved there.  The task has no children yet, so nothing refers to
  * its own struct. */
-void explicit_task_publish(struct thread_state *t)
+void explicit_task_publish_begun(struct thread_state *t)
 {
   struct span_thread *span = span_of(t);
+  explicit_task_settle(t);
   ompt_data_t *data = span->running_data;
   span->running_data = NULL;
   if (!data || name_task(data, span->task))
@@ -495,7 +471,7 @@ uint32_t explicit_task_directive(uint64_t word)
 {
   uint32_t task = rt_task_index(word), batch = 0;
   if (word & RT_TASK_NEW)
-    batch = batch_of(word);
+    batch = task_batch_of(word);
   else if (task)
     batch = graph_task(task)->batch;
   return batch ? at(batch)->row : 0;
@@ -503,14 +479,15 @@ uint32_t explicit_task_directive(uint64_t word)
 
 bool explicit_task_direct(uint64_t word)
 {
-  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
+  uint32_t batch = word & RT_TASK_NEW ? task_batch_of(word) : 0, task = rt_task_index(word);
   if (batch)
     return at(batch)->flags & TASK_DIRECT;
   return !(word & RT_TASK_NEW) && task && graph_task(task)->flags & TASK_DIRECT;
 }
 
-uint32_t explicit_task_called(const struct thread_state *t)
+uint32_t explicit_task_called(struct thread_state *t)
 {
+  explicit_task_settle(t);
   uint32_t index = span_of(t)->task;
   const struct task *task = span_of(t)->running;
   for (int level = 0; level < DIRECT_LEVELS && task && task->flags & TASK_DIRECT; level++) {
@@ -522,7 +499,7 @@ uint32_t explicit_task_called(const struct thread_state *t)
 
 uint32_t explicit_task_creation_context(uint64_t word)
 {
-  uint32_t batch = word & RT_TASK_NEW ? batch_of(word) : 0, task = rt_task_index(word);
+  uint32_t batch = word & RT_TASK_NEW ? task_batch_of(word) : 0, task = rt_task_index(word);
   if (batch)
     return at(batch)->creation_context;
   return task ? graph_task(task)->creation_context : 0;
@@ -642,11 +619,10 @@ static void reported(struct thread_state *t, struct unreported_ends unreported, 
     directive_ended(t, batch->row, unreported.count, unreported.work, unreported.span);
   directive_work(t, batch->outer_instance, unreported.work, latest->base);
   critical_path_drop(t, &latest->path);
-  release(t, batch_release(t, unreported.batch, unreported.refs), 1);
+  release(t, task_batch_release(t, unreported.batch, unreported.refs), 1);
 }
 
-/* The thread's next ends belong to that batch (0: none yet): reports those of another one. */
-static void report(struct thread_state *t, uint32_t next)
+void task_batch_report(struct thread_state *t, uint32_t next)
 {
   struct end_slot *slot = span_of(t)->end_slot;
   struct clock latest;
@@ -661,7 +637,8 @@ static void report(struct thread_state *t, uint32_t next)
 
 void explicit_task_report(struct thread_state *t)
 {
-  report(t, 0);
+  explicit_task_settle(t);
+  task_batch_report(t, 0);
 }
 
 /* Adds what the task has done to the thread's unreported ends, or to its instance if it has one. */
@@ -733,17 +710,6 @@ static void count_end(struct thread_state *t, struct task *task)
   directive_work(t, batch->outer_instance, scope->pending, task->now.base);
 }
 
-/* The parent gets the task's reference to their batch back. */
-static void return_to_parent(struct thread_state *t, struct task *parent, uint32_t batch)
-{
-  for (int i = 0; i < 2; i++)
-    if (parent->open[i].at && parent->open[i].index == batch) {
-      parent->open[i].refs++;
-      return;
-    }
-  parent->own_refs += batch_release(t, batch, 1) != 0;
-}
-
 /* The ended task's parent, if the thread goes on with it, and it waits for the task; otherwise NULL. */
 static inline struct task *waiting_parent(const struct task *task, uint32_t next)
 {
@@ -757,7 +723,7 @@ static void end_to_parent(struct thread_state *t, uint32_t index, struct task *t
   explicit_task_close(t, task);
   clock_raise(t, &parent->now, &task->now);
   count_end(t, task);
-  return_to_parent(t, parent, task->batch);
+  task_batch_return(t, parent, task->batch);
   task->batch = 0;
   explicit_task_unref(t, index);
 }
@@ -797,7 +763,7 @@ void explicit_task_end(struct thread_state *t, uint32_t index, uint32_t next)
   end(t, index, graph_task(index), next);
 }
 
-void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
+void explicit_task_end_begun(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
   graph_fragment_end_inline(t, moment);
@@ -820,7 +786,7 @@ void explicit_task_drop(struct thread_state *t, uint32_t index)
   struct task *task = graph_task(index);
   depend_end(t, &task->depend, NULL, 0);
   graph_log_task_op(t, GRAPHLOG_TASK_DROP, task->name);
-  report(t, task->batch);
+  task_batch_report(t, task->batch);
   end_scopes(t, task);
   end_task(t, index);
 }

@@ -40,10 +40,19 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
  */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
-/* Short forms for tasks whose data word still has RT_TASK_NEW, which no other thread has seen; most schedule events
- * are of this kind.  A new task begins; the task of span_thread.running_data ends. */
+/* The task that the thread runs is a plain one no longer (span/plain_task.h). */
+void explicit_task_settle_plain(struct thread_state *t) __attribute__((noinline));
+
+static inline void explicit_task_settle(struct thread_state *t)
+{
+  if (span_of(t)->plain.data)
+    explicit_task_settle_plain(t);
+}
+
+/* Short forms.  A new task begins, whose data word still has RT_TASK_NEW, so that no other thread has seen it; the
+ * explicit task that the thread runs ends. */
 void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t moment);
-void explicit_task_end_new(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
+void explicit_task_end_begun(struct thread_state *t, const ompt_data_t *next, uint64_t moment);
 
 /* A task begins: it waits for its dependences, and the cost of its scheduling is added. */
 static inline void explicit_task_started(struct thread_state *t, struct task *task, uint64_t moment)
@@ -61,7 +70,13 @@ static inline void explicit_task_started(struct thread_state *t, struct task *ta
 }
 
 /* Makes the data word name the task that the thread has begun.  Required before the thread may run anything else. */
-void explicit_task_publish(struct thread_state *t);
+void explicit_task_publish_begun(struct thread_state *t);
+
+static inline void explicit_task_publish(struct thread_state *t)
+{
+  if (span_of(t)->plain.data || span_of(t)->running_data)
+    explicit_task_publish_begun(t);
+}
 
 /* The directive of the task of a data word, for handlers: also while the task is in constructs. */
 uint32_t explicit_task_directive(uint64_t word);
@@ -80,7 +95,7 @@ enum { DIRECT_LEVELS = 128 };
 
 /* The task whose code the runtime has called: the one that the thread runs, or, if that is a direct one (TASK_DIRECT),
  * the first one outside; a direct one if that is more than DIRECT_LEVELS outside.  0: none is known. */
-uint32_t explicit_task_called(const struct thread_state *t);
+uint32_t explicit_task_called(struct thread_state *t);
 
 /* The creation context of the task of a data word. */
 uint32_t explicit_task_creation_context(uint64_t word);

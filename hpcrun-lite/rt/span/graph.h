@@ -217,6 +217,7 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
 {
   struct span_thread *span = span_of(t);
   struct task *task = span->running;
+  RT_ASSERT(!span->plain.data);
   if (!task || task->flags & TASK_WAITING) {
     span->fragment_sample_count = 0;
     if (task)

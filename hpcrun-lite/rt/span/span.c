@@ -16,6 +16,7 @@ struct span_process span_process;
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 {
   struct span_thread *span = span_of(t);
+  explicit_task_settle(t);
   if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !span->task ||
       span_process.work_unit == WORK_USER)
     return;
@@ -85,6 +86,7 @@ static void take_kept(struct thread_state *t, struct task *task, uint32_t handed
 uint32_t span_hand_over(struct thread_state *t)
 {
   struct span_thread *span = span_of(t);
+  explicit_task_settle(t);
   uint32_t made = span->inherited_clock;
   if (!span->task) { /* it has no task any more, or never had one */
     span->inherited_clock = 0;
@@ -99,6 +101,7 @@ uint32_t span_hand_over(struct thread_state *t)
 void span_take_over(struct thread_state *t, uint32_t handed)
 {
   struct span_thread *span = span_of(t);
+  explicit_task_settle(t);
   if (!span->task) { /* for the task that it may begin */
     span_forget(t, span->inherited_clock);
     span->inherited_clock = handed;
@@ -492,6 +495,7 @@ void span_taskgroup_end(struct thread_state *t, uint32_t index)
 
 void span_pause(struct thread_state *t, bool pause)
 {
+  explicit_task_settle(t);
   if (pause)
     graph_fragment_end(t);
   rt_pause(pause);
@@ -500,6 +504,7 @@ void span_pause(struct thread_state *t, bool pause)
 
 void span_window(struct thread_state *t)
 {
+  explicit_task_settle(t);
   if (!rt_paused())
     graph_fragment_end(t);
   time_filter_pass();
@@ -508,6 +513,7 @@ void span_window(struct thread_state *t)
 
 void span_cut(struct thread_state *t)
 {
+  explicit_task_settle(t);
   graph_fragment_end(t);
   graph_fragment_begin(t);
 }
@@ -577,6 +583,7 @@ void span_add_lock_bounds(void)
 void span_stop_thread(struct thread_state *t)
 {
   struct span_thread *span = span_of(t);
+  explicit_task_settle(t);
   if (span->task) {
     graph_fragment_end(t);
     join_offer(t, &graph_program, &span->running->now);

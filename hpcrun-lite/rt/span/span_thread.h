@@ -70,6 +70,19 @@ struct unreported_ends {
   uint64_t count, work, span;
 };
 
+/* A new task of which nothing but its begin has been seen: see span/plain_task.h. */
+struct plain_task {
+  ompt_data_t *data; /* NULL: there is none */
+  const ompt_data_t
+      *prior; /* the task that the thread has left for it, which span_thread still calls the running one */
+  const struct task_batch *batch;
+  uint32_t index; /* of the batch */
+  uint32_t row;
+  uint64_t moved,
+      cost;       /* the parent's clock at the task's creation, counted from that of the batch; of its scheduling */
+  bool elsewhere; /* another thread has created it */
+};
+
 /* A directive row that the thread has looked up: see span/directive.h. */
 struct row_cache {
   uint64_t code;
@@ -106,6 +119,7 @@ struct span_thread {
   struct end_slot *end_slot; /* see span/explicit_task.c */
   struct arrivals *arrivals; /* see span/barrier.h; NULL: none, without memory */
   uint64_t member;           /* the thread's bit in sets of threads: likewise */
+  struct plain_task plain;
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint64_t total_work;
   struct work work;

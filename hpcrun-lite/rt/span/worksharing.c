@@ -237,6 +237,7 @@ uint32_t worksharing_masked(struct thread_state *t, uint32_t index, bool begin, 
 
 void worksharing_user_region(struct thread_state *t, uint32_t row)
 {
+  explicit_task_settle(t);
   graph_fragment_end(t);
   if (span_of(t)->task)
     scope_begin(t, span_of(t)->running, row);
@@ -245,6 +246,7 @@ void worksharing_user_region(struct thread_state *t, uint32_t row)
 
 void worksharing_user_end(struct thread_state *t)
 {
+  explicit_task_settle(t);
   graph_fragment_end(t);
   if (span_of(t)->task)
     scope_end(t, span_of(t)->running);
