@@ -233,7 +233,7 @@ def everything_that_we_write_is_replaced(directory):
 def what_a_launch_leaves_is_replaced(directory):
     """The files of a log and a trace, of a process that was killed, of a filter with many functions, of an index, of a
     series."""
-    program = build("nested_regions.c", "gcc")
+    program = build("nested_regions.c", "gcc", "-DPART=0.05")
     for user in users(directory):
         shutil.copy(program, user.path("program"))
         os.chmod(user.path("program"), 0o755)
@@ -440,7 +440,7 @@ def a_directory_that_a_rank_joins_is_private_too(directory):
 
 @case
 def the_page_of_a_report_replaces_nothing_but_an_earlier_page(directory):
-    program = build("nested_regions.c", "gcc")
+    program = build("nested_regions.c", "gcc", "-DPART=0.05")
 
     def measure(output):
         done = run(LAUNCHER, "-e", "task-clock@f1000", "--overwrite", "-o", output, "--report", program, cwd=directory)
@@ -864,7 +864,7 @@ def a_new_control_file_belongs_to_the_process_only(directory):
 
 @case
 def an_index_takes_no_other_files_place(directory):
-    program = build("nested_regions.c", "gcc")
+    program = build("nested_regions.c", "gcc", "-DPART=0.05")
     must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", "m", program, cwd=directory)
     path = glob.glob(os.path.join(directory, "m", "*.hpcrun"))[0].replace(".hpcrun", ".index")
     victim = write(os.path.join(directory, "victim"), "precious\n")
