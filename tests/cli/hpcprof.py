@@ -46,11 +46,15 @@ def limits_report_what_they_leave_out(_):
 @case
 def every_csv_column_can_be_sorted_by(_):
     """In the views that can be sorted, also those that a run has only in certain cases."""
+    seen = set()
     for golden in ("basic", "constructs", "counted", "marked"):
         for view in ("topdown", "bottomup", "flat", "critical-path", "parallelism", "regions", "region-tree", "overheads",
                      "tasks", "threads"):
             table = rows("--view", view, golden)
             for column in table[0] if table else ():
+                if (view, column) in seen:
+                    continue
+                seen.add((view, column))
                 done = golden_report("-q", "--view", view, "-f", "csv", "--sort", column, golden)
                 assert done.returncode == 0 or b"cannot be sorted or shortened" in done.stderr, (golden, view, column, done)
                 if done.returncode:

@@ -16,6 +16,16 @@
 
 #include <cmocka.h>
 
+/* Sanitizers take ten times as long: some tests are smaller with them. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { UNIT_SANITIZED = 1 };
+#else
+enum { UNIT_SANITIZED = 0 };
+#endif
+
 /* Whether -k names the test, or is not there.  Words may be joined by blanks or underscores. */
 static inline bool unit_chosen(int argc, char **argv, const char *name)
 {

@@ -13,18 +13,10 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-/* Only some of the bits and lengths are tested, others in each extent; fewer with sanitizers, which take ten times as
- * long. */
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { STEP = 17 };
-#else
-enum { STEP = 3 };
-#endif
+/* Only some of the bits and lengths are tested, others in each extent. */
+enum { STEP = UNIT_SANITIZED ? 17 : 3 };
 
-enum { HEAD = sizeof(struct format_extent), DEEP = 1000000, TINY = 100000, MB = 1 << 20 };
+enum { HEAD = sizeof(struct format_extent), DEEP = UNIT_SANITIZED ? 200000 : 1000000, TINY = 100000, MB = 1 << 20 };
 
 static char directory[] = "/tmp/hpcrun-lite-hostile-XXXXXX", path[64], graph_log_path[64];
 static struct compose compose;

@@ -128,7 +128,7 @@ static uint64_t draw(uint64_t *state)
 static void test_equal_programs_seldom_differ(void **state)
 {
   (void)state;
-  enum { PAIRS = 500, FUNCTIONS = 12, MEAN = 400, STEPS = 64 };
+  enum { PAIRS = 500, FUNCTIONS = 12, MEAN = 400, STEPS = 16 };
   uint64_t random = 1;
   int differing = 0;
   for (int pair = 0; pair < PAIRS; pair++) {
