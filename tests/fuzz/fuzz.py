@@ -22,9 +22,9 @@ MARK = b"---file-"  # between the files of a directory, see fuzz_directory.c
 SNAPSHOT = b"hpcrun-lite snapshot on node1\n1700\n2300\n"  # the processes that ran when it was taken
 # Measurements that are one run: of two ranks of MPI, of a rank that was killed, of programs with marks and counters.
 MIXED = (("basic", "constructs2"), ("basic", "killed", "constructs-killed"), ("marked", "marked-hostile", "basic"))
-# Targets, with the number of inputs in a short run: each takes some 2 to 5 s.
-TARGETS = {"measurement": 1000, "directory": 80, "graphlog": 170, "trace": 300, "counts": 300, "options": 650, "elf": 650,
-           "dwarf": 125, "configuration": 2000}
+# Targets, with the number of inputs in a short run, the same each time: each takes some 1 to 3 s.
+TARGETS = {"measurement": 400, "directory": 50, "graphlog": 80, "trace": 200, "counts": 200, "options": 650, "elf": 650,
+           "dwarf": 80, "configuration": 2000}
 # these differ only in their seeds: libdwarf runs in a child process, which libFuzzer does not see; traces with counts
 # are beside a measurement with counters
 PROGRAM_OF = {"dwarf": "elf", "counts": "trace"}

@@ -3,7 +3,7 @@
 
 Usage: tests/fuzz/mutate.py [--long SECONDS] [--plain REPORT]
 
-Without arguments it makes 160 directories of 8 files each, the same ones each time.  --plain names a hpcprof-lite
+Without arguments it makes 100 directories of 8 files each, the same ones each time.  --plain names a hpcprof-lite
 without sanitizers, each run of which has 1 GB of address space.  A run must end within a minute with exit status 0 or
 1, print only messages of its own, and not use more than 1 GB.  Files that make it fail are kept in
 sanitized/found/mutate."""
@@ -29,7 +29,7 @@ FORMS = ("text", "csv", "json")
 EXPORTS = ("csv", "json", "perfetto", "firefox")  # of the timeline
 SUFFIXES = (".hpcrun", ".live", ".graph", ".trace")
 KILLED = "was killed|could not write its file|was running|is still running|still running$"  # no fault of the input
-BATCHES, FILES = 160, 8
+BATCHES, FILES = 100, 8
 EDGES = (0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0xffffffffffffffff)
 GB_KB = 1 << 20
 
