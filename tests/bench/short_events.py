@@ -70,7 +70,7 @@ PROGRAMS = (
 # Constructs of construct_costs.c that one thread executes.
 SINGLE = {"critical": "critical", "lock": "lock", "task1": "task, team of one", "fib1": "task with half a taskwait",
           "region": "region of one thread", "dynamic1": "chunk of a dynamic loop", "doacross1": "iteration of a doacross loop"}
-SINGLE_COUNT, SINGLE_ROUNDS = 100000, 3  # in a run; the rounds' least is taken
+SINGLE_COUNT, SINGLE_ROUNDS = 20000, 15  # in a run; the rounds' least is taken, and short ones are seldom disturbed
 
 
 def empty_tool(*flags, name):
