@@ -251,11 +251,11 @@ void task_events_switch(struct thread_state *t, ompt_data_t *prior, int status, 
   schedule(t, prior, status, next, 0);
 }
 
-void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+/* See task_events_switch_wait(): with a graph, or at the end of a wait with dependences. */
+static __attribute__((noinline)) void switch_wait(struct thread_state *t, ompt_data_t *prior, int status,
+                                                  ompt_data_t *next)
 {
   uint64_t moment;
-  if (prior && prior == measured_of(t)->barrier.place)
-    *prior = measured_of(t)->barrier.word;
   if (status == ompt_taskwait_complete) {
     if ((next = graph_current_data(NULL)))
       next->value &= ~(uint64_t)RT_TASK_WAITING;
@@ -269,6 +269,16 @@ void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int sta
     construct_events_wait_end(t, moment);
     graph_leave(t);
   }
+}
+
+void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  if (prior && prior == measured_of(t)->barrier.place)
+    *prior = measured_of(t)->barrier.word;
+  if (span_process.online || status == ompt_taskwait_complete)
+    switch_wait(t, prior, status, next);
+  else
+    waiting_task(t, next->value & RT_TASK_WAITING);
 }
 
 void task_events_dependences(struct thread_state *t, ompt_data_t *task_data, const ompt_dependence_t *dependences,
