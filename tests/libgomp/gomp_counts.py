@@ -122,6 +122,19 @@ def a_league_has_the_threads_of_one_team(directory):
 
 
 @tap.case
+def tasks_of_all_kinds_interrupt_a_wait(directory):
+    # With and without a record of each creation; no sample divides an interval.
+    program, output = build("gomp_waited.cc", "g++"), os.path.join(directory, "measured")
+    for options in ((), ("--task-context", "creation")):
+        done = tap.run(tap.LAUNCHER, "--overwrite", "-o", output, "-p", "off", "-t", *options,
+                       "-e", "task-clock@3600000000", "--", program, **QUIET)
+        assert (done.returncode, done.stdout) == (0, "45\n"), done
+        intervals = collections.Counter(row["category"] for row in rows("timeline", output))
+        # The waits at the taskwait and at the end of the region; and work before the first, in each task, after each.
+        assert (intervals["overhead"], intervals["work"]) == (45 + 2, 45 + 3), (options, intervals)
+
+
+@tap.case
 def graphicsmagick(directory):
     tap.need_program("gm")
     equal(directory, "gm", "convert", "-size", "300x300", "gradient:red-blue", "-blur", "0x3", "out.ppm",
