@@ -74,7 +74,16 @@ def version_is_printed(directory):
 def libraries_of_rare_options_are_loaded_when_needed(directory):
     """Their relocations would be most of what a launch costs."""
     loaded = must(LAUNCHER, "--version", LD_TRACE_LOADED_OBJECTS="1")
-    assert "libelf" in loaded and "libpfm" not in loaded, loaded
+    assert "libelf" in loaded and "libpfm" not in loaded and "libdwarf" not in loaded, loaded
+    shutil.copytree(os.path.dirname(os.path.dirname(LAUNCHER)), os.path.join(directory, "copy"))
+    launcher = os.path.join(directory, "copy", "bin", os.path.basename(LAUNCHER))
+    with open(os.path.join(directory, "filter.ini"), "w", encoding="utf-8") as file:
+        file.write("[filter]\nfunctions = nothing_of_that_name\n")
+    options = ("-o", "m", "--overwrite", "--config", "filter.ini", "true")
+    done = run(launcher, *options, cwd=directory)
+    assert done.returncode == 0 and "'nothing_of_that_name' is not in" in done.stderr, done
+    os.unlink(glob.glob(os.path.join(directory, "copy", "lib*", "**", "hpcrun-lite-symbols.so"), recursive=True)[0])
+    fails(run(launcher, *options, cwd=directory), 125, "incomplete installation", "hpcrun-lite-symbols.so")
 
 
 @case

@@ -13,8 +13,8 @@
 #include "common/safe_file.h"
 #include "common/pattern.h"
 #include "common/xalloc.h"
-#include "common/symbols/symbols.h"
 #include "common/symbols/symbols_names.h"
+#include "hpcrun-lite/launch/program/code_symbols.h"
 
 /* One string of the environment holds 128 KiB, all of it a part of the limit of the stack. */
 enum { TEXT_MAX = 32 << 10, ITEMS_MAX = 1024 };
@@ -164,27 +164,27 @@ static void visit(void *context, uint64_t from, uint64_t to, const struct symbol
   }
 }
 
-static void resolve_module(struct resolver *resolver, const char *path)
+static void resolve_module(struct resolver *resolver, const struct code_symbols *code, const char *path)
 {
   char message[512], *real = realpath(path, NULL);
   struct symbols *symbols;
   struct symbols_request request = {.path = real ? real : path};
-  symbols_open(&request, &symbols, message, sizeof message); /* without names there is nothing to find */
-  symbols_visit(symbols, visit, resolver);
+  code->open(&request, &symbols, message, sizeof message); /* without names there is nothing to find */
+  code->visit(symbols, visit, resolver);
   for (unsigned sort = 0; sort < SORTS; sort++)
     end_interval(resolver, sort);
-  symbols_free(symbols);
+  code->release(symbols);
   free(real);
 }
 
 /* Code of the OpenMP runtime and of libc is not part of paths, or is found by their names anyway. */
-static void resolve_modules(struct resolver *resolver, const struct program *program)
+static void resolve_modules(struct resolver *resolver, const struct code_symbols *code, const struct program *program)
 {
   for (size_t i = 0; i < program->module_count; i++) {
     const char *path = program->modules[i];
     char *real = i ? NULL : realpath(path, NULL); /* the process knows the program by its real path */
     resolver->module = path_base(real ? real : path);
-    resolve_module(resolver, path);
+    resolve_module(resolver, code, path);
     free(real);
   }
 }
@@ -258,17 +258,24 @@ static void warn_missing(const struct resolver *resolver, const struct program *
 }
 
 /* Finds what the filter names, as lines of code in memory that the caller frees.  Returns the resolver, also to be
- * freed; NULL: too many names. */
-static struct resolver *resolve(const struct program *program, const char *filter, char **code, size_t *size)
+ * freed; NULL with a message: too many names, or they cannot be found. */
+static struct resolver *resolve(const struct program *program, const char *filter, char **code, size_t *size,
+                                char *message, size_t message_size)
 {
   struct resolver *resolver = xcalloc(1, sizeof *resolver);
-  if (!collect(resolver, filter)) {
+  const struct code_symbols *symbols = NULL;
+  bool sound = collect(resolver, filter);
+  if (!sound)
+    snprintf(message, message_size, "filter: it names more than %d functions and lines; use patterns", ITEMS_MAX);
+  else if (resolver->count)
+    sound = (symbols = code_symbols_load(message, message_size));
+  if (!sound) {
     free(resolver);
     return NULL;
   }
   resolver->out = xopen_memstream(code, size);
   if (resolver->count)
-    resolve_modules(resolver, program);
+    resolve_modules(resolver, symbols, program);
   for (size_t i = 0; i < resolver->count; i++) {
     const struct item *item = &resolver->items[i];
     if (!item->found)
@@ -286,11 +293,9 @@ enum launch_status code_filter_find(const struct program *program, const char *f
   message[0] = '\0';
   if (!filter_text_check(filter, message, message_size))
     return LAUNCH_FAILED;
-  struct resolver *resolver = resolve(program, filter, &found->code, &found->code_size);
-  if (!resolver) {
-    snprintf(message, message_size, "filter: it names more than %d functions and lines; use patterns", ITEMS_MAX);
+  struct resolver *resolver = resolve(program, filter, &found->code, &found->code_size, message, message_size);
+  if (!resolver)
     return LAUNCH_FAILED;
-  }
   FILE *out = xopen_memstream(&found->settings, &length);
   put_settings(out, filter);
   if (resolver->count)
@@ -327,8 +332,9 @@ bool code_filter_write(const struct program *program, const char *filter, const 
 {
   char *code = NULL, message[512];
   size_t size = 0;
-  struct resolver *resolver =
-      filter_text_check(filter, message, sizeof message) ? resolve(program, filter, &code, &size) : NULL;
+  struct resolver *resolver = filter_text_check(filter, message, sizeof message)
+                                  ? resolve(program, filter, &code, &size, message, sizeof message)
+                                  : NULL;
   bool written = resolver && put_file(path, code, size);
   free(code);
   free(resolver);
