@@ -6,12 +6,14 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_context.h"
+#include "hpcrun-lite/rt/span/barrier.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/span/depend.h"
 #include "hpcrun-lite/rt/span/doacross.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
 #include "tests/unit/rt_threads.h"
 
 #include <pthread.h>
@@ -443,6 +445,70 @@ static void interned(void **state)
     assert_memory_equal(entered[i], entered[0], sizeof entered[0]);
 }
 
+/* ---- barriers ---- */
+
+static uint64_t team_region;
+
+static uint32_t implicit_task(struct thread_state *t, uint64_t region)
+{
+  uint32_t made = explicit_task_new(t);
+  graph_task(made)->flags = TASK_IMPLICIT | TASK_STARTED;
+  graph_task(made)->region = region;
+  return made;
+}
+
+static void arrive_at(struct thread_state *t, uint32_t made, uint64_t base)
+{
+  struct task *task = graph_task(made);
+  task->now.base = task->now.burdened = base;
+  task->now.path.items[0] = (struct critical_path_item){1, base};
+  task->scope.pending = 1;
+  barrier_arrive(t, task, graph_team(task->region));
+}
+
+/* Each thread works differently long in each round; between its barriers it is in a loop of the team, and every other
+ * one is alone in a region of its own, whose arrival replaces that at the barrier. */
+static void *use_barriers(void *state)
+{
+  struct thread_state *t = state;
+  unsigned self = number(t);
+  uint64_t own_region = region_begin(t, 0);
+  span_parallel_begin(t, 0, own_region, 0, &states, 0, 0);
+  uint32_t made = implicit_task(t, team_region), own = implicit_task(t, own_region);
+  struct task *task = graph_task(made), *alone = graph_task(own);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    worksharing_work_begin(t, made, ompt_work_loop, 1, &states);
+    worksharing_work_end(t, made, ompt_work_loop);
+    arrive_at(t, made, 10 * round + (self + round) % THREADS);
+    pthread_barrier_wait(&all);
+    if ((self + round) % 2) {
+      alone->interval = task->interval;
+      arrive_at(t, own, 10 * round);
+    }
+    barrier_join(t, &task->now, graph_team(team_region), team_region, task->interval++);
+    wrong += task->now.base != 10 * round + THREADS - 1 || task->now.path.items[0].amount != task->now.base;
+  }
+  wrong += barrier_close(t, NULL, graph_team(own_region), own_region) != ROUNDS / 2;
+  return NULL;
+}
+
+static void barriers(void **state)
+{
+  (void)state;
+  struct thread_state *t = state_of(0);
+  struct clock end = {0};
+  atomic_store(&wrong, 0);
+  team_region = region_begin(t, 0);
+  span_parallel_begin(t, 0, team_region, 0, &states, 0, 0);
+  span_team_size(team_region, THREADS);
+  run(use_barriers);
+  assert_int_equal(wrong, 0);
+  assert_int_equal(barrier_close(t, &end, graph_team(team_region), team_region), THREADS * ROUNDS);
+  assert_int_equal(end.base, 10 * (ROUNDS - 1) + THREADS - 1);
+  for (int i = 0; i < SHARED_LOOPS; i++)
+    assert_int_equal(graph_team(team_region)->loops[i].number, 0);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -456,6 +522,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(interned, setup),
       cmocka_unit_test_setup(doacross_loops, setup),
       cmocka_unit_test_setup(ends_of_dependent_tasks, setup),
+      cmocka_unit_test_setup(barriers, setup),
   };
   return UNIT_RUN(argc, argv, "concurrency", tests, NULL, NULL);
 }

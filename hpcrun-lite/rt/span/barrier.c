@@ -128,7 +128,7 @@ static uint64_t empty(struct thread_state *t, struct clock *clock, struct arriva
     work = from->work;
     if (clock)
       clock_raise(t, clock, &from->clock);
-    from->region = 0;
+    __atomic_store_n(&from->region, 0, __ATOMIC_RELEASE);
   }
   clock_unlock(&from->lock);
   return work;

@@ -59,11 +59,11 @@ void clock_set(struct thread_state *t, struct clock *clock, const struct clock *
 /* Raises both lengths to those of the other clock; the path is that of the later base. */
 void clock_raise(struct thread_state *t, struct clock *clock, const struct clock *other);
 
-/* Is one of the clock's lengths later than the other's? */
+/* Is one of the clock's lengths later than the other's?  Other threads may write to either. */
 static inline bool clock_is_later(const struct clock *clock, const struct clock *other)
 {
-  return clock->base > __atomic_load_n(&other->base, __ATOMIC_RELAXED) ||
-         clock->burdened > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
+  return __atomic_load_n(&clock->base, __ATOMIC_RELAXED) > __atomic_load_n(&other->base, __ATOMIC_RELAXED) ||
+         __atomic_load_n(&clock->burdened, __ATOMIC_RELAXED) > __atomic_load_n(&other->burdened, __ATOMIC_RELAXED);
 }
 
 /* Has the clock moved only by work under the key that was added to last?  Then the distance alone describes it. */
