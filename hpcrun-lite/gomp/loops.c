@@ -176,6 +176,8 @@ static void doacross_announce(struct rt_gomp_task *task, const long *vector, int
   enum { DIMENSIONS_MAX = 64 };
   ompt_dependence_t named[DIMENSIONS_MAX];
   unsigned count = task->dimensions;
+  if (!span_process.online)
+    return;
   if (count > DIMENSIONS_MAX) {
     rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
     return;
