@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/thread.h"
@@ -71,6 +72,8 @@ static bool little_room(const ucontext_t *context)
 static bool take_sample(const siginfo_t *info, ucontext_t *context)
 {
   struct thread_state *t = rt_thread();
+  if (t && span_of(t)->hold.site)
+    lock_events_interrupted(t);
   if (!t || !little_room(context))
     return sample_signal(info, context);
   void *top = own_stack_top(t);

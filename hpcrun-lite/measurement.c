@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/perf_map.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
@@ -61,6 +62,13 @@ static bool files_needed(void)
   return rt.pid == config.first_pid || rt.ompt || process_samples() || marks_any();
 }
 
+/* Records acquisitions of locks that threads have only noted. */
+static void record_acquisitions(void)
+{
+  for (struct thread_state *t = process.threads; t; t = t->next)
+    lock_events_record_suspended(t);
+}
+
 /* Brings work and span up to date. */
 static void complete_span(void)
 {
@@ -77,6 +85,7 @@ static void complete_span(void)
 /* Writes all tables.  last: nothing is recorded afterwards. */
 static void write_tables(bool last)
 {
+  record_acquisitions();
   complete_span();
   if (last)
     graph_log_stop();
@@ -110,6 +119,7 @@ bool measurement_flush(void)
 {
   atomic_store(&rt.flushing, true);
   quiesce_close(false);
+  record_acquisitions();
   command_change_filter();
   complete_span();
   for (struct thread_state *t = process.threads; t; t = t->next)

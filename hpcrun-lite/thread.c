@@ -16,6 +16,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -66,6 +67,8 @@ static unsigned ended_next;
 uint32_t thread_hand_over(void)
 {
   struct thread_state *t = rt_thread();
+  if (t)
+    lock_events_before_other(t);
   if (!t || !rt_enter(t))
     return 0;
   arena_create_live_file();
@@ -96,6 +99,7 @@ void thread_joined(pthread_t thread)
   uint32_t handed = 0;
   if (!span_process.online || !t)
     return;
+  lock_events_before_other(t);
   lock_take();
   for (unsigned i = 0; i < sizeof ended / sizeof *ended; i++)
     if (ended[i].handed && pthread_equal(ended[i].thread, thread)) {
@@ -217,6 +221,7 @@ static void end_thread(struct thread_state *t)
 {
   uint64_t cpu_ns = sys_thread_cpu_ns();
   blame_unblocked(t); /* it was cancelled in a call */
+  lock_events_before_other(t);
   t->inside = 1;
   end_counts(t);
   sample_end(t, cpu_ns);

@@ -19,6 +19,7 @@
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/thread.h"
@@ -95,6 +96,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
 static bool enter(struct thread_state *t)
 {
   enum { FLUSHES = 10 };
+  lock_events_before_other(t);
   for (int i = 0; rt_enter(t); i++) {
     bool closed = atomic_load_explicit(&rt.closed, memory_order_relaxed);
     if (__builtin_expect(!closed || !atomic_load(&rt.flushing) || i == FLUSHES, 1))

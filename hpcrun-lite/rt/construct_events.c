@@ -198,7 +198,7 @@ void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row,
 
 /* ---- mutual exclusion ---- */
 
-static uint32_t mutex_kind(int kind)
+uint32_t construct_events_mutex_kind(int kind)
 {
   switch (kind) {
   case ompt_mutex_ordered:
@@ -214,18 +214,18 @@ static uint32_t mutex_kind(int kind)
 
 void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read)
 {
-  met(t, construct_acquired(t, mutex_kind(kind), row, wait_id, ticks(t, read)));
+  met(t, construct_acquired(t, construct_events_mutex_kind(kind), row, wait_id, ticks(t, read)));
 }
 
 bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read,
                             uint64_t *stands_for)
 {
-  return construct_light(t, mutex_kind(kind), row, wait_id, read ? read : t->record->construct_since, stands_for);
+  return construct_light(t, construct_events_mutex_kind(kind), row, wait_id, read ? read : t->record->construct_since, stands_for);
 }
 
 void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read)
 {
-  construct_released(t, mutex_kind(kind), wait_id, ticks(t, read));
+  construct_released(t, construct_events_mutex_kind(kind), wait_id, ticks(t, read));
 }
 
 /* ---- explicit tasks ---- */

@@ -27,6 +27,9 @@ void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, u
 /* Whether it is light: see construct_light(). */
 bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read,
                             uint64_t *stands_for);
+
+/* The kind of construct of a kind of mutual exclusion. */
+uint32_t construct_events_mutex_kind(int kind);
 void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read);
 
 /* task: the new task's data word. */

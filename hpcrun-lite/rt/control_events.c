@@ -2,12 +2,15 @@
 
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/span/span.h"
 
 void control_events_pause(bool pause)
 {
   struct thread_state *t = rt_thread();
+  if (t)
+    lock_events_before_other(t);
   if (!t || !graph_enter(t)) {
     rt_pause(pause);
     return;

@@ -3,7 +3,121 @@
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/construct/construct_stack.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
+
+/* ---- acquisitions that are not recorded yet ---- */
+
+static bool is_lock(int kind)
+{
+  return kind <= ompt_mutex_test_nest_lock;
+}
+
+static struct hold_site *site_at(struct thread_state *t, const void *code)
+{
+  return &span_of(t)->hold_sites[((uint64_t)code ^ (uint64_t)code >> 3) % HOLD_SITES];
+}
+
+/* The key of a site's record, if it is met at that place of the stack. */
+static uint64_t key_at(const struct construct_open *top, int kind, uint32_t row)
+{
+  return construct_key(top->record, construct_events_mutex_kind(kind), row, top->column == FORMAT_TIME_WAIT);
+}
+
+/* Keeps the site of an acquisition for the next ones, if its record is known, and its context.  The log has the events
+ * in their order. */
+static void keep_site(struct thread_state *t, int kind, uint32_t row, const void *code)
+{
+  const struct construct_open *top = construct_of(t)->top;
+  if (!is_lock(kind)) /* it is on the stack */
+    top = top->below;
+  if (!row || !top || kind == ompt_mutex_ordered || !work_clock_is_time() || graph_log_on())
+    return;
+  uint64_t key = key_at(top, kind, row);
+  const struct construct_known *known = construct_known_at(t, key);
+  if (known->key == key && known->at->context_sought)
+    *site_at(t, code) = (struct hold_site){
+        .code = code, .key = key, .known = known, .total = directive_total(t, row), .row = row, .kind = kind};
+}
+
+/* Is what is known of the site true where the thread is now? */
+static bool site_holds(const struct thread_state *t, const struct hold_site *site)
+{
+  const struct construct_open *top = construct_of(t)->top;
+  bool in_wait = top->column == FORMAT_TIME_WAIT;
+  return site->known && site->known->key == site->key && site->key >> 32 == top->record && (site->key & 1) == in_wait;
+}
+
+/* The acquisition is only noted, and recorded with the release, if it is one like others before.  Returns whether it
+ * is. */
+static inline bool hold_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited, const void *code)
+{
+  struct span_thread *span = span_of(t);
+  struct hold_site *site = site_at(t, code);
+  if (site->code != code || site->kind != kind || span->hold.site || span->plain.data || !site_holds(t, site) ||
+      !span->running || span->running->flags & TASK_WAITING || counts_of(t)->attend || rt_ever_paused())
+    return false;
+  uint64_t moment = waited ? waited : rt_ticks(), ended = waited ? span->work.wait_since : moment;
+  if (__builtin_expect(!work_clock_cut(t, ended, moment, &span->hold.work), 0)) {
+    span->hold.work = work_clock_until(t, ended);
+    graph_fragment_begin_after(t, moment);
+  }
+  span->hold.wait_id = wait_id;
+  span->hold.since = moment;
+  span->hold.site = site;
+  return true;
+}
+
+/* Something else happens before the release. */
+static void record_acquisition(struct thread_state *t)
+{
+  struct lock_hold *hold = &span_of(t)->hold;
+  struct hold_site *site = hold->site;
+  hold->site = NULL;
+  worksharing_held_on(t, is_lock(site->kind), hold->wait_id, site->row, hold->work);
+  construct_acquired(t, construct_events_mutex_kind(site->kind), site->row, hold->wait_id, hold->since);
+}
+
+/* The lock of the acquisition is released, and nothing has happened in between.  Returns false if it is another one, or
+ * a case that is rare. */
+static inline bool record_hold(struct thread_state *t, bool lock, uint64_t wait_id, uint64_t moment)
+{
+  struct lock_hold *hold = &span_of(t)->hold;
+  const struct hold_site *site = hold->site;
+  if (hold->wait_id != wait_id || lock != is_lock(site->kind) || !site_holds(t, site) || counts_of(t)->attend ||
+      rt_ever_paused() || !worksharing_held(t, lock, moment))
+    return false;
+  construct_held(t, site->known, hold->since, moment);
+  hold->site = NULL;
+  return true;
+}
+
+void lock_events_record(struct thread_state *t)
+{
+  if (!graph_enter(t))
+    return;
+  if (span_of(t)->hold.site)
+    record_acquisition(t);
+  graph_leave(t);
+}
+
+void lock_events_interrupted(struct thread_state *t)
+{
+  rt_inside_inc(t);
+  if (span_of(t)->hold.site && t->inside == 1 && !atomic_load(&rt.graph_suspended))
+    record_acquisition(t);
+  rt_inside_dec(t);
+}
+
+void lock_events_record_suspended(struct thread_state *t)
+{
+  if (span_of(t)->hold.site && (t == rt_self || !__atomic_load_n(&t->inside, __ATOMIC_ACQUIRE)))
+    record_acquisition(t);
+}
+
+/* ---- light instances ---- */
 
 /* A light instance begins, of a lock or critical construct.  Returns false where it is to be followed as a whole. */
 static bool acquire_light(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
@@ -26,16 +140,23 @@ static bool acquire_light(struct thread_state *t, int kind, uint64_t wait_id, ui
  */
 static void begin_late(struct thread_state *t, uint64_t wait_id)
 {
-  uint64_t now = rt_ticks() + GRAPH_CALLBACK_TICKS;
+  uint64_t now = rt_ticks() + WORK_CALLBACK_TICKS;
   work_clock_begin(t, work_clock_is_time() ? now : work_clock_value(t));
   construct_acquired_late(t, wait_id, now);
 }
 
-void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
-                                const void *codeptr)
+/* ---- events ---- */
+
+/* The acquisition is recorded now. */
+static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
+    __attribute__((noinline));
+static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
 {
+  const void *code = codeptr;
   if (!graph_enter(t))
     return;
+  if (span_of(t)->hold.site) /* of a lock around this one */
+    record_acquisition(t);
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
   if (code_in_runtime(codeptr))
     codeptr = code_of_caller(t, graph_current_data(NULL), codeptr, NULL);
@@ -44,8 +165,25 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
     construct_events_acquired(t, kind, row, wait_id, moment);
     if (span_of(t)->governor.stands_for)
       begin_late(t, wait_id);
+    else if (code == codeptr)
+      keep_site(t, kind, row, code);
   }
   graph_leave(t);
+}
+
+void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
+                                const void *codeptr)
+{
+  bool noted = false;
+  if (!governor_thins(t)) {
+    rt_inside_inc(t);
+    governor_enter(t);
+    noted = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
+            hold_begin(t, kind, wait_id, moment, codeptr);
+    graph_leave(t);
+  }
+  if (!noted)
+    acquired(t, kind, wait_id, moment, codeptr);
 }
 
 void lock_events_acquired_again(struct thread_state *t)
@@ -61,13 +199,17 @@ static void release_light_blamed(struct thread_state *t, uint64_t moment)
   graph_fragment_begin(t);
 }
 
-void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+/* A release whose acquisition is recorded, or must be recorded first. */
+static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment) __attribute__((noinline));
+static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
 {
   bool blamed = sampling_of(t)->released.samples;
   if (blamed)
     sample_charge_released(t);
   if (!graph_enter(t))
     return;
+  if (span_of(t)->hold.site)
+    record_acquisition(t);
   if (construct_of(t)->light_count && construct_light_ends(t, wait_id)) {
     if (blamed)
       release_light_blamed(t, moment);
@@ -76,6 +218,20 @@ void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uin
     construct_events_released(t, kind, wait_id, work_clock_is_time() ? moment : 0);
   }
   graph_leave(t);
+}
+
+void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+{
+  bool recorded = false;
+  if (span_of(t)->hold.site) {
+    rt_inside_inc(t);
+    governor_enter(t);
+    recorded = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
+               record_hold(t, is_lock(kind), wait_id, moment);
+    graph_leave(t);
+  }
+  if (!recorded)
+    released(t, kind, wait_id, moment);
 }
 
 void lock_events_ends(struct thread_state *t, uint64_t wait_id)

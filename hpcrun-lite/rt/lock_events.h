@@ -1,7 +1,12 @@
 /* Locks and other mutual exclusion: what a thread does, the graph and constructs.
  *
  * Context: RT, in callbacks of the thread itself, which is not inside.  kind: OMPT's.  The order of arguments is that
- * in which OMPT passes them, so that the callbacks move few. */
+ * in which OMPT passes them, so that the callbacks move few.
+ *
+ * What a callback does while the thread holds a lock of the program, other threads wait for.  So an acquisition is only
+ * noted (span_thread.hold), with its moment and the work that came before, and recorded with the release, after the
+ * lock is free.  If anything else happens in between, it is recorded first: all other callbacks do so, a sample, the
+ * program's calls to the tool, the end of the thread, and CTL where it reads the graph. */
 #ifndef HPCRUN_LITE_RT_LOCK_EVENTS_H
 #define HPCRUN_LITE_RT_LOCK_EVENTS_H
 
@@ -19,6 +24,19 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
 
 /* The slow part of lock_events_left(). */
 void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment);
+
+/* Records the thread's noted acquisition: in its callbacks; in a handler, if the thread is not inside; and by CTL, for
+ * any thread, while the graph is suspended. */
+void lock_events_record(struct thread_state *t) __attribute__((noinline, cold));
+void lock_events_interrupted(struct thread_state *t) __attribute__((noinline, cold));
+void lock_events_record_suspended(struct thread_state *t);
+
+/* Something happens in the thread that is not a release. */
+static inline void lock_events_before_other(struct thread_state *t)
+{
+  if (__builtin_expect(span_of(t)->hold.site != NULL, 0))
+    lock_events_record(t);
+}
 
 /* The thread begins to acquire the lock, holds it, and has released it. */
 static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr)

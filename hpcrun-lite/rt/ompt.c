@@ -10,6 +10,15 @@
 
 struct measured_process measured_process;
 
+/* The calling thread, in callbacks other than those of acquisitions and releases. */
+static inline struct thread_state *callback_thread(void)
+{
+  struct thread_state *t = rt_openmp_thread();
+  if (t)
+    lock_events_before_other(t);
+  return t;
+}
+
 void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
 {
   (void)thread_data;
@@ -23,7 +32,7 @@ void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
 void ompt_on_thread_end(ompt_data_t *thread_data)
 {
   (void)thread_data;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     region_events_thread_end(t);
 }
@@ -32,7 +41,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
                             unsigned requested, int flags, const void *codeptr)
 {
   (void)requested;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     region_events_begin(t, frame, parallel_data, task_data, flags, codeptr);
 }
@@ -40,7 +49,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
 void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
 {
   (void)parallel_data, (void)task_data, (void)flags, (void)codeptr;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     region_events_end(t);
 }
@@ -48,7 +57,7 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
 void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                            unsigned index, int flags)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (!t)
     return;
   if (endpoint == ompt_scope_end)
@@ -66,14 +75,14 @@ void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt
 
 void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     task_events_schedule(t, prior, status, next);
 }
 
 struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (!t)
     return (struct creation_time){0};
   return task_events_creation_begin(t, caller, ticks);
@@ -81,14 +90,14 @@ struct creation_time ompt_creation_begin(const void *caller, uint64_t ticks)
 
 void ompt_creation_undeferred(const void *caller, uint64_t ticks)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     task_events_creation_undeferred(t, caller, ticks);
 }
 
 void ompt_creation_end(const struct creation_time *outer)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     task_events_creation_end(t, outer);
 }
@@ -96,7 +105,7 @@ void ompt_creation_end(const struct creation_time *outer)
 void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
                               const void *codeptr)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (!t)
     return;
   if (endpoint == ompt_scope_begin)
@@ -111,7 +120,7 @@ void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, omp
   (void)parallel_data;
   if (kind != ompt_sync_region_taskgroup) /* of barriers and taskwaits the wait itself is enough */
     return;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     wait_events_group(t, endpoint == ompt_scope_begin, task_data, codeptr);
 }
@@ -125,28 +134,28 @@ void ompt_chunks_unknown(void)
 
 void ompt_loop_call(const void *caller, const void *lower, const void *upper, int64_t step, enum loop_bounds bounds)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_call(t, &(struct loop_call){caller, lower, upper, step, bounds});
 }
 
 void ompt_loop_chunk(uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_chunk(t, lower, upper, step, bounds);
 }
 
 void ompt_taskloop_chunk(uint64_t lower, uint64_t upper, int64_t step)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_taskloop_chunk(t, lower, upper, step);
 }
 
 void ompt_distributed_loop(const void *caller)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_distributed(t, caller);
 }
@@ -155,7 +164,7 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
                   const void *codeptr)
 {
   (void)parallel_data;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_work(t, kind, endpoint == ompt_scope_begin, task_data, count, codeptr);
 }
@@ -163,14 +172,14 @@ void ompt_on_work(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_
 void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance)
 {
   (void)parallel_data;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_dispatch(t, task_data, kind, instance);
 }
 
 void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     task_events_dependences(t, task_data, dependences, count);
 }
@@ -178,7 +187,7 @@ void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depend
 static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)
 {
   (void)parallel_data;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     loop_events_masked(t, endpoint == ompt_scope_begin, task_data, codeptr);
 }
@@ -186,14 +195,14 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
 static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
 {
   (void)task_data, (void)codeptr;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t && flags & ompt_cancel_parallel && flags & (ompt_cancel_activated | ompt_cancel_detected))
     measured_of(t)->cancelled = region_current(t);
 }
 
 void ompt_lock_test(void)
 {
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     waiting_tests_lock(t);
 }
@@ -201,7 +210,7 @@ void ompt_lock_test(void)
 void ompt_on_mutex_acquire(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr)
 {
   (void)hint, (void)impl;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     lock_events_acquire(t, kind, wait_id, codeptr);
 }
@@ -216,7 +225,7 @@ void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
 void ompt_on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
   (void)wait_id, (void)codeptr;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t && endpoint == ompt_scope_begin)
     lock_events_acquired_again(t);
 }
@@ -224,7 +233,7 @@ void ompt_on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)
 {
   (void)kind, (void)codeptr;
-  struct thread_state *t = rt_openmp_thread();
+  struct thread_state *t = callback_thread();
   if (t)
     lock_events_ends(t, wait_id);
 }

@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/construct/construct_tasks.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -104,6 +105,8 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
                         bool dependent, const void *codeptr)
 {
   struct thread_state *t = rt_openmp_thread();
+  if (t)
+    lock_events_before_other(t);
   /* both also for a thread that is not known: what the entry points have noted must not stay */
   if (flags & ompt_task_undeferred)
     codeptr = code_take_undeferred(codeptr);

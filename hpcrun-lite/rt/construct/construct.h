@@ -122,6 +122,10 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
 bool construct_light(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id, uint64_t now,
                      uint64_t *stands_for);
 bool construct_light_ends(struct thread_state *t, uint64_t wait_id);
+/* Both at once, where nothing has happened in between and constructs are neither traced nor counted for: the thread has
+ * held the lock, or was in the construct, from one moment to another one.  known: below the top. */
+void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since, uint64_t now);
+
 
 /* The body of the instance that has begun last begins only now. */
 void construct_acquired_late(struct thread_state *t, uint64_t wait_id, uint64_t now);

@@ -29,21 +29,40 @@ const struct construct_known *construct_look_up(struct thread_state *t, unsigned
                                                 uint32_t kind, uint32_t directive, bool in_wait)
     __attribute__((noinline));
 
+/* What the thread keeps of the records that it has looked up, by a key of which the upper half is the record around. */
+static inline uint64_t construct_key(uint32_t parent, uint32_t kind, uint32_t directive, bool in_wait)
+{
+  return (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
+}
+
+static inline unsigned construct_known_place(uint64_t key)
+{
+  enum { BITS = 6 };
+  _Static_assert(sizeof((struct construct_thread *)NULL)->known / sizeof(struct construct_known) == 1 << BITS,
+                 "as many as the hash distinguishes");
+  return (unsigned)(key * 0x9e3779b97f4a7c15ULL >> (64 - BITS));
+}
+
+/* The entry of that key, or of another one.  Two that are met in turn have a place each. */
+static inline struct construct_known *construct_known_at(struct thread_state *t, uint64_t key)
+{
+  struct construct_known *known = construct_of(t)->known;
+  unsigned place = construct_known_place(key);
+  if (__builtin_expect(known[place].key != key, 0) && known[place ^ 1].key == key)
+    place ^= 1;
+  return &known[place];
+}
+
 /* The record of a construct that is met below another record; most were met there before.  Without memory, or if a
  * filter leaves the construct out, the other record. */
 static inline const struct construct_known *construct_find(struct thread_state *t, uint32_t parent, uint32_t kind,
                                                            uint32_t directive, bool in_wait)
 {
-  struct construct_thread *construct = construct_of(t);
-  enum { BITS = 6 };
-  _Static_assert(sizeof construct->known / sizeof *construct->known == 1 << BITS, "as many as the hash distinguishes");
-  uint64_t key = (uint64_t)parent << 32 | directive << 8 | kind << 1 | in_wait;
-  unsigned place = (unsigned)(key * 0x9e3779b97f4a7c15ULL >> (64 - BITS));
-  if (__builtin_expect(construct->known[place].key == key, 1))
-    return &construct->known[place];
-  if (construct->known[place ^ 1].key == key) /* two that are met in turn have a place each */
-    return &construct->known[place ^ 1];
-  return construct_look_up(t, place, key, parent, kind, directive, in_wait);
+  uint64_t key = construct_key(parent, kind, directive, in_wait);
+  const struct construct_known *known = construct_known_at(t, key);
+  if (__builtin_expect(known->key != key, 0))
+    return construct_look_up(t, construct_known_place(key), key, parent, kind, directive, in_wait);
+  return known;
 }
 
 /* Another filter holds: records are looked up again. */

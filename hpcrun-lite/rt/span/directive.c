@@ -19,11 +19,6 @@ struct instance {
   uint64_t start, end, span, work;
 };
 
-/* A thread's sums for a row. */
-struct total {
-  uint64_t instances, work, span, iterations, light, stood, stood_work;
-};
-
 static struct table rows;  /* struct format_directive */
 static struct table links; /* struct row_link, by row */
 static struct pool instances;
@@ -73,11 +68,11 @@ const struct table *directive_table(void)
 
 bool directive_start_thread(struct thread_state *t)
 {
-  table_init(&span_of(t)->totals, FORMAT_FREE, ARENA_TOTALS, t->index, sizeof(struct total), TOTALS_FIRST);
+  table_init(&span_of(t)->totals, FORMAT_FREE, ARENA_TOTALS, t->index, sizeof(struct directive_total), TOTALS_FIRST);
   return true;
 }
 
-static struct total *total_of(struct thread_state *t, uint32_t row)
+struct directive_total *directive_total(struct thread_state *t, uint32_t row)
 {
   struct span_thread *span = span_of(t);
   uint32_t index;
@@ -167,7 +162,7 @@ bool directive_contains(uint32_t index, uint32_t row)
 
 void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span)
 {
-  struct total *total = total_of(t, row);
+  struct directive_total *total = directive_total(t, row);
   RT_ASSERT(span <= work);
   if (!total)
     return;
@@ -249,7 +244,7 @@ void directive_add_sums(struct thread_state *t)
 {
   release_shares(t);
   for (uint32_t row = 0; row < span_of(t)->totals.count; row++) {
-    struct total *total = table_at(&span_of(t)->totals, row);
+    struct directive_total *total = table_at(&span_of(t)->totals, row);
     struct format_directive *to = row_at(row);
     __atomic_fetch_add(&to->instances, total->instances, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->work, total->work, __ATOMIC_RELAXED);
@@ -258,7 +253,7 @@ void directive_add_sums(struct thread_state *t)
     __atomic_fetch_add(&to->light, total->light, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->stood, total->stood, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->stood_work, total->stood_work, __ATOMIC_RELAXED);
-    *total = (struct total){0};
+    *total = (struct directive_total){0};
   }
 }
 
@@ -351,7 +346,7 @@ void directive_lock_bound(uint32_t row, uint64_t bound)
 
 void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)
 {
-  struct total *total = row ? total_of(t, row) : NULL;
+  struct directive_total *total = row ? directive_total(t, row) : NULL;
   if (!total)
     return;
   total->instances += iterations == 0;
@@ -360,7 +355,7 @@ void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations)
 
 void directive_light(struct thread_state *t, uint32_t row)
 {
-  struct total *total = row ? total_of(t, row) : NULL;
+  struct directive_total *total = row ? directive_total(t, row) : NULL;
   if (!total)
     return;
   total->instances++;
@@ -369,7 +364,7 @@ void directive_light(struct thread_state *t, uint32_t row)
 
 void directive_stands_for(struct thread_state *t, uint32_t row, uint64_t light, uint64_t work)
 {
-  struct total *total = row ? total_of(t, row) : NULL;
+  struct directive_total *total = row ? directive_total(t, row) : NULL;
   if (!total)
     return;
   total->stood += light;

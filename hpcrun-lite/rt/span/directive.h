@@ -68,6 +68,20 @@ static inline uint32_t directive_share(struct thread_state *t, uint32_t instance
   return instance;
 }
 
+/* A thread's sums for a row, which stay where they are until the thread ends; NULL without memory. */
+struct directive_total {
+  uint64_t instances, work, span, iterations, light, stood, stood_work;
+};
+struct directive_total *directive_total(struct thread_state *t, uint32_t row);
+
+/* Adds an execution that had no instance, and whose work was done by one task. */
+static inline void directive_add(struct directive_total *total, uint64_t work)
+{
+  total->instances++;
+  total->work += work;
+  total->span += work;
+}
+
 /* Adds executions of a construct that had no instance to its row. */
 void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span);
 

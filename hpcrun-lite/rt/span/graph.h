@@ -213,6 +213,22 @@ void graph_fragment_end_at(struct thread_state *t, uint64_t moment);
  * fragment counts as a whole, or not at all if measuring is paused now. */
 uint64_t graph_measured_work(const struct thread_state *t, uint64_t work, uint64_t moment) __attribute__((noinline));
 
+/* Adds a fragment's work to the task that the thread runs. */
+static inline __attribute__((always_inline)) void graph_add_work(struct thread_state *t, struct task *task,
+                                                                 uint64_t work)
+{
+  struct span_thread *span = span_of(t);
+  if (span->fragment_sample_count)
+    graph_attribute(t, task, work);
+  else /* no sample: the directive gets the work */
+    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
+  RT_ASSERT(clock_is_ordered(&task->now) && task->scope.begin <= task->now.base);
+  task->now.base += work;
+  task->now.burdened += work;
+  task->scope.pending += work;
+  span->total_work += work;
+}
+
 static inline __attribute__((always_inline)) void graph_fragment_end_inline(struct thread_state *t, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
@@ -232,15 +248,7 @@ static inline __attribute__((always_inline)) void graph_fragment_end_inline(stru
     return;
   }
   graph_log_run(t, moment, work);
-  if (span->fragment_sample_count)
-    graph_attribute(t, task, work);
-  else /* no sample: the directive gets the work */
-    critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(task->scope.row, 0, 0), work);
-  RT_ASSERT(clock_is_ordered(&task->now) && task->scope.begin <= task->now.base);
-  task->now.base += work;
-  task->now.burdened += work;
-  task->scope.pending += work;
-  span->total_work += work;
+  graph_add_work(t, task, work);
 }
 
 static inline void graph_fragment_end(struct thread_state *t)
@@ -248,12 +256,10 @@ static inline void graph_fragment_end(struct thread_state *t)
   graph_fragment_end_at(t, work_clock_value(t));
 }
 
-enum { GRAPH_CALLBACK_TICKS = 60 }; /* of a short callback, after it has read the counter */
-
-/* Begins the next fragment a little after a moment, so that a short callback does not read the counter again. */
+/* Begins the next fragment a little after a moment. */
 static inline void graph_fragment_begin_after(struct thread_state *t, uint64_t moment)
 {
-  work_clock_begin(t, work_clock_is_time() ? moment + GRAPH_CALLBACK_TICKS : work_clock_value(t));
+  work_clock_begin(t, work_clock_is_time() ? moment + WORK_CALLBACK_TICKS : work_clock_value(t));
 }
 
 static inline void graph_fragment_begin(struct thread_state *t)

@@ -104,6 +104,32 @@ struct governor {
   uint64_t stands_for;          /* light instances that it stands for */
 };
 
+/* Where the thread has acquired a lock before, and what it has found then. */
+struct hold_site {
+  const void *code;
+  uint64_t key;                        /* of the construct's record */
+  const struct construct_known *known; /* NULL: free */
+  struct directive_total *total;
+  uint64_t outside; /* handle of a region, + 1: the construct is in no instance of itself that is around the region */
+  uint32_t row;
+  int kind; /* OMPT's */
+};
+
+/* An acquisition that is not recorded yet: see rt/lock_events.h. */
+struct lock_hold {
+  struct hold_site *site;  /* NULL: there is none */
+  uint64_t wait_id, since; /* since: ticks */
+  uint64_t work;           /* of the fragment that the acquisition has ended */
+};
+
+/* A lock that the thread holds: where it was acquired, and the task's clock then. */
+struct held_lock {
+  uint64_t id, acquired; /* id 0: free */
+  uint32_t row;
+};
+
+enum { HOLD_SITES = 8, HELD_LOCKS = 8 };
+
 struct span_thread {
   struct counts_thread below;
 
@@ -130,6 +156,9 @@ struct span_thread {
   uint32_t inherited_clock;        /* clock that the thread's next task starts with: see span_take_over() */
   const void *sampled_page;        /* of a perf event that samples the thread's CPU time, NULL: none; written by
                                       sampling/source.c: see work_clock_start() */
+  struct lock_hold hold;
+  struct hold_site hold_sites[HOLD_SITES];
+  struct held_lock held_locks[HELD_LOCKS];
   struct graph_log_stream log;
   struct {
     uint32_t node;

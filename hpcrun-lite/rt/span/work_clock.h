@@ -54,6 +54,9 @@ static inline bool work_clock_not_switched(const struct work *work)
 
 enum { WORK_LONG_TICKS = 1 << 21 }; /* about 1 ms */
 
+/* A fragment begins a little after the moment of an event, so that a short callback does not read the clock again. */
+enum { WORK_CALLBACK_TICKS = 60 };
+
 /* The fragment's work until a moment. */
 static inline uint64_t work_clock_until(struct thread_state *t, uint64_t moment)
 {
@@ -81,6 +84,20 @@ static inline void work_clock_go_on(struct thread_state *t, uint64_t moment)
   uint64_t done = span_of(t)->work.done;
   work_clock_begin(t, moment);
   span_of(t)->work.done = done;
+}
+
+/* Where CPU time counts: the fragment ends at a moment that is not earlier than its start, and the next one begins a
+ * little after another moment.  Returns whether that was simple: otherwise nothing is done. */
+static inline bool work_clock_cut(struct thread_state *t, uint64_t ended, uint64_t begun, uint64_t *done)
+{
+  struct work *work = &span_of(t)->work;
+  uint64_t passed = ended - work->since;
+  if (passed > WORK_LONG_TICKS || begun - work->base_ticks > WORK_LONG_TICKS || !work_clock_not_switched(work))
+    return false;
+  *done = work->done + passed;
+  work->since = begun + WORK_CALLBACK_TICKS;
+  work->done = 0;
+  return true;
 }
 
 /* The thread begins to wait for a lock and may sleep.  The fragment's work is computed first, so that

@@ -263,14 +263,11 @@ enum { LOCK_ROWS = 4, LOCK_LINE = 64 };
 
 struct lock_chain {
   uint64_t id, earliest, held;
-  uint64_t acquired, late_acquired; /* the hold before, whose release has not been announced yet, is late */
-  uint32_t holder, late_holder;     /* index of a thread; 0: none */
-  uint16_t rows[LOCK_ROWS];         /* where it was acquired; further places get no bound */
+  uint32_t rows[LOCK_ROWS]; /* where it was acquired; further places get no bound */
   uint32_t lock;
 } __attribute__((aligned(LOCK_LINE)));
 
 _Static_assert(sizeof(struct lock_chain) == LOCK_LINE, "a chain is on one line");
-_Static_assert(DIRECTIVES_MAX <= UINT16_MAX, "a row has 16 bits here");
 
 enum { LOCKS = 4096 };
 static struct lock_chain locks[LOCKS];
@@ -302,7 +299,6 @@ static void chain_begin(struct lock_chain *chain, uint64_t id, uint64_t now)
   chain->id = id;
   chain->earliest = now;
   chain->held = 0;
-  chain->holder = chain->late_holder = 0;
   __builtin_memset(chain->rows, 0, sizeof chain->rows);
 }
 
@@ -310,7 +306,7 @@ static void chain_add_row(struct lock_chain *chain, uint32_t row)
 {
   for (unsigned i = 0; i < LOCK_ROWS && chain->rows[i] != row; i++)
     if (!chain->rows[i]) {
-      chain->rows[i] = (uint16_t)row;
+      chain->rows[i] = row;
       return;
     }
 }
@@ -336,37 +332,40 @@ static struct shared_construct *ordered_loop(const struct task *task)
   return team ? &team->loops[task->loop_slot - 1] : NULL;
 }
 
-/* The runtime announces a release after the lock is free, perhaps after the next acquisition.  If that happens twice at
- * one time, or another thread releases the lock, a hold does not count: the bound is then too low, never too high. */
-static void chain_acquire(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint32_t row,
-                          uint64_t now)
+static void chain_hold(uint64_t id, uint32_t row, uint64_t acquired, uint64_t released, uint64_t times)
 {
+  struct lock_chain *chain = chain_of(id);
   clock_lock(&chain->lock);
   if (chain->id != id)
-    chain_begin(chain, id, now);
-  chain_add_row(chain, row);
-  chain->earliest = now < chain->earliest ? now : chain->earliest;
-  if (chain->holder && chain->holder != t->index) {
-    chain->late_holder = chain->holder;
-    chain->late_acquired = chain->acquired;
-  }
-  chain->holder = t->index;
-  chain->acquired = now;
+    chain_begin(chain, id, acquired);
+  if (chain->rows[0] != row)
+    chain_add_row(chain, row);
+  chain->earliest = acquired < chain->earliest ? acquired : chain->earliest;
+  chain->held += released >= acquired ? times * (released - acquired) : 0;
   clock_unlock(&chain->lock);
 }
 
-static void chain_release(const struct thread_state *t, struct lock_chain *chain, uint64_t id, uint64_t now,
-                          uint64_t times)
+/* The thread remembers what it holds until it has released that, after which the next holder may have released it as
+ * well.  What another thread releases, and more locks than there are places, do not count: the bound is then too low,
+ * never too high. */
+static void hold_begins(struct thread_state *t, uint64_t id, uint32_t row, uint64_t now)
 {
-  clock_lock(&chain->lock);
-  bool last = chain->holder == t->index;
-  uint64_t acquired = last ? chain->acquired : chain->late_acquired;
-  uint32_t *holder = last ? &chain->holder : &chain->late_holder;
-  if (chain->id == id && *holder == t->index) {
-    chain->held += now >= acquired ? times * (now - acquired) : 0;
-    *holder = 0;
-  }
-  clock_unlock(&chain->lock);
+  struct held_lock *held = span_of(t)->held_locks, *free = NULL;
+  for (unsigned i = 0; i < HELD_LOCKS; i++)
+    if (!held[i].id || held[i].id == id)
+      free = &held[i];
+  if (free)
+    *free = (struct held_lock){id, now, row};
+}
+
+static void hold_ends(struct thread_state *t, uint64_t id, uint64_t now, uint64_t times)
+{
+  struct held_lock *held = span_of(t)->held_locks;
+  for (unsigned i = 0; i < HELD_LOCKS; i++)
+    if (held[i].id == id) {
+      held[i].id = 0;
+      chain_hold(id, held[i].row, held[i].acquired, now, times);
+    }
 }
 
 /* The runtime announces the end of an ordered region after it has let the next one begin, perhaps even after that has
@@ -449,7 +448,7 @@ uint32_t worksharing_mutex_acquired(struct thread_state *t, int kind, uint64_t w
   }
   bool lock = kind <= ompt_mutex_test_nest_lock;
   uint32_t row = worksharing_mutex_row(t, kind, code);
-  chain_acquire(t, chain_of(wait_id), wait_id, row, task->now.base);
+  hold_begins(t, wait_id, row, task->now.base);
   if (!lock)
     graph_construct_begin(t, task, row);
   else
@@ -472,7 +471,7 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
     scope_end(t, task);
   } else {
     uint64_t light = governor_stands_for(t);
-    chain_release(t, chain_of(wait_id), wait_id, task->now.base, light + 1);
+    hold_ends(t, wait_id, task->now.base, light + 1);
     graph_log_op(t, GRAPHLOG_RELEASE, wait_id, kind > ompt_mutex_test_nest_lock);
     if (light && kind > ompt_mutex_test_nest_lock)
       critical_stands_for(t, task, light);
@@ -483,6 +482,61 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
     graph_fragment_begin(t);
   else
     graph_fragment_begin_after(t, moment);
+}
+
+void worksharing_held_on(struct thread_state *t, bool lock, uint64_t wait_id, uint32_t row, uint64_t work)
+{
+  struct task *task = span_of(t)->running;
+  if (work)
+    graph_add_work(t, task, work);
+  hold_begins(t, wait_id, row, task->now.base);
+  if (lock)
+    directive_count(t, row, 0);
+  else
+    graph_construct_begin(t, task, row);
+}
+
+/* Is the task, which has room for another scope, outside all executions of the construct? */
+static inline bool outside(const struct task *task, struct hold_site *site)
+{
+  if (site->outside != task->region + 1 || !(task->flags & TASK_IMPLICIT)) {
+    if (graph_inside(task, site->row))
+      return false;
+    site->outside = task->flags & TASK_IMPLICIT ? task->region + 1 : 0;
+    return true;
+  }
+  for (uint32_t i = 0; i < task->scopes_open; i++)
+    if (task->around[i].row == site->row)
+      return false;
+  return task->scope.row != site->row;
+}
+
+bool worksharing_held(struct thread_state *t, bool lock, uint64_t moment)
+{
+  struct span_thread *span = span_of(t);
+  struct task *task = span->running;
+  struct hold_site *site = span->hold.site;
+  uint64_t before = span->hold.work, wait_id = span->hold.wait_id, row = site->row;
+  if ((span->fragment_sample_count && !before) || task->scopes_open >= SCOPES_MAX || !site->total)
+    return false;
+  if (before)
+    graph_add_work(t, task, before);
+  uint64_t acquired = task->now.base, work;
+  if (__builtin_expect(!work_clock_cut(t, moment > span->work.since ? moment : span->work.since, moment, &work), 0)) {
+    work = work_clock_until(t, moment);
+    graph_fragment_begin_after(t, moment);
+  }
+  critical_path_add(t, &task->now.path, CRITICAL_PATH_KEY(lock ? task->scope.row : row, 0, 0), work);
+  task->now.base += work;
+  task->now.burdened += work;
+  task->scope.pending += work;
+  span->total_work += work;
+  if (lock)
+    directive_add(site->total, 0);
+  else if (outside(task, site))
+    directive_add(site->total, work);
+  chain_hold(wait_id, site->row, acquired, task->now.base, 1);
+  return true;
 }
 
 /* ---- dependences ---- */

@@ -38,6 +38,11 @@ void worksharing_mutex_released(struct thread_state *t, int kind, uint64_t wait_
 uint32_t worksharing_mutex_row(struct thread_state *t, int kind, const void *code);
 void worksharing_mutex_light(struct thread_state *t, uint32_t row, uint64_t moment);
 
+/* The same where the acquisition is recorded late: the fragment that it has ended had that work.  worksharing_held():
+ * with the release of the thread's `hold`, at that moment.  Returns false in rare cases, where it does nothing. */
+void worksharing_held_on(struct thread_state *t, bool lock, uint64_t wait_id, uint32_t row, uint64_t work);
+bool worksharing_held(struct thread_state *t, bool lock, uint64_t moment);
+
 /* CTL, at the end of measuring: adds the lower bounds of locks that are still in use to their rows. */
 void worksharing_add_lock_bounds(void);
 
