@@ -552,14 +552,14 @@ static inline uint64_t end_lock(struct thread_state *t)
   struct format_wait *wait = sampling->waiting_lock;
   if (!now || !wait)
     return now;
-  uint64_t ticks = now - since, cost = sampling->lock_cost ? sampling->lock_cost : LOCK_COST_MOST;
-  if (sampling->lock_waits) {
+  uint64_t ticks = now - since, cost = sampling->lock_cost;
+  if (__builtin_expect(sampling->lock_waits, 0)) {
     cost = 1;
-  } else {
-    cost = cost < ticks ? cost : ticks;
+    sampling->lock_waits = false;
+  } else if (__builtin_expect(ticks < cost || !cost, 0)) {
+    cost = ticks < LOCK_COST_MOST ? ticks : LOCK_COST_MOST;
     sampling->lock_cost = cost;
   }
-  sampling->lock_waits = false;
   sampling->lock_waited = ticks > LOCK_COST_FACTOR * cost;
   uint64_t runtime = sampling->lock_waited ? cost : ticks;
   wait->idle += ticks - runtime;
