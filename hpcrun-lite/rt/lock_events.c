@@ -234,6 +234,11 @@ void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uin
     released(t, kind, wait_id, moment);
 }
 
+void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id)
+{
+  lock_events_left(t, kind, wait_id, lock_events_leave(t, wait_id));
+}
+
 void lock_events_ends(struct thread_state *t, uint64_t wait_id)
 {
   if (!graph_enter(t))

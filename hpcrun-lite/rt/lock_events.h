@@ -78,10 +78,13 @@ static inline void lock_events_left(struct thread_state *t, int kind, uint64_t w
     lock_events_release(t, kind, wait_id, moment);
 }
 
-/* The thread releases a lock, and the runtime has announced that late. */
+/* The thread has released a lock: the runtime announces that late. */
+void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id);
+
 static inline void lock_events_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
-  lock_events_left(t, kind, wait_id, lock_events_leave(t, wait_id));
+  if (span_process.online || blame_pending(wait_id))
+    lock_events_release_late(t, kind, wait_id);
 }
 
 /* The acquisition that ends is timed; waited: all of the time was waiting.  Whether the last one that was timed
