@@ -121,6 +121,8 @@ void lock_events_record_suspended(struct thread_state *t)
 
 /* A light instance begins, of a lock or critical construct.  Returns false where it is to be followed as a whole. */
 static bool acquire_light(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
+    __attribute__((noinline));
+static bool acquire_light(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment, const void *codeptr)
 {
   uint64_t stands_for = 0;
   if (construct_of(t)->light_count)
@@ -160,10 +162,10 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
   if (code_in_runtime(codeptr))
     codeptr = code_of_caller(t, graph_current_data(NULL), codeptr, NULL);
-  if (!acquire_light(t, kind, wait_id, moment, codeptr)) {
+  if (!governor_is_on() || !acquire_light(t, kind, wait_id, moment, codeptr)) {
     uint32_t row = worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
     construct_events_acquired(t, kind, row, wait_id, moment);
-    if (span_of(t)->governor.stands_for)
+    if (governor_is_on() && span_of(t)->governor.stands_for)
       begin_late(t, wait_id);
     else if (code == codeptr)
       keep_site(t, kind, row, code);
@@ -210,7 +212,7 @@ static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_
     return;
   if (span_of(t)->hold.site)
     record_acquisition(t);
-  if (construct_of(t)->light_count && construct_light_ends(t, wait_id)) {
+  if (governor_is_on() && construct_of(t)->light_count && construct_light_ends(t, wait_id)) {
     if (blamed)
       release_light_blamed(t, moment);
   } else {

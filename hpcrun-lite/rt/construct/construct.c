@@ -337,7 +337,8 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
 }
 
 /* The time until now belongs to what comes before a lock's body. */
-static void pass_enter(struct thread_state *t, struct format_construct *at, uint64_t now)
+static inline __attribute__((always_inline)) void pass_enter(struct thread_state *t, struct format_construct *at,
+                                                             uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
   uint64_t *ticks = construct->ticks;
@@ -347,7 +348,8 @@ static void pass_enter(struct thread_state *t, struct format_construct *at, uint
 }
 
 /* Counts an execution.  The time for which the thread has waited belongs to it. */
-static void count_acquired(struct thread_state *t, const struct construct_known *known, uint64_t now)
+static inline __attribute__((always_inline)) void count_acquired(struct thread_state *t,
+                                                                 const struct construct_known *known, uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
   if (!construct->acquiring) { /* a lock that was only tested */
@@ -456,11 +458,10 @@ bool construct_light_ends(struct thread_state *t, uint64_t wait_id)
 }
 
 /* An instance of so many ticks stands for light ones, unless it contains others. */
+static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks) __attribute__((noinline));
 static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks)
 {
   uint64_t light = span_of(t)->governor.stands_for, square;
-  if (span_process.overhead_limit == GOVERNOR_OFF)
-    return;
   if (!governor_is_leaf(t)) {
     at->flags |= FORMAT_CONSTRUCT_WHOLE;
     return;
@@ -484,7 +485,7 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
     struct construct_open *open = construct_innermost(t, kind);
     if (!open)
       return;
-    if (kind != FORMAT_DIRECTIVE_ORDERED)
+    if (governor_is_on() && kind != FORMAT_DIRECTIVE_ORDERED)
       stand_for(t, open->at, open->at->ticks[FORMAT_TIME_BODY] - open->begun);
     construct_cut(t, open);
     return;
@@ -495,7 +496,8 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
       continue;
     uint64_t ticks = rt_measured_between(held->since, now);
     held->at->ticks[FORMAT_TIME_BODY] += ticks;
-    stand_for(t, held->at, ticks);
+    if (governor_is_on())
+      stand_for(t, held->at, ticks);
     held->since = 0;
   }
 }

@@ -77,6 +77,6 @@ void governor_tick(struct thread_state *t)
   governor->since = now;
   governor->waited = waited;
   governor->interval = governor->due = LEAST_EVENTS + (int32_t)(next_random(governor) % RANDOM_EVENTS);
-  if (span_process.overhead_limit != GOVERNOR_OFF)
+  if (governor_is_on())
     choose_period(governor, spent, passed);
 }

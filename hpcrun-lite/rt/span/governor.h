@@ -49,6 +49,12 @@ static inline uint64_t governor_events(const struct thread_state *t)
 /* How many light instances precede the next one that is followed: on average one less than the period. */
 uint32_t governor_gap(struct thread_state *t);
 
+/* Whether there is a limit. */
+static inline bool governor_is_on(void)
+{
+  return __builtin_expect(span_process.overhead_limit != GOVERNOR_OFF, 0);
+}
+
 static inline bool governor_thins(const struct thread_state *t)
 {
   return span_of(t)->governor.period > 1;
@@ -71,7 +77,8 @@ static inline bool governor_is_leaf(const struct thread_state *t)
 /* How many light instances the one stands for that ends. */
 static inline uint64_t governor_stands_for(const struct thread_state *t)
 {
-  return governor_is_leaf(t) ? span_of(t)->governor.stands_for : 0;
+  uint64_t light = span_of(t)->governor.stands_for;
+  return light && governor_is_leaf(t) ? light : 0;
 }
 
 #endif
