@@ -1,6 +1,7 @@
 """What a killed program leaves: everything that was sampled, with full calling contexts.
 
 Usage: kill.py [--long N] [-k CASE]     (--long: N rounds instead of 2; 4 combine every form, mode and compiler)"""
+import contextlib
 import glob
 import os
 import random
@@ -302,16 +303,26 @@ def samples(output):
 
 
 def copy_in_middle(directory, program):
-    """The measurement directory that a program leaves at its end, and a copy made while it ran."""
+    """The measurement directory that a program leaves at its end, and a copy made while it ran.  On a busy machine only a
+    longer run has whole threads."""
     output, copy = os.path.join(directory, "both"), os.path.join(directory, "copy")
-    running = tap.start(tap.LAUNCHER, "-o", output, "--", program, "threads", "1", cwd=directory, **PASSIVE)
-    wait_for(output, ".part", ".hpcrun")
-    sizes = set()
-    while len(sizes - {0}) < 3 and files(output, ".part"):  # by then it holds whole threads
-        sizes.add(os.path.getsize(files(output, ".part")[0]))
-    shutil.copytree(output, copy)
-    running.communicate(timeout=100)
-    assert running.returncode == 0
+    for seconds in ("1", "4", "16"):
+        shutil.rmtree(output, ignore_errors=True)
+        running = tap.start(tap.LAUNCHER, "-o", output, "--", program, "threads", seconds, cwd=directory, **PASSIVE)
+        wait_for(output, ".part", ".hpcrun")
+        sizes = set()
+        while len(sizes - {0}) < 3 and files(output, ".part"):  # by then it holds whole threads
+            with contextlib.suppress(IndexError, FileNotFoundError):  # it has ended
+                sizes.add(os.path.getsize(files(output, ".part")[0]))
+        os.kill(running.pid, signal.SIGSTOP)  # it is ours, and not waited for yet
+        whole = files(output, ".part") and files(output, ".live")
+        if whole:
+            shutil.copytree(output, copy)
+        os.kill(running.pid, signal.SIGCONT)
+        running.communicate(timeout=100)
+        assert running.returncode == 0
+        if whole:
+            break
     return output, copy
 
 
