@@ -176,6 +176,16 @@ static uint32_t row_of(struct thread_state *t, const struct task *parent, int fl
   return directive_row(t, FORMAT_DIRECTIVE_TASK, taskloop ? taskloop : code);
 }
 
+/* graph_instance(), where it takes no search: the task belongs to the instance around it, like most recursive ones. */
+static inline uint32_t instance_of(struct thread_state *t, struct task *task)
+{
+  if (!task->scopes_open && !task->scope.instance && task->flags & TASK_NESTED) {
+    RT_ASSERT(directive_contains(task->outer_instance, task->scope.row));
+    task->scope.instance = directive_share(t, task->outer_instance);
+  }
+  return !task->scopes_open && task->scope.instance ? task->scope.instance : graph_instance(t, task);
+}
+
 /* Opens a batch; the older one of two is closed.  NULL without memory. */
 static struct open_batch *batch_new(struct thread_state *t, struct task *parent, uint32_t kind, int flags,
                                     const void *code, uint32_t creation_context)
@@ -191,8 +201,7 @@ static struct open_batch *batch_new(struct thread_state *t, struct task *parent,
   uint32_t row = row_of(t, parent, flags, code);
   if (!critical_path_has(&parent->now.path, CRITICAL_PATH_KEY(row, 0, 0)))
     critical_path_make_room(t, &parent->now.path);
-  bool own = !parent->scopes_open && parent->scope.instance;
-  uint32_t outer = directive_share(t, own ? parent->scope.instance : graph_instance(t, parent));
+  uint32_t outer = directive_share(t, instance_of(t, parent));
   batch->refs = BATCH_REFS; /* one by one: a cleared structure costs as much as the rest */
   batch->parent = span_of(t)->task;
   batch->group = parent->group;
@@ -253,7 +262,7 @@ static inline uint32_t task_from_batch(struct thread_state *t, uint32_t index, u
   if (!made)
     return 0;
   *result = task;
-  task->flags = batch->flags;
+  task->flags = batch->flags | (batch->nested && batch->row ? TASK_NESTED : 0);
   task->batch = index;
   task->parent = batch->parent;
   task->group = batch->group;

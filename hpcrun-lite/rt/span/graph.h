@@ -27,6 +27,7 @@ enum task_flag {
   TASK_SINGLE = 256,   /* inside a single construct (GCC's code does not announce its end) */
   TASK_EARLY = 512,    /* begun by a call of the program to the tool, before the runtime has begun it */
   TASK_JOINS = 4096,   /* waits for all of its children, in a taskwait */
+  TASK_NESTED = 8192,  /* within an instance of its own row */
   TASK_MOVED = 2048,   /* in its loop, a chunk's own chain began later than the loop */
   TASK_DIRECT = 1024   /* its code is in the function that creates it, which the runtime does not call */
 };
