@@ -63,8 +63,6 @@ void construct_task_begin(struct thread_state *t, const void *prior, const void 
     return;
   if (prior)
     resume(t, prior, now);
-  if (construct->top->column == FORMAT_TIME_WAIT)
-    trace_own(t, construct->waited_runtime);
   construct_task_enter(t, task, directive, first, elsewhere, ran, now);
 }
 

@@ -58,8 +58,10 @@ static inline struct format_construct *construct_task_created(struct thread_stat
 static inline void construct_task_enter(struct thread_state *t, const void *task, uint32_t directive, bool first,
                                         bool elsewhere, uint64_t ran, uint64_t now)
 {
-  uint64_t passed = construct_pass(t, now);
   const struct construct_open *top = construct_of(t)->top;
+  if (top->column == FORMAT_TIME_WAIT)
+    trace_own(t, construct_of(t)->waited_runtime);
+  uint64_t passed = construct_pass(t, now);
   struct construct_open *outer = top->frame;
   bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == construct_of(t)->created;
   if (waits)
@@ -91,7 +93,7 @@ static inline void construct_task_enter(struct thread_state *t, const void *task
 /* Whether construct_task_enter() is all that there is to do, and the innermost task is that one. */
 static inline bool construct_task_is_innermost(const struct thread_state *t, const void *task)
 {
-  return construct_of(t)->ticks && !counts_of(t)->attend && construct_of(t)->top->frame->task == task;
+  return construct_of(t)->ticks && construct_of(t)->top->frame->task == task;
 }
 
 /* construct_task_leave() for a task that has ended, where the thread goes on with the one below it; otherwise false. */
