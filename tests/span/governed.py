@@ -39,8 +39,8 @@ def records(run, kind):
             if record.kind == kind]
 
 
-def health(run):
-    return {row["item"]: row["value"] for row in run.view("summary") if row["section"] == "health"}
+def facts(run):
+    return {row["item"]: row["value"] for row in run.view("summary") if row["section"] in ("run", "health")}
 
 
 @tap.case
@@ -110,7 +110,7 @@ def what_is_asked_for_is_followed_as_a_whole(directory):
             assert int(rows["critical"]["critical_path"]) == 3000 * IN_CRITICAL, (options, rows["critical"])
             assert not any("followed" in row["note"] for row in rows.values()), rows
             assert not any(record.light or record.flags & 4 for kind in (CRITICAL, LOCK) for record in records(run, kind))
-            assert "estimates" not in run.done.stderr and "only counted" not in str(health(run)), run.done
+            assert "estimates" not in run.done.stderr and "only counted" not in str(facts(run)), run.done
 
 
 @tap.case
@@ -129,7 +129,7 @@ def what_contains_others_is_followed_as_a_whole(directory):
 def it_is_stated(directory):
     for compiler in COMPILERS:
         run = measure(directory, compiler)
-        found = health(run)
+        found = facts(run)
         assert 4 * COUNT <= int(found["OpenMP events followed"]) < 4 * COUNT + 50, found
         light = int(found["executions that were only counted"])
         said = rf"estimates from {2 * COUNT - light} of {2 * COUNT} executions \(-p online follows all\)"

@@ -92,6 +92,10 @@ static void add_run(struct facts *facts)
   if (!report->profile->range.traced || report->profile->constructs.nodes_count) /* else they are not known */
     fact_uint(facts, "run", "regions", run->regions, "parallel regions begun");
   fact_uint(facts, "run", "samples", run->samples, NULL);
+  if (run->events)
+    fact_uint(facts, "run", "OpenMP events followed", run->events, NULL);
+  if (run->events_ns)
+    fact_ns(facts, "run", "cost of following them", run->events_ns, "estimate, of all threads");
   add_limits(facts);
   fact_ns(facts, "categories", "work", run->work_ns, "sampled");
   fact_ns(facts, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
@@ -180,14 +184,10 @@ static void add_health(struct facts *facts)
 {
   const struct report *report = facts->report;
   bool time = tree_has_time(report->columns);
-  if (report->totals->events)
-    fact_uint(facts, "health", "OpenMP events followed", report->totals->events, NULL);
   struct construct_figures light = profile_light(report->profile);
   if (light.light)
     fact_uint(facts, "health", "executions that were only counted", light.light,
               "spans and times of their constructs are estimates");
-  if (report->totals->events_ns)
-    fact_ns(facts, "health", "cost of following them", report->totals->events_ns, "estimate, of all threads");
   if (report->totals->unfinished)
     fact_uint(facts, "health", "processes that were killed or could not write their file", report->totals->unfinished,
               notes_cut(report) ? "work and span are not known" : "reported up to the last sample");
