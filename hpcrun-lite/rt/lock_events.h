@@ -31,10 +31,16 @@ void lock_events_record(struct thread_state *t) __attribute__((noinline, cold));
 void lock_events_interrupted(struct thread_state *t) __attribute__((noinline, cold));
 void lock_events_record_suspended(struct thread_state *t);
 
+/* Has the thread an acquisition that is not recorded yet? */
+static inline bool lock_events_unrecorded(const struct thread_state *t)
+{
+  return span_of(t)->hold.site;
+}
+
 /* Something happens in the thread that is not a release. */
 static inline void lock_events_before_other(struct thread_state *t)
 {
-  if (__builtin_expect(span_of(t)->hold.site != NULL, 0))
+  if (__builtin_expect(lock_events_unrecorded(t), 0))
     lock_events_record(t);
 }
 

@@ -73,10 +73,21 @@ void ompt_on_task_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt
     task_events_create(task_data, frame, new_data, flags, has_dependences, codeptr);
 }
 
-void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+static __attribute__((noinline, cold)) void schedule_after_record(ompt_data_t *prior, int status, ompt_data_t *next)
 {
   struct thread_state *t = callback_thread();
-  if (t)
+  task_events_schedule(t, prior, status, next);
+}
+
+/* Without a frame of its own where nothing is to be recorded: tasks are switched often. */
+void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  struct thread_state *t = rt_openmp_thread();
+  if (!t)
+    return;
+  if (__builtin_expect(lock_events_unrecorded(t), 0))
+    schedule_after_record(prior, status, next);
+  else
     task_events_schedule(t, prior, status, next);
 }
 
@@ -102,16 +113,33 @@ void ompt_creation_end(const struct creation_time *outer)
     task_events_creation_end(t, outer);
 }
 
-void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
-                              const void *codeptr)
+static inline void wait_event(struct thread_state *t, int kind, int endpoint, ompt_data_t *parallel_data,
+                              ompt_data_t *task_data, const void *codeptr)
 {
-  struct thread_state *t = callback_thread();
-  if (!t)
-    return;
   if (endpoint == ompt_scope_begin)
     wait_events_begin(t, kind, codeptr, task_data);
   else
     wait_events_end(t, kind, parallel_data, task_data);
+}
+
+static __attribute__((noinline, cold)) void wait_after_record(int kind, int endpoint, ompt_data_t *parallel_data,
+                                                              ompt_data_t *task_data, const void *codeptr)
+{
+  struct thread_state *t = callback_thread();
+  wait_event(t, kind, endpoint, parallel_data, task_data, codeptr);
+}
+
+/* As for switches of tasks. */
+void ompt_on_sync_region_wait(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
+                              const void *codeptr)
+{
+  struct thread_state *t = rt_openmp_thread();
+  if (!t)
+    return;
+  if (__builtin_expect(lock_events_unrecorded(t), 0))
+    wait_after_record(kind, endpoint, parallel_data, task_data, codeptr);
+  else
+    wait_event(t, kind, endpoint, parallel_data, task_data, codeptr);
 }
 
 void ompt_on_sync_region(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
