@@ -4,7 +4,7 @@ enum {
   FIRST_EVENTS = 32,    /* of the first interval, so that the cost is known early */
   LEAST_EVENTS = 128,   /* of the others */
   RANDOM_EVENTS = 256,  /* up to so many more */
-  PERIOD_MOST = 1024,   /* one in so many instances is followed as a whole at least */
+  PERIOD_MOST = 64,     /* then those that are followed cost little beside those that are counted */
   COST_SHIFT = 4,       /* the mean cost is kept in parts of a tick, and the latest cost is that part of it */
   LONGEST_OF_MEAN = 4,  /* a timed event counts as at most so many mean ones */
   FIRST_LONGEST = 20000 /* and the first one as so many ticks */
