@@ -357,6 +357,8 @@ static inline __attribute__((always_inline)) void count_acquired(struct thread_s
     construct_count_instant(t, known);
     return;
   }
+  if (construct->acquiring > t->record->construct_since)
+    construct_pass(t, construct->acquiring); /* what the thread did before it began to wait */
   construct_count(t, known);
   trace_own(t, construct->lock_runtime);
   trace_state(t, now, construct_code(known->record, FORMAT_TIME_ENTER));
