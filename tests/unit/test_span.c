@@ -462,6 +462,21 @@ static void work(uint64_t units)
   span_of(one)->work.units += units;
 }
 
+/* LLVM's runtime announces no barrier at the end of such a region. */
+static void work_after_the_last_barrier_of_one_thread_counts(void **state)
+{
+  (void)state;
+  uint64_t region = open_region(one);
+  span_team_size(region, 1);
+  uint32_t task = span_implicit_begin(one, region, 0, 0);
+  work(2);
+  span_wait_begin(one, task, ompt_sync_region_barrier_implicit_workshare, false, 0, NULL);
+  span_wait_end(one, task, ompt_sync_region_barrier_implicit_workshare, true, 0);
+  work(5);
+  span_implicit_end(one, task);
+  assert_int_equal(span_of(one)->total_work, 7);
+}
+
 static ompt_data_t child_of(uint32_t root)
 {
   uint32_t row;
@@ -644,6 +659,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(a_map_finds_every_key, setup),
       cmocka_unit_test_setup(names_are_forgotten, setup),
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
+      cmocka_unit_test_setup(work_after_the_last_barrier_of_one_thread_counts, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
       cmocka_unit_test_setup(plain_tasks_end_before_a_wait, setup),
       cmocka_unit_test_setup(plain_tasks_end_in_a_wait, setup),

@@ -168,11 +168,13 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
 }
 
 /* Ends the fragment of an implicit task that ends, which the thread runs.  Returns whether it has done nothing since
- * the region's last barrier: then only the runtime has, and the clock need not be read. */
+ * the region's last barrier: then only the runtime has, and the clock need not be read.  LLVM's runtime announces no
+ * barrier at the end of a region of one thread: what follows its last one is the program's. */
 static bool last_fragment_end(struct thread_state *t, const struct task *task)
 {
   struct span_thread *span = span_of(t);
-  bool nothing = task->region && span->since_barrier && span->work.since == span->since_barrier;
+  const struct team *team = graph_team(task->region);
+  bool nothing = team && team->size > 1 && span->since_barrier && span->work.since == span->since_barrier;
   if ((nothing || task->flags & TASK_WAITING) && !graph_log_on()) {
     span->fragment_sample_count = 0;
     return nothing;
