@@ -94,7 +94,7 @@ static inline void region_note_idle(struct thread_state *t, struct region_team *
 static inline uint64_t region_last_idle(const struct region_team *team, struct barrier_members members, uint32_t region,
                                         uint32_t barrier)
 {
-  uint64_t last = __atomic_load_n(&team->last_idle[barrier % BARRIER_PARITIES], __ATOMIC_RELAXED);
+  uint64_t last = 0, elsewhere;
   const struct arrivals *arrivals;
   while ((arrivals = barrier_next(&members))) {
     const struct arrival *arrival = &arrivals->at[barrier % BARRIER_PARITIES];
@@ -102,7 +102,9 @@ static inline uint64_t region_last_idle(const struct region_team *team, struct b
     if (since > last && __atomic_load_n(&arrival->idle_team, __ATOMIC_RELAXED) == region)
       last = since;
   }
-  return last;
+  /* last: a thread that goes on to another region raises this before it empties its slot */
+  elsewhere = __atomic_load_n(&team->last_idle[barrier % BARRIER_PARITIES], __ATOMIC_RELAXED);
+  return elsewhere > last ? elsewhere : last;
 }
 
 /* The creator notes when the region began; and when it did. */
