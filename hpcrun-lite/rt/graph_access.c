@@ -13,8 +13,10 @@ bool graph_enter_after_flush(struct thread_state *t)
     return true;
   }
   rt_inside_dec(t);
-  if (atomic_load(&rt.flushing))
-    rt_lost(t, FORMAT_LOST_GRAPH);
+  if (!atomic_load(&rt.flushing))
+    return false;
+  rt_lost(t, FORMAT_LOST_GRAPH);
+  span_of(t)->plain.data = span_of(t)->running_data = NULL; /* perhaps it is that task which ends: its word goes, too */
   return false;
 }
 
