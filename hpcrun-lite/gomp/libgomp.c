@@ -15,6 +15,7 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/thread.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
@@ -587,6 +588,8 @@ struct thread_state *gomp_announce(struct thread_state *t, bool worker)
   self->epoch = rt.epoch;
   self->waits = false;
   memory->initial = (struct rt_gomp_task){.data = &memory->initial_data, .flags = ompt_task_initial};
+  if (!worker && rt.get_task_info && graph_enter(t)) /* which settles what it runs */
+    graph_leave(t);
   if (!worker && rt.get_task_info) /* another runtime has announced the thread's task */
     memory->initial_data.value = rt_task_word(span_of(t)->task);
   else if (!worker)

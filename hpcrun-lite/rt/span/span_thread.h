@@ -72,14 +72,13 @@ struct unreported_ends {
 
 /* A new task of which nothing but its begin has been seen: see span/plain_task.h. */
 struct plain_task {
-  ompt_data_t *data; /* NULL: there is none */
-  const ompt_data_t
-      *prior; /* the task that the thread has left for it, which span_thread still calls the running one */
+  ompt_data_t *data;        /* NULL: there is none */
+  const ompt_data_t *prior; /* the task that the thread has left for it: span_thread.running is still that one */
   const struct task_batch *batch;
   uint32_t index; /* of the batch */
   uint32_t row;
-  uint64_t moved,
-      cost;       /* the parent's clock at the task's creation, counted from that of the batch; of its scheduling */
+  uint64_t moved; /* the parent's clock at the task's creation, counted from that of the batch */
+  uint64_t cost;  /* of its scheduling */
   bool elsewhere; /* another thread has created it */
 };
 
