@@ -81,16 +81,19 @@ static void record_acquisition(struct thread_state *t)
 }
 
 /* The lock of the acquisition is released, and nothing has happened in between.  Returns false if it is another one, or
- * a case that is rare. */
+ * a case that is rare; or if a sample or a flush has recorded it since the caller looked. */
 static inline bool record_hold(struct thread_state *t, bool lock, uint64_t wait_id, uint64_t moment)
 {
   struct lock_hold *hold = &span_of(t)->hold;
   const struct hold_site *site = hold->site;
-  if (hold->wait_id != wait_id || lock != is_lock(site->kind) || !site_holds(t, site) || counts_of(t)->attend ||
-      rt_ever_paused() || !worksharing_held(t, lock, moment))
+  if (!site || hold->wait_id != wait_id || lock != is_lock(site->kind) || !site_holds(t, site) ||
+      counts_of(t)->attend || rt_ever_paused())
     return false;
-  construct_held(t, site->known, hold->since, moment);
-  hold->site = NULL;
+  const struct construct_known *known = site->known;
+  uint64_t since = hold->since;
+  if (!worksharing_held(t, lock, moment))
+    return false;
+  construct_held(t, known, since, moment);
   return true;
 }
 

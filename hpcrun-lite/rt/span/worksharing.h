@@ -39,7 +39,7 @@ uint32_t worksharing_mutex_row(struct thread_state *t, int kind, const void *cod
 void worksharing_mutex_light(struct thread_state *t, uint32_t row, uint64_t moment);
 
 /* The same where the acquisition is recorded late: the fragment that it has ended had that work.  worksharing_held():
- * with the release of the thread's `hold`, at that moment.  Returns false in rare cases, where it does nothing. */
+ * with the release, at that moment, of the thread's `hold`, which ends.  Returns false in rare cases, doing nothing. */
 void worksharing_held_on(struct thread_state *t, bool lock, uint64_t wait_id, uint32_t row, uint64_t work);
 bool worksharing_held(struct thread_state *t, bool lock, uint64_t moment);
 
