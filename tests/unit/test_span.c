@@ -643,6 +643,25 @@ static void a_late_release_ends_its_own_hold(void **state)
   assert_int_equal(row_at(directive_row(one, FORMAT_DIRECTIVE_LOCK, code))->lock_bound, 35);
 }
 
+/* A release that is not seen leaves nothing behind that would count with the next one. */
+static void an_unseen_release_ends_with_the_next_acquisition(void **state)
+{
+  (void)state;
+  enum { LOCK = 8, OTHER = 16, KIND = ompt_mutex_test_lock };
+  void *code = (void *)0x3000, *of_other = (void *)0x3100;
+  uint32_t root = span_implicit_begin(one, 0, 0, 0);
+  worksharing_mutex_acquired(one, KIND, OTHER, 0, of_other);
+  worksharing_mutex_acquired(one, KIND, LOCK, 0, code);
+  span_add_work(one, CCT_NONE, 100);
+  worksharing_mutex_released(one, KIND, OTHER, 0, false);
+  worksharing_mutex_acquired(one, KIND, LOCK, 0, code);
+  span_add_work(one, CCT_NONE, 7);
+  worksharing_mutex_released(one, KIND, LOCK, 0, false);
+  span_implicit_end(one, root);
+  worksharing_add_lock_bounds();
+  assert_int_equal(row_at(directive_row(one, FORMAT_DIRECTIVE_LOCK, code))->lock_bound, 107);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -666,6 +685,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(a_plain_task_gets_a_structure_where_it_is_seen, setup),
       cmocka_unit_test_setup(direct_tasks_are_left_in_bounded_steps, setup),
       cmocka_unit_test_setup(a_late_release_ends_its_own_hold, setup),
+      cmocka_unit_test_setup(an_unseen_release_ends_with_the_next_acquisition, setup),
   };
   return UNIT_RUN(argc, argv, "span", tests, NULL, NULL);
 }

@@ -351,9 +351,12 @@ static void chain_hold(uint64_t id, uint32_t row, uint64_t acquired, uint64_t re
 static void hold_begins(struct thread_state *t, uint64_t id, uint32_t row, uint64_t now)
 {
   struct held_lock *held = span_of(t)->held_locks, *free = NULL;
-  for (unsigned i = 0; i < HELD_LOCKS; i++)
+  for (unsigned i = 0; i < HELD_LOCKS; i++) {
     if (!held[i].id || held[i].id == id)
       free = &held[i];
+    if (held[i].id == id) /* its release was not seen */
+      break;
+  }
   if (free)
     *free = (struct held_lock){id, now, row};
 }
