@@ -43,6 +43,13 @@ static inline void graph_leave(struct thread_state *t)
   rt_inside_dec(t);
 }
 
+/* Ends it where the event goes on: in another use of the graph, which counts it. */
+static inline void graph_leave_event(struct thread_state *t)
+{
+  governor_take_back(t);
+  rt_inside_dec(t);
+}
+
 /* The index of the current task, from its data word; a new task is the one that the thread runs. */
 static inline uint32_t graph_task_of(const struct thread_state *t, const ompt_data_t *data)
 {

@@ -70,14 +70,15 @@ static inline bool hold_begin(struct thread_state *t, int kind, uint64_t wait_id
   return true;
 }
 
-/* Something else happens before the release. */
-static void record_acquisition(struct thread_state *t)
+/* Something else happens before the release.  events: how many there were, up to the acquisition. */
+static void record_acquisition(struct thread_state *t, uint64_t events)
 {
   struct lock_hold *hold = &span_of(t)->hold;
   struct hold_site *site = hold->site;
   hold->site = NULL;
   worksharing_held_on(t, is_lock(site->kind), hold->wait_id, site->row, hold->work);
   construct_acquired(t, construct_events_mutex_kind(site->kind), site->row, hold->wait_id, hold->since);
+  governor_begin_at(t, events, 0);
 }
 
 /* The lock of the acquisition is released, and nothing has happened in between.  Returns false if it is another one, or
@@ -97,27 +98,36 @@ static inline bool record_hold(struct thread_state *t, bool lock, uint64_t wait_
   return true;
 }
 
+/* The event is done, or goes on with what is rare. */
+static inline void leave_if(struct thread_state *t, bool done)
+{
+  if (done)
+    graph_leave(t);
+  else
+    graph_leave_event(t);
+}
+
 void lock_events_record(struct thread_state *t)
 {
   if (!graph_enter(t))
     return;
   if (span_of(t)->hold.site)
-    record_acquisition(t);
-  graph_leave(t);
+    record_acquisition(t, governor_events(t) - 1);
+  graph_leave_event(t); /* the acquisition is counted already */
 }
 
 void lock_events_interrupted(struct thread_state *t)
 {
   rt_inside_inc(t);
   if (span_of(t)->hold.site && t->inside == 1 && !atomic_load(&rt.graph_suspended))
-    record_acquisition(t);
+    record_acquisition(t, governor_events(t));
   rt_inside_dec(t);
 }
 
 void lock_events_record_suspended(struct thread_state *t)
 {
   if (span_of(t)->hold.site && (t == rt_self || !__atomic_load_n(&t->inside, __ATOMIC_ACQUIRE)))
-    record_acquisition(t);
+    record_acquisition(t, governor_events(t));
 }
 
 /* ---- light instances ---- */
@@ -161,7 +171,7 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   if (!graph_enter(t))
     return;
   if (span_of(t)->hold.site) /* of a lock around this one */
-    record_acquisition(t);
+    record_acquisition(t, governor_events(t) - 1);
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
   if (code_in_runtime(codeptr))
     codeptr = code_of_caller(t, graph_current_data(NULL), codeptr, NULL);
@@ -185,7 +195,7 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
     governor_enter(t);
     noted = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
             hold_begin(t, kind, wait_id, moment, codeptr);
-    graph_leave(t);
+    leave_if(t, noted);
   }
   if (!noted)
     acquired(t, kind, wait_id, moment, codeptr);
@@ -214,7 +224,7 @@ static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   if (!graph_enter(t))
     return;
   if (span_of(t)->hold.site)
-    record_acquisition(t);
+    record_acquisition(t, governor_events(t) - 1);
   if (governor_is_on() && construct_of(t)->light_count && construct_light_ends(t, wait_id)) {
     if (blamed)
       release_light_blamed(t, moment);
@@ -233,7 +243,7 @@ void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uin
     governor_enter(t);
     recorded = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
                record_hold(t, is_lock(kind), wait_id, moment);
-    graph_leave(t);
+    leave_if(t, recorded);
   }
   if (!recorded)
     released(t, kind, wait_id, moment);

@@ -1,8 +1,9 @@
 /* Short critical constructs and locks with known work, more than are followed as a whole.  Usage: governed FORM COUNT
- * THREADS; the work of an iteration is 2 outside, 3 in the critical construct, 5 with the lock. */
+ * THREADS; the work of an iteration is 2 outside, 3 in the critical construct, 5 with the lock or in a user region. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hpcrun-lite.h"
 
@@ -44,6 +45,67 @@ static void nested(long count)
   }
 }
 
+/* A critical construct that contains a user region, after others that make measuring too expensive. */
+static void region(long count)
+{
+  leaves(1000);
+  for (long i = 0; i < count; i++) {
+#pragma omp critical(around)
+    {
+      hpcrun_lite_add_work(3);
+      hpcrun_lite_region_begin("inside");
+      hpcrun_lite_add_work(5);
+      hpcrun_lite_region_end();
+    }
+    hpcrun_lite_add_work(2);
+  }
+}
+
+static void compute(double seconds)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  double end = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + seconds;
+  do
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while ((double)now.tv_sec + (double)now.tv_nsec * 1e-9 < end);
+}
+
+/* Executions in which samples are taken come before many that are tiny. */
+static void sampled(long count)
+{
+  volatile long sum = 0;
+  for (long i = 0; i < count; i++) {
+#pragma omp critical
+    if (i < 200)
+      compute(2e-3);
+    else
+      sum++;
+  }
+}
+
+/* Work between short critical constructs, and a lock in one. */
+static void apart(long count)
+{
+  for (long i = 0; i < count; i++) {
+    compute(2e-6);
+#pragma omp critical
+    {
+      omp_set_lock(&inner);
+      omp_unset_lock(&inner);
+    }
+    compute(2e-6);
+#pragma omp critical(leaf)
+    (void)0;
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*run)(long count);
+} forms[] = {{"leaves", leaves}, {"uneven", uneven},   {"nested", nested},
+             {"region", region}, {"sampled", sampled}, {"apart", apart}};
+
 int main(int argc, char **argv)
 {
   if (argc < 4)
@@ -53,13 +115,8 @@ int main(int argc, char **argv)
   omp_init_lock(&locks[1]);
   omp_init_lock(&inner);
 #pragma omp parallel num_threads(atoi(argv[3]))
-  {
-    if (!strcmp(argv[1], "leaves"))
-      leaves(count);
-    else if (!strcmp(argv[1], "uneven"))
-      uneven(count);
-    else
-      nested(count);
-  }
+  for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (!strcmp(argv[1], forms[i].name))
+      forms[i].run(count);
   return 0;
 }

@@ -16,14 +16,15 @@ from report import report
 COMPILERS = ("gcc", "clang")
 COUNT = 20000
 CRITICAL, LOCK = 11, 12  # enum format_directive_kind
+WHOLE = 4  # FORMAT_CONSTRUCT_WHOLE
 OUTSIDE, IN_CRITICAL, WITH_LOCK = 2, 3, 5
 GOVERNED = ("--overhead-limit", "0")
 SETTINGS = {"OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
 
 
-def measure(directory, compiler, form="leaves", count=COUNT, threads=1, options=GOVERNED):
+def measure(directory, compiler, form="leaves", count=COUNT, threads=1, options=GOVERNED, work="user"):
     run = Measurement(directory, build("governed.c", compiler), form, str(count), str(threads),
-                      options=("--work", "user", *options), **SETTINGS)
+                      options=("--work", work, *options), **SETTINGS)
     assert run.done.returncode == 0, run.done
     return run
 
@@ -109,7 +110,7 @@ def what_is_asked_for_is_followed_as_a_whole(directory):
             assert int(rows["critical"]["work"]) == 3000 * IN_CRITICAL, (options, rows["critical"])
             assert int(rows["critical"]["critical_path"]) == 3000 * IN_CRITICAL, (options, rows["critical"])
             assert not any("followed" in row["note"] for row in rows.values()), rows
-            assert not any(record.light or record.flags & 4 for kind in (CRITICAL, LOCK) for record in records(run, kind))
+            assert not any(record.light or record.flags & WHOLE for kind in (CRITICAL, LOCK) for record in records(run, kind))
             assert "estimates" not in run.done.stderr and "only counted" not in str(facts(run)), run.done
 
 
@@ -123,6 +124,23 @@ def what_contains_others_is_followed_as_a_whole(directory):
         assert critical.count == lock.count == COUNT and not critical.light and lock.light, (critical, lock)
         assert int(rows["critical"]["work"]) == COUNT * (IN_CRITICAL + WITH_LOCK), rows["critical"]
         assert "followed" not in rows["critical"]["note"] and "followed" in rows["lock"]["note"], rows
+
+
+@tap.case
+def samples_are_no_contents(directory):
+    """A construct in whose executions samples were taken is still followed in part when they become tiny."""
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, "sampled", 200000, options=("-e", "task-clock@f1000"), work="cpu-time")
+        critical, = records(run, CRITICAL)
+        assert critical.count == 200000 and critical.light and not critical.flags & WHOLE, critical
+
+
+@tap.case
+def each_event_counts_once(directory):
+    for compiler in COMPILERS:
+        for work, options in (("user", ("-p", "online")), ("user", ("-t",)), ("cpu-time", ("-t",)), ("cpu-time", ("-p", "online"))):
+            found = facts(measure(directory, compiler, options=options, work=work))
+            assert 4 * COUNT <= int(found["OpenMP events followed"]) < 4 * COUNT + 50, (compiler, work, options, found)
 
 
 @tap.case

@@ -39,6 +39,12 @@ static inline void governor_leave(struct thread_state *t)
     governor_tick(t);
 }
 
+/* The event that has begun last goes on in another use of the graph, which counts it. */
+static inline void governor_take_back(struct thread_state *t)
+{
+  span_of(t)->governor.due++;
+}
+
 /* How many events the thread has followed. */
 static inline uint64_t governor_events(const struct thread_state *t)
 {
@@ -60,11 +66,17 @@ static inline bool governor_thins(const struct thread_state *t)
   return span_of(t)->governor.period > 1;
 }
 
-/* An instance begins that is followed as a whole and stands for so many light ones. */
+/* An instance that is followed as a whole, and stands for so many light ones, has begun with that many events. */
+static inline void governor_begin_at(struct thread_state *t, uint64_t events, uint64_t stands_for)
+{
+  span_of(t)->governor.begun = events;
+  span_of(t)->governor.stands_for = stands_for;
+}
+
+/* It begins now. */
 static inline void governor_begin(struct thread_state *t, uint64_t stands_for)
 {
-  span_of(t)->governor.begun = governor_events(t);
-  span_of(t)->governor.stands_for = stands_for;
+  governor_begin_at(t, governor_events(t), stands_for);
 }
 
 /* It ends, and the last event before that was its begin.  Otherwise something happened inside, or it is not the one
