@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/governor.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/marks/marks.h"
@@ -194,9 +195,11 @@ static void region_begin(const char *name, uint64_t inside)
     if (!stopped)
       region->cfa = context_frame_end(t, inside);
     if (region->followed) {
+      governor_enter(t);
       span_begin_early(t);
       worksharing_user_region(t, region->row);
       construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, region->row, true);
+      governor_leave(t);
     }
   }
   rt_leave(t);
@@ -222,8 +225,10 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
     return;
   if (construct_of(t)->user_depth-- <= RT_USER_REGIONS &&
       construct_of(t)->user_regions[construct_of(t)->user_depth].followed && !rt_closed(t, FORMAT_LOST_GRAPH)) {
+    governor_enter(t);
     worksharing_user_end(t);
     construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, 0, false);
+    governor_leave(t);
   }
   rt_leave(t);
 }

@@ -127,6 +127,19 @@ def what_contains_others_is_followed_as_a_whole(directory):
 
 
 @tap.case
+def user_regions_are_contents(directory):
+    """Also where other constructs have made measuring too expensive before."""
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, "region")
+        leaves, around = sorted(records(run, CRITICAL), key=lambda record: record.count)
+        assert leaves.light and around.count == COUNT and not around.light, (leaves, around)
+        region, = (row for row in run.view("parallelism") if row["kind"] == "user-region")
+        assert int(region["work"]) == COUNT * WITH_LOCK and int(region["instances"]) == COUNT, region
+        around, = (row for row in run.view("parallelism") if row["kind"] == "critical" and int(row["instances"]) == COUNT)
+        assert int(around["work"]) == COUNT * (IN_CRITICAL + WITH_LOCK) and "followed" not in around["note"], around
+
+
+@tap.case
 def samples_are_no_contents(directory):
     """A construct in whose executions samples were taken is still followed in part when they become tiny."""
     for compiler in COMPILERS:
