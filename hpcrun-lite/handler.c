@@ -23,7 +23,17 @@ static bool late_sample(const siginfo_t *info)
   return info->si_code == SI_TIMER || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
 }
 
-/* sample_signal() on another stack.  In assembler, with unwind information, because a sample may unwind from here. */
+/* Takes a sample, on a stack with room. */
+__attribute__((visibility("hidden"))) bool handler_sample(const siginfo_t *info, void *context);
+bool handler_sample(const siginfo_t *info, void *context)
+{
+  struct thread_state *t = rt_thread();
+  if (t && lock_events_unrecorded(t))
+    lock_events_interrupted(t);
+  return sample_signal(info, context);
+}
+
+/* The same on another stack.  In assembler, with unwind information, because a sample may unwind from here. */
 __attribute__((visibility("hidden"))) bool handler_sample_on(const siginfo_t *info, void *context, void *stack_top);
 __asm__(".pushsection .text\n"
         ".globl handler_sample_on\n"
@@ -37,7 +47,7 @@ __asm__(".pushsection .text\n"
         "movq %rsp, %rbp\n"
         ".cfi_def_cfa_register %rbp\n"
         "movq %rdx, %rsp\n"
-        "call sample_signal\n"
+        "call handler_sample\n"
         "leave\n"
         ".cfi_def_cfa %rsp, 8\n"
         "ret\n"
@@ -72,10 +82,8 @@ static bool little_room(const ucontext_t *context)
 static bool take_sample(const siginfo_t *info, ucontext_t *context)
 {
   struct thread_state *t = rt_thread();
-  if (t && span_of(t)->hold.site)
-    lock_events_interrupted(t);
   if (!t || !little_room(context))
-    return sample_signal(info, context);
+    return handler_sample(info, context);
   void *top = own_stack_top(t);
   if (top)
     return handler_sample_on(info, context, top);
