@@ -220,7 +220,8 @@ void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, u
 bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read,
                             uint64_t *stands_for)
 {
-  return construct_light(t, construct_events_mutex_kind(kind), row, wait_id, read ? read : t->record->construct_since, stands_for);
+  return construct_light(t, construct_events_mutex_kind(kind), row, wait_id, read ? read : t->record->construct_since,
+                         stands_for);
 }
 
 void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read)

@@ -153,11 +153,11 @@ static bool acquire_light(struct thread_state *t, int kind, uint64_t wait_id, ui
 
 /* The body of an instance that stands for light ones begins when the tool has done its work, which these do not have.
  */
-static void begin_late(struct thread_state *t, uint64_t wait_id)
+static void begin_late(struct thread_state *t, int kind, uint64_t wait_id)
 {
   uint64_t now = rt_ticks() + WORK_CALLBACK_TICKS;
   work_clock_begin(t, work_clock_is_time() ? now : work_clock_value(t));
-  construct_acquired_late(t, wait_id, now);
+  construct_acquired_late(t, construct_events_mutex_kind(kind), wait_id, now);
 }
 
 /* ---- events ---- */
@@ -179,7 +179,7 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
     uint32_t row = worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
     construct_events_acquired(t, kind, row, wait_id, moment);
     if (governor_is_on() && span_of(t)->governor.stands_for)
-      begin_late(t, wait_id);
+      begin_late(t, kind, wait_id);
     else if (code == codeptr)
       keep_site(t, kind, row, code);
   }

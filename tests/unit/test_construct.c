@@ -434,6 +434,23 @@ static void locks_are_held_across_constructs(void **state)
   assert_int_equal(lived(one), 41);
 }
 
+/* The tool's work for a lock in a critical construct belongs to the construct's body. */
+static void a_late_begin_is_that_of_the_last_instance(void **state)
+{
+  (void)state;
+  region(0);
+  construct_acquired(one, CRITICAL, 2, 0x100, 10);
+  construct_acquired_late(one, CRITICAL, 0x100, 13);
+  construct_acquired(one, LOCK, 3, 0x200, 20);
+  construct_acquired_late(one, LOCK, 0x200, 24);
+  construct_released(one, LOCK, 0x200, 30);
+  construct_released(one, CRITICAL, 0x100, 35);
+  construct_region_end(one, 36);
+  assert_times(record_of(one, CRITICAL, 2), 3, 22, 0, 0);
+  assert_times(record_of(one, LOCK, 3), 0, 6, 0, 0);
+  assert_int_equal(lived(one), 36);
+}
+
 static void nothing_is_added_while_measuring_is_paused(void **state)
 {
   (void)state;
@@ -548,6 +565,7 @@ int main(void)
       cmocka_unit_test_setup(a_taskgroup_waits_at_its_end, setup),
       cmocka_unit_test_setup(a_taskgroup_may_be_that_of_a_taskloop, setup),
       cmocka_unit_test_setup(locks_are_held_across_constructs, setup),
+      cmocka_unit_test_setup(a_late_begin_is_that_of_the_last_instance, setup),
       cmocka_unit_test_setup(nothing_is_added_while_measuring_is_paused, setup),
       cmocka_unit_test_setup(a_pause_within_an_interval_is_left_out, setup),
       cmocka_unit_test_setup(many_pauses_within_an_interval_are_left_out, setup),

@@ -388,14 +388,14 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
 
 /* ---- light instances ---- */
 
-void construct_acquired_late(struct thread_state *t, uint64_t wait_id, uint64_t now)
+void construct_acquired_late(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
   enum { PLACES = sizeof construct->held / sizeof *construct->held };
   const struct construct_open *top = construct->top;
-  if (top->kind == FORMAT_DIRECTIVE_CRITICAL || top->kind == FORMAT_CONSTRUCT_ATOMIC)
+  if (kind != FORMAT_DIRECTIVE_LOCK && top->kind == kind)
     pass_enter(t, top->at, now);
-  for (unsigned i = 0; i < PLACES; i++)
+  for (unsigned i = 0; i < PLACES && kind == FORMAT_DIRECTIVE_LOCK; i++)
     if (construct->held[i].since && construct->held[i].wait_id == wait_id)
       construct->held[i].since = now;
 }

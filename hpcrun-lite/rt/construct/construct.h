@@ -116,19 +116,19 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
 void construct_held_already(struct thread_state *t);
 void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now);
 
+/* Both at once, where nothing has happened in between and constructs are neither traced nor counted for: the thread has
+ * held the lock, or was in the construct, from one moment to another one.  known: below the top. */
+void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since, uint64_t now);
+
 /* The same for light instances (span/governor.h).  construct_light() returns whether the instance that the thread
  * begins is light; otherwise it is to be announced to construct_acquired(), and stands for *stands_for light ones.
  * construct_light_ends() returns whether the lock's instance was light. */
 bool construct_light(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id, uint64_t now,
                      uint64_t *stands_for);
 bool construct_light_ends(struct thread_state *t, uint64_t wait_id);
-/* Both at once, where nothing has happened in between and constructs are neither traced nor counted for: the thread has
- * held the lock, or was in the construct, from one moment to another one.  known: below the top. */
-void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since, uint64_t now);
-
 
 /* The body of the instance that has begun last begins only now. */
-void construct_acquired_late(struct thread_state *t, uint64_t wait_id, uint64_t now);
+void construct_acquired_late(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now);
 
 /* ---- explicit tasks ---- */
 
