@@ -149,6 +149,18 @@ def samples_are_no_contents(directory):
 
 
 @tap.case
+def what_precedes_is_not_part(directory):
+    """The work before a critical construct is not time in which the thread enters it."""
+    for compiler in COMPILERS:
+        for options in (GOVERNED, ("-p", "online")):
+            run = measure(directory, compiler, "apart", options=options, work="cpu-time")
+            tree = [row for row in run.view("region-tree") if row["thread"] == "SUM"]
+            entering = sum(float(row["enter_s"]) for row in tree if row["kind"] == "critical")
+            around, = (float(row["excl_s"]) for row in tree if row["kind"] == "parallel")
+            assert 0 <= entering < around / 2, (compiler, options, entering, around)
+
+
+@tap.case
 def each_event_counts_once(directory):
     for compiler in COMPILERS:
         for work, options in (("user", ("-p", "online")), ("user", ("-t",)), ("cpu-time", ("-t",)), ("cpu-time", ("-p", "online"))):
