@@ -45,6 +45,7 @@ struct symbols {
   struct symbols_dwarf_source source; /* the sections of DWARF; they belong to the files */
   struct symbols_summary *summary;    /* of the DWARF, NULL if there is none */
   struct symbols *again;              /* the same files, for their sections; NULL if not needed */
+  bool sound;                         /* the sections were read completely */
   unsigned flags;
 };
 
@@ -292,8 +293,8 @@ static struct symbols_elf *file_with_dwarf(const struct symbols *symbols)
   return has_section(symbols->program, ".debug_info") ? symbols->program : symbols->debug;
 }
 
-/* Reads the sections of the file with the DWARF.  Returns false with a message if one cannot be read. */
-static bool load_sections(struct symbols *symbols, const struct symbols_request *request, struct symbols_elf *file,
+/* Reads the sections of the file with the DWARF, with a message if one cannot be read. */
+static void load_sections(struct symbols *symbols, const struct symbols_request *request, struct symbols_elf *file,
                           struct report *report)
 {
   const char *name = NULL, *fault = NULL;
@@ -302,7 +303,7 @@ static bool load_sections(struct symbols *symbols, const struct symbols_request 
   if (fault)
     complain(report, SYMBOLS_DAMAGED, "section %s of '%s'%s %s", name, request->path,
              file == symbols->debug ? SEPARATE : "", fault);
-  return !fault;
+  symbols->sound = !fault;
 }
 
 /* What is read of the sections for a request. */
@@ -330,7 +331,7 @@ struct kept_key {
   } files[3]; /* zeros: there is none */
 };
 
-enum { KEPT_RULES = 1 }; /* changes where a summary or tail calls of the same files become others */
+enum { KEPT_RULES = 2 }; /* changes where a summary or tail calls of the same files become others */
 
 static uint64_t time_ns(struct timespec time)
 {
@@ -371,11 +372,21 @@ static bool find_kept(const struct symbols *symbols, const struct symbols_reques
   return found;
 }
 
-/* Keeps what was read for the request.  Of split DWARF nothing is kept: it is in files that the key does not have. */
+static bool lacks_memory(const struct symbols *symbols)
+{
+  return symbols_elf_lacks_memory(symbols->program) || symbols_elf_lacks_memory(symbols->debug) ||
+         symbols_elf_lacks_memory(symbols->shared) || symbols_elf_lacks_memory(symbols->embedded);
+}
+
+/* Keeps what was read for the request, unless another report may read more: where memory was short this time, or
+ * something was damaged, for libdwarf does not tell one from the other.  Of split DWARF nothing is kept: it is in files
+ * that the key does not have. */
 static void keep(const struct symbols *symbols, const struct symbols_request *request, enum kept_kind kind,
                  const void *bytes, size_t size)
 {
-  if (!request->store || !request->offset_count || symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_SPLIT)
+  const uint32_t refused = SYMBOLS_SUMMARY_SPLIT | SYMBOLS_SUMMARY_DAMAGED | SYMBOLS_SUMMARY_SHORT;
+  if (!request->store || !request->offset_count || !symbols->sound || lacks_memory(symbols) ||
+      symbols_summary_flags(symbols->summary) & refused)
     return;
   size_t key_size;
   struct kept_key *key = key_of(symbols, request, kind, &key_size);
@@ -399,12 +410,12 @@ static bool take_kept(struct symbols *symbols, const struct symbols_request *req
 static enum symbols_dwarf_end summarize(struct symbols *symbols, const struct symbols_request *request,
                                         struct symbols_elf *file, struct report *report, const char **fault)
 {
-  bool sound = load_sections(symbols, request, file, report);
+  load_sections(symbols, request, file, report);
   if (!symbols->source.sections[SYMBOLS_INFO].size)
     return SYMBOLS_DWARF_OK;
   struct symbols_dwarf_source source = source_of(symbols, request);
   enum symbols_dwarf_end end = symbols_dwarf_read(&source, &symbols->summary, fault);
-  if (end == SYMBOLS_DWARF_OK && sound) {
+  if (end == SYMBOLS_DWARF_OK) {
     size_t size;
     const uint8_t *bytes = symbols_summary_bytes(symbols->summary, &size);
     keep(symbols, request, KEPT_SUMMARY, bytes, size);
@@ -435,7 +446,13 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   if (!symbols->summary)
     return;
   symbols->flags |= flags_of(symbols->summary) | (file == symbols->debug ? SYMBOLS_SEPARATE : 0);
-  if (symbols_summary_flags(symbols->summary) & SYMBOLS_SUMMARY_DAMAGED)
+  uint32_t flags = symbols_summary_flags(symbols->summary);
+  if (flags & SYMBOLS_SUMMARY_DAMAGED && flags & SYMBOLS_SUMMARY_SHORT)
+    complain(report, SYMBOLS_DAMAGED,
+             "there is not enough memory to read all debug data of '%s'%s: lines may be missing; raise the limit of "
+             "memory (ulimit -v) if there is one",
+             request->path, separate);
+  else if (flags & SYMBOLS_SUMMARY_DAMAGED)
     complain(report, SYMBOLS_DAMAGED, "debug data of '%s'%s are damaged in part: lines may be missing; build it again",
              request->path, separate);
   const char *missing;
@@ -512,8 +529,7 @@ int symbols_open(const struct symbols_request *request, struct symbols **out, ch
     open_all(symbols, request, &report);
   else
     complain(&report, SYMBOLS_UNREADABLE, "the module has no file");
-  if (!report.error && (symbols_elf_lacks_memory(symbols->program) || symbols_elf_lacks_memory(symbols->debug) ||
-                        symbols_elf_lacks_memory(symbols->shared) || symbols_elf_lacks_memory(symbols->embedded)))
+  if (!report.error && lacks_memory(symbols))
     complain(&report, SYMBOLS_DAMAGED, "there is not enough memory to read all of '%s': names may be missing",
              request->path);
   return report.error;
@@ -537,6 +553,7 @@ static void load_again(struct symbols *symbols, const struct symbols_request *re
   open_shared(again, file, request, &report);
   load_sections(again, request, file, &report);
   symbols->source = again->source;
+  symbols->sound = again->sound && !lacks_memory(again);
 }
 
 struct symbols_tail_call *symbols_tail_calls(struct symbols *symbols, const struct symbols_request *request,
@@ -546,6 +563,7 @@ struct symbols_tail_call *symbols_tail_calls(struct symbols *symbols, const stru
   struct symbols_tail_call *calls = NULL;
   uint8_t *bytes;
   size_t size;
+  bool sound;
   *count = 0;
   if (!symbols->summary)
     return NULL;
@@ -559,11 +577,12 @@ struct symbols_tail_call *symbols_tail_calls(struct symbols *symbols, const stru
     return NULL;
   struct symbols_dwarf_source source = source_of(symbols, request);
   source.tail_calls = true;
-  if (!symbols_dwarf_tail_calls(&source, &calls, count))
+  if (!symbols_dwarf_tail_calls(&source, &calls, count, &sound))
     return NULL;
   if (*count)
     qsort(calls, *count, sizeof *calls, compare_tail_calls);
-  keep(symbols, request, KEPT_TAIL_CALLS, calls, *count * sizeof *calls);
+  if (sound)
+    keep(symbols, request, KEPT_TAIL_CALLS, calls, *count * sizeof *calls);
   return calls;
 }
 

@@ -1,6 +1,7 @@
 #include "common/symbols/symbols_dwarf.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,11 @@ struct line_table {
 struct known_function {
   struct known entry;
   uint32_t function;
+};
+
+/* What stands behind the tail calls that a child writes. */
+struct tail_end {
+  uint64_t count, sound; /* sound: nothing was damaged or lacked memory */
 };
 
 /* Whether the entries of an abbreviation have code. */
@@ -627,7 +633,16 @@ static uint64_t dwarf_bytes(const struct symbols_dwarf_source *source)
   return size;
 }
 
-/* The work of the child. */
+/* Writes the tail calls, and the record that shows that they are all. */
+static void write_tail_calls(const struct reader *r, int out)
+{
+  const bool sound = !(r->draft.flags & (SYMBOLS_SUMMARY_DAMAGED | SYMBOLS_SUMMARY_SHORT));
+  const struct tail_end end = {.count = r->tail_count, .sound = sound};
+  symbols_child_write(out, r->tail_calls, r->tail_count * sizeof *r->tail_calls);
+  symbols_child_write(out, &end, sizeof end);
+}
+
+/* The work of the child.  libdwarf does not say that memory was short: it reports damage, or leaves something out. */
 static void read_all(void *argument, int out)
 {
   struct reader r = {.source = argument};
@@ -639,16 +654,21 @@ static void read_all(void *argument, int out)
   r.split = (struct symbols_split){.program = source->program, .debug = source->debug};
   r.main.sections = source->sections;
   r.shared.sections = source->shared;
-  if (!symbols_debug_open(&r.main))
+  errno = 0;
+  if (!symbols_debug_open(&r.main)) {
+    if (errno == ENOMEM)
+      xalloc_die();
     return;
+  }
   memset(r.missed, false, source->wanted_count);
   if (source->shared[SYMBOLS_INFO].size && symbols_debug_open(&r.shared)) {
     r.main.shared = &r.shared;
     dwarf_set_tied_dbg(r.main.dwarf, r.shared.dwarf, NULL);
   }
   read_units(&r);
+  r.draft.flags |= errno == ENOMEM ? SYMBOLS_SUMMARY_SHORT : 0;
   if (source->tail_calls)
-    symbols_child_write(out, r.tail_calls, r.tail_count * sizeof *r.tail_calls);
+    write_tail_calls(&r, out);
   else
     symbols_draft_write(&r.draft, out);
 }
@@ -682,10 +702,11 @@ enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *sou
 }
 
 bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct symbols_tail_call **calls,
-                              size_t *count)
+                              size_t *count, bool *sound)
 {
   assert(source->tail_calls && source->wanted_count);
   const struct symbols_child_limits limits = limits_for(source);
+  struct tail_end end = {0};
   const char *fault;
   uint8_t *bytes;
   size_t size;
@@ -693,7 +714,16 @@ bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct 
   *calls = NULL;
   if (symbols_child_run(read_all, (void *)(uintptr_t)source, &limits, &bytes, &size, &fault) != SYMBOLS_CHILD_DONE)
     return false;
-  *count = size / sizeof **calls;
+  if (size >= sizeof end)
+    memcpy(&end, bytes + size - sizeof end, sizeof end);
+  bool whole = size >= sizeof end && !((size - sizeof end) % sizeof **calls) &&
+               (size - sizeof end) / sizeof **calls == end.count;
+  if (!whole || !end.count) {
+    free(bytes);
+    bytes = NULL;
+  }
+  *count = whole ? end.count : 0;
   *calls = (void *)bytes;
-  return true;
+  *sound = end.sound;
+  return whole;
 }

@@ -36,8 +36,9 @@ enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *sou
                                           const char **fault);
 
 /* Reads the tail calls of a source that has `tail_calls` set.  Sets *calls to an array for free(), NULL if there are
- * none, and *count to its length.  Addresses are not checked.  False if nothing is usable. */
+ * none, *count to its length, and *sound to whether nothing was damaged or lacked memory.  Addresses are not checked.
+ * False if nothing is usable. */
 bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct symbols_tail_call **calls,
-                              size_t *count);
+                              size_t *count, bool *sound);
 
 #endif

@@ -38,7 +38,8 @@ enum symbols_summary_flag {
   SYMBOLS_SUMMARY_LINES = 1,     /* some unit has a line table          */
   SYMBOLS_SUMMARY_FUNCTIONS = 2, /* some unit has entries               */
   SYMBOLS_SUMMARY_DAMAGED = 4,   /* parts could not be read             */
-  SYMBOLS_SUMMARY_SPLIT = 8      /* some unit is in further files       */
+  SYMBOLS_SUMMARY_SPLIT = 8,     /* some unit is in further files       */
+  SYMBOLS_SUMMARY_SHORT = 16     /* memory was short: parts may be missing */
 };
 
 /* The rows of one sequence of a line table: code from start to end. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Executables and libraries that are replaced or deleted after they were measured: another file's names are never used,
 and the measured file's are found with --symbols and --keep-symbols."""
+import contextlib
 import glob
 import os
 import re
@@ -531,6 +532,22 @@ def damage_of_what_is_kept_does_no_harm(directory):
         assert topdown(data) == first, wrong
     os.utime(app)
     assert topdown(data) == first
+
+
+@case
+def what_was_read_with_little_memory_is_not_kept(directory):
+    """Where memory is short, debug data seem damaged, or parts of them are left out: a later report has it all."""
+    _, data, store, first = measured(directory)
+    short = 0
+    for megabytes in range(22, 42):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(store)
+        done = run(REPORT, "--view", "topdown", "--lines", "-f", "csv", data, limits={"AS": megabytes << 20})
+        short += bool(done.returncode or done.stderr)
+        assert "damaged" not in done.stderr, done
+        assert topdown(data) == first, (megabytes, done)
+    if not short:
+        raise Skip("20 MiB of address space are enough here")
 
 
 @case
