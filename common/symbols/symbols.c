@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "common/order.h"
+#include "common/version.h"
 #include "common/xalloc.h"
 #include "common/symbols/debug_store.h"
+#include "common/symbols/libdwarf_versions.h"
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_debuginfod.h"
 #include "common/symbols/symbols_dwarf.h"
@@ -322,16 +324,18 @@ static struct symbols_dwarf_source source_of(const struct symbols *symbols, cons
 
 enum kept_kind { KEPT_SUMMARY, KEPT_TAIL_CALLS };
 
-/* The key of what was read, which follows from the files as they are now, from the addresses, and from the rules by
- * which this program reads.  The addresses stand behind it. */
+/* The key of what was read, which follows from the files as they are now, from the addresses, and from what reads them.
+ * The addresses stand behind it. */
 struct kept_key {
+  char reader[128]; /* libdwarf and this program, each with its version */
   uint64_t rules, kind, addresses;
   struct {
     uint64_t inode, size, modified_ns, changed_ns;
   } files[3]; /* zeros: there is none */
 };
 
-enum { KEPT_RULES = 2 }; /* changes where a summary or tail calls of the same files become others */
+/* Changes where builds that have the same version read the same files in another way. */
+enum { KEPT_RULES = 2 };
 
 static uint64_t time_ns(struct timespec time)
 {
@@ -348,6 +352,7 @@ static struct kept_key *key_of(const struct symbols *symbols, const struct symbo
   *size = sizeof(struct kept_key) + (bytes + 7) / 8 * 8;
   struct kept_key *key = xcalloc(1, *size);
   *key = (struct kept_key){.rules = KEPT_RULES, .kind = kind, .addresses = request->offset_count};
+  snprintf(key->reader, sizeof key->reader, "libdwarf %s, hpcprof-lite " VERSION_TEXT, dwarf_package_version());
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     const struct stat *status = files[i] ? symbols_elf_status(files[i]) : &none;
     key->files[i].inode = status->st_ino;

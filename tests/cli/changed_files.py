@@ -476,8 +476,13 @@ def a_second_report_uses_what_the_first_has_read(directory):
         assert topdown(data) == first and state(store) == before, "read again"
         for options in (("-j", "4"), ("--symbols", directory)):
             assert topdown(data, *options) == first, options
-        write_payloads(store, [payload.replace(b"inner", b"INNER") for payload in payloads(store)])
+        changed = [payload.replace(b"inner", b"INNER") for payload in payloads(store)]
+        write_payloads(store, changed)
         assert "INNER" in topdown(data)[0], "what is kept is not used"
+        for version in (b", build ", b", BUILD "), (b"libdwarf ", b"LIBDWARF "):
+            write_payloads(store, [payload.replace(*version) for payload in changed])
+            assert topdown(data) == first, "what another version has read is used"
+        write_payloads(store, changed)
         os.utime(app)
         assert topdown(data) == first, "what was read of another file is used"
 
