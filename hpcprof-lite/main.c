@@ -242,6 +242,7 @@ static int carry_out(int argc, char **argv)
   setlocale(LC_CTYPE, "");
   xalloc_on_failure(end_without_memory);
   signal(SIGPIPE, SIG_IGN); /* a broken pipe shows as EPIPE */
+  signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes shows as EFBIG */
   signal(SIGCHLD, SIG_DFL); /* if a parent has it ignored, waitpid() tells nothing of children */
   bool speaks = ranks_is_first();
   if (!options_parse(argc, argv, &job.options, message, sizeof message) &&

@@ -75,7 +75,7 @@ static void end_unfinished(int signal)
 
 static void remove_if_ended(const char *name)
 {
-  static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+  static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
   const struct sigaction action = {.sa_handler = end_unfinished, .sa_flags = SA_RESETHAND};
   struct sigaction present;
   unfinished = name;

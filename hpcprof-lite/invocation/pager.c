@@ -52,6 +52,7 @@ static int spawn(const char *command, int input, pid_t *pid)
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGPIPE);
+  sigaddset(&signals, SIGXFSZ);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGQUIT);
   posix_spawn_file_actions_init(&actions);

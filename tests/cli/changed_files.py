@@ -556,6 +556,23 @@ def what_was_read_with_little_memory_is_not_kept(directory):
 
 
 @case
+def a_limit_of_file_sizes_only_keeps_nothing(directory):
+    """A write beyond the limit fails, and does not end the report by SIGXFSZ."""
+    _, data, store, first = measured(directory)
+    page = os.path.join(directory, "page.html")
+    done = run(REPORT, "-f", "html", "-o", page, data, limits={"FSIZE": 4096})
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and f"cannot write {page}" in done.stderr, done
+    assert not glob.glob(page + "*"), os.listdir(directory)
+    size = os.path.getsize(store)
+    for limit, fits in (0, False), (1, False), (size - 1, False), (size, True):
+        os.unlink(store)
+        done = run(REPORT, "--view", "topdown", "--lines", "-f", "csv", data, limits={"FSIZE": limit})
+        assert (done.stdout, done.stderr) == first and done.returncode == 0, done
+        assert glob.glob(store + "*") == [store] * fits, os.listdir(data)
+        assert topdown(data) == first
+
+
+@case
 def what_is_kept_takes_no_other_files_place(directory):
     _, data, store, first = measured(directory)
     ours, victim = os.path.join(directory, "ours"), os.path.join(directory, "victim")
