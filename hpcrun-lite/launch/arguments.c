@@ -147,6 +147,25 @@ static enum launch_status fail_unknown(const struct parser *parser, const struct
   return fail(parser, "unknown option %.100s: see hpcrun-lite --help", word);
 }
 
+/* Whether the limit of --overhead-limit has an effect. */
+static enum launch_status check_limit(const struct parser *parser)
+{
+  const struct plan *plan = parser->plan;
+  const char *limit = plan->options.text[SETTING_OVERHEAD_LIMIT], *follower = "-c";
+  if (limit && !strcmp(plan->parallelism, "off"))
+    return fail(parser,
+                "option --overhead-limit has no effect with -p off, which computes neither work nor span: remove one "
+                "of them");
+  if (!limit || !strcmp(limit, plan->overhead_limit))
+    return LAUNCH_OK;
+  if (!strcmp(plan->parallelism, "log"))
+    follower = "-p log";
+  else if (plan->trace)
+    follower = "-t";
+  return fail(parser, "option --overhead-limit has no effect with %s, which follows all executions: remove one of them",
+              follower);
+}
+
 /* Whether the options go together, and with the settings in force. */
 static enum launch_status check_together(const struct parser *parser)
 {
@@ -157,10 +176,9 @@ static enum launch_status check_together(const struct parser *parser)
   if ((given[SETTING_TRACE_LIMIT] || given[SETTING_TRACE_KEEP]) && !plan->trace)
     return fail(parser, "option %s needs -t: without it there is no trace",
                 given[SETTING_TRACE_KEEP] ? "--trace-keep" : "--trace-limit");
-  const char *limit = given[SETTING_OVERHEAD_LIMIT];
-  if (limit && (strcmp(limit, plan->overhead_limit) != 0 || !strcmp(plan->parallelism, "off")))
-    return fail(parser, "option --overhead-limit has no effect with -p off, and with -p log, -t and -c, which leave "
-                        "nothing out: remove one of them");
+  enum launch_status status = check_limit(parser);
+  if (status != LAUNCH_OK)
+    return status;
   const char *needs = NULL;
   if (plan->report)
     needs = "--report needs a run";

@@ -121,8 +121,8 @@ BAD = (
     ("[measure]\nevents = wall@f0\n", ":2: events: "),
     ("[measure]\nevents = wall,\n  wall\n", ":3: events: "),
     ("[measure]\nparallelism = on\n", ":2: parallelism: unknown mode 'on'; write one of off, online, log"),
-    ("[measure]\noverhead-limit = 101\n", ":2: overhead-limit: '101' is not a number of percent from 0 to 100"),
-    ("[measure]\noverhead-limit = 5%\n", ":2: overhead-limit: '5%' is not a number"),
+    ("[measure]\noverhead-limit = 101\n", ":2: overhead-limit: '101' is not a whole percentage from 0 to 100"),
+    ("[measure]\noverhead-limit = 5%\n", ":2: overhead-limit: '5%' is not a whole percentage from 0 to 100"),
     ("[buffers]\noverhead-limit = 5\n", ":2: overhead-limit: does not belong to [buffers]; move it to [measure]"),
     ("[measure]\nwork = seconds\n", ":2: work: unknown unit 'seconds'"),
     ("[measure]\ntrace = all\n", ":2: trace: unknown kind of trace 'all'"),
@@ -350,9 +350,10 @@ def all_is_followed_where_that_is_asked_for(directory):
     assert limit("--overhead-limit", "7", text=both)[0] == limit("-p", "online", "--overhead-limit", "7")[0] == "7"
     write(directory, printed(directory))  # what is printed means the same
     assert in_force(printed(directory, "--config", "test.ini"))[0]["[measure]", "overhead-limit"] == "5"
-    for options in (["-p", "off"], ["-p", "log"], ["-t"], ["-c", "page-faults"]):
+    for options, what in ((["-p", "off"], "-p off, which computes"), (["-p", "log"], "-p log, which follows all"),
+                          (["-t"], "-t, which follows all"), (["-c", "page-faults"], "-c, which follows all")):
         done = launch(directory, *options, "--overhead-limit", "3", "true")
-        assert done.returncode == 125 and "option --overhead-limit has no effect" in done.stderr, done
+        assert done.returncode == 125 and f"option --overhead-limit has no effect with {what}" in done.stderr, done
 
 
 # ---- how it is written ----

@@ -71,7 +71,7 @@ static bool check_overhead_limit(const struct check *check)
   const char *text = check->text;
   size_t digits = strspn(text, "0123456789");
   bool percent = digits && !text[digits] && digits <= 3 && atoi(text) <= 100;
-  return percent || refuse(check, "'%.100s' is not a number of percent from 0 to 100", text);
+  return percent || refuse(check, "'%.100s' is not a whole percentage from 0 to 100", text);
 }
 
 static bool check_filter(enum setting setting, const struct check *check)

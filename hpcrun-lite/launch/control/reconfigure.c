@@ -104,7 +104,8 @@ static bool check_modes(const struct work *work)
   } fixed[] = {
       {SETTING_PARALLELISM, "work and span need the task graph from the start on: give -p at the start"},
       {SETTING_WORK, "the unit of work is one for the whole run"},
-      {SETTING_OVERHEAD_LIMIT, "its figures rest on the limit from the start on: give --overhead-limit at the start"},
+      {SETTING_OVERHEAD_LIMIT,
+       "the limit cannot change while a program is measured: give --overhead-limit when you start it"},
       {SETTING_TRACE, "a timeline needs the threads' states from their starts on: give -t at the start"},
       {SETTING_TASK_CONTEXT, "contexts of tasks are of one kind for the whole run"},
       {SETTING_ARGUMENTS, "the command line is stored at the start"},
