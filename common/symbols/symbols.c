@@ -91,8 +91,11 @@ static void open_program(struct symbols *symbols, const struct symbols_request *
   }
   if (symbols_identity_check(symbols->program, request->path, request, reason, sizeof reason))
     return;
-  complain(report, SYMBOLS_MISMATCH, "'%s' is not the file that was measured (%s): its names are not used" REMEDY,
-           request->path, reason);
+  if (symbols_elf_lacks_memory(symbols->program))
+    complain(report, SYMBOLS_UNREADABLE, "'%s': not enough memory to read what identifies it", request->path);
+  else
+    complain(report, SYMBOLS_MISMATCH, "'%s' is not the file that was measured (%s): its names are not used" REMEDY,
+             request->path, reason);
   symbols_elf_close(symbols->program);
   symbols->program = NULL;
 }

@@ -232,7 +232,7 @@ static int get_symbols(const struct resolver *resolver, const struct module_job 
   request.offset_count = wanted_offsets(resolver, job, path, &wanted);
   request.offsets = wanted;
   int opened = symbols_open(&request, &found->symbols, message, sizeof message);
-  if (module->flags & MODULE_VDSO) /* of another kernel: its symbols cannot be had */
+  if (module->flags & MODULE_VDSO && opened == SYMBOLS_MISMATCH) /* of another kernel: its symbols cannot be had */
     *message = '\0';
   found->message = *message ? xstrdup(message) : NULL;
   request.path = module->path;
