@@ -243,13 +243,16 @@ static void note_estimates(const struct profile *profile, struct names *names, s
   }
   for (uint32_t i = 1; i < result->count; i++) {
     struct workspan_row *row = &result->rows[i];
-    char note[NOTE_MAX], text[CONSTRUCT_ESTIMATE_MAX];
+    char note[NOTE_MAX], text[CONSTRUCT_ERROR_MAX];
     if (!row->light)
       continue;
-    construct_estimate_text(&sums[i], text);
+    construct_error_text(&sums[i], text);
     snprintf(note, sizeof note, "%s", row->note);
-    words_append(note, NOTE_MAX, "work, span and lock bound are estimates: %s; the critical path may have more of it",
-                 text);
+    words_append(note, NOTE_MAX,
+                 "work, span and lock bound are estimates: %" PRIu64 " of %" PRIu64
+                 " executions were followed; their errors are about that of the time in the body: %s; its share of the "
+                 "critical path is a lower bound",
+                 model_difference(sums[i].count, sums[i].light), sums[i].count, text);
     row->note = names_own(names, xstrdup(note));
   }
   free(sums);

@@ -48,15 +48,18 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
     add_counts(sum->counts, figures->counts);
 }
 
-void construct_estimate_text(const struct construct_figures *figures, char text[CONSTRUCT_ESTIMATE_MAX])
+void construct_error_text(const struct construct_figures *figures, char text[CONSTRUCT_ERROR_MAX])
 {
-  uint64_t followed = model_difference(figures->count, figures->light);
-  char error[64] = "error not known";
-  if (figures->error_squares < UINT64_MAX && figures->own_body)
-    snprintf(error, sizeof error, "+- %.2g %% (two standard errors)",
-             200 * sqrt((double)figures->error_squares) / (double)figures->own_body);
-  snprintf(text, CONSTRUCT_ESTIMATE_MAX, "%" PRIu64 " of %" PRIu64 " executions were followed, %s", followed,
-           figures->count, error);
+  bool known = figures->error_squares < UINT64_MAX && figures->own_body;
+  double percent = known ? 200 * sqrt((double)figures->error_squares) / (double)figures->own_body : 0;
+  if (!known)
+    snprintf(text, CONSTRUCT_ERROR_MAX, "error not known");
+  else if (percent > 100)
+    snprintf(text, CONSTRUCT_ERROR_MAX, "error over 100 %%");
+  else if (percent >= 10)
+    snprintf(text, CONSTRUCT_ERROR_MAX, "+- %.0f %% (two standard errors)", percent);
+  else
+    snprintf(text, CONSTRUCT_ERROR_MAX, "+- %.2g %% (two standard errors)", percent);
 }
 
 const struct construct_counts *construct_counts_of(const struct construct_figures *figures)

@@ -112,9 +112,9 @@ struct construct_lost {
  * some if the figures have. */
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures);
 
-/* Writes how many executions were followed, and twice the standard error of own_body in percent of it. */
-enum { CONSTRUCT_ESTIMATE_MAX = 128 };
-void construct_estimate_text(const struct construct_figures *figures, char text[CONSTRUCT_ESTIMATE_MAX]);
+/* Writes twice the standard error of own_body, in percent of it. */
+enum { CONSTRUCT_ERROR_MAX = 64 };
+void construct_error_text(const struct construct_figures *figures, char text[CONSTRUCT_ERROR_MAX]);
 
 /* Returns what was counted; zeros where nothing was. */
 const struct construct_counts *construct_counts_of(const struct construct_figures *figures);

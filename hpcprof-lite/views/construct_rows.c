@@ -169,12 +169,14 @@ static void set_order(struct build *build)
 /* Appends what figures rest on whose executions were not all followed. */
 static void note_estimate(const struct construct_figures *figures, char note[NOTE_MAX])
 {
-  char text[CONSTRUCT_ESTIMATE_MAX];
-  construct_estimate_text(figures, text);
+  char text[CONSTRUCT_ERROR_MAX];
+  construct_error_text(figures, text);
   if (figures->light)
-    words_append(note, NOTE_MAX, "the time in its body is an estimate: %s", text);
+    words_append(note, NOTE_MAX,
+                 "the time in its body is an estimate: %" PRIu64 " of %" PRIu64 " executions were followed, %s",
+                 model_difference(figures->count, figures->light), figures->count, text);
   else if (figures->light_inside)
-    words_append(note, NOTE_MAX, "its own time is an estimate: constructs in it were followed in part");
+    words_append(note, NOTE_MAX, "its own time is an estimate: only some executions of constructs in it were followed");
 }
 
 static const char *note_of(struct names *names, uint32_t unseen, const struct construct_entry *entry)

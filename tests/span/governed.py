@@ -98,7 +98,7 @@ def uneven_executions_have_an_error(directory):
         assert int(rows["critical"]["instances"]) == count
         # one in about a thousand executions is followed, and one in a thousand is long
         assert int(rows["critical"]["work"]) <= exact, rows["critical"]
-        assert re.search(r"executions were followed, (\+- .* % \(two|error not known)", rows["critical"]["note"]), rows["critical"]
+        assert re.search(r"the time in the body: (\+- .* % \(two|error (not known|over 100 %))", rows["critical"]["note"]), rows
 
 
 @tap.case

@@ -372,13 +372,39 @@ static int remove_file(void **state)
   return unlink(path);
 }
 
+/* The error has two digits at most, and no more than it is worth. */
+static void test_errors_are_stated_in_whole_percents(void **state)
+{
+  (void)state;
+  static const struct {
+    uint64_t squares, own_body;
+    const char *text;
+  } cases[] = {{1, 10000, "+- 0.02 % (two standard errors)"},
+               {441, 1000, "+- 4.2 % (two standard errors)"},
+               {4900, 1000, "+- 14 % (two standard errors)"},
+               {250000, 1000, "+- 100 % (two standard errors)"},
+               {722500, 1000, "error over 100 %"},
+               {UINT64_MAX, 1000, "error not known"},
+               {1, 0, "error not known"}};
+  for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct construct_figures figures = {.error_squares = cases[i].squares, .own_body = cases[i].own_body};
+    char text[CONSTRUCT_ERROR_MAX];
+    construct_error_text(&figures, text);
+    assert_string_equal(text, cases[i].text);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static bool sound = false, hostile = true;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(test_random_trees, &sound),  cmocka_unit_test_prestate(test_random_trees, &hostile),
-      cmocka_unit_test(test_names_keep_their_place),         cmocka_unit_test(test_text_is_broken_at_columns),
-      cmocka_unit_test(test_words_are_quoted_for_the_shell), cmocka_unit_test(test_counts_are_exact_below_a_million),
+      cmocka_unit_test_prestate(test_random_trees, &sound),
+      cmocka_unit_test_prestate(test_random_trees, &hostile),
+      cmocka_unit_test(test_names_keep_their_place),
+      cmocka_unit_test(test_text_is_broken_at_columns),
+      cmocka_unit_test(test_words_are_quoted_for_the_shell),
+      cmocka_unit_test(test_counts_are_exact_below_a_million),
+      cmocka_unit_test(test_errors_are_stated_in_whole_percents),
   };
   return UNIT_RUN(argc, argv, "construct_rows", tests, make_file, remove_file);
 }
