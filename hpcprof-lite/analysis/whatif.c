@@ -15,7 +15,7 @@ enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
 static const char best_case_estimated[] =
-    "best case: another path may become critical; what critical constructs have of it is an estimate; work unchanged";
+    "best case: another path may become critical; shares of critical constructs are estimates; work unchanged";
 static const char exact[] = "replayed from the graph log: exact; work unchanged";
 static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
 static const char unplaced[] =

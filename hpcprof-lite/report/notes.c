@@ -98,7 +98,7 @@ void notes_estimates(const struct report *report)
   terminal_init(&terminal, report->stream);
   if (sum.light)
     terminal_wrapf(&terminal, report->stream, "", "",
-                   "What rests on critical constructs and locks is an estimate: %" PRIu64 " of %" PRIu64
+                   "Figures of critical constructs and locks are estimates: %" PRIu64 " of %" PRIu64
                    " executions were followed; the views parallelism and regions state errors.",
                    model_difference(sum.count, sum.light), sum.count);
 }

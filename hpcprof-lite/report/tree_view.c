@@ -480,5 +480,6 @@ void tree_view_path_text(const struct report *report)
   print_narrow(report, text.omitted);
   if (report->limits.left_out)
     fprintf(report->stream, "Rows off the critical path or below %g %% of it are omitted.\n", report->limits.percent);
+  notes_estimates(report);
   text_table_release(&text);
 }

@@ -99,8 +99,8 @@ void whatif_view_text(const struct report *report)
   text.decimals = terminal_decimals(report->profile->workspan.span);
   print_now(&text);
   notes_chunks(report);
-  notes_estimates(report);
   if (report->spans.whatif.count)
     print_rows(&text);
+  notes_estimates(report);
   text_table_release(&text);
 }

@@ -179,6 +179,10 @@ def it_is_stated(directory):
         assert re.search(said, run.done.stderr), (said, run.done.stderr)
         summary = " ".join(report(run.output).stdout.split())
         assert f"estimates: {2 * COUNT - light} of {2 * COUNT} executions were followed" in summary, summary
+        for view in ("critical-path", "overheads", "whatif", "speedup"):
+            text = " ".join(report(run.output, "--view", view).stdout.split())
+            assert "Figures of critical constructs and locks are estimates" in text, (view, text)
+            assert "most: Figures" not in text, text
 
 
 tap.main()

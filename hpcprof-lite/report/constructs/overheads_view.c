@@ -80,4 +80,5 @@ void overheads_view_text(const struct report *report)
                "Gain: these four, divided by the region's threads: the most by which the run\n"
                "could be shorter; of the program, the sum.\n");
   legend_omitted(report);
+  notes_estimates(report);
 }
