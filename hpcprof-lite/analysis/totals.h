@@ -25,7 +25,7 @@ struct totals {
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
-  uint64_t events, events_ns;                 /* of OpenMP; estimate of what following them has cost the threads */
+  uint64_t events, events_ns;                 /* of OpenMP; estimate of what they have cost the threads */
   bool unsampled;                             /* no samples were taken: level = summary */
   bool paused;                                /* measuring of a process was paused all the time */
   bool by_wall;                               /* samples were taken by elapsed time, not by CPU time */

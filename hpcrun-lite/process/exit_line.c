@@ -41,8 +41,8 @@ static void estimates_text(char text[ESTIMATES_MAX])
   text[0] = '\0';
   if (light)
     snprintf(text, ESTIMATES_MAX,
-             "; spans and times of critical constructs and locks are estimates from %llu of %llu executions (-p online "
-             "follows all)",
+             "; spans and times of critical constructs and locks are estimates from %llu of %llu executions "
+             "(--overhead-limit 100 follows all)",
              (unsigned long long)(all - light), (unsigned long long)all);
 }
 

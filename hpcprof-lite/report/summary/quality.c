@@ -233,12 +233,11 @@ static void print_estimates(struct quality *quality)
 {
   struct construct_figures sum = profile_light(quality->report->profile);
   if (sum.light)
-    print_hint(
-        quality,
-        "Spans and times of critical constructs and locks are estimates: %" PRIu64 " of %" PRIu64
-        " executions were followed, as more would have cost too much (--overhead-limit; the views parallelism and "
-        "regions state errors; -p online follows all)",
-        model_difference(sum.count, sum.light), sum.count);
+    print_hint(quality,
+               "Spans and times of critical constructs and locks are estimates: %" PRIu64 " of %" PRIu64
+               " executions were followed, as more would have cost too much (the views parallelism and regions state "
+               "errors; --overhead-limit 100 follows all)",
+               model_difference(sum.count, sum.light), sum.count);
 }
 
 /* Prints what following OpenMP's events has cost, where that is more than the launcher's preset limit. */
@@ -252,9 +251,9 @@ static void print_cost(struct quality *quality)
     return;
   terminal_percent(run->events_ns, busy_ns, percent);
   print_hint(quality,
-             "Following %" PRIu64 " OpenMP events has cost about %s %% of the time in which the threads did not wait "
-             "(-p off costs less)",
-             run->events, percent);
+             "%" PRIu64 " OpenMP events have cost about %s %% of the time in which threads did not wait "
+             "(default limit %d %%; -p off costs less)",
+             run->events, percent, PERCENT);
 }
 
 void quality_print(const struct report *report, const struct terminal *terminal)

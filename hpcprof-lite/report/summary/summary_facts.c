@@ -93,9 +93,9 @@ static void add_run(struct facts *facts)
     fact_uint(facts, "run", "regions", run->regions, "parallel regions begun");
   fact_uint(facts, "run", "samples", run->samples, NULL);
   if (run->events)
-    fact_uint(facts, "run", "OpenMP events followed", run->events, NULL);
+    fact_uint(facts, "run", "OpenMP events", run->events, NULL);
   if (run->events_ns)
-    fact_ns(facts, "run", "cost of following them", run->events_ns, "estimate, of all threads");
+    fact_ns(facts, "run", "cost of OpenMP events", run->events_ns, "estimate, of all threads");
   add_limits(facts);
   fact_ns(facts, "categories", "work", run->work_ns, "sampled");
   fact_ns(facts, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
