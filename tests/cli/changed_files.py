@@ -564,10 +564,15 @@ def a_limit_of_file_sizes_only_keeps_nothing(directory):
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and f"cannot write {page}" in done.stderr, done
     assert not glob.glob(page + "*"), os.listdir(directory)
     size = os.path.getsize(store)
+
+    def named(text):
+        """What is shown of the rows but for those of the vdso, whose copy in memory the limit forbids."""
+        return sorted((row["name"], row["line"], row["work_excl_s"]) for row in table(text) if "vdso" not in row["module"])
+
     for limit, fits in (0, False), (1, False), (size - 1, False), (size, True):
         os.unlink(store)
         done = run(REPORT, "--view", "topdown", "--lines", "-f", "csv", data, limits={"FSIZE": limit})
-        assert (done.stdout, done.stderr) == first and done.returncode == 0, done
+        assert (named(done.stdout), done.stderr) == (named(first[0]), "") and done.returncode == 0, done
         assert glob.glob(store + "*") == [store] * fits, os.listdir(data)
         assert topdown(data) == first
 
