@@ -32,7 +32,7 @@ struct entry {
 struct debug_store {
   pthread_mutex_t lock;
   int directory;
-  bool writable; /* the name of the file is free, or an earlier one has it */
+  bool writable; /* the name of the file is free, or an earlier one or an empty file has it */
   bool added;
   struct entry *entries;
   size_t count, room;
@@ -76,7 +76,7 @@ static void read_entries(struct debug_store *store, const uint8_t *file, size_t 
   struct format_view view;
   size_t offset = 0, total = 0;
   char message[256];
-  store->writable = size >= sizeof magic && !memcmp(file, &magic, sizeof magic);
+  store->writable = !size || (size >= sizeof magic && !memcmp(file, &magic, sizeof magic));
   while (offset < size && total <= KEPT_BYTES_MAX)
     if (format_next(file, size, &offset, &view, message, sizeof message) == FORMAT_OK) {
       total += (size_t)view.head.count * view.head.record_size;
@@ -190,14 +190,14 @@ static bool write_entries(const struct debug_store *store, int fd)
   return fine;
 }
 
-/* Writes the file under another name, and renames it: it is complete, or not there. */
+/* Writes the file under another name, and renames it: it is complete, or not there, also after a loss of power. */
 static void write_file(const struct debug_store *store)
 {
   char name[] = FORMAT_DEBUG_DATA_NAME "-XXXXXX";
   int fd = safe_file_make(store->directory, name, 0);
   if (fd < 0)
     return;
-  bool fine = write_entries(store, fd);
+  bool fine = write_entries(store, fd) && !fdatasync(fd);
   fine = !close(fd) && fine;
   if (!fine || renameat(store->directory, name, store->directory, FORMAT_DEBUG_DATA_NAME))
     unlinkat(store->directory, name, 0);

@@ -128,7 +128,7 @@ def foreign_files():
     for content in (TEXT, b"my precious notes", b"\nsecond", b"code-missing x\nmy notes"):
         yield "code-0123456789abcdef.filter.a1B2c3", content
     yield "code-0123456789abcdef.filter.a1B2", b"code-missing x\n"
-    for content in (b"", TEXT, OURS[:7]):
+    for content in (TEXT, OURS[:7]):
         yield "debug-data", content
     yield "debug-data-a1B2c3", TEXT
     for name in ("debug-data.old", "debug-data-a1B2", "debug-data-a1B2c3d", "debug-database", "my-debug-data"):

@@ -130,16 +130,14 @@ static bool is_code(const char *name, bool unfinished)
   return !unfinished || (name[whole] == '.' && is_random((struct part){name + whole + 1, RANDOM}));
 }
 
-/* unfinished: with -XXXXXX behind it. */
-static bool is_debug_data(const char *name, bool *unfinished)
+/* Also with -XXXXXX behind it. */
+static bool is_debug_data(const char *name)
 {
   static const char whole[] = FORMAT_DEBUG_DATA_NAME;
   size_t length = strlen(whole);
-  *unfinished = false;
   if (strncmp(name, whole, length) != 0 || !name[length])
     return !strcmp(name, whole);
-  *unfinished = name[length] == '-' && is_random((struct part){name + length + 1, strlen(name + length + 1)});
-  return *unfinished;
+  return name[length] == '-' && is_random((struct part){name + length + 1, strlen(name + length + 1)});
 }
 
 /* ---- contents ---- */
@@ -310,8 +308,10 @@ static bool is_of_process(const char *name, bool *unfinished)
 static bool has_contents(int fd, const char *name)
 {
   bool unfinished;
-  if (is_of_process(name, &unfinished) || is_debug_data(name, &unfinished))
+  if (is_of_process(name, &unfinished))
     return has_magic(fd, FORMAT_MAGIC) || (unfinished && has_size(fd, 0));
+  if (is_debug_data(name))
+    return has_magic(fd, FORMAT_MAGIC) || has_size(fd, 0);
   if (known_file_has_name(name, FORMAT_PERF_MAP_SUFFIX) ||
       known_file_has_name(name, FORMAT_PART_SUFFIX FORMAT_PERF_MAP_SUFFIX))
     return true; /* any text that the program has written, a part of it, or reserved space */

@@ -10,7 +10,8 @@
  *   control-HOST-PID                      8192 bytes, begins with CONTROL_MAGIC
  *   control-HOST-PID-XXXXXX.filter        a filter: each line can be used
  *   code-HASH.filter, .XXXXXX behind it while it is written      lines of code only
- *   debug-data, -XXXXXX behind it while it is written            begins with FORMAT_MAGIC
+ *   debug-data, -XXXXXX behind it while it is written            begins with FORMAT_MAGIC, or is empty: older versions
+ *                                         may have left that after a loss of power
  *   launch                                the marker: one line NAME=VALUE, NAME as listed below
  *   snapshot                              the mark of a snapshot: a title with the host, then process ids
  *
