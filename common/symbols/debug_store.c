@@ -25,7 +25,8 @@ enum { HEAD = sizeof(uint64_t) };
 struct entry {
   uint8_t *payload;
   size_t key_size, size; /* size: of the payload */
-  bool used;             /* by this report */
+  bool used, added;      /* by this report */
+  bool chosen;           /* to be written  */
 };
 
 /* The entries are guarded by the lock. */
@@ -33,7 +34,6 @@ struct debug_store {
   pthread_mutex_t lock;
   int directory;
   bool writable; /* the name of the file is free, or an earlier one or an empty file has it */
-  bool added;
   struct entry *entries;
   size_t count, room;
 };
@@ -135,7 +135,7 @@ bool debug_store_find(struct debug_store *store, const void *key, size_t key_siz
 void debug_store_add(struct debug_store *store, const void *key, size_t key_size, const void *bytes, size_t size)
 {
   assert(key_size % 8 == 0);
-  struct entry entry = {.key_size = key_size, .size = HEAD + key_size + size, .used = true};
+  struct entry entry = {.key_size = key_size, .size = HEAD + key_size + size, .used = true, .added = true};
   uint64_t stored = key_size;
   if (entry.size > KEPT_BYTES_MAX)
     return;
@@ -146,7 +146,6 @@ void debug_store_add(struct debug_store *store, const void *key, size_t key_size
     memcpy(entry.payload + HEAD + key_size, bytes, size);
   pthread_mutex_lock(&store->lock);
   *XAPPEND(store->entries, store->count, store->room) = entry;
-  store->added = true;
   pthread_mutex_unlock(&store->lock);
 }
 
@@ -172,20 +171,30 @@ static bool write_entry(int fd, const struct entry *entry, ZSTD_CCtx *zstd)
   return written;
 }
 
-/* Writes the entries of this report, and earlier ones as long as there is room. */
-static bool write_entries(const struct debug_store *store, int fd)
+/* Chooses the entries of this report, and earlier ones as long as there is room.  Returns whether one is new. */
+static bool choose_entries(struct debug_store *store)
 {
-  ZSTD_CCtx *zstd = ZSTD_createCCtx();
   size_t total = 0;
-  bool fine = zstd;
+  bool any_new = false;
   for (int used = 1; used >= 0; used--)
-    for (size_t i = 0; i < store->count && fine; i++) {
-      const struct entry *entry = &store->entries[i];
+    for (size_t i = 0; i < store->count; i++) {
+      struct entry *entry = &store->entries[i];
       if (entry->used != used || entry->size > KEPT_BYTES_MAX - total)
         continue;
       total += entry->size;
-      fine = write_entry(fd, entry, zstd);
+      entry->chosen = true;
+      any_new |= entry->added;
     }
+  return any_new;
+}
+
+static bool write_entries(const struct debug_store *store, int fd)
+{
+  ZSTD_CCtx *zstd = ZSTD_createCCtx();
+  bool fine = zstd;
+  for (size_t i = 0; i < store->count && fine; i++)
+    if (store->entries[i].chosen)
+      fine = write_entry(fd, &store->entries[i], zstd);
   ZSTD_freeCCtx(zstd);
   return fine;
 }
@@ -205,7 +214,7 @@ static void write_file(const struct debug_store *store)
 
 void debug_store_close(struct debug_store *store)
 {
-  if (store->added && may_write(store))
+  if (choose_entries(store) && may_write(store))
     write_file(store);
   if (store->directory >= 0)
     close(store->directory);

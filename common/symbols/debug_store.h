@@ -25,7 +25,8 @@ bool debug_store_find(struct debug_store *store, const void *key, size_t key_siz
 /* Adds an entry, of which there is none yet; the store copies both.  The size of a key is a multiple of 8. */
 void debug_store_add(struct debug_store *store, const void *key, size_t key_size, const void *bytes, size_t size);
 
-/* Writes the file if entries were added, the directory is this user's and hpcrun-lite made it. */
+/* Writes the file if there is room for an entry that was added, the directory is this user's and hpcrun-lite made it.
+ */
 void debug_store_close(struct debug_store *store);
 
 #endif
