@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RANDOM = 6, TRIES = 100 };
+enum { TRIES = 100 };
 
 int safe_file_open_directory(const char *path)
 {
@@ -48,12 +48,12 @@ static uint64_t random_number(void)
 int safe_file_make(int directory, char *name, size_t suffix_length)
 {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  char *at = name + strlen(name) - suffix_length - RANDOM;
+  char *at = name + strlen(name) - suffix_length - SAFE_FILE_RANDOM;
   int fd = -1;
   errno = EEXIST;
   for (int i = 0; i < TRIES && fd < 0 && errno == EEXIST; i++) {
     uint64_t number = random_number();
-    for (int k = 0; k < RANDOM; k++, number /= sizeof letters - 1)
+    for (int k = 0; k < SAFE_FILE_RANDOM; k++, number /= sizeof letters - 1)
       at[k] = letters[number % (sizeof letters - 1)];
     fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+enum { SAFE_FILE_RANDOM = 6 }; /* letters of a name that safe_file_make() chooses */
+
 /* Opens a directory; a link in its place is not followed. */
 int safe_file_open_directory(const char *path);
 
@@ -17,7 +19,7 @@ int safe_file_open_directory(const char *path);
  * errno is EPERM otherwise. */
 int safe_file_open(int directory, const char *name, int access, uid_t owner);
 
-/* Makes a file of mode 0600, and opens it for reading and writing.  The six X that stand before the suffix, the last
+/* Makes a file of mode 0600, and opens it for reading and writing.  The X that stand before the suffix, the last
  * suffix_length characters of the name, become letters that no other file has. */
 int safe_file_make(int directory, char *name, size_t suffix_length);
 

@@ -6,6 +6,7 @@
 #include "common/xalloc.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -199,6 +200,42 @@ static bool write_entries(const struct debug_store *store, int fd)
   return fine;
 }
 
+/* Removes the file of a report that was ended while it wrote: one that is older than the new one by more than a report
+ * takes to write. */
+static void remove_left(int directory, const char *name, const struct stat *new)
+{
+  enum { WRITING_S = 3600 };
+  static const char whole[] = FORMAT_DEBUG_DATA_NAME "-";
+  static const uint64_t magic = FORMAT_MAGIC;
+  uint64_t found = 0;
+  struct stat status;
+  if (strncmp(name, whole, sizeof whole - 1) != 0 || strlen(name) != sizeof whole - 1 + SAFE_FILE_RANDOM)
+    return;
+  int fd = safe_file_open(directory, name, O_RDONLY, geteuid());
+  if (fd < 0)
+    return;
+  bool ours = !fstat(fd, &status) && (!status.st_size || (pread(fd, &found, sizeof found, 0) > 0 && found == magic));
+  if (ours && status.st_mtim.tv_sec < new->st_mtim.tv_sec - WRITING_S)
+    safe_file_remove(directory, name, fd);
+  close(fd);
+}
+
+/* fd: the new file. */
+static void remove_all_left(int directory, int fd)
+{
+  struct stat status;
+  int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *list = again < 0 ? NULL : fdopendir(again);
+  if (!list && again >= 0)
+    close(again);
+  if (!list)
+    return;
+  if (!fstat(fd, &status))
+    for (struct dirent *entry; (entry = readdir(list));)
+      remove_left(directory, entry->d_name, &status);
+  closedir(list);
+}
+
 /* Writes the file under another name, and renames it: it is complete, or not there, also after a loss of power. */
 static void write_file(const struct debug_store *store)
 {
@@ -206,6 +243,7 @@ static void write_file(const struct debug_store *store)
   int fd = safe_file_make(store->directory, name, 0);
   if (fd < 0)
     return;
+  remove_all_left(store->directory, fd);
   bool fine = write_entries(store, fd) && !fdatasync(fd);
   fine = !close(fd) && fine;
   if (!fine || renameat(store->directory, name, store->directory, FORMAT_DEBUG_DATA_NAME))

@@ -629,6 +629,26 @@ def reports_at_the_same_time_keep_one_file(directory):
 
 
 @case
+def what_a_report_that_was_ended_has_left_is_removed(directory):
+    _, data, store, first = measured(directory)
+    with open(store, "rb") as file:
+        magic = file.read(8)
+    old = {"-a1B2c3": magic, "-d4E5f6": b""}
+    others = {"-g7H8i9": b"of the user\n", "-old": magic, "-a1B2c3d": magic, ".a1B2c3": magic}
+    for names, age in (old, 0), (old, 7200), (others, 7200):
+        for name, content in names.items():
+            with open(store + name, "wb") as file:
+                file.write(content)
+            os.utime(store + name, (os.stat(data).st_mtime - age,) * 2)
+        os.symlink(store, store + "-j0K1l2")
+        os.unlink(store)
+        assert topdown(data) == first and os.path.exists(store)
+        left = {path.removeprefix(store) for path in glob.glob(store + "[-.]*")}
+        assert left == {"-j0K1l2"} | ({*names} if names is others or not age else set()), (age, left)
+        os.unlink(store + "-j0K1l2")
+
+
+@case
 def an_empty_file_is_replaced(directory):
     _, data, store, first = measured(directory)
     open(store, "wb").close()
