@@ -507,6 +507,15 @@ static void collect_symbols(struct symbols *symbols, const struct symbols_reques
     symbols_elf_stubs(symbols->program, &symbols->pool, all);
 }
 
+/* Closes the files; what was read of them stays. */
+static void detach(struct symbols *symbols)
+{
+  symbols_elf_detach(symbols->program);
+  symbols_elf_detach(symbols->debug);
+  symbols_elf_detach(symbols->shared);
+  symbols_elf_detach(symbols->embedded);
+}
+
 /* Reads all files, and closes them at the end, because a report may need hundreds of modules. */
 static void open_all(struct symbols *symbols, const struct symbols_request *request, struct report *report)
 {
@@ -520,10 +529,7 @@ static void open_all(struct symbols *symbols, const struct symbols_request *requ
   open_dwarf(symbols, request, report);
   collect_symbols(symbols, request, &all, report);
   symbols->table = symbols_table_new(&all);
-  symbols_elf_detach(symbols->program);
-  symbols_elf_detach(symbols->debug);
-  symbols_elf_detach(symbols->shared);
-  symbols_elf_detach(symbols->embedded);
+  detach(symbols);
 }
 
 int symbols_open(const struct symbols_request *request, struct symbols **out, char *message, size_t size)
@@ -556,10 +562,11 @@ static void load_again(struct symbols *symbols, const struct symbols_request *re
   open_program(again, request, &report);
   open_debug(again, request, &report);
   struct symbols_elf *file = file_with_dwarf(again);
-  if (!file)
-    return;
-  open_shared(again, file, request, &report);
-  load_sections(again, request, file, &report);
+  if (file) {
+    open_shared(again, file, request, &report);
+    load_sections(again, request, file, &report);
+  }
+  detach(again);
   symbols->source = again->source;
   symbols->sound = again->sound && !lacks_memory(again);
 }
