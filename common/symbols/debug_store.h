@@ -1,9 +1,9 @@
 /* What was read of debug data, kept in the measurement directory, so that a further report need not read them again.
  *
- * An entry is the bytes that the child process has written (symbols_child), by a key that has all that they follow
- * from.  doc/format.md describes the file.  It is hostile, as every file: what it has is checked by its reader as what
- * comes from the child, and where it is damaged, entries are missing.  It is read and written only where neither can do
- * harm; no failure is reported, because all that is lost is time.
+ * An entry is the bytes that the child process has written (symbols_child), under a key that contains everything on
+ * which they depend.  doc/format.md describes the file.  Like every file, it is untrusted: its contents are checked
+ * like those that come from the child, and where it is damaged, entries are missing.  It is read and written only where
+ * neither can do harm; no failure is reported, because only time is lost.
  *
  * Context: BATCH, any thread.
  */

@@ -3,10 +3,10 @@
  * Context: RT, in callbacks of the thread itself, which is not inside.  kind: OMPT's.  The order of arguments is that
  * in which OMPT passes them, so that the callbacks move few.
  *
- * What a callback does while the thread holds a lock of the program, other threads wait for.  So an acquisition is only
- * noted (span_thread.hold), with its moment and the work that came before, and recorded with the release, after the
- * lock is free.  If anything else happens in between, it is recorded first: all other callbacks do so, a sample, the
- * program's calls to the tool, the end of the thread, and CTL where it reads the graph. */
+ * Other threads wait while a callback runs under a lock of the program.  So an acquisition is only noted
+ * (span_thread.hold), with its moment and the work that came before, and recorded with the release, after the lock is
+ * free.  If anything else happens in between, it is recorded before that: by any other callback, by a sample, by the
+ * program's calls to the tool, at the end of the thread, and by CTL where it reads the graph. */
 #ifndef HPCRUN_LITE_RT_LOCK_EVENTS_H
 #define HPCRUN_LITE_RT_LOCK_EVENTS_H
 

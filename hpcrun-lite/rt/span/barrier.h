@@ -2,9 +2,9 @@
  *
  * Context: RT, in callbacks; the rules of span/span.h hold.  A thread leaves the clock of its implicit task, and its
  * work, in a slot of its own, from where the others take them; so threads that arrive at the same time do not write to
- * the same memory.  What a barrier costs, in lines that move between the caches of the threads: each thread writes the
- * lines of its own slot, and reads those of the others; where another one's clock is not the later one, only the first
- * of the two.  At the end of a region only its creator reads them.
+ * the same memory.  Each thread writes the two lines of its own slot, and reads those of the others, so that these
+ * lines move between the caches: if another thread's clock is not later, only the first line is read.  At the end of a
+ * region only its creator reads them.
  *
  * A thread has two slots, by the parity of the interval, since threads may be one barrier apart.  If it arrives in
  * another region before all threads of this one have taken what it left there, that goes to the interval's join
@@ -17,8 +17,8 @@
 /* What a thread has left at its last barrier of that parity.  The first part is there without the graph, too: when it
  * turned idle there (sampling/waiting.h), and in which team, by the index of the region.  Its owner writes it, relaxed.
  * The rest is of that region (0: nothing) and written under the lock, by the owner, and by the creator that ends the
- * region and empties it.  `region` and both lengths are also read without the lock: who finds the region, and a later
- * clock, takes the lock and looks again.  `region` is stored last. */
+ * region and empties it.  `region` and both lengths are also read without the lock: a thread that finds the region,
+ * and a later clock, takes the lock and looks again.  `region` is stored last. */
 enum { BARRIER_PARITIES = 2 };
 struct arrival {
   uint32_t idle_team, lock;

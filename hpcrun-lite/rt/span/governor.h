@@ -3,15 +3,16 @@
  * Context: RT, in callbacks of the thread itself, between graph_enter() and graph_leave(); governor_start() at the
  * thread's start.  The state is the thread's own.  Nothing can fail.
  *
- * Cost.  One event in about 256, at random, is timed while it uses the graph, and ends an interval.  The number of
- * events of an interval, times the mean cost of those that were timed, is what the tool has spent in it.  Time outside
- * graph_enter() and graph_leave() is not part of that.  A timed event in which the thread was switched out counts as
- * no more than four mean ones.
+ * Cost.  About one event in 256, chosen at random, is timed from graph_enter() to graph_leave(), and ends an interval.
+ * The cost of an interval is the number of its events, times the mean cost of timed events.  It does not contain what
+ * the tool does outside graph_enter() and graph_leave().  A timed event counts as at most four mean ones, because the
+ * thread may have been switched out in it.
  *
- * Limit.  Where that is more than span_process.overhead_limit percent of the interval, without the thread's waits, the
- * thread's period doubles; where it is less than half of the limit, the period is halved.  Of the instances of a short
- * construct, one in `period` is followed as a whole, at random; the others are light: they are counted, and their waits
- * are measured.  One that is followed stands for the light ones before it. */
+ * Limit.  Where the cost is more than span_process.overhead_limit percent of the interval, without the thread's waits,
+ * the thread's period doubles, up to a maximum; where it is less than half of the limit, the period is halved.  Of the
+ * instances of a lock, critical or atomic construct, one in `period` is followed as a whole, chosen at random.  The
+ * others are light: they are counted, and their waits are measured.  A followed one stands for the light ones before
+ * it. */
 #ifndef HPCRUN_LITE_RT_SPAN_GOVERNOR_H
 #define HPCRUN_LITE_RT_SPAN_GOVERNOR_H
 

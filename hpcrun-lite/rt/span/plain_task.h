@@ -1,4 +1,4 @@
-/* Batches of tasks, and plain tasks: those between whose begin and end the thread's callbacks see nothing.
+/* Batches of tasks, and plain tasks: those in which no other callback runs between begin and end.
  *
  * Context: RT, in callbacks; the rules of span/span.h hold.  Here is what span/explicit_task.c shares with the callback
  * of schedule events, for which the functions are inline: most of its calls are for plain tasks.
@@ -52,7 +52,7 @@ static inline struct task_batch *task_batch(uint32_t index)
   return pool_at(&task_batches, index);
 }
 
-/* Releases references to a batch.  If it was freed, returns its parent, which has lost a reference.  Who holds all
+/* Releases references to a batch.  If it was freed, returns its parent, which has lost a reference.  A holder of all
  * references needs no locked instruction. */
 uint32_t task_batch_release(struct thread_state *t, uint32_t index, uint32_t refs);
 
