@@ -12,7 +12,7 @@ import tap
 from measured import Measurement, build, source_file
 
 COMPILERS = ("clang", "gcc")
-KINDS = {"task": "task", "task with half a taskwait": "task", "critical": "critical", "region of 2 threads": "parallel",
+KINDS = {"task": "task", "task of a recursive program": "task", "critical": "critical", "region of 2 threads": "parallel",
          "region with 3 loops": "parallel"}
 
 

@@ -58,7 +58,7 @@ class Program:
 
 PROGRAMS = (
     Program("tasks of 0.5 us", "tasks", "task", (2000000, 2000000), ((1.04, 1.04), (1.12, 1.12))),
-    Program("fib(n)", "fib", "task with half a taskwait", (30, 28), ((1.08, 1.08), (1.35, 1.35))),
+    Program("fib(n)", "fib", "task of a recursive program", (30, 28), ((1.08, 1.08), (1.35, 1.35))),
     Program("contended criticals", "contended", "critical", (2000000, 2000000), ((1.15, 1.15), (1.3, 1.3))),
     Program("criticals without waiting", "criticals", "critical", (4000000, 4000000), ((1.65, 1.04), (1.9, 1.3))),
     Program("regions of 9 us", "regions", "region of 2 threads", (100000, 100000), ((1.03, 1.03), (1.06, 1.06))),
@@ -68,7 +68,7 @@ PROGRAMS = (
 
 
 # Constructs of construct_costs.c that one thread executes.
-SINGLE = {"critical": "critical", "lock": "lock", "task1": "task, team of one", "fib1": "task with half a taskwait",
+SINGLE = {"critical": "critical", "lock": "lock", "task1": "task, team of one", "fib1": "task of a recursive program",
           "region": "region of one thread", "dynamic1": "chunk of a dynamic loop", "doacross1": "iteration of a doacross loop"}
 SINGLE_COUNT, SINGLE_ROUNDS = 20000, 15  # in a run; the rounds' least is taken, and short ones are seldom disturbed
 
