@@ -98,15 +98,6 @@ static inline bool record_hold(struct thread_state *t, bool lock, uint64_t wait_
   return true;
 }
 
-/* The event is done, or goes on with what is rare. */
-static inline void leave_if(struct thread_state *t, bool done)
-{
-  if (done)
-    graph_leave(t);
-  else
-    graph_leave_event(t);
-}
-
 void lock_events_record(struct thread_state *t)
 {
   if (!graph_enter(t))
@@ -189,16 +180,17 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                 const void *codeptr)
 {
-  bool noted = false;
   if (!governor_thins(t)) {
     rt_inside_inc(t);
     governor_enter(t);
-    noted = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
-            hold_begin(t, kind, wait_id, moment, codeptr);
-    leave_if(t, noted);
+    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
+        hold_begin(t, kind, wait_id, moment, codeptr)) {
+      graph_leave(t);
+      return;
+    }
+    graph_leave_event(t);
   }
-  if (!noted)
-    acquired(t, kind, wait_id, moment, codeptr);
+  acquired(t, kind, wait_id, moment, codeptr);
 }
 
 void lock_events_acquired_again(struct thread_state *t)
@@ -237,16 +229,17 @@ static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_
 
 void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
 {
-  bool recorded = false;
   if (span_of(t)->hold.site) {
     rt_inside_inc(t);
     governor_enter(t);
-    recorded = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
-               record_hold(t, is_lock(kind), wait_id, moment);
-    leave_if(t, recorded);
+    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
+        record_hold(t, is_lock(kind), wait_id, moment)) {
+      graph_leave(t);
+      return;
+    }
+    graph_leave_event(t);
   }
-  if (!recorded)
-    released(t, kind, wait_id, moment);
+  released(t, kind, wait_id, moment);
 }
 
 void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id)
