@@ -12,11 +12,12 @@ import tap
 PLACE = os.path.join(tap.BUILD, "assertions")
 LIBRARY, ARCHIVE = "hpcrun-lite/libhpcrun-lite.so", "hpcrun-lite/librt.a"
 LAUNCHER = "hpcrun-lite/launch/hpcrun-lite"
-UNITS = ("blame", "cct", "concurrency", "construct", "span", "tracelog", "waiting", "work_clock")
+UNITS = ("blame", "cct", "concurrency", "construct", "lock_events", "span", "tracelog", "waiting", "work_clock")
 # Script: words of its cases.
 SCRIPTS = {
     "span/basic_forms": ("clang with 3", "gcc with 2", "user regions", "paused", "detached"),
     "span/closed_forms": ("forms by gcc", "forms by clang 19"),
+    "span/governed": (),
     "accuracy/construct_times": ("random",),
     "cli/launcher": (),
 }
