@@ -458,6 +458,51 @@ def the_reader_of_tests_uses_the_records_of_the_header(_):
     assert found[form.THREAD][0].wall_ns <= found[form.PROCESS][0].wall_ns
 
 
+def counted(directory, *runs):
+    """What count_cases.py prints of runs, each a status and the outcomes of tests: result and lines.  None: no log."""
+    arguments = []
+    for number, (status, tests) in enumerate(runs):
+        arguments += [os.path.join(directory, f"run{number}.json"), str(status)]
+        if tests is not None:
+            with open(arguments[-2], "w", encoding="utf-8") as log:
+                for name, (result, lines) in tests.items():
+                    log.write(json.dumps({"name": name, "result": result, "stdout": "\n".join(lines)}) + "\n")
+        elif os.path.exists(arguments[-2]):
+            os.unlink(arguments[-2])
+    done = tap.run(sys.executable, os.path.join(tap.SUPPORT, "count_cases.py"), *arguments)
+    lines = done.stdout.splitlines()
+    assert (done.returncode == 0) == lines[-1].endswith(", 0 failed"), done
+    return lines[-1], done.stdout
+
+
+@tap.case
+def the_last_line_of_the_tests_counts_all_failures(directory):
+    busy, failed = "ok 1 - a # SKIP other programs took 0.5 cores and more: 1", ("FAIL", ["not ok 1 - a", "ok 2 - b"])
+    fine = "OK", ["ok 1 - a", "ok 2 - b"]
+    once = 1, {"t": failed, "u": fine}
+    for expected, *runs in (
+            ("4 passed, 0 failed", (0, {"t": fine, "u": fine})),
+            ("3 passed, 1 failed", once),
+            ("4 passed, 0 failed", once, (0, {"t": fine})),
+            ("3 passed, 1 failed", once, (1, {"t": failed})),
+            ("3 passed, 1 failed", once, (0, {"t": ("OK", [busy, "ok 2 - b"])})),      # skipped in the second run
+            ("3 passed, 1 failed", once, (0, {"t": ("OK", ["ok 2 - b"])})),            # missing in the second run
+            ("4 passed, 0 failed", (1, {"t": ("FAIL", ["not ok 1 - a", busy.replace("- a", "- b")]), "u": fine}),
+             (0, {"t": fine})),
+            ("4 passed, 0 failed", (1, {"t": ("FAIL", ["not ok 1 - g", "ok 2 - b"]), "u": fine}),
+             (0, {"t": ("OK", ["ok 1 - g: x", "ok 2 - b"])})),                         # a group that failed as a whole
+            ("4 passed, 1 failed", (2, {"t": failed, "u": fine}), (0, {"t": fine})),   # the log lacks a test
+            ("4 passed, 1 failed", (1, {"t": fine, "u": fine})),
+            ("4 passed, 1 failed", once, (1, {"t": fine})),
+            ("3 passed, 1 failed", once, (0, None)),
+            ("0 passed, 1 failed", (1, None)),
+            ("2 passed, 1 failed", (1, {"t": ("TIMEOUT", ["ok 1 - a", "ok 2 - b"])})),
+            ("1 passed, 0 failed", (0, {"t": ("OK", [busy, "ok 2 - b"])}))):
+        last, text = counted(directory, *runs)
+        assert last == expected, (runs, text)
+        assert ("1 skipped: machine busy" in text) == (busy in str(runs[-1])), (runs, text)
+
+
 def by_clang(entry):
     """What clang objects to in a file that another compiler compiles by that entry of compile_commands.json."""
     words = [word for word in shlex.split(entry["command"])[1:] if word not in ("-MD", "-MQ", "-MF", "-o", "-c")]

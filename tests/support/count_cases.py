@@ -3,11 +3,13 @@
 Usage: count_cases.py TESTLOG.JSON MESON-STATUS [REPEATED.JSON REPEATED-STATUS]
        count_cases.py --failed TESTLOG.JSON     (the names of the tests that failed; none where more than 10 did)
 
-A test that fails without naming a failed case (it crashed, or ran out of time) counts as one failed case.  Exits
-non-zero where anything failed, nothing ran, or meson itself failed.
+A test that fails without naming a failed case (it crashed, or ran out of time) counts as one failed case; so does a run
+whose status is not the number of tests that failed by its log: then meson itself failed, or the log is not complete.
+Exits non-zero where anything failed or nothing ran.
 
-REPEATED.JSON is the log of a second run, of the tests that failed in the first: they count as they ended there.  What
-failed only in the first run is shown, too.
+REPEATED.JSON is the log of a second run, of the tests that failed in the first: they count as they ended there.  A case
+that failed in the first run and is skipped or missing in the second has failed.  What failed only in the first run is
+shown, too.  Cases that were skipped because other programs took the machine are listed before the last line.
 """
 import json
 import re
@@ -15,15 +17,23 @@ import sys
 
 
 AT_MOST = 10  # failed tests that are repeated
+BAD = ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS")  # results of a test that meson counts in its status
+BUSY = "other programs took"  # as support/tap.py says why it skips a case
+
+
+def lines(record):
+    """(fine, name, directive) of the cases of one test of the log; of a TODO, too."""
+    for word, name, directive in re.findall(r"^(ok|not ok)\b *\d* *-? *(.*?) *(?:# *((?:skip|todo).*))?$",
+                                            record.get("stdout", ""), re.I | re.M):
+        yield word == "ok", name, directive
 
 
 def cases(record):
     """(passed, failed) of one test of the log."""
-    lines = record.get("stdout", "").splitlines()
-    passed = sum(1 for line in lines if re.match(r"ok\b", line) and not re.search(r"#\s*skip", line, re.I))
-    failed = sum(1 for line in lines if re.match(r"not ok\b", line) and not re.search(r"#\s*todo", line, re.I))
+    passed = sum(1 for fine, _, directive in lines(record) if fine and not directive.lower().startswith("skip"))
+    failed = sum(1 for fine, _, directive in lines(record) if not fine and not directive.lower().startswith("todo"))
     if record["result"] in ("OK", "EXPECTEDFAIL"):
-        return max(passed, 0 if lines else 1), failed
+        return max(passed, 0 if record.get("stdout") else 1), failed
     if record["result"] == "SKIP":
         return passed, failed
     return passed, max(failed, 1)
@@ -36,8 +46,24 @@ def show(record):
 
 
 def read(path):
-    with open(path, encoding="utf-8") as log:
-        return [json.loads(line) for line in log if line.strip()]
+    """The records of a log, as far as they can be read: status_fits() notes what is missing."""
+    records = []
+    try:
+        with open(path, encoding="utf-8") as log:
+            for line in filter(str.strip, log):
+                records.append(json.loads(line))
+    except (OSError, ValueError) as reason:
+        print(f"--- {path}: {reason}", file=sys.stderr)
+    return records
+
+
+def status_fits(records, status):
+    """Whether meson's exit status is the number of tests that failed by the log; says so if not."""
+    failed = sum(record["result"] in BAD for record in records)
+    if status == str(failed % 256):
+        return True
+    print(f"--- meson: exit status {status}, but {failed} of {len(records)} tests failed by its log")
+    return False
 
 
 def print_failed(path):
@@ -46,32 +72,64 @@ def print_failed(path):
     print(*sorted(names) if len(names) <= AT_MOST else ())
 
 
-def repeated(records, path):
-    """The records with those of the second run in place of the first one's; shows what failed in the first run only."""
-    second = {record["name"]: record for record in read(path)}
+def has_passed(name, record):
+    """Whether a case that failed has passed in a repeated test.  One that fails as a whole has no line of its own where
+    each of its parts passes."""
+    found = [(fine, directive) for fine, other, directive in lines(record) if other == name]
+    group = name.partition(": exit status ")[0]
+    if not found:
+        found = [(fine, directive) for fine, other, directive in lines(record) if other.startswith(group + ": ")]
+    return bool(found) and all(fine and not directive for fine, directive in found)
+
+
+def settled(record, again):
+    """How a test that failed has ended when it was repeated.  Adds a failed case for each that has not passed then."""
+    failed = [name for fine, name, directive in lines(record) if not fine and not directive]
+    failed_again = {name for fine, name, _ in lines(again) if not fine}
+    left = [name for name in failed if name not in failed_again and not has_passed(name, again)]
+    added = [f"not ok - {name}\n# failed in the first run, and has not passed in the second" for name in left]
+    return {**again, "stdout": "\n".join([again.get("stdout", "").rstrip("\n"), *added])} if left else again
+
+
+def repeated(records, second):
+    """The records with those of the second run in place of those that failed; shows what failed in the first run only."""
+    second = {record["name"]: record for record in second}
+    results = []
     for record in records:
-        again = second.get(record["name"])
-        if cases(record)[1] and again and not cases(again)[1]:
+        again = second.get(record["name"]) if cases(record)[1] else None
+        again = again and settled(record, again)
+        if again and not cases(again)[1]:
             print("=== failed beside other tests, passed alone:")
             show(record)
-    return [second.get(record["name"], record) if cases(record)[1] else record for record in records]
+        results.append(again or record)
+    return results
+
+
+def print_skipped(records):
+    """Lists the cases that say nothing because the machine was busy."""
+    names = [f"{record['name']}: {name}" for record in records for _, name, directive in lines(record)
+             if BUSY in directive]
+    if names:
+        print("\n".join(names + [f"{len(names)} skipped: machine busy"]))
 
 
 def main():
     if sys.argv[1] == "--failed":
         print_failed(sys.argv[2])
         return 0
-    records, status = read(sys.argv[1]), sys.argv[2]
+    records = read(sys.argv[1])
+    fits = [status_fits(records, sys.argv[2])]
     if len(sys.argv) > 3:
-        records, status = repeated(records, sys.argv[3]), sys.argv[4]
+        second = read(sys.argv[3])
+        fits.append(status_fits(second, sys.argv[4]))
+        records = repeated(records, second)
     results = [cases(record) for record in records]
     for record, result in zip(records, results):
         if result[1] > 0:
             show(record)
     passed = sum(result[0] for result in results)
-    failed = sum(result[1] for result in results)
-    if status != "0" and failed == 0:
-        failed = 1
+    failed = sum(result[1] for result in results) + fits.count(False)
+    print_skipped(records)
     print(f"{passed} passed, {failed} failed")
     return 0 if failed == 0 and passed > 0 else 1
 
