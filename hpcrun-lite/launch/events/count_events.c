@@ -59,6 +59,7 @@ static struct {
  * relocate.  Returns NULL, or why it cannot be used. */
 static const char *load_libpfm(void)
 {
+  static char fault[512];
   void *library = dlopen(LIBPFM, RTLD_NOW | RTLD_LOCAL);
   const struct {
     const char *name;
@@ -70,8 +71,10 @@ static const char *load_libpfm(void)
   bool complete = library;
   for (size_t i = 0; complete && i < sizeof wanted / sizeof *wanted; i++)
     complete = (*wanted[i].function = dlsym(library, wanted[i].name));
-  if (!complete)
-    return LIBPFM " cannot be loaded; install libpfm4";
+  if (!complete) {
+    snprintf(fault, sizeof fault, LIBPFM " cannot be loaded (%.400s); install libpfm4", dlerror());
+    return fault;
+  }
   int error = libpfm.initialize();
   return error == PFM_SUCCESS ? NULL : libpfm.error_text(error);
 }
