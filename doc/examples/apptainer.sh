@@ -5,7 +5,7 @@
 #
 # Apptainer's default has neither a seccomp filter nor other limits: perf_event is what the machine allows.  The image
 # needs the libraries that hpcrun-lite uses: on Debian libunwind8, libdwarf1, libelf1, libzstd1,
-# libdeflate0, libinih1 and libpfm4.
+# liblzma5, zlib1g, libinih1 and libpfm4.
 set -eu
 [ $# -ge 2 ] || { echo "usage: $0 IMAGE.sif COMMAND [ARG]..." >&2; exit 2; }
 image=$1

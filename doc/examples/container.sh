@@ -5,7 +5,7 @@
 #
 # The current directory is the working directory in the container, by the same path, so that the report finds the
 # program outside, too; it takes the measurements.  The image needs no hpcrun-lite, but the libraries that it uses: on
-# Debian libunwind8, libdwarf1, libelf1, libzstd1, libdeflate0, libinih1 and libpfm4.
+# Debian libunwind8, libdwarf1, libelf1, libzstd1, liblzma5, zlib1g, libinih1 and libpfm4.
 # --cap-add PERFMON lets the kernel take the samples (perf_event); where the engine's seccomp profile denies that
 # nevertheless, timers take them.
 set -eu

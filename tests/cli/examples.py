@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The example scripts for containers and clusters (doc/examples), with stand-ins for docker, apptainer and srun."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -53,6 +54,18 @@ def check_container(directory, engine, script, **settings):
     for arguments in ((), ("image",)):
         refused = run(directory, script, *arguments, **settings)
         assert refused.returncode == 2 and refused.stderr.startswith("usage: "), refused
+
+
+@tap.case
+def images_are_built_with_all_libraries(_):
+    """Those that doc/install.md lists for Debian."""
+    with open(os.path.join(tap.SOURCE, "doc", "install.md"), encoding="utf-8") as page:
+        rows = re.findall(r"^\| libraries(?:, static)? \| `([^`]+)`", page.read(), re.M)
+    assert len(rows) == 2, rows
+    for name in "Dockerfile", "hpcrun-lite.def":
+        with open(os.path.join(EXAMPLES, name), encoding="utf-8") as text:
+            missing = set(" ".join(rows).split()) - set(text.read().split())
+        assert not missing, (name, missing)
 
 
 @tap.case
