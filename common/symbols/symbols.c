@@ -17,7 +17,6 @@
 #include "common/version.h"
 #include "common/xalloc.h"
 #include "common/symbols/debug_store.h"
-#include "common/symbols/libdwarf_versions.h"
 #include "common/symbols/symbols_cursor.h"
 #include "common/symbols/symbols_debuginfod.h"
 #include "common/symbols/symbols_dwarf.h"
@@ -355,7 +354,7 @@ static struct kept_key *key_of(const struct symbols *symbols, const struct symbo
   *size = sizeof(struct kept_key) + (bytes + 7) / 8 * 8;
   struct kept_key *key = xcalloc(1, *size);
   *key = (struct kept_key){.rules = KEPT_RULES, .kind = kind, .addresses = request->offset_count};
-  snprintf(key->reader, sizeof key->reader, "libdwarf %s, hpcprof-lite " VERSION_TEXT, dwarf_package_version());
+  snprintf(key->reader, sizeof key->reader, "libdwarf %s, hpcprof-lite " VERSION_TEXT, symbols_dwarf_version());
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     const struct stat *status = files[i] ? symbols_elf_status(files[i]) : &none;
     key->files[i].inode = status->st_ino;

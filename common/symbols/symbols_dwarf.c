@@ -727,3 +727,8 @@ bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct 
   *sound = end.sound;
   return whole;
 }
+
+const char *symbols_dwarf_version(void)
+{
+  return dwarf_package_version();
+}

@@ -41,4 +41,7 @@ enum symbols_dwarf_end symbols_dwarf_read(const struct symbols_dwarf_source *sou
 bool symbols_dwarf_tail_calls(const struct symbols_dwarf_source *source, struct symbols_tail_call **calls,
                               size_t *count, bool *sound);
 
+/* The version of libdwarf. */
+const char *symbols_dwarf_version(void);
+
 #endif
