@@ -5,45 +5,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "hpcrun-lite/launch/configuration/filter_values.h"
 #include "hpcrun-lite/launch/configuration/program_settings.h"
 #include "hpcrun-lite/launch/safety/installation_link.h"
 #include "hpcrun-lite/launch/events/perf_check.h"
+#include "hpcrun-lite/launch/program/installation.h"
 #include "hpcrun-lite/launch/safety/safe_directory.h"
 
-#ifndef LIBRARY_FROM_LAUNCHER
-#error "LIBRARY_FROM_LAUNCHER: path of the library's directory relative to the launcher's"
-#endif
 #ifndef PRIVATE_LIBOMP_VERSION
 #define PRIVATE_LIBOMP_VERSION ""
 #endif
 
 /* ---- the installation ---- */
 
-/* Finds the library and the private libomp relative to the launcher, so that an installation can be moved.  /proc is
- * not used: a container may lack it. */
+/* Finds the launcher, the library, the reporter and the private libomp. */
 static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
 {
-  char self[PATH_MAX], path[2 * PATH_MAX];
-  if (!realpath((const char *)getauxval(AT_EXECFN), self))
-    self[0] = '\0';
-  snprintf(plan->launcher, sizeof plan->launcher, "%s", self);
-  char *slash = strrchr(self, '/');
-  if (slash)
-    *slash = '\0';
-  snprintf(path, sizeof path, "%s/%s/libhpcrun-lite.so", self, LIBRARY_FROM_LAUNCHER);
+  char path[INSTALLATION_PATH];
+  installation_launcher(plan->launcher);
+  installation_library("libhpcrun-lite.so", path);
   if (!realpath(path, plan->library)) {
     snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);
     return LAUNCH_FAILED;
   }
-  snprintf(path, sizeof path, "%s/hpcprof-lite", self);
+  installation_program("hpcprof-lite", path);
   if ((plan->report || plan->live) && !realpath(path, plan->reporter)) {
     snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report and --live need", path);
     return LAUNCH_FAILED;
   }
-  snprintf(path, sizeof path, "%s/%s/omp/libomp.so.5", self, LIBRARY_FROM_LAUNCHER);
+  installation_library("omp/libomp.so.5", path);
   if (!realpath(path, plan->private_libomp))
     plan->private_libomp[0] = '\0';
   return LAUNCH_OK;
