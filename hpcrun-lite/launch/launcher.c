@@ -405,9 +405,9 @@ static int find_code(const char *executable, const char *path)
   if (!filter || program_find(executable, &program, message, sizeof message) != LAUNCH_OK)
     return LAUNCH_FAILED;
   program_list_modules(&program, "");
-  bool written = code_filter_write(&program, filter, path);
+  bool written = code_filter_write(&program, filter, path, message, sizeof message);
   program_release(&program);
-  return written ? 0 : LAUNCH_FAILED;
+  return written ? 0 : fail(LAUNCH_FAILED, message);
 }
 
 static int diagnose_command(struct plan *plan)

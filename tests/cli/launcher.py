@@ -84,6 +84,8 @@ def libraries_of_rare_options_are_loaded_when_needed(directory):
     assert done.returncode == 0 and "'nothing_of_that_name' is not in" in done.stderr, done
     os.unlink(glob.glob(os.path.join(directory, "copy", "lib*", "**", "hpcrun-lite-symbols.so"), recursive=True)[0])
     fails(run(launcher, *options, cwd=directory), 125, "incomplete installation", "hpcrun-lite-symbols.so")
+    fails(run(launcher, "--find-code", sys.executable, os.path.join(directory, "code"),  # as a process starts it
+              HPCRUN_LITE_FILTER="functions nothing_of_that_name\n"), 125, "incomplete installation", "hpcrun-lite-symbols.so")
 
 
 @case

@@ -328,14 +328,17 @@ void code_filter_release(struct code_filter *found)
   *found = (struct code_filter){0};
 }
 
-bool code_filter_write(const struct program *program, const char *filter, const char *path)
+bool code_filter_write(const struct program *program, const char *filter, const char *path, char *message,
+                       size_t message_size)
 {
-  char *code = NULL, message[512];
+  char *code = NULL;
   size_t size = 0;
-  struct resolver *resolver = filter_text_check(filter, message, sizeof message)
-                                  ? resolve(program, filter, &code, &size, message, sizeof message)
+  struct resolver *resolver = filter_text_check(filter, message, message_size)
+                                  ? resolve(program, filter, &code, &size, message, message_size)
                                   : NULL;
   bool written = resolver && put_file(path, code, size);
+  if (resolver && !written)
+    snprintf(message, message_size, "filter: cannot write '%.400s': %s", path, strerror(errno));
   free(code);
   free(resolver);
   return written;

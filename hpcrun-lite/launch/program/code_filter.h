@@ -27,7 +27,8 @@ char *code_filter_text(const struct code_filter *found, const char *directory, c
 void code_filter_release(struct code_filter *found);
 
 /* Writes what the filter names in the program to a file, for processes of which this is the executable.  Returns false
- * on failure. */
-bool code_filter_write(const struct program *program, const char *filter, const char *path);
+ * with a message on failure. */
+bool code_filter_write(const struct program *program, const char *filter, const char *path, char *message,
+                       size_t message_size);
 
 #endif
