@@ -195,12 +195,12 @@ def write(path, text):
 
 
 def control(which, *command, **how):
-    """Sends a command, once more where the process got no processor in the commander's 2 s."""
-    for _ in range(10):
+    """Sends a command, up to two times more where the process got no processor in the commander's 2 s."""
+    for left in (2, 1, 0):
         done = tap.run(tap.LAUNCHER, "--control", str(which), *command, **how)
-        if "does not answer within" not in done.stderr:
-            break
-    return done
+        if "does not answer within" not in done.stderr or not left:
+            return done
+        print(tap.shown("once more, " + done.stderr), flush=True)
 
 
 def control_id():
