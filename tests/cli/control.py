@@ -130,6 +130,7 @@ def what_cannot_change_is_refused_with_file_line_and_reason(directory):
                          ("trace = states\n", ":5: trace:", "has trace = off", "-t at the start"),
                          ("parallelism = off\n", ":5: parallelism:", "has parallelism = online", "task graph"),
                          ("work = user\n", ":5: work:", "has work = cpu-time"),
+                         ("overhead-limit = 7\n", ":5: overhead-limit:", "has overhead-limit = 5", "when you start it"),
                          ("task-context = creation\n", ":5: task-context:", "has task-context = region"),
                          ("arguments = no\n", ":5: arguments:", "has arguments = yes"),
                          ("counters = page-faults\n", ":5: counters:", "give -c at the start"),
