@@ -143,7 +143,8 @@ def user_regions_are_contents(directory):
 def samples_are_no_contents(directory):
     """A construct in whose executions samples were taken is still followed in part when they become tiny."""
     for compiler in COMPILERS:
-        run = measure(directory, compiler, "sampled", 200000, options=("-e", "task-clock@f1000"), work="cpu-time")
+        run = measure(directory, compiler, "sampled", 200000, options=(*GOVERNED, "-e", "task-clock@f1000"),
+                      work="cpu-time")
         critical, = records(run, CRITICAL)
         assert critical.count == 200000 and critical.light and not critical.flags & WHOLE, critical
 
