@@ -33,7 +33,7 @@ static void keep_site(struct thread_state *t, int kind, uint32_t row, const void
   const struct construct_open *top = construct_of(t)->top;
   if (!is_lock(kind)) /* it is on the stack */
     top = top->below;
-  if (!row || !top || kind == ompt_mutex_ordered || !work_clock_is_time() || graph_log_on())
+  if (!row || !top || kind == ompt_mutex_ordered || !work_clock_is_time() || graph_log_on() || counts_of(t)->attend)
     return;
   uint64_t key = key_at(top, kind, row);
   const struct construct_known *known = construct_known_at(t, key);
@@ -180,7 +180,7 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                 const void *codeptr)
 {
-  if (!governor_thins(t)) {
+  if (!governor_thins(t) && !counts_of(t)->attend) {
     rt_inside_inc(t);
     governor_enter(t);
     if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
