@@ -3,175 +3,143 @@
  * The program holds its lock no longer than without the tool: after an acquisition the moment is taken, and at a
  * release the runtime is called first, with the moment taken before.
  *
- * The clock is read only for acquisitions that may wait.  A lock is first tested, so a failure shows that the thread is
- * going to wait.  A critical section cannot be tested.  For it there is struct gate.  Of a quiet one, threads keep
- * whether a thread is in it, and how often it was entered: a thread that finds it free, and is the next to enter, has
- * not waited.  Once a thread has waited, the gate is no longer quiet: nothing is written to its cache line, which would
- * move between processors with each entry, and all entries read the clock.  A thread that has then entered often
- * without waiting makes it quiet again. */
+ * The clock is read only for acquisitions that wait.  All are first tested, so a failure shows that the thread is going
+ * to wait.  libgomp can test locks only.  But where it is built for futexes, its critical sections are locks as well:
+ * words that are 1 while a thread is in the section.  For a named section, the word is in the program's variable, whose
+ * address is passed; the others are libgomp's own variables, which are found in its code.  Sections that cannot be
+ * tested are timed each time. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/rt/lock_events.h"
 
-enum { TRIES = 8, CALM = 64 };
+/* ---- critical sections as locks ---- */
 
-/* All fields but the name are relaxed hints, written by the thread inside: as long as the gate is quiet, `held` is true
- * while a thread is in it. */
-struct gate {
-  const void *name; /* of the critical section; NULL: free */
-  uint32_t quiet, held, entered;
-} __attribute__((aligned(64)));
-
-enum { UNNAMED, ATOMIC, NAMED };
-static struct gate gates[GOMP_GATES];
-
-/* NULL if there are too many names: their entries always read the clock. */
-static inline struct gate *gate_of(const void *name)
+/* The address in the operand of the first instruction of a function with that opcode whose operand is addressed
+ * relative to the instruction pointer; NULL: there is none. */
+static const void *operand_of(const uint8_t *function, const uint8_t *opcode, size_t bytes)
 {
-  for (unsigned i = 0; i < TRIES; i++) {
-    struct gate *gate = &gates[NAMED + ((((uint64_t)name * 0x9e3779b97f4a7c15ULL) >> 56) + i) % (GOMP_GATES - NAMED)];
-    const void *known = __atomic_load_n(&gate->name, __ATOMIC_RELAXED);
-    if (known == name)
-      return gate;
-    if (!known && (__atomic_compare_exchange_n(&gate->name, &known, name, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
-                   known == name))
-      return gate;
+  enum { MODE = 0xc7, RELATIVE = 5 }; /* of the byte that follows the opcode */
+  Dl_info info;
+  const ElfW(Sym) *symbol = NULL;
+  int32_t offset;
+  size_t size = bytes + 1 + sizeof offset;
+  if (!dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol || info.dli_saddr != function)
+    return NULL;
+  for (size_t at = 0; at + size <= symbol->st_size; at++) {
+    if (memcmp(function + at, opcode, bytes) != 0 || (function[at + bytes] & MODE) != RELATIVE)
+      continue;
+    memcpy(&offset, function + at + bytes + 1, sizeof offset);
+    return function + at + size + offset;
   }
   return NULL;
 }
 
-static inline uint32_t load(const uint32_t *field)
+/* The word that the functions of a section without a name lock and free: with `lock cmpxchg` and `xchg`. */
+static void *word_of(const void *start, const void *end)
 {
-  return __atomic_load_n(field, __ATOMIC_RELAXED);
+  static const uint8_t lock[] = {0xf0, 0x0f, 0xb1}, unlock[] = {0x87};
+  const void *word = operand_of(start, lock, sizeof lock);
+  return word == operand_of(end, unlock, sizeof unlock) ? (void *)word : NULL;
 }
 
-static inline void store(uint32_t *field, uint32_t value)
+/* Are named sections locks of that form?  Shown with a section that no other thread enters. */
+static bool sections_are_locks(const struct gomp_runtime *runtime)
 {
-  __atomic_store_n(field, value, __ATOMIC_RELAXED);
+  enum { BYTES = 64 };
+  static const int empty[BYTES / sizeof(int)], held[BYTES / sizeof(int)] = {1};
+  union {
+    void *name;
+    int word[BYTES / sizeof(int)];
+  } section = {.word = {0}};
+  void (*start)(void *) = (void (*)(void *))runtime->next[GOMP_NUMBER_GOMP_critical_name_start];
+  void (*end)(void *) = (void (*)(void *))runtime->next[GOMP_NUMBER_GOMP_critical_name_end];
+  int (*test)(void *) = (int (*)(void *))runtime->next[GOMP_NUMBER_omp_test_lock];
+  start(&section);
+  bool is_lock = memcmp(&section, held, BYTES) == 0 && !test(&section);
+  end(&section);
+  if (!is_lock || memcmp(&section, empty, BYTES) != 0 || !test(&section))
+    return false;
+  is_lock = memcmp(&section, held, BYTES) == 0;
+  end(&section);
+  return is_lock && memcmp(&section, empty, BYTES) == 0;
 }
 
-/* How often the thread has entered the gate without waiting, since it has waited there; NULL without memory. */
-static inline uint8_t *calm_of(const struct gate *gate)
+void gomp_test_sections(struct gomp_runtime *runtime, void *handle)
 {
-  struct gomp_memory *memory = gate ? gomp_memory() : NULL;
-  return memory ? &memory->calm[gate - gates] : NULL;
+  static const struct {
+    unsigned entry;
+    const char *name;
+  } needed[] = {{GOMP_NUMBER_GOMP_critical_start, "GOMP_critical_start"},
+                {GOMP_NUMBER_GOMP_critical_end, "GOMP_critical_end"},
+                {GOMP_NUMBER_GOMP_critical_name_start, "GOMP_critical_name_start"},
+                {GOMP_NUMBER_GOMP_critical_name_end, "GOMP_critical_name_end"},
+                {GOMP_NUMBER_GOMP_atomic_start, "GOMP_atomic_start"},
+                {GOMP_NUMBER_GOMP_atomic_end, "GOMP_atomic_end"},
+                {GOMP_NUMBER_omp_test_lock, "omp_test_lock"}};
+  for (unsigned i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (runtime->next[needed[i].entry] != dlsym(handle, needed[i].name))
+      return; /* it has none, or a library of the user follows the calls */
+  void *const *next = runtime->next;
+  runtime->tests_sections = sections_are_locks(runtime);
+  if (!runtime->tests_sections)
+    return;
+  runtime->unnamed = word_of(next[GOMP_NUMBER_GOMP_critical_start], next[GOMP_NUMBER_GOMP_critical_end]);
+  runtime->atomic = word_of(next[GOMP_NUMBER_GOMP_atomic_start], next[GOMP_NUMBER_GOMP_atomic_end]);
 }
 
-struct gate_visit {
-  uint32_t entered;
-  bool quiet, found_held, timed;
-};
+/* ---- critical, atomic ---- */
 
-static inline struct gate_visit gate_approach(const struct gate *gate, int kind, uint64_t id, const void *code)
-{
-  struct gate_visit visit = {.quiet = gate && load(&gate->quiet)};
-  if (visit.quiet) {
-    visit.entered = load(&gate->entered);
-    visit.found_held = load(&gate->held);
-  }
-  visit.timed = !visit.quiet || visit.found_held;
-  if (visit.timed)
-    ompt_on_mutex_acquire(kind, 0, 0, id, code);
-  return visit;
-}
+/* Sections without a name, by what they are called in the events. */
+static const uint64_t unnamed_section, atomic_sections;
 
-/* Writes to a quiet gate, or one that becomes quiet. */
-static inline void gate_note_entry(struct gate *gate, struct gate_visit visit)
+/* Enters a section if that takes no waiting.  Otherwise returns false: the thread then enters it, which is timed.
+ * lock: NULL: the section cannot be tested. */
+static inline bool section_enter(const struct gomp_runtime *runtime, void *lock, int kind, uint64_t id,
+                                 const void *code)
 {
-  bool quiet = load(&gate->quiet);
-  if (!quiet) {
-    uint8_t *calm = calm_of(gate);
-    if (!calm || *calm < CALM)
-      return;
-    *calm = 0;
-    store(&gate->quiet, true);
-  }
-  uint32_t entered = load(&gate->entered);
-  store(&gate->entered, entered + 1);
-  store(&gate->held, true);
-  if (visit.quiet && (visit.found_held || entered != visit.entered))
-    store(&gate->quiet, false);
-}
-
-static inline void gate_entered(struct gate *gate, struct gate_visit visit, int kind, uint64_t id, const void *code)
-{
-  if (gate)
-    gate_note_entry(gate, visit);
-  if (visit.timed)
-    lock_events_waited(rt_thread(), visit.found_held);
-  if (visit.timed || span_process.online)
+  if (lock && ((int (*)(void *))runtime->next[GOMP_NUMBER_omp_test_lock])(lock)) {
     ompt_on_mutex_acquired(kind, id, code);
+    return true;
+  }
+  ompt_on_mutex_acquire(kind, 0, 0, id, code);
+  return false;
 }
 
-static inline uint64_t gate_leave(struct gate *gate, uint64_t id)
+static inline void section_entered(const void *lock, int kind, uint64_t id, const void *code)
 {
-  uint64_t moment = lock_events_leave(rt_thread(), id);
-  if (gate && load(&gate->quiet))
-    store(&gate->held, false);
-  return moment;
+  lock_events_waited(rt_thread(), lock);
+  ompt_on_mutex_acquired(kind, id, code);
 }
 
-/* After the runtime has freed the lock. */
-static inline void gate_left(const struct gate *gate, int kind, uint64_t id, uint64_t moment)
-{
-  lock_events_left(rt_thread(), kind, id, moment);
-  uint8_t *calm = !gate || load(&gate->quiet) ? NULL : calm_of(gate);
-  if (calm)
-    *calm = lock_events_has_waited(rt_thread()) ? 0 : (uint8_t)(*calm + (*calm < CALM));
-}
-
-#define CRITICAL(start, end, gate, kind)                                                                               \
-  GOMP_CODE void wrap_##start(void)                                                                                    \
+/* name: the parameter, and the argument, of the functions of named sections. */
+#define CRITICAL(start, end, parameter, name, lock, id, kind)                                                          \
+  GOMP_CODE void wrap_##start(parameter)                                                                               \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    if (!task) {                                                                                                       \
-      GOMP_NEXT(runtime, start)();                                                                                     \
-      return;                                                                                                          \
+    if (!task)                                                                                                         \
+      GOMP_NEXT(runtime, start)(name);                                                                                 \
+    else if (!section_enter(runtime, lock, kind, (uint64_t)id, GOMP_CALLER)) {                                         \
+      GOMP_NEXT(runtime, start)(name);                                                                                 \
+      section_entered(lock, kind, (uint64_t)id, GOMP_CALLER);                                                          \
     }                                                                                                                  \
-    struct gate_visit visit = gate_approach(gate, kind, (uint64_t)gate, GOMP_CALLER);                                  \
-    GOMP_NEXT(runtime, start)();                                                                                       \
-    gate_entered(gate, visit, kind, (uint64_t)gate, GOMP_CALLER);                                                      \
   }                                                                                                                    \
-  GOMP_CODE void wrap_##end(void)                                                                                      \
+  GOMP_CODE void wrap_##end(parameter)                                                                                 \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    if (!task) {                                                                                                       \
-      GOMP_NEXT(runtime, end)();                                                                                       \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    uint64_t moment = gate_leave(gate, (uint64_t)gate);                                                                \
-    GOMP_NEXT(runtime, end)();                                                                                         \
-    gate_left(gate, kind, (uint64_t)gate, moment);                                                                     \
+    uint64_t moment = task ? lock_events_leave(rt_thread(), (uint64_t)id) : 0;                                         \
+    GOMP_NEXT(runtime, end)(name);                                                                                     \
+    if (task)                                                                                                          \
+      lock_events_left(rt_thread(), kind, (uint64_t)id, moment);                                                       \
   }
-CRITICAL(GOMP_critical_start, GOMP_critical_end, &gates[UNNAMED], ompt_mutex_critical)
-CRITICAL(GOMP_atomic_start, GOMP_atomic_end, &gates[ATOMIC], ompt_mutex_atomic)
-
-GOMP_CODE void wrap_GOMP_critical_name_start(void **name)
-{
-  GOMP_ENTER(runtime, task);
-  if (!task) {
-    GOMP_NEXT(runtime, GOMP_critical_name_start)(name);
-    return;
-  }
-  struct gate *gate = gate_of(name);
-  struct gate_visit visit = gate_approach(gate, ompt_mutex_critical, (uint64_t)name, GOMP_CALLER);
-  GOMP_NEXT(runtime, GOMP_critical_name_start)(name);
-  gate_entered(gate, visit, ompt_mutex_critical, (uint64_t)name, GOMP_CALLER);
-}
-
-GOMP_CODE void wrap_GOMP_critical_name_end(void **name)
-{
-  GOMP_ENTER(runtime, task);
-  if (!task) {
-    GOMP_NEXT(runtime, GOMP_critical_name_end)(name);
-    return;
-  }
-  struct gate *gate = gate_of(name);
-  uint64_t moment = gate_leave(gate, (uint64_t)name);
-  GOMP_NEXT(runtime, GOMP_critical_name_end)(name);
-  gate_left(gate, ompt_mutex_critical, (uint64_t)name, moment);
-}
+CRITICAL(GOMP_critical_start, GOMP_critical_end, void, , runtime->unnamed, &unnamed_section, ompt_mutex_critical)
+CRITICAL(GOMP_atomic_start, GOMP_atomic_end, void, , runtime->atomic, &atomic_sections, ompt_mutex_atomic)
+CRITICAL(GOMP_critical_name_start, GOMP_critical_name_end, void **name, name, runtime->tests_sections ? name : NULL,
+         name, ompt_mutex_critical)
 
 /* ---- locks ---- */
 

@@ -34,8 +34,10 @@ struct gomp_runtime {
   void (*register_reductions)(uintptr_t *);
   bool (*cancellation_point)(int);
   bool libomp;
-  bool no_chunks; /* a libomp that does not announce the chunks of loops: chunks.c does */
-  bool silent;    /* its calls cause no events here: it has OMPT, or the adapter is off */
+  bool no_chunks;         /* a libomp that does not announce the chunks of loops: chunks.c does */
+  bool silent;            /* its calls cause no events here: it has OMPT, or the adapter is off */
+  bool tests_sections;    /* omp_test_lock() can be called for named critical sections */
+  void *unnamed, *atomic; /* likewise, for these words of its own; NULL: not known */
 };
 
 /* The runtime to which a call from that address leads.  Never NULL: without any runtime, locks, single, barriers and a
@@ -51,6 +53,9 @@ void *gomp_task_wrapper(void);
 /* Has the taskloop whose first task this is report the iterations of each task (chunks.c).  lower, upper: their bounds,
  * in the task. */
 void gomp_taskloop_chunks(void *task, const uint64_t *lower, const uint64_t *upper, int64_t step);
+
+/* Finds out which critical sections of the runtime can be tested (exclusion.c). */
+void gomp_test_sections(struct gomp_runtime *runtime, void *handle);
 
 /* The ticks that the allocation of a task of libomp took, if it is the one that the thread allocated last; NULL: that
  * one. */
@@ -103,14 +108,13 @@ struct gomp_region {
 
 /* The larger part of what the adapter knows of a thread.  Its own mapping, which the thread keeps until it ends, and
  * which a forked child inherits. */
-enum { GOMP_STARTED_MAX = 8, GOMP_GATES = 258 };
+enum { GOMP_STARTED_MAX = 8 };
 struct gomp_memory {
   struct rt_gomp_task initial; /* the task outside any region */
   ompt_data_t initial_data;
   struct rt_gomp_task worker; /* the implicit task of a thread that libgomp has created, in its outermost region */
   ompt_data_t worker_data;
   struct gomp_caller callers[GOMP_CALLERS];
-  uint8_t calm[GOMP_GATES];                     /* by critical section: see exclusion.c */
   struct gomp_region started[GOMP_STARTED_MAX]; /* open regions of GOMP_parallel_start(): code of GCC before 4.9 */
   unsigned started_count;                       /* also counts those beyond GOMP_STARTED_MAX, which are not followed */
 };

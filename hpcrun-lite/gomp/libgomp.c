@@ -159,6 +159,8 @@ static void fill(struct gomp_runtime *runtime, void *handle, bool in_global_scop
   runtime->libomp = dlsym(handle, probes[LIBOMP]);
   runtime->no_chunks = runtime->libomp && !dlsym(handle, "__kmpc_sections_init"); /* both came with version 15 */
   runtime->silent = !config.gomp || config.tool_disabled || runtime->libomp;
+  if (!runtime->silent)
+    gomp_test_sections(runtime, handle);
 }
 
 static const struct gomp_runtime *find_known(const struct link_map *map)

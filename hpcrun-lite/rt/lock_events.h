@@ -93,16 +93,10 @@ static inline void lock_events_released(struct thread_state *t, int kind, uint64
     lock_events_release_late(t, kind, wait_id);
 }
 
-/* The acquisition that ends is timed; waited: all of the time was waiting.  Whether the last one that was timed
- * contained waiting. */
+/* The acquisition that ends is timed; waited: all of the time was waiting. */
 static inline void lock_events_waited(struct thread_state *t, bool waited)
 {
   sampling_of(t)->lock_waits = waited;
-}
-
-static inline bool lock_events_has_waited(const struct thread_state *t)
-{
-  return sampling_of(t)->lock_waited;
 }
 
 /* The thread acquires a nested lock that it already holds: then lock_events_acquired() is not called. */

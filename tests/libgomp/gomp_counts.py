@@ -13,13 +13,15 @@ import sys
 
 sys.path[:0] = [os.path.join(sys.path[0], "..", folder) for folder in ("support", "span")]
 import reference_replay
-from libgomp_case import QUIET, built, measure
+from libgomp_case import MODES, QUIET, built, measure
 from measured import build, preload_library, tap
+from measurement_file import TABLES, extents
 from report import rows
 from sequences import write_sequences
 
 loops, tasks, calls = (built(f"gomp_{name}.c", "gcc", name=f"gomp_{name}") for name in ("loops", "tasks", "calls"))
 figures = built("gomp_figures.c", name="gomp_figures")
+LOCK_WAIT = 4  # FORMAT_WAIT_LOCK
 LOOP_TASK = 16  # a flag of tasks in the log: its tasks are those of a taskloop
 KINDS = {"regions": "parallel", "criticals": "critical", "locks": "lock", "singles": "single", "ordered": "ordered",
          "taskwaits": "taskwait", "taskgroups": "taskgroup", "atomics": "atomic"}
@@ -113,6 +115,23 @@ def the_first_wait_for_a_critical_section(directory):
     together = build("gomp_figures.c", "gcc", "-DTOGETHER", "-shared", "-fPIC", name="together.so")
     waited, found = summary(directory, "criticals", "lock wait", LD_PRELOAD=together)
     tap.timed(waited > 0.05 and found > waited / 2, (waited, found))
+
+
+@tap.case
+def sections_that_are_free_are_not_timed(directory):
+    done = measure(directory, "off", calls(), "crit", OMP_NUM_THREADS="1", **QUIET)
+    assert done.returncode == 0, done
+    path, = glob.glob(os.path.join(directory, "measured-off", "*.hpcrun"))
+    timed = [record.count for extent in extents(path) if extent.table == TABLES["waits"]
+             for record in extent.parsed() if record.kind == LOCK_WAIT]
+    assert not sum(timed), timed
+
+
+@tap.case
+def sections_exclude_calls_past_the_tool(directory):
+    for mode in MODES:
+        done = measure(directory, mode, figures(), "past", OMP_WAIT_POLICY="active")
+        assert done.stdout.split() == ["100000"] * 3, (mode, done)
 
 
 @tap.case

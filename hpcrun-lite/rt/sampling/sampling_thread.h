@@ -130,7 +130,6 @@ struct sampling_thread {
   uint64_t lock_cost;          /* ticks of the fastest acquisition; 0: none yet */
   bool tests_lock;             /* its next acquisition of a lock does not wait: waiting_tests_lock() */
   bool lock_waits;             /* the acquisition that ends was all waiting: hpcrun-lite/gomp knows */
-  bool lock_waited;            /* the last acquisition that was timed contained waiting */
   struct blame released;       /* of the lock that the thread is releasing; samples 0: none */
   struct wait_open waits_open[16];
   struct wait_cache wait_cache[32];

@@ -560,8 +560,7 @@ static inline uint64_t end_lock(struct thread_state *t)
     cost = ticks < LOCK_COST_MOST ? ticks : LOCK_COST_MOST;
     sampling->lock_cost = cost;
   }
-  sampling->lock_waited = ticks > LOCK_COST_FACTOR * cost;
-  uint64_t runtime = sampling->lock_waited ? cost : ticks;
+  uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
