@@ -48,8 +48,6 @@ SAMPLES = (24, 72)
 NAMES = (1000, 16000)  # enough to see what is searched for among all the others
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
-# Fewer where no entry takes long: after one that does, 64 entries read the clock (hpcrun-lite/gomp/exclusion.c).
-BY_WAITING = ("critical off, gcc",)
 
 # Constructs by the program's compiler (GCC's programs run on libgomp; old: clang's on OLD_RUNTIME) and -p, or trace for
 # -t.  Those of one group are in one run, in this order.  With -p off, dynamic1 calls no function of hpcrun-lite.
@@ -230,7 +228,7 @@ def check(directory, name):
     print(f"# {name}: {count:.1f} instructions, {limit:.0f} in the table; {queries:.2f} queries", flush=True)
     assert count <= limit * (1 + tolerance) + SLACK, f"{name}: {count:.1f} instructions, {limit:.0f} expected (+ {tolerance:.0%} at most)"
     fewest = limit * (1 - tolerance) - SLACK
-    assert name in BY_WAITING or count >= fewest, f"{name}: {count:.1f} instructions, {limit:.0f} expected: good; now run {__file__} --update"
+    assert count >= fewest, f"{name}: {count:.1f} instructions, {limit:.0f} expected: good; now run {__file__} --update"
     if name in EVENTS:
         allowed = QUERIES_MAX[2 if name.split()[0] in TWO_THREADS else 1]
         assert queries <= allowed, f"{name}: {queries:.2f} queries of the kernel's clock, {allowed} at most"
