@@ -4,8 +4,8 @@
  * release the runtime is called first, with the moment taken before.
  *
  * The clock is read only for acquisitions that wait.  All are first tested, so a failure shows that the thread is going
- * to wait.  libgomp can test locks only.  But where it is built for futexes, its critical sections are locks as well:
- * words that are 1 while a thread is in the section.  For a named section, the word is in the program's variable, whose
+ * to wait.  libgomp has a test for locks only.  But where it is built for futexes, a critical section is a word of the
+ * same form as a lock: 1 while a thread is in it.  For a named section, the word is in the program's variable, whose
  * address is passed; the others are libgomp's own variables, which are found in its code.  Sections that cannot be
  * tested are timed each time. */
 #define _GNU_SOURCE
@@ -71,19 +71,13 @@ static bool sections_are_locks(const struct gomp_runtime *runtime)
 
 void gomp_test_sections(struct gomp_runtime *runtime, void *handle)
 {
-  static const struct {
-    unsigned entry;
-    const char *name;
-  } needed[] = {{GOMP_NUMBER_GOMP_critical_start, "GOMP_critical_start"},
-                {GOMP_NUMBER_GOMP_critical_end, "GOMP_critical_end"},
-                {GOMP_NUMBER_GOMP_critical_name_start, "GOMP_critical_name_start"},
-                {GOMP_NUMBER_GOMP_critical_name_end, "GOMP_critical_name_end"},
-                {GOMP_NUMBER_GOMP_atomic_start, "GOMP_atomic_start"},
-                {GOMP_NUMBER_GOMP_atomic_end, "GOMP_atomic_end"},
-                {GOMP_NUMBER_omp_test_lock, "omp_test_lock"}};
+  static const unsigned needed[] = {
+      GOMP_NUMBER_GOMP_critical_start,    GOMP_NUMBER_GOMP_critical_end, GOMP_NUMBER_GOMP_critical_name_start,
+      GOMP_NUMBER_GOMP_critical_name_end, GOMP_NUMBER_GOMP_atomic_start, GOMP_NUMBER_GOMP_atomic_end,
+      GOMP_NUMBER_omp_test_lock};
   for (unsigned i = 0; i < sizeof needed / sizeof *needed; i++)
-    if (runtime->next[needed[i].entry] != dlsym(handle, needed[i].name))
-      return; /* it has none, or a library of the user follows the calls */
+    if (!gomp_is_own(runtime, handle, needed[i]))
+      return;
   void *const *next = runtime->next;
   runtime->tests_sections = sections_are_locks(runtime);
   if (!runtime->tests_sections)
@@ -92,17 +86,13 @@ void gomp_test_sections(struct gomp_runtime *runtime, void *handle)
   runtime->atomic = word_of(next[GOMP_NUMBER_GOMP_atomic_start], next[GOMP_NUMBER_GOMP_atomic_end]);
 }
 
-/* ---- critical, atomic ---- */
+/* ---- entering and leaving ---- */
 
-/* Sections without a name, by what they are called in the events. */
-static const uint64_t unnamed_section, atomic_sections;
-
-/* Enters a section if that takes no waiting.  Otherwise returns false: the thread then enters it, which is timed.
- * lock: NULL: the section cannot be tested. */
-static inline bool section_enter(const struct gomp_runtime *runtime, void *lock, int kind, uint64_t id,
-                                 const void *code)
+/* Enters a section, or takes a lock, if that takes no waiting.  Otherwise returns false: the thread then waits for it,
+ * which is timed.  lock: NULL: it cannot be tested. */
+static inline bool enter(int (*test)(void *), void *lock, int kind, uint64_t id, const void *code)
 {
-  if (lock && ((int (*)(void *))runtime->next[GOMP_NUMBER_omp_test_lock])(lock)) {
+  if (lock && test(lock)) {
     ompt_on_mutex_acquired(kind, id, code);
     return true;
   }
@@ -110,36 +100,33 @@ static inline bool section_enter(const struct gomp_runtime *runtime, void *lock,
   return false;
 }
 
-static inline void section_entered(const void *lock, int kind, uint64_t id, const void *code)
+static inline void entered(const void *lock, int kind, uint64_t id, const void *code)
 {
   lock_events_waited(rt_thread(), lock);
   ompt_on_mutex_acquired(kind, id, code);
 }
 
-/* name: the parameter, and the argument, of the functions of named sections. */
-#define CRITICAL(start, end, parameter, name, lock, id, kind)                                                          \
+/* parameter, argument: those of both functions, if they have one.  lock: what test() can test, or NULL.  id: what it is
+ * called in the events. */
+#define EXCLUSION(start, end, parameter, argument, test, lock, id, kind)                                               \
   GOMP_CODE void wrap_##start(parameter)                                                                               \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     if (!task)                                                                                                         \
-      GOMP_NEXT(runtime, start)(name);                                                                                 \
-    else if (!section_enter(runtime, lock, kind, (uint64_t)id, GOMP_CALLER)) {                                         \
-      GOMP_NEXT(runtime, start)(name);                                                                                 \
-      section_entered(lock, kind, (uint64_t)id, GOMP_CALLER);                                                          \
+      GOMP_NEXT(runtime, start)(argument);                                                                             \
+    else if (!enter(GOMP_NEXT(runtime, test), lock, kind, (uint64_t)id, GOMP_CALLER)) {                                \
+      GOMP_NEXT(runtime, start)(argument);                                                                             \
+      entered(lock, kind, (uint64_t)id, GOMP_CALLER);                                                                  \
     }                                                                                                                  \
   }                                                                                                                    \
   GOMP_CODE void wrap_##end(parameter)                                                                                 \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
     uint64_t moment = task ? lock_events_leave(rt_thread(), (uint64_t)id) : 0;                                         \
-    GOMP_NEXT(runtime, end)(name);                                                                                     \
+    GOMP_NEXT(runtime, end)(argument);                                                                                 \
     if (task)                                                                                                          \
       lock_events_left(rt_thread(), kind, (uint64_t)id, moment);                                                       \
   }
-CRITICAL(GOMP_critical_start, GOMP_critical_end, void, , runtime->unnamed, &unnamed_section, ompt_mutex_critical)
-CRITICAL(GOMP_atomic_start, GOMP_atomic_end, void, , runtime->atomic, &atomic_sections, ompt_mutex_atomic)
-CRITICAL(GOMP_critical_name_start, GOMP_critical_name_end, void **name, name, runtime->tests_sections ? name : NULL,
-         name, ompt_mutex_critical)
 
 /* ---- locks ---- */
 
@@ -154,27 +141,8 @@ CRITICAL(GOMP_critical_name_start, GOMP_critical_name_end, void **name, name, ru
       ompt_on_mutex_acquired(ompt_mutex_test_lock, (uint64_t)lock, GOMP_CALLER);                                       \
     return taken;                                                                                                      \
   }                                                                                                                    \
-  GOMP_CODE void wrap_##old##omp_set_lock##end(void *lock)                                                             \
-  {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
-    if (task && !GOMP_NEXT(runtime, old##omp_test_lock##end)(lock)) {                                                  \
-      ompt_on_mutex_acquire(ompt_mutex_lock, 0, 0, (uint64_t)lock, GOMP_CALLER);                                       \
-      GOMP_NEXT(runtime, old##omp_set_lock##end)(lock);                                                                \
-      lock_events_waited(rt_thread(), true);                                                                           \
-    } else if (!task) {                                                                                                \
-      GOMP_NEXT(runtime, old##omp_set_lock##end)(lock);                                                                \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    ompt_on_mutex_acquired(ompt_mutex_lock, (uint64_t)lock, GOMP_CALLER);                                              \
-  }                                                                                                                    \
-  GOMP_CODE void wrap_##old##omp_unset_lock##end(void *lock)                                                           \
-  {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
-    uint64_t moment = task ? lock_events_leave(rt_thread(), (uint64_t)lock) : 0;                                       \
-    GOMP_NEXT(runtime, old##omp_unset_lock##end)(lock);                                                                \
-    if (task)                                                                                                          \
-      lock_events_left(rt_thread(), ompt_mutex_lock, (uint64_t)lock, moment);                                          \
-  }                                                                                                                    \
+  EXCLUSION(old##omp_set_lock##end, old##omp_unset_lock##end, void *lock, lock, old##omp_test_lock##end, lock, lock,   \
+            ompt_mutex_lock)                                                                                           \
   GOMP_CODE int wrap_##old##omp_test_nest_lock##end(void *lock)                                                        \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
@@ -230,6 +198,18 @@ LOCKS(, )
 LOCKS(, _)
 LOCKS(v1_, )
 LOCKS(v1_, _)
+
+/* ---- critical, atomic ---- */
+
+/* Sections without a name, by what they are called in the events. */
+static const uint64_t unnamed_section, atomic_sections;
+
+EXCLUSION(GOMP_critical_start, GOMP_critical_end, void, , omp_test_lock, runtime->unnamed, &unnamed_section,
+          ompt_mutex_critical)
+EXCLUSION(GOMP_atomic_start, GOMP_atomic_end, void, , omp_test_lock, runtime->atomic, &atomic_sections,
+          ompt_mutex_atomic)
+EXCLUSION(GOMP_critical_name_start, GOMP_critical_name_end, void **name, name, omp_test_lock,
+          runtime->tests_sections ? name : NULL, name, ompt_mutex_critical)
 
 /* ---- libomp's locks ---- */
 

@@ -54,6 +54,10 @@ void *gomp_task_wrapper(void);
  * in the task. */
 void gomp_taskloop_chunks(void *task, const uint64_t *lower, const uint64_t *upper, int64_t step);
 
+/* Whether a call of that entry leads to the runtime's own function: it has one, and no library of the user follows the
+ * calls (libgomp.c). */
+bool gomp_is_own(const struct gomp_runtime *runtime, void *handle, unsigned entry);
+
 /* Finds out which critical sections of the runtime can be tested (exclusion.c). */
 void gomp_test_sections(struct gomp_runtime *runtime, void *handle);
 

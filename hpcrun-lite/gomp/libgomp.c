@@ -140,15 +140,23 @@ static void attach(const struct gomp_runtime *runtime, void *handle)
   writer_runtime();
 }
 
-/* in_global_scope: calls lead to the runtime from the global scope, where libraries of the user may come before it.
- * Versions are needed for the old locks only; a name without one is that of the newest version, or the interposed one.
- */
+/* Only the old locks need one; a name without a version is that of the newest version, or the interposed one. */
+static const char *version_of(unsigned entry)
+{
+  return entry < GOMP_NUMBER_v1_omp_set_lock ? NULL : "OMP_1.0";
+}
+
+bool gomp_is_own(const struct gomp_runtime *runtime, void *handle, unsigned entry)
+{
+  return runtime->next[entry] == find(handle, names[entry], version_of(entry));
+}
+
+/* in_global_scope: calls lead to the runtime from the global scope, where libraries of the user may come before it. */
 static void fill(struct gomp_runtime *runtime, void *handle, bool in_global_scope)
 {
   for (unsigned i = 0; i < GOMP_ENTRIES; i++) {
-    const char *version = i < GOMP_NUMBER_v1_omp_set_lock ? NULL : "OMP_1.0";
-    void *found = in_global_scope ? find(RTLD_NEXT, names[i], version) : NULL;
-    found = found ? found : find(handle, names[i], version);
+    void *found = in_global_scope ? find(RTLD_NEXT, names[i], version_of(i)) : NULL;
+    found = found ? found : find(handle, names[i], version_of(i));
     runtime->next[i] = found ? found : (void *)missing;
   }
   *(void **)&runtime->thread_number = find(handle, "omp_get_thread_num", NULL);

@@ -23,7 +23,7 @@
 static enum launch_status find_installation(struct plan *plan, char *message, size_t message_size)
 {
   char path[INSTALLATION_PATH];
-  installation_launcher(plan->launcher);
+  snprintf(plan->launcher, sizeof plan->launcher, "%s", installation_launcher());
   installation_library("libhpcrun-lite.so", path);
   if (!realpath(path, plan->library)) {
     snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);

@@ -9,20 +9,18 @@
 #error "LIBRARY_FROM_LAUNCHER: path of the library's directory relative to the launcher's"
 #endif
 
-void installation_launcher(char path[PATH_MAX])
+const char *installation_launcher(void)
 {
-  if (!realpath((const char *)getauxval(AT_EXECFN), path))
-    path[0] = '\0';
+  static char path[PATH_MAX];
+  if (!*path && !realpath((const char *)getauxval(AT_EXECFN), path))
+    *path = '\0';
+  return path;
 }
 
 void installation_program(const char *name, char path[INSTALLATION_PATH])
 {
-  char self[PATH_MAX];
-  installation_launcher(self);
-  char *slash = strrchr(self, '/');
-  if (slash)
-    *slash = '\0';
-  snprintf(path, INSTALLATION_PATH, "%s/%s", self, name);
+  const char *self = installation_launcher(), *slash = strrchr(self, '/');
+  snprintf(path, INSTALLATION_PATH, "%.*s/%s", slash ? (int)(slash - self) : 0, self, name);
 }
 
 void installation_library(const char *name, char path[INSTALLATION_PATH])

@@ -2,7 +2,7 @@
  *
  * /proc is not used: a container may lack it.
  *
- * Context: BATCH (the launcher).  Keeps no state.
+ * Context: BATCH (the launcher).  The launcher's path is looked up once.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PROGRAM_INSTALLATION_H
 #define HPCRUN_LITE_LAUNCH_PROGRAM_INSTALLATION_H
@@ -12,7 +12,7 @@
 enum { INSTALLATION_PATH = 2 * PATH_MAX };
 
 /* The launcher's own path, "" if it cannot be found. */
-void installation_launcher(char path[PATH_MAX]);
+const char *installation_launcher(void);
 
 /* The path of a file beside the launcher, which need not exist. */
 void installation_program(const char *name, char path[INSTALLATION_PATH]);

@@ -522,7 +522,7 @@ bool worksharing_held(struct thread_state *t, bool lock, uint64_t moment)
   uint64_t before = span->hold.work, wait_id = span->hold.wait_id, row = site->row;
   if ((span->fragment_sample_count && !before) || task->scopes_open >= SCOPES_MAX || !site->total)
     return false;
-  span->hold.site = NULL; /* first: exit() in a handler of the program's must not record it again */
+  span->hold.site = NULL; /* first: if a signal handler of the program ends the process now, it is not recorded again */
   atomic_signal_fence(memory_order_seq_cst);
   if (before)
     graph_add_work(t, task, before);
