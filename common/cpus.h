@@ -1,4 +1,4 @@
-/* CPUs of this process.  Context: CTL (the library's start) and the launcher; no state. */
+/* CPUs of this process.  Context: the launcher; no state. */
 #ifndef COMMON_CPUS_H
 #define COMMON_CPUS_H
 

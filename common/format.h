@@ -138,6 +138,8 @@ enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
 #define FORMAT_PROCESS_FLAG(name, value) FORMAT_PROCESS_##name = value,
 enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
 
+enum { FORMAT_MASK_WORDS = 16 }; /* sets of CPUs: bit n % 64 of word n / 64 is CPU n; larger numbers do not fit */
+
 /* Work and span of a process, and what their unit is. */
 #define FORMAT_WORKSPAN_FIELDS(F)                                                                                      \
   F(uint64_t, span)          /* longest chain of work, in `work_unit`; 0: not computed */                              \
@@ -174,7 +176,18 @@ enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
   F(uint64_t, unsampled_ns)      /* of wall_ns: no samples were taken, as the level was summary; without pauses */     \
   F(uint64_t, peak_memory_bytes) /* most memory in use at once, as the kernel counts it; 0: not known */               \
   F(uint32_t, overhead_limit)    /* percent of a thread's time, plus 1: --overhead-limit; 0: not known */              \
-  F(uint32_t, reserved)
+  F(uint32_t, reserved)                                                                                                \
+  A(uint64_t, launch_mask, FORMAT_MASK_WORDS) /* CPUs on which the process could run when it was executed */           \
+  F(uint32_t, machine_cpus)                   /* CPUs of the machine that are online; 0: not known */                  \
+  F(uint32_t, quota_milli)       /* 1000 times the CPUs that its control groups allow on average; 0: no limit */       \
+  F(uint64_t, quota_periods)     /* of the group that was throttled for longest: periods in the run */                 \
+  F(uint64_t, throttled_periods) /* of these, in which it was throttled */                                             \
+  F(uint64_t, throttled_ns)      /* for how long, summed over CPUs */                                                  \
+  F(uint64_t, steal_ns)          /* CPU time that the host of the virtual machine gave to others, of all CPUs */       \
+  F(uint64_t, machine_ns)        /* all time of all CPUs of the machine, of which that is a part; 0: not known */      \
+  F(uint64_t, limits_ns)         /* since the start: when the last five were read; 0: never */                         \
+  M(uint32_t, limits)            /* string: lines NAME=VALUE, of settings that limit the cores; may be "" */           \
+  F(uint32_t, limits_reserved)
 #define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -334,7 +347,11 @@ struct format_node {
   F(uint64_t, unsampled_delay_ns) /* likewise, of run_delay_ns */                                                      \
   F(uint64_t, events)             /* of OpenMP that work, span and construct times have followed */                    \
   F(uint64_t, events_ns)          /* estimate of what that has cost the thread; 0: not known */                        \
-  F(uint64_t, period)             /* most instances of which one was followed as a whole; 0, 1: all were */
+  F(uint64_t, period)             /* most instances of which one was followed as a whole; 0, 1: all were */            \
+  A(uint64_t, mask, FORMAT_MASK_WORDS)      /* CPUs on which it could run when last asked for: at a sample, its end */ \
+  A(uint64_t, cpus_seen, FORMAT_MASK_WORDS) /* CPUs on which it was sampled */                                         \
+  F(uint32_t, mask_cpus)                    /* CPUs in the mask, with those that do not fit; 0: not known */           \
+  F(uint32_t, cpus_beyond)                  /* samples on CPUs that do not fit into cpus_seen */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/output/symbol_files.h"
 #include "hpcrun-lite/output/writer.h"
 #include "hpcrun-lite/process/config.h"
+#include "hpcrun-lite/process/core_settings.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
@@ -38,6 +39,7 @@ void measurement_begin(void)
   source_reset();
   task_context_start();
   span_start();
+  core_settings_find();
   writer_begin();
   if (config.keep_symbols && rt.pid == config.first_pid)
     symbol_files_keep(false); /* of the executable, in case the process is killed */

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/sample_trace.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -84,6 +85,7 @@ static bool record_new(struct thread_state *t)
   t->record = arena_data(t->record_extent);
   t->record->index = t->index;
   t->record->tid = (uint32_t)t->tid;
+  core_limits_thread(t);
   struct sys_moment start = sys_moment();
   t->record->start_ns = start.ns - process.start_ns;
   t->record->construct_since = start.ticks;

@@ -220,6 +220,7 @@ static void take_process(struct read_file *file, struct profile_process *process
   process->command = xstrdup(file_tables_string(&file->tables, record.command));
   process->runtime = xstrdup(file_tables_string(&file->tables, record.runtime));
   process->notes = xstrdup(file_tables_string(&file->tables, record.notes));
+  process->limits = xstrdup(file_tables_string(&file->tables, record.limits));
   take_workspan(file, &record, &process->workspan);
   take_threads(file, process, problems);
   if (file->tables.live_size)

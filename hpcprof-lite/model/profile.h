@@ -23,6 +23,8 @@ enum profile_loss { FORMAT_LOSS_LIST(PROFILE_LOSS) LOSS_MAX = FORMAT_LOST_MAX };
 
 enum thread_flag { THREAD_OPENMP = 1 };
 
+enum { PROFILE_MASK_WORDS = FORMAT_MASK_WORDS }; /* of sets of CPUs: see cpu_list.h */
+
 enum construct_time {
   CONSTRUCT_TIME_ENTER,
   CONSTRUCT_TIME_BODY,
@@ -130,6 +132,7 @@ struct profile_process {
   uint32_t threads_registered;
   uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;
+  char *limits; /* lines NAME=VALUE: settings that limit its cores */
   struct profile_thread *threads;
   uint32_t threads_count;
   uint32_t number; /* position of the file before the processes are sorted */

@@ -46,6 +46,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
                                             {TEXT(command)},
                                             {TEXT(runtime)},
                                             {TEXT(notes)},
+                                            {TEXT(limits)},
                                             {LIST(threads, threads_count, NULL)},
                                             {TEXT(workspan.unit)},
                                             {LIST(workspan.directives, workspan.directives_count, directive_parts)},
@@ -60,7 +61,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 
 /* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
  * above, the number of a module code below. */
-_Static_assert(sizeof(struct profile_process) == 664 && sizeof(struct profile_directive) == 104, "see above");
+_Static_assert(sizeof(struct profile_process) == 864 && sizeof(struct profile_directive) == 104, "see above");
 _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 144, "see below");
@@ -494,7 +495,7 @@ static void get_processes(struct profile_message *message, const struct number_m
       return;
     struct profile_process *process = &profile->processes[place];
     get_process(message, numbers, process);
-    bool named = process->host && process->command && process->runtime && process->notes;
+    bool named = process->host && process->command && process->runtime && process->notes && process->limits;
     profile_message_check(message,
                           process->path && process->number < profile->processes_count && (named || !process->usable));
     profile_message_get_problems(message, &profile->problems[place]);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/cgroup.h"
 #include "common/cpus.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/events/perf_check.h"
@@ -30,85 +31,15 @@ enum {
 
 /* ---- cores ---- */
 
-/* Version 2 of control groups: two numbers in a file, the first may be "max".  Returns their ratio, or 0. */
-static double ratio_in(const char *path)
-{
-  double quota = 0, period = 0;
-  FILE *file = fopen(path, "re");
-  if (!file)
-    return 0;
-  int got = fscanf(file, "%lf %lf", &quota, &period);
-  fclose(file);
-  return got == 2 && quota > 0 && period > 0 ? quota / period : 0;
-}
-
-/* Version 1 of control groups: one number in each of two files. */
-static double ratio_of(const char *directory)
-{
-  static const char *const names[] = {"cpu.cfs_quota_us", "cpu.cfs_period_us"};
-  double values[2] = {0, 0};
-  for (int i = 0; i < 2; i++) {
-    char path[3 * PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-    FILE *file = fopen(path, "re");
-    if (!file)
-      return 0;
-    if (fscanf(file, "%lf", &values[i]) != 1)
-      values[i] = 0;
-    fclose(file);
-  }
-  return values[0] > 0 && values[1] > 0 ? values[0] / values[1] : 0;
-}
-
-static double smaller(double quota, double other)
-{
-  return other > 0 && (quota <= 0 || other < quota) ? other : quota;
-}
-
-/* The smallest quota of a group and the groups around it.  second: of version 2. */
-static double quota_above(const char *root, char *group, bool second)
-{
-  double quota = 0;
-  for (;;) {
-    char path[2 * PATH_MAX];
-    snprintf(path, sizeof path, "%s%s%s", root, group, second ? "/cpu.max" : "");
-    quota = smaller(quota, second ? ratio_in(path) : ratio_of(path));
-    char *slash = strrchr(group, '/');
-    if (!slash)
-      return quota;
-    *slash = '\0';
-  }
-}
-
-/* The quota of CPUs that the control groups of the process allow; 0: no limit. */
-static double core_quota(void)
-{
-  double quota = 0;
-  char line[PATH_MAX];
-  FILE *groups = fopen("/proc/self/cgroup", "re");
-  while (groups && fgets(line, sizeof line, groups)) {
-    line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!group)
-      continue;
-    *group++ = '\0';
-    if (controllers[1] == '\0')
-      quota = smaller(quota, quota_above("/sys/fs/cgroup", group, true));
-    else if (strcmp(controllers + 1, "cpu") == 0 || strncmp(controllers + 1, "cpu,", 4) == 0 ||
-             strstr(controllers + 1, ",cpu,"))
-      quota = smaller(quota, quota_above("/sys/fs/cgroup/cpu", group, false));
-  }
-  if (groups)
-    fclose(groups);
-  return quota;
-}
-
 void surroundings_cores(void)
 {
   int cores = cpus_allowed();
-  double quota = core_quota();
+  static struct cgroups groups;
+  cgroups_find("", &groups);
+  const struct cgroup *limit = cgroups_limit(&groups);
+  double quota = limit ? limit->quota_milli / 1000.0 : 0;
   const char *asked = getenv("OMP_NUM_THREADS");
-  long threads = asked ? strtol(asked, NULL, 10) : 0;
+  long threads = asked ? strtol(asked, NULL, 10) : 0, machine = sysconf(_SC_NPROCESSORS_ONLN);
   if (quota > 0 && quota < cores)
     finding(false, "cores",
             "%d, but a quota of %.1f (control group): more threads than that are throttled and wait for "
@@ -116,6 +47,9 @@ void surroundings_cores(void)
             cores, quota, quota < 2 ? 1 : (int)quota);
   else if (threads > cores)
     finding(false, "cores", "OMP_NUM_THREADS=%ld on %d: threads wait for a core; set it to %d", threads, cores, cores);
+  else if (cores < machine)
+    finding(true, "cores", "%d of the %ld of the machine: the mask of this process (taskset, mpirun, a batch system)",
+            cores, machine);
   else
     finding(true, "cores", "%d", cores);
 }

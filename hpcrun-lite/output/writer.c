@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
@@ -27,6 +28,7 @@
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -620,7 +622,7 @@ static void put_graph(struct format_process *record)
 /* The facts of the process that are known at its start. */
 static struct format_process process_facts(void)
 {
-  return (struct format_process){
+  struct format_process facts = {
       .pid = (uint32_t)rt.pid,
       .parent_pid = (uint32_t)getppid(),
       .rank = config.rank,
@@ -635,7 +637,12 @@ static struct format_process process_facts(void)
       .notes = process_notes(0, false),
       .start_ticks = process.start_ticks,
       .overhead_limit = span_process.online ? span_process.overhead_limit + 1 : 0,
+      .machine_cpus = (uint32_t)get_nprocs(),
+      .quota_milli = process.quota_milli,
+      .limits = modules_string(process.limits),
   };
+  memcpy(facts.launch_mask, process.launch_mask, sizeof facts.launch_mask);
+  return facts;
 }
 
 void writer_begin(void)
@@ -681,6 +688,7 @@ void writer_process(void)
   record.threads = process.thread_count;
   record.regions = process.finished_regions;
   record.peak_memory_bytes = process_peak_memory_bytes();
+  core_limits_process(&record);
   times_process(&record);
   uint64_t end_ns = 0; /* of the last thread: a slow disk may have held up the writing since */
   for (const struct thread_state *t = process.threads; t; t = t->next) {

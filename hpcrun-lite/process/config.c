@@ -62,6 +62,9 @@ static const char *text(const char *name, const char *otherwise)
   return value && *value ? value : otherwise;
 }
 
+const char *const config_binding_names[CONFIG_BINDING] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
+                                                          "KMP_AFFINITY", "OMP_NUM_THREADS"};
+
 static int rank(void)
 {
   static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
@@ -144,6 +147,8 @@ void config_read(void)
   config.note = text("HPCRUN_LITE_NOTE", "");
   config.scaling = text("HPCRUN_LITE_SCALING", "");
   config.numa = text("HPCRUN_LITE_NUMA", "");
+  for (unsigned i = 0; i < CONFIG_BINDING; i++)
+    config.binding[i] = text(config_binding_names[i], NULL);
   config.task_creation = strcmp(text("HPCRUN_LITE_TASKS", "region"), "creation") == 0;
   const char *parallelism = text("HPCRUN_LITE_PARALLELISM", "online");
   config.graph_log = strcmp(parallelism, "log") == 0;

@@ -13,6 +13,8 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/span/span_process.h"
 
+enum { CONFIG_BINDING = 5 }; /* variables with which users bind threads */
+
 struct config {
   const char *directory;    /* NULL: not launched by hpcrun-lite, do nothing */
   uint64_t directory_inode; /* as the launcher has found it; 0: not known */
@@ -40,16 +42,18 @@ struct config {
   const char *note;         /* the launcher's note on the OpenMP runtime, or "" */
   const char *scaling;      /* its number of threads in a series of runs, for the notes; "" if it is in none */
   const char *numa;         /* its NUMA nodes, for the notes; "" if there is one */
-  const char *filter;       /* what is left out: see common/filter_text.h; "" if nothing is */
-  const char *launcher;     /* its path; "" if it is not known */
-  bool gomp;                /* the adapter measures libgomp */
-  bool gomp_static;         /* the program that was launched contains a libgomp, which the adapter cannot see */
-  bool exchanged;           /* the launcher preloaded another OpenMP runtime */
-  bool tool_disabled;       /* OMP_TOOL=disabled */
-  bool other_tools;         /* OMP_TOOL_LIBRARIES names others before this library */
+  const char *binding[CONFIG_BINDING]; /* the values of these variables; NULL: not set */
+  const char *filter;                  /* what is left out: see common/filter_text.h; "" if nothing is */
+  const char *launcher;                /* its path; "" if it is not known */
+  bool gomp;                           /* the adapter measures libgomp */
+  bool gomp_static;   /* the program that was launched contains a libgomp, which the adapter cannot see */
+  bool exchanged;     /* the launcher preloaded another OpenMP runtime */
+  bool tool_disabled; /* OMP_TOOL=disabled */
+  bool other_tools;   /* OMP_TOOL_LIBRARIES names others before this library */
 };
 
 extern struct config config;
+extern const char *const config_binding_names[CONFIG_BINDING];
 
 /* What the launcher has put into LD_PRELOAD: the path of this library, as it stands there, and that of an OpenMP
  * runtime or "".  Known also where nothing is measured. */

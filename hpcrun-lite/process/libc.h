@@ -19,7 +19,7 @@
   X(__ppoll_chk) X(__recv_chk) X(__recvfrom_chk) X(pthread_join) X(thrd_join) X(waitpid) X(waitid)                     \
   X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait) X(longjmp) X(_longjmp) X(siglongjmp)        \
   X(__longjmp_chk) X(read) X(__read_chk) X(readv) X(write) X(writev) X(setsockopt) X(sendfile) X(copy_file_range)      \
-  X(getrandom)
+  X(getrandom) X(pthread_setaffinity_np)
 /* clang-format on */
 
 #define LIBC_NAME(name) LIBC_##name,

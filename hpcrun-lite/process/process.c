@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/cpus.h"
 #include "common/order.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/libc.h"
@@ -97,10 +96,19 @@ static bool tool_in_executable(void)
   return !fork || !dladdr(fork, &runtime) || tool.dli_fbase != runtime.dli_fbase;
 }
 
+void process_note_mask(void)
+{
+  if (!process.cpus)
+    process.cpus = sys_affinity(0, process.launch_mask, FORMAT_MASK_WORDS);
+}
+
 void process_examine(void)
 {
   process.other_tool = tool_in_executable();
-  process.cpus = sampling_process.cpus = (uint32_t)cpus_allowed();
+  process_note_mask();
+  if (!process.cpus)
+    process.cpus = 1;
+  sampling_process.cpus = process.cpus;
   budget_start(config.memory_limit);
   read_command();
 }

@@ -16,9 +16,12 @@ struct process {
   bool active;   /* measuring was started in this process image and has not been ended by lifecycle_end_early() */
   bool finished; /* the measurement is complete: nothing more is recorded */
   bool forked;
-  bool restricted;   /* it restricts its system calls (seccomp), or its parent did before fork() */
-  uint32_t cpus;     /* CPUs that the process may run on */
-  uint64_t start_ns; /* CLOCK_MONOTONIC */
+  bool restricted; /* it restricts its system calls (seccomp), or its parent did before fork() */
+  uint32_t cpus;   /* CPUs on which it could run when it was executed; 0: not asked for yet */
+  uint64_t launch_mask[FORMAT_MASK_WORDS]; /* these */
+  uint32_t quota_milli;                    /* 1000 times the CPUs that its control groups allow; 0: no limit */
+  char limits[2048];                       /* lines NAME=VALUE: see process/core_settings.h */
+  uint64_t start_ns;                       /* CLOCK_MONOTONIC */
   uint64_t start_realtime_ns;
   uint64_t start_ticks, start_cpu_ns;
   struct thread_state *threads; /* the live ones */
@@ -38,7 +41,10 @@ extern struct process process;
  * an empty path: there is no /proc. */
 bool process_find_executable(char *path, size_t size);
 
-/* Reads the command line and the number of CPUs: before the OpenMP runtime may bind the thread to one. */
+/* Notes on which CPUs the process may run, at the first call: before a thread of it is bound to some of them. */
+void process_note_mask(void);
+
+/* Reads the command line, and notes the CPUs. */
 void process_examine(void);
 
 /* Begins a process image, new or forked: sets its id, start and epoch, and clears all sums. */

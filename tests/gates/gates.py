@@ -60,7 +60,7 @@ EXPORTS = {
     "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
     "hpcrun_lite_tool_mark", "hpcrun_lite_tool_phase", "hpcrun_lite_tool_counter",
     "hpcrun_lite_tool_fortran_region_begin", "hpcrun_lite_tool_fortran_counter",
-    "pthread_create", "thrd_create", "dlclose", "_exit", "_Exit",
+    "pthread_create", "thrd_create", "pthread_setaffinity_np", "dlclose", "_exit", "_Exit",
     "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",
     "execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve",
     "nanosleep", "clock_nanosleep", "sleep", "usleep", "poll", "ppoll", "select", "pselect", "epoll_wait",

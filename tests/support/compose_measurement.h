@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { COMPOSE_STRINGS = 1024, COMPOSE_RECORDS = 256, COMPOSE_BYTES = 1 << 18 };
+enum { COMPOSE_STRINGS = 1024, COMPOSE_RECORDS = 256, COMPOSE_BYTES = 1 << 19 };
 
 enum compose_form { COMPOSE_PACKED, COMPOSE_ZSTD, COMPOSE_LIVE };
 

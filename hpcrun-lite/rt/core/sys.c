@@ -108,6 +108,26 @@ bool sys_usage(struct sys_usage *usage)
   return true;
 }
 
+uint32_t sys_affinity(int tid, uint64_t *words, size_t count)
+{
+  enum { WORDS_MAX = 128 }; /* the kernel refuses a set that is smaller than its own */
+  uint64_t set[WORDS_MAX];
+  uint32_t cpus = 0;
+  long got = call3(SYS_sched_getaffinity, tid, sizeof set, (long)set);
+  for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *set; i++)
+    for (uint64_t rest = set[i]; rest; rest &= rest - 1)
+      cpus++;
+  for (size_t i = 0; cpus && i < count; i++)
+    words[i] = i < (size_t)got / sizeof *set ? set[i] : 0;
+  return cpus;
+}
+
+uint32_t sys_current_cpu(void)
+{
+  unsigned cpu;
+  return call3(SYS_getcpu, (long)&cpu, 0, 0) == 0 ? cpu : UINT32_MAX;
+}
+
 void sys_populate(void *memory, size_t size_bytes, bool write)
 {
   enum { POPULATE_READ = 22, POPULATE_WRITE = 23 }; /* MADV_POPULATE_READ ..., from Linux 5.14 on */

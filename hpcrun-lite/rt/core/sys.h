@@ -52,6 +52,13 @@ struct sys_usage {
 };
 bool sys_usage(struct sys_usage *usage);
 
+/* The CPUs on which a thread of the process may run: bit n % 64 of word n / 64 is CPU n; words beyond `count` are only
+ * counted.  Returns the number of these CPUs, 0 if it cannot be asked. */
+uint32_t sys_affinity(int tid, uint64_t *words, size_t count);
+
+/* The CPU on which the calling thread runs; UINT32_MAX if it is not known. */
+uint32_t sys_current_cpu(void);
+
 /* Maps all pages of memory, whose start is that of a page, for writing or reading, as far as the kernel can do that. */
 void sys_populate(void *memory, size_t size_bytes, bool write);
 

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -197,6 +198,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
       count_in_tool(t, source, unsampled);
     source->throttled_until = 0; /* this function may be called again at the end of the process */
   }
+  core_limits_thread(t);
 }
 
 static bool wants_publication(const siginfo_t *info)
@@ -259,6 +261,7 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
   else
     charge(t, source->event, weight, context);
   times_refresh(t);
+  core_limits_sample(t);
   source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));
   counts_own_end(t);
 }

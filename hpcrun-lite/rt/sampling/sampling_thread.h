@@ -146,6 +146,7 @@ struct sampling_thread {
   uint64_t blocked_since, blocked_ticks; /* in blocking calls of the program */
   uint64_t measured_since;               /* the measured clock when it began */
   uint64_t record_due;                   /* time-stamp counter */
+  uint64_t mask_due;                     /* likewise: see sampling/core_limits.h */
   struct {
     bool on;                   /* it is at level summary */
     uint64_t ticks;            /* in which it did not wait there; less those before, if it is there now */
