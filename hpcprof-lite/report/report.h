@@ -8,6 +8,7 @@
 
 #include "hpcprof-lite/analysis/advice/advice.h"
 #include "hpcprof-lite/analysis/causes.h"
+#include "hpcprof-lite/analysis/core_findings.h"
 #include "hpcprof-lite/algorithms/compare.h"
 #include "hpcprof-lite/algorithms/run_marks.h"
 #include "hpcprof-lite/analysis/distribution.h"
@@ -67,6 +68,7 @@ struct report_summary {
   uint32_t idle_count, locks_count;
   struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
   uint32_t unnamed_count;
+  struct core_findings cores;
   bool traced, phased; /* there is a timeline; there are phases */
 };
 

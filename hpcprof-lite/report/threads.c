@@ -2,6 +2,7 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "common/order.h"
+#include "hpcprof-lite/model/cpu_list.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
 
@@ -34,7 +35,8 @@ static void fill(const void *context, const void *row, struct cell *cell)
   const struct profile_process *process = process_of(report, *number);
   const struct profile_thread *thread = thread_of(report, *number);
   bool time = tree_has_time(report->columns),
-       traced = report->profile->range.traced; /* when samples were lost is not known */
+       traced = report->profile->range.traced;          /* when samples were lost is not known */
+  static char mask[CPU_LIST_TEXT], seen[CPU_LIST_TEXT]; /* until the next row */
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/threads.def"
 #undef COLUMN

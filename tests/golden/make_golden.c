@@ -215,6 +215,29 @@ static void waits(const char *event)
   compose_end(&compose);
 }
 
+/* What limits the cores of the process, half-way through; one of the settings is hostile. */
+static void places_limits(void)
+{
+  compose.process.launch_mask[0] = 0xff;
+  compose.process.machine_cpus = 16;
+  compose.process.quota_milli = 1500;
+  compose.process.quota_periods = 100;
+  compose.process.throttled_periods = 31;
+  compose.process.throttled_ns = ms(1200);
+  compose.process.steal_ns = ms(70);
+  compose.process.machine_ns = ms(1000);
+  compose.process.limits_ns = ms(500);
+  compose.process.limits = compose_string(&compose, "cgroup=/job\nOMP_PROC_BIND=\033[31mtrue\nOMP_NUM_THREADS=4");
+}
+
+/* The CPUs of the next thread. */
+static void places_mask(uint64_t mask, uint32_t cpus, uint64_t seen)
+{
+  compose.thread.mask[0] = mask;
+  compose.thread.mask_cpus = cpus;
+  compose.thread.cpus_seen[0] = seen;
+}
+
 /* Four threads for 1 s, with exact waiting, in ms of the places and their shares; tests/golden/golden_figures.py
  * derives the expected figures.  Threads 2 and 3 exist for 0.9 s, thread 4 for 0.5 s.  Thread 5 is not OpenMP's: its
  * shares have no meaning. */
@@ -223,6 +246,7 @@ static void places(void)
   enum { PARKED, REGION_END, BARRIER };
   places_begin(COMPOSE_PACKED, 1600, "./places");
   compose.process.regions = 3;
+  places_limits();
   uint32_t main_frame = frame_below(0, 0x1000);
   wait_of(FORMAT_WAIT_PARKED, 0, 0, 0, 0);
   wait_of(FORMAT_WAIT_REGION_END, 0x1200, 0, 0, 0); /* known from a share only */
@@ -234,6 +258,7 @@ static void places(void)
   compose.thread.tool_ns = ms(10);
   compose.thread.run_delay_ns = ms(50);
   compose.thread.blocked_ns = ms(100);
+  places_mask(0xff, 8, 0x5);
   places_thread(1, 1000, 380);
 
   enum { TASKS = 2, LOCK };
@@ -243,6 +268,7 @@ static void places(void)
   wait_of(FORMAT_WAIT_LOCK, 0x1500, runtime_below(0), 40, 4);
   share_context(0, 0x2300, WORK, 40, 20, 80, share_of(TASKS, 20, share_of(PARKED, 400, 0)));
   share_context(0, 0x2400, LOCKWAIT, 10, 10, 40, share_of(LOCK, 10, share_of(REGION_END, 100, 0)));
+  places_mask(0x8, 1, 0x8);
   places_thread(2, 900, 900);
 
   enum { UNSEEN = 3 };
@@ -253,6 +279,7 @@ static void places(void)
   uint32_t unseen = wait_of(FORMAT_WAIT_BARRIER, 0x1600, runtime_below(body), 30, 0);
   assert(unseen == UNSEEN);
   (void)unseen;
+  places_mask(0x8, 1, 0x8);
   places_thread(3, 900, 900);
 
   wait_of(FORMAT_WAIT_PARKED, 0, 0, 150, 0);

@@ -145,6 +145,23 @@ static void print_modules(struct quality *quality, bool unnamed)
     print_hint(quality, "%s%s%s", unnamed ? "No symbols: " : "No source lines: ", text, last);
 }
 
+/* Prints what limited the cores of the processes. */
+static void print_cores(struct quality *quality)
+{
+  const struct totals *run = quality->report->totals;
+  const struct core_findings *cores = &quality->report->summary.cores;
+  for (uint32_t i = 0; i < cores->count; i++) {
+    const struct core_finding *found = &cores->found[i];
+    char process[32] = "";
+    if (run->processes > 1)
+      snprintf(process, sizeof process, "process %" PRIu32 ": ", found->pid);
+    print_hint(quality, "Cores (%s): %s%s%s%s%s", core_finding_name(found->kind), process, found->text,
+               *found->settings ? " (" : "", found->settings, *found->settings ? ")" : "");
+  }
+  if (cores->left_out)
+    print_hint(quality, "Cores: %" PRIu32 " more such lines were omitted", cores->left_out);
+}
+
 /* Prints time that samples of CPU time do not show. */
 static void print_unsampled(struct quality *quality)
 {
@@ -263,6 +280,7 @@ void quality_print(const struct report *report, const struct terminal *terminal)
   print_losses(&quality);
   print_modules(&quality, true);
   print_modules(&quality, false);
+  print_cores(&quality);
   print_unsampled(&quality);
   print_cost(&quality);
   print_estimates(&quality);

@@ -74,6 +74,14 @@ static void add_limits(struct facts *facts)
     fact_text(facts, "run", "filtered", report->filtered, "left out by a filter of the measurement");
 }
 
+/* What limited the cores of the processes. */
+static void add_cores(struct facts *facts)
+{
+  const struct core_findings *cores = &facts->report->summary.cores;
+  for (uint32_t i = 0; i < cores->count; i++)
+    fact_text(facts, "cores", core_finding_name(cores->found[i].kind), cores->found[i].text, cores->found[i].settings);
+}
+
 static void add_run(struct facts *facts)
 {
   const struct report *report = facts->report;
@@ -97,6 +105,7 @@ static void add_run(struct facts *facts)
   if (run->events_ns)
     fact_ns(facts, "run", "cost of OpenMP events", run->events_ns, "estimate, of all threads");
   add_limits(facts);
+  add_cores(facts);
   fact_ns(facts, "categories", "work", run->work_ns, "sampled");
   fact_ns(facts, "categories", "overhead", run->overhead_ns, "sampled, and exact during waits");
   fact_ns(facts, "categories", "lock wait", run->lockwait_ns, "exact");

@@ -1,0 +1,31 @@
+/* Which cores the processes could use, and what limited them: facts that explain why threads waited for a core.
+ *
+ * Context: BATCH.  Pure: the profile is only read.  The findings are the caller's, and own no memory.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_CORE_FINDINGS_H
+#define HPCPROF_LITE_ANALYSIS_CORE_FINDINGS_H
+
+#include "hpcprof-lite/model/profile.h"
+
+enum core_finding_kind { CORES_BINDING, CORES_QUOTA, CORES_OVERSUBSCRIPTION, CORES_STEAL };
+
+enum { CORE_FINDINGS_MAX = 16, CORE_FINDING_TEXT = 512 };
+
+struct core_finding {
+  enum core_finding_kind kind;
+  uint32_t pid;
+  char text[CORE_FINDING_TEXT];     /* "4 threads share CPU 0, of 2 that the process could use" */
+  char settings[CORE_FINDING_TEXT]; /* what is set and causes it: "OMP_PROC_BIND=true"; "": nothing known */
+};
+
+struct core_findings {
+  struct core_finding found[CORE_FINDINGS_MAX];
+  uint32_t count, left_out; /* left_out: those for which there was no room */
+};
+
+void core_findings_find(const struct profile *profile, struct core_findings *findings);
+
+/* "binding", ... */
+const char *core_finding_name(enum core_finding_kind kind);
+
+#endif

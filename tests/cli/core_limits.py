@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Cores that a process has: its mask at launch, the masks and CPUs of threads, quotas; what reports say of them."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import build
+from report import rows
+from tap import LAUNCHER, REPORT, Skip, case, main, must, run
+
+
+def two_cpus():
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise Skip("one CPU")
+    return cpus
+
+
+def measure(directory, threads, *arguments, prefix=(), name="run", compiler="gcc", **settings):
+    program = build("bound_team.c", compiler)
+    must(*prefix, LAUNCHER, "-q", "-o", name, program, *map(str, arguments), cwd=directory,
+         OMP_NUM_THREADS=str(threads), **settings)
+    path = os.path.join(directory, name)
+    facts = [row for row in rows("summary", path) if row["section"] == "cores"]
+    return {row["item"]: row for row in facts}, rows("threads", path), path
+
+
+@case
+def the_mask_at_launch_is_that_before_libgomp_binds(directory):
+    cpus = two_cpus()
+    prefix = ("taskset", "-c", ",".join(map(str, cpus)))
+    found, threads, path = measure(directory, 2, prefix=prefix, OMP_PROC_BIND="true", OMP_PLACES="threads")
+    assert not {"oversubscription", "binding"} & set(found), found
+    assert sorted(row["mask"] for row in threads) == [str(cpu) for cpu in cpus], threads
+    assert all(row["sampled_on"] == row["mask"] for row in threads), threads
+    assert "share" not in must(REPORT, "advice", path), path
+
+
+@case
+def threads_on_one_cpu_of_the_launch_mask_are_reported(directory):
+    cpu = two_cpus()[0]
+    found, threads, path = measure(directory, 2, prefix=("taskset", "-c", str(cpu)))
+    assert found["binding"]["value"].startswith(f"2 threads on CPU {cpu}: the process was started with a mask of 1 of"), found
+    assert found["oversubscription"]["value"] == "2 OpenMP threads at once on 1 CPU", found
+    assert found["oversubscription"]["note"] == "OMP_NUM_THREADS=2", found
+    assert [row["mask"] for row in threads] == [str(cpu)] * 2, threads
+    assert f"Cores (binding): 2 threads on CPU {cpu}" in must(REPORT, path), path
+
+
+@case
+def a_variable_that_is_not_the_cause_is_not_named(directory):
+    cpu = two_cpus()[0]
+    found, _, _ = measure(directory, 3, "team", 2, prefix=("taskset", "-c", str(cpu)))
+    assert found["oversubscription"]["value"].startswith("2 OpenMP threads"), found
+    assert not found["oversubscription"]["note"], found
+
+
+@case
+def threads_that_the_program_binds_to_one_cpu_share_it(directory):
+    cpus = two_cpus()
+    prefix = ("taskset", "-c", ",".join(map(str, cpus)))
+    found, threads, _ = measure(directory, 4, "bind", cpus[0], prefix=prefix)
+    assert sorted(row["mask"] for row in threads).count(str(cpus[0])) == 3, threads
+    assert found["binding"]["value"] == f"3 threads share CPU {cpus[0]}, of 2 that the process could use", found
+    found, threads, _ = measure(directory, 2, "bind", cpus[0], prefix=prefix, name="both")
+    assert found["binding"]["value"] == f"2 threads share CPU {cpus[0]}, of 2 that the process could use", found
+
+
+@case
+def diagnose_names_the_mask(directory):
+    cpu = two_cpus()[0]
+    done = run("taskset", "-c", str(cpu), LAUNCHER, "--diagnose", "true", cwd=directory, OMP_NUM_THREADS="1")
+    assert "cores 1 of the " in " ".join(done.stdout.split()) and "the mask of this process" in done.stdout, done
+
+
+@case
+def a_killed_process_leaves_masks(directory):
+    cpu = two_cpus()[0]
+    program = build("bound_team.c")
+    done = run("taskset", "-c", str(cpu), LAUNCHER, "-q", "-o", "run", program, "kill", cwd=directory,
+               OMP_NUM_THREADS="2")
+    assert done.returncode == -9, done
+    path = os.path.join(directory, "run")
+    assert [row["mask"] for row in rows("threads", path)] == [str(cpu)] * 2, path
+    assert "Cores (oversubscription): 2 OpenMP threads at once on 1 CPU" in must(REPORT, path), path
+
+
+@case
+def throttling_by_a_quota_is_reported(directory):
+    group = f"/sys/fs/cgroup/cpu/hpcrun-lite-cores-{os.getpid()}"
+    inner = os.path.join(group, "inner")
+    try:
+        os.makedirs(inner)
+        with open(os.path.join(group, "cpu.cfs_quota_us"), "w", encoding="ascii") as file:
+            file.write("30000")
+    except OSError as error:
+        raise Skip(f"may not make a control group of the first version: {error}") from error
+    try:
+        prefix = ("sh", "-c", f'echo $$ >{inner}/cgroup.procs; exec "$@"', "sh")
+        found, _, _ = measure(directory, 2, "throttled", os.path.join(group, "cpu.stat"), prefix=prefix)
+    finally:
+        os.rmdir(inner)
+        os.rmdir(group)
+    value = found["quota"]["value"]
+    assert value.startswith("quota of 0.3 CPUs for 2 threads: throttled in "), found
+    assert found["quota"]["note"] == f"cgroup=/{os.path.basename(group)}", found
+
+
+if __name__ == "__main__":
+    main()
