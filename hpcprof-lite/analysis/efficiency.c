@@ -11,6 +11,7 @@
 /* Sums in ns.  They are floating point, because products of hostile numbers would wrap; rounding does not show. */
 struct sums {
   double total, idle, serial, lock, overhead, work;
+  double delay, core_wait; /* all waiting for a core; that outside other waits */
 };
 
 /* The processes of one directory. */
@@ -30,7 +31,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
 {
   double elapsed = (double)profile_measured_ns(process->wall_ns, process->paused_ns);
   double total = (double)process->threads_max * elapsed;
-  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0;
+  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, delay = 0, core_wait = 0;
   bool openmp = false;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
@@ -44,6 +45,8 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     lived += (double)profile_measured_ns(thread->wall_ns, thread->paused_ns);
     tool += (double)thread->tool_ns;
     regions += (double)thread->region_ns;
+    delay += (double)thread->run_delay_ns;
+    core_wait += (double)thread->core_wait_ns;
   }
   bool timed = regions > 0 || !process->regions;
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
@@ -57,6 +60,8 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   sums->lock += lock;
   sums->overhead += overhead;
   sums->work += work;
+  sums->delay += delay;
+  sums->core_wait += core_wait;
   return true;
 }
 
@@ -178,6 +183,8 @@ static void add_sums(struct sums *to, const struct sums *from)
   to->lock += from->lock;
   to->overhead += from->overhead;
   to->work += from->work;
+  to->delay += from->delay;
+  to->core_wait += from->core_wait;
 }
 
 static void compute_lost(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
@@ -191,6 +198,8 @@ static void compute_lost(const struct sums *sums, double elapsed_ns, struct effi
     lost[EFFICIENCY_PARALLEL] = MIN(1, lost[EFFICIENCY_PARALLEL] + lost[i]);
   efficiency->known = true;
   efficiency->thread_s = sums->total / 1e9;
+  double used = sums->total * (1 - lost[EFFICIENCY_PARALLEL]) - sums->core_wait, had_cores = sums->total - sums->delay;
+  efficiency->with_cores = had_cores > 0 ? fraction(used, had_cores) : 0;
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
     efficiency->value[i] = 1 - lost[i];
     efficiency->gain_s[i] = lost[i] * elapsed_ns / 1e9;

@@ -62,12 +62,13 @@ struct efficiency_split {
 };
 
 struct efficiency {
-  bool known;                      /* false: no process has the times; all figures are 0 */
-  uint32_t processes;              /* number of processes that count */
-  uint32_t threads;                /* T of each process, 0 if they differ */
-  double elapsed_s;                /* of all directories, one after the other; known in any case */
-  double thread_s;                 /* sum of T R */
-  double value[EFFICIENCY_COUNT];  /* 1 - lost part, 0 to 1 */
+  bool known;                     /* false: no process has the times; all figures are 0 */
+  uint32_t processes;             /* number of processes that count */
+  uint32_t threads;               /* T of each process, 0 if they differ */
+  double elapsed_s;               /* of all directories, one after the other; known in any case */
+  double thread_s;                /* sum of T R */
+  double value[EFFICIENCY_COUNT]; /* 1 - lost part, 0 to 1 */
+  double with_cores; /* parallel efficiency in the time in which the threads had cores or did not want any */
   double gain_s[EFFICIENCY_COUNT]; /* most by which the elapsed time would be shorter */
   struct efficiency_split split;
 };

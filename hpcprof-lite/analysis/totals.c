@@ -77,6 +77,8 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
   model_add(&totals->tool_ns, thread->tool_ns);
   model_add(&totals->core_wait_ns, thread->core_wait_ns);
   model_add(&totals->blocked_ns, thread->blocked_ns);
+  model_add(&totals->delay_ns, thread->run_delay_ns);
+  model_add(&totals->runnable_ns, model_sum(thread->run_delay_ns, thread->cpu_ns));
   model_add(&totals->events, thread->events);
   model_add(&totals->events_ns, thread->events_ns);
   model_add(&totals->caused_lock_ns, thread->caused_lock_ns);
@@ -124,6 +126,8 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     model_add(&walls_ns, process->wall_ns);
     model_add(&pauses_ns, process->paused_ns);
     model_add(&totals->regions, process->regions);
+    model_add(&totals->steal_ns, process->steal_ns);
+    model_add(&totals->machine_ns, process->machine_ns);
     for (unsigned j = 0; j < LOSS_MAX; j++)
       model_add(&totals->lost[j], process->lost[j]);
     uint64_t others_ns = totals->blocked_ns;
@@ -145,6 +149,21 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     totals->work_ns = totals->overhead_ns = 0;
   totals->command = distinct_text(profile, false, "; ");
   totals->hosts = distinct_text(profile, true, ", ");
+}
+
+static double part_of(uint64_t part, uint64_t whole)
+{
+  return whole ? (double)MIN(part, whole) / (double)whole : 0;
+}
+
+double totals_without_core(const struct totals *totals)
+{
+  return part_of(totals->delay_ns, totals->runnable_ns);
+}
+
+double totals_stolen(const struct totals *totals)
+{
+  return part_of(totals->steal_ns, totals->machine_ns);
 }
 
 void totals_release(struct totals *totals)

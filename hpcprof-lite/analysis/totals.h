@@ -25,6 +25,8 @@ struct totals {
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
+  uint64_t delay_ns, runnable_ns;             /* all waiting for a core, also within other waits; that and CPU time */
+  uint64_t steal_ns, machine_ns;              /* steal time of the machines' CPUs, and all their time */
   uint64_t events, events_ns;                 /* of OpenMP; estimate of what they have cost the threads */
   bool unsampled;                             /* no samples were taken: level = summary */
   bool paused;                                /* measuring of a process was paused all the time */
@@ -34,6 +36,12 @@ struct totals {
 /* Computes the totals.  baseline: that of the idleness. */
 void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                     struct totals *totals);
+/* The part of the time in which threads wanted to run, and had no core; and the part that the host of a virtual machine
+ * took.  Above TOTALS_UNRELIABLE, times of waiting say little about the program. */
+#define TOTALS_UNRELIABLE 0.05
+double totals_without_core(const struct totals *totals);
+double totals_stolen(const struct totals *totals);
+
 void totals_release(struct totals *totals);
 
 #endif

@@ -249,6 +249,8 @@ int advice_pipeline(struct job *job)
                                .work_ns = totals->work_ns,
                                .tool_ns = totals->tool_ns,
                                .core_wait_ns = totals->core_wait_ns,
+                               .without_core = totals_without_core(totals),
+                               .stolen = totals_stolen(totals),
                                .all_ns = category_times(&job->report, categories),
                                .unsampled = totals->unsampled,
                                .by_wall = totals->by_wall,

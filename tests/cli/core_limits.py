@@ -97,13 +97,21 @@ def throttling_by_a_quota_is_reported(directory):
         raise Skip(f"may not make a control group of the first version: {error}") from error
     try:
         prefix = ("sh", "-c", f'echo $$ >{inner}/cgroup.procs; exec "$@"', "sh")
-        found, _, _ = measure(directory, 2, "throttled", os.path.join(group, "cpu.stat"), prefix=prefix)
+        found, _, path = measure(directory, 2, "throttled", os.path.join(group, "cpu.stat"), prefix=prefix)
     finally:
         os.rmdir(inner)
         os.rmdir(group)
     value = found["quota"]["value"]
     assert value.startswith("quota of 0.3 CPUs for 2 threads: throttled in "), found
     assert found["quota"]["note"] == f"cgroup=/{os.path.basename(group)}", found
+    # 0.2 s of CPU time take 0.67 s: the threads are ready for most of that
+    without = float(found["without core"]["value"])
+    assert without > 0.3, found
+    first = " ".join(must(REPORT, path).split()[:9])
+    assert first == f"Unreliable: threads had no core for {100 * without:.0f} % of", first
+    assert f"efficiency is {100 * float(found['efficiency with cores']['value']):.1f} %" in " ".join(
+        must(REPORT, path).split()), found
+    assert f"Threads had no core for {100 * without:.0f} %" in " ".join(must(REPORT, "advice", path).split()), path
 
 
 if __name__ == "__main__":

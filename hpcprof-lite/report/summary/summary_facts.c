@@ -77,6 +77,15 @@ static void add_limits(struct facts *facts)
 /* What limited the cores of the processes. */
 static void add_cores(struct facts *facts)
 {
+  const struct totals *run = facts->report->totals;
+  if (run->delay_ns)
+    fact(facts, "cores", "without core", cell_real(totals_without_core(run), 6), "ratio",
+         "of the time in which threads wanted to run, by the kernel's totals");
+  if (run->steal_ns)
+    fact(facts, "cores", "stolen", cell_real(totals_stolen(run), 6), "ratio", "of the time of the machine's CPUs");
+  if (facts->report->efficiency.known && run->delay_ns)
+    fact(facts, "cores", "efficiency with cores", cell_real(facts->report->efficiency.with_cores, 6), "ratio",
+         "parallel efficiency, without the time in which threads had no core");
   const struct core_findings *cores = &facts->report->summary.cores;
   for (uint32_t i = 0; i < cores->count; i++)
     fact_text(facts, "cores", core_finding_name(cores->found[i].kind), cores->found[i].text, cores->found[i].settings);

@@ -118,10 +118,31 @@ static bool rarely_sampled(const struct report *report)
   return report_period_ns(report) >= RARE_NS;
 }
 
+/* That threads lacked cores, by the kernel's totals: also the part within waits, which no category shows. */
+static void print_missing_cores(const struct report *report, const struct terminal *terminal)
+{
+  const struct efficiency *efficiency = &report->efficiency;
+  double without = totals_without_core(report->totals), stolen = totals_stolen(report->totals);
+  char with[64] = "";
+  if (efficiency->known)
+    snprintf(with, sizeof with, ". In the time with cores, efficiency is %.1f %%", 100 * efficiency->with_cores);
+  if (without > TOTALS_UNRELIABLE)
+    print_reason(report, terminal,
+                 "threads had no core for %.0f %% of the time in which they wanted to run (more threads than cores, a "
+                 "quota, or other programs), so others waited longer for them%s",
+                 100 * without, with);
+  if (stolen > TOTALS_UNRELIABLE)
+    print_reason(
+        report, terminal,
+        "the host of this virtual machine took %.0f %% of the time of its CPUs (steal), which can have held up threads",
+        100 * stolen);
+}
+
 void verdict_unfit(const struct report *report, const struct terminal *terminal)
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   char percent[CELL];
+  print_missing_cores(report, terminal);
   print_samples(report, terminal);
   if (!report->totals->samples) /* no share is known without them */
     return;
@@ -131,13 +152,6 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
                  "this tool took %s %% of the time, because there were very many %s: times of short constructs are too "
                  "long here; -p off reduces this",
                  percent, rarely_sampled(report) ? "tasks, regions or other constructs" : "samples or constructs");
-  }
-  if (ns[TIMELINE_CORE_WAIT] > all / MUCH) {
-    terminal_percent(ns[TIMELINE_CORE_WAIT], all, percent);
-    print_reason(report, terminal,
-                 "threads had no core for %s %% of the time (more threads than cores, or other programs), "
-                 "so others waited longer for them",
-                 percent);
   }
   if (verdict_blocked(report)) {
     terminal_percent(ns[TIMELINE_BLOCKED], all, percent);

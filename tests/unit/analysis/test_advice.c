@@ -106,6 +106,7 @@ static void test_unequal_work(void **state)
   input.tool_ns = 140 * ms; /* a tenth of the region's 1400 ms: so much of the waiting is this tool's */
   expect(ADVICE_IMBALANCE, 0.18, 20);
   assert_string_equal(advice.found[0].confidence, "high");
+  input.without_core = 0.06;
   input.core_wait_ns = 300 * ms;
   expect(ADVICE_IMBALANCE, 0.18, 20);
   assert_string_equal(advice.found[0].confidence, "low");
@@ -268,6 +269,7 @@ static void test_small_tasks(void **state)
   sample(200 * ms, 400 * ms); /* the rest is waiting, which may be due to this tool */
   expect(ADVICE_TASK_OVERHEAD, 0.4, 20);
   assert_true(fabs(advice.found[0].low_s - low_s * 2 / 3) < 1e-9);
+  input.without_core = 0.06;
   input.core_wait_ns = 200 * ms;
   expect(ADVICE_TASK_OVERHEAD, 0.35, 20);
   assert_true(advice.found[0].high_s >= 0.4);
@@ -334,6 +336,7 @@ static void test_long_blocking(void **state)
 static void test_missing_cores(void **state)
 {
   (void)state;
+  input.without_core = 0.06;
   input.core_wait_ns = 210 * ms; /* so long another thread may wait: 105 ms of elapsed time */
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_in_range((uint64_t)(advice.found[0].low_s * 1e6 + 0.5), 55000, 55001);

@@ -63,6 +63,26 @@ static void test_losses_add_up(void **state)
   expect(&efficiency, EFFICIENCY_PARALLEL, (0.9 + 0.5 + 0.08 + 0.12) / 4, 1);
 }
 
+/* Two threads, 1 s.  One works for 0.7 s and has no core for 0.3 s; the other works for 0.6 s and waits for 0.4 s, in
+ * 0.1 s of which it has no core, either.  In the 1.6 s with cores, 1.3 s are used. */
+static void test_the_time_with_cores(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {openmp(1000, 0, 1000), openmp(1000, 400, 0)};
+  threads[0].run_delay_ns = threads[0].core_wait_ns = 300 * ms;
+  threads[1].run_delay_ns = 100 * ms;
+  struct profile_process one = process(2, 1000, threads, 2);
+  struct efficiency efficiency = compute(&one, 1, 1000);
+  assert_true(fabs(efficiency.value[EFFICIENCY_PARALLEL] - 1.6 / 2) < 1e-12);
+  assert_true(fabs(efficiency.with_cores - 1.3 / 1.6) < 1e-12);
+  threads[0].run_delay_ns = threads[0].core_wait_ns = threads[1].run_delay_ns = 0;
+  efficiency = compute(&one, 1, 1000);
+  assert_true(efficiency.with_cores == efficiency.value[EFFICIENCY_PARALLEL]);
+  threads[0].run_delay_ns = UINT64_MAX;
+  efficiency = compute(&one, 1, 1000);
+  assert_true(efficiency.with_cores == 0);
+}
+
 /* Serial code cannot explain more idleness than there is. */
 static void test_serial_loss_is_bounded_by_idleness(void **state)
 {
@@ -224,6 +244,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_losses_add_up),
+      cmocka_unit_test(test_the_time_with_cores),
       cmocka_unit_test(test_serial_loss_is_bounded_by_idleness),
       cmocka_unit_test(test_regions_are_bounded_by_elapsed_time),
       cmocka_unit_test(test_processes_are_added_up),
