@@ -77,6 +77,8 @@ def diagnose_names_the_mask(directory):
 def a_killed_process_leaves_masks(directory):
     cpu = two_cpus()[0]
     program = build("bound_team.c")
+    with open(os.path.join(directory, ".hpcrun-lite.ini"), "w", encoding="ascii") as file:
+        file.write("[measure]\nlevel = summary\n")  # without samples, the masks are those at the start of the threads
     done = run("taskset", "-c", str(cpu), LAUNCHER, "-q", "-o", "run", program, "kill", cwd=directory,
                OMP_NUM_THREADS="2")
     assert done.returncode == -9, done

@@ -1,0 +1,36 @@
+/* How much of the time threads had no core: by the kernel's totals, wherever that time is counted; the part that the
+ * host of a virtual machine took. */
+#include "hpcprof-lite/analysis/totals.h"
+
+#include "tests/support/unit.h"
+
+static void test_missing_cores_within_waits_count(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {{.cpu_ns = 700, .run_delay_ns = 300}, /* within its waits: core_wait_ns 0 */
+                                     {.cpu_ns = 900, .run_delay_ns = 100, .core_wait_ns = 100}};
+  struct profile_process processes[] = {
+      {.usable = true, .threads = threads, .threads_count = 2, .steal_ns = 30, .machine_ns = 100},
+      {.usable = true, .steal_ns = 10, .machine_ns = 300},
+      {.usable = false, .steal_ns = 1000, .machine_ns = 1000}};
+  struct profile profile = {.processes = processes, .processes_count = 3};
+  struct tree_columns columns = {.work = MODEL_NONE, .overhead = MODEL_NONE};
+  struct totals totals;
+  for (unsigned i = 0; i < 3; i++)
+    processes[i].command = processes[i].host = processes[i].notes = "";
+  totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
+  assert_true(totals_without_core(&totals) == 400.0 / 2000);
+  assert_true(totals_stolen(&totals) == 40.0 / 400);
+  totals_release(&totals);
+  threads[0].run_delay_ns = threads[1].run_delay_ns = UINT64_MAX; /* hostile */
+  processes[0].machine_ns = processes[1].machine_ns = 0;
+  totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
+  assert_true(totals_without_core(&totals) == 1 && totals_stolen(&totals) == 0);
+  totals_release(&totals);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
