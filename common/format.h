@@ -351,7 +351,12 @@ struct format_node {
   A(uint64_t, mask, FORMAT_MASK_WORDS)      /* CPUs on which it could run when last asked for: at a sample, its end */ \
   A(uint64_t, cpus_seen, FORMAT_MASK_WORDS) /* CPUs on which it was sampled */                                         \
   F(uint32_t, mask_cpus)                    /* CPUs in the mask, with those that do not fit; 0: not known */           \
-  F(uint32_t, cpus_beyond)                  /* samples on CPUs that do not fit into cpus_seen */
+  F(uint32_t, cpus_beyond)                  /* samples on CPUs that do not fit into cpus_seen */                       \
+  F(uint64_t, switched_seen)                /* ticks of its life that records of switches cover */                     \
+  F(uint64_t, switched_preempted) /* of these: it could run and had no processor, without the latency of waking */     \
+  F(uint64_t, switched_wakes)     /* times in which it slept and was woken */                                          \
+  F(uint64_t, call_preempted)     /* of switched_preempted: in the calls of blocked_ns */                              \
+  F(uint64_t, call_wakes)         /* likewise, of switched_wakes */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -369,19 +374,23 @@ enum format_wait_kind {
 /* A wait site: a kind of wait at a code address.  Times are exact and in ticks of the time-stamp
  * counter; see doc/metrics.md for what counts as waiting, and what as work of the runtime. */
 #define FORMAT_WAIT_FIELDS(F, A)                                                                                       \
-  F(uint32_t, kind)           /* enum format_wait_kind */                                                              \
-  F(uint32_t, module)         /* 0: not known */                                                                       \
-  F(uint64_t, offset)         /* of the call instruction that enters the runtime, in the module */                     \
-  F(uint64_t, key)            /* the site in the running program */                                                    \
-  F(uint32_t, node)           /* the context in which the thread waited here first; 0: none */                         \
-  F(uint16_t, context_sought) /* while the program runs: that context was looked for */                                \
-  F(uint16_t, site)           /* likewise: the record's number */                                                      \
-  F(uint64_t, count)          /* times in which the thread waited */                                                   \
-  F(uint64_t, idle)           /* ticks of waiting, without the runtime's own work */                                   \
-  F(uint64_t, runtime)        /* ticks of that work */                                                                 \
-  F(uint64_t, since)          /* the counter when the present wait began; 0: none */                                   \
-  F(uint64_t, shared_ns)      /* sum over all shares that refer to this record */                                      \
-  F(uint64_t, tool_ns)        /* of `runtime`: sampled in the tool's own code */
+  F(uint32_t, kind)                 /* enum format_wait_kind */                                                        \
+  F(uint32_t, module)               /* 0: not known */                                                                 \
+  F(uint64_t, offset)               /* of the call instruction that enters the runtime, in the module */               \
+  F(uint64_t, key)                  /* the site in the running program */                                              \
+  F(uint32_t, node)                 /* the context in which the thread waited here first; 0: none */                   \
+  F(uint16_t, context_sought)       /* while the program runs: that context was looked for */                          \
+  F(uint16_t, site)                 /* likewise: the record's number */                                                \
+  F(uint64_t, count)                /* times in which the thread waited */                                             \
+  F(uint64_t, idle)                 /* ticks of waiting, without the runtime's own work */                             \
+  F(uint64_t, runtime)              /* ticks of that work */                                                           \
+  F(uint64_t, since)                /* the counter when the present wait began; 0: none */                             \
+  F(uint64_t, shared_ns)            /* sum over all shares that refer to this record */                                \
+  F(uint64_t, tool_ns)              /* of `runtime`: sampled in the tool's own code */                                 \
+  F(uint64_t, preempted)            /* of `idle`: ticks without a processor, by records of switches */                 \
+  F(uint64_t, preempted_in_runtime) /* likewise, of `runtime` */                                                       \
+  F(uint64_t, woken) /* ticks asleep once the reason to wait was over; of `runtime`, where parked of `idle` */         \
+  F(uint64_t, wakes) /* times in which the thread was woken before that */
 struct format_wait {
   FORMAT_WAIT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -27,6 +27,7 @@
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
 
@@ -134,6 +135,7 @@ bool lifecycle_start(void)
   exit_line_start();
   process.unwind_fault = load_libunwind();
   source_probe();
+  switches_probe();
   if (span_process.online && work_clock_is_time())
     work_clock_probe();
   measurement_begin(); /* the time before does not count as the program's */

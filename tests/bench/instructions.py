@@ -38,8 +38,11 @@ RUNTIME, OLD_RUNTIME = "libomp-19", "libomp-14"  # the old one announces no chun
 OURS, UNWINDER = "libhpcrun-lite.so", "libunwind-x86_64.so"
 WRAPPERS = "???"  # the object of the adapter's section gomp_text, because valgrind only knows .text
 COUNTED = re.compile(r"hpcrun-lite/(rt|gomp)/")  # files
-BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c")  # refresh of the records; the work clock's slow paths
-BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns")  # what these files call elsewhere
+# Refresh of the records; the work clock's slow paths; records of switches.
+BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c", "rt/sampling/switches.c")
+# What these files call elsewhere, and what calls the last one where the thread was switched.
+BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns", "sys_moment", "sys_monotonic_ns", "place_switches", "leave_wait",
+                      "leave_region_end", "place_call", "read_switches")
 BY_CLOCK_READINGS = r"query_kernel|sys_moment|state_ticks|times_|unsampled_part"  # functions that call those, inlined
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait

@@ -218,11 +218,21 @@ int sys_move_own(struct sys_own *own, int lowest)
   return arrived ? 0 : EBADF;
 }
 
-uint64_t sys_descriptor_limit(void)
+static uint64_t limit_of(int resource)
 {
   struct rlimit limit = {0};
-  call6(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0, 0);
+  call6(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0);
   return limit.rlim_cur;
+}
+
+uint64_t sys_descriptor_limit(void)
+{
+  return limit_of(RLIMIT_NOFILE);
+}
+
+uint64_t sys_locked_limit(void)
+{
+  return limit_of(RLIMIT_MEMLOCK);
 }
 
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid)

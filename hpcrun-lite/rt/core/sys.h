@@ -69,8 +69,9 @@ bool sys_peek(uint64_t address, void *out, size_t size_bytes);
  */
 bool sys_readable(uint64_t address);
 
-/* How many descriptors the process may have. */
+/* How many descriptors the process may have, and how many bytes of memory it may lock. */
 uint64_t sys_descriptor_limit(void);
+uint64_t sys_locked_limit(void);
 
 /* Opens an event for that thread, at a high number.  Returns 0 or errno. */
 int sys_perf_event_open(struct sys_own *own, struct perf_event_attr *attr, int tid);

@@ -1,3 +1,4 @@
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 
 #include "hpcrun-lite/rt/filter/time_filter.h"
@@ -108,6 +109,16 @@ bool blame_blocked(struct thread_state *t)
   return true;
 }
 
+/* What the thread's records of switches say about the call that ends. */
+static void place_call(struct thread_state *t, uint64_t now)
+{
+  struct switched parts[3] = {{0}};
+  switches_read(t, 2, (const uint64_t[]){sampling_of(t)->blocked_since, now}, parts);
+  t->record->call_preempted += parts[1].preempted;
+  t->record->call_wakes += parts[1].wakes;
+  switches_limit(t);
+}
+
 /* inside: in the tool's handler. */
 static void unblocked(struct thread_state *t, bool inside)
 {
@@ -118,6 +129,8 @@ static void unblocked(struct thread_state *t, bool inside)
   rt_set_flag(&t->activity.blocked, false);
   uint64_t now = rt_ticks();
   sampling_of(t)->blocked_ticks += rt_measured_between(sampling_of(t)->blocked_since, now);
+  if (switches_unread(t))
+    place_call(t, now);
   trace_slept(t, now, inside);
   t->changes++;
 }

@@ -18,6 +18,7 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample_trace.h"
 #include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 /* Columns of a value record: samples, those of the time event, then the other events in their
@@ -244,6 +245,20 @@ static uint64_t measured_weight(const struct source *source, uint64_t weight)
   return ticks < now ? rt_scale(weight, rt_measured(now - ticks, now), ticks) : weight;
 }
 
+/* Records of a wait or call are read at its end, where they can be divided, unless there would be too many. */
+static void read_switches(struct thread_state *t)
+{
+  uint64_t unread = switches_unread(t);
+  bool outside = !t->activity.idle && !t->activity.lockwait && !t->activity.blocked;
+  if (!unread)
+    return;
+  if (outside)
+    switches_outside(t);
+  else if (unread > SWITCHES_MANY)
+    waiting_read_switches(t);
+  switches_limit(t);
+}
+
 /* Weighs a sample and charges it.  entered: it has not interrupted the tool. */
 static void take(struct thread_state *t, struct source *source, bool entered, void *context)
 {
@@ -256,10 +271,12 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
   }
   counts_own_begin(t);
   arena_create_live_file(); /* at the first sample: see core/arena.h */
-  if (in_own_code(t, context))
+  if (in_own_code(t, context)) {
     count_in_tool(t, source, weight);
-  else
+  } else {
+    read_switches(t);
     charge(t, source->event, weight, context);
+  }
   times_refresh(t);
   core_limits_sample(t);
   source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));

@@ -4,7 +4,7 @@
  * read them.  adapter_start, adapter_size, runtime_apart and get_state are written when the OpenMP runtime starts,
  * before it has threads.  The atomic fields:
  *
- * - in_use, running_timers: sums to which any thread adds; no other data depends on their order;
+ * - in_use, running_timers, rings: sums to which any thread adds; no other data depends on their order;
  * - unsampled, sampled, unsampled_ticks, known_contexts, and the rates of events: written by the thread that carries
  * out a command (rt/control/command.h). */
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_PROCESS_H
@@ -27,6 +27,7 @@ extern struct sampling_process {
   unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
   uint32_t cpus;                       /* cores that the process may run on */
   bool timers_for_cpu;                 /* CPU time is sampled by timers, because perf_event may not sample the kernel */
+  uint32_t rings_max;                  /* how many rings of records of switches the process may have */
   bool task_creation;                  /* tasks stand below the context that created them */
   bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
   bool forked; /* child of fork(): the runtime does not know the regions that were open in the parent */
@@ -41,6 +42,7 @@ extern struct sampling_process {
    */
   _Alignas(64) atomic_int in_use; /* OpenMP threads in use: see sampling/blame.h */
   atomic_int in_use_max;
+  atomic_uint rings;          /* of records of switches */
   atomic_uint running_timers; /* timers of elapsed time that are running: see sampling/source.c */
 
   _Alignas(64) ompt_get_state_t get_state;

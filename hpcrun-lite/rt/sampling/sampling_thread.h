@@ -112,6 +112,20 @@ struct sample_trace {
   uint64_t given_up, switched_out; /* see struct sys_usage; when last asked for */
 };
 
+/* The thread's records of switches: see sampling/switches.h. */
+struct switches {
+  const void *ring;          /* mapped; NULL: none */
+  uint64_t read;             /* position in the ring up to which it was read */
+  bool out, preempted;       /* of the last record: the thread was switched out; while it could run */
+  bool reading;              /* the handler must not read */
+  uint64_t out_ns;           /* its time */
+  uint64_t seen;             /* ticks that records cover before: */
+  uint64_t seen_since, last; /* ticks: what they cover now began; when it was read last */
+  struct sys_moment opened;
+  uint64_t window_ns;   /* since when switches are counted */
+  uint64_t window_read; /* position at that time */
+};
+
 struct sampling_thread {
   struct construct_thread below;
 
@@ -158,6 +172,7 @@ struct sampling_thread {
   /* samples and their contexts */
   struct source sources[EVENTS_MAX];
   bool quiet; /* the sources are disarmed: source_quiet() */
+  struct switches switches;
   struct table nodes, links, values, shares;
   uint32_t free_nodes;  /* list of freed nodes */
   uint32_t free_shares; /* list of freed records of shares */

@@ -8,6 +8,7 @@
 
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/filter/filter.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 struct sampling_process sampling_process;
@@ -56,6 +57,7 @@ void source_probe(void)
 void source_reset(void)
 {
   atomic_store(&sampling_process.running_timers, 0);
+  atomic_store(&sampling_process.rings, 0);
 }
 
 /* Moves the descriptor to a number that no other source of the thread has.  A signal names its event by the number that
@@ -230,6 +232,8 @@ static void show_switches(struct thread_state *t)
 void source_start(struct thread_state *t)
 {
   sampling_of(t)->quiet = atomic_load(&sampling_process.unsampled) || !filter_thread(t->index);
+  if (filter_thread(t->index))
+    switches_start(t);
   start_all(t);
   span_of(t)->sampled_page = sampled_page(t); /* before the work clock starts */
 }
@@ -264,6 +268,7 @@ static void stop_all(struct thread_state *t)
 void source_stop(struct thread_state *t)
 {
   stop_all(t);
+  switches_stop(t);
   if (span_process.online)
     work_clock_stop(t);
 }

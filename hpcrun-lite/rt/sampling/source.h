@@ -18,7 +18,7 @@
 /* CTL: finds out whether perf_event may sample CPU time in the kernel, and sets sampling_process.timers_for_cpu. */
 void source_probe(void);
 
-/* CTL: a new process has no timers yet. */
+/* CTL: a new process has no timers and rings yet. */
 void source_reset(void);
 
 /* Arms all events for the calling thread, unless sampling_process.unsampled is set or a filter leaves it out. */

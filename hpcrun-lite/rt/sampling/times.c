@@ -125,6 +125,8 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
       rt_scale(state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked), rate.ns, rate.ticks);
   record->region_ns =
       rt_scale(state_ticks(&sampling->region_ticks, &sampling->region_since, &open), rate.ns, rate.ticks);
+  if (sampling->switches.ring)
+    record->switched_seen = sampling->switches.seen + rt_measured_between(sampling->switches.seen_since, rt_ticks());
   record->events = governor_events(t);
   record->events_ns = rt_scale(span_of(t)->governor.spent, rate.ns, rate.ticks);
   record->period = span_of(t)->governor.period_most;

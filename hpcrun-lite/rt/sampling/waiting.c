@@ -5,6 +5,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 
 enum {
   WAITS_FIRST = 8,
@@ -158,6 +159,33 @@ static void set_waiting(struct thread_state *t, struct format_wait *wait)
   __atomic_store_n(&sampling_of(t)->waiting_key, wait ? wait->key : WAITING_PARKED, __ATOMIC_RELAXED);
 }
 
+/* ---- time without a processor ---- */
+
+/* Reads what was recorded since the wait began, and adds it to the site.  moment: the end of its idle part, or, of a
+ * parked thread, when the next region began. */
+static __attribute__((noinline)) void place_switches(struct thread_state *t, struct format_wait *wait, uint64_t since,
+                                                     uint64_t moment)
+{
+  struct switched parts[3] = {{0}};
+  bool parked = wait->kind == FORMAT_WAIT_PARKED;
+  switches_read(t, 2, (const uint64_t[]){since, moment}, parts);
+  wait->preempted += parts[1].preempted + (parked ? parts[2].preempted : 0);
+  wait->wakes += parts[1].wakes;
+  wait->preempted_in_runtime += parked ? 0 : parts[2].preempted;
+  wait->woken += parts[2].slept;
+  switches_limit(t);
+}
+
+/* A wait other than at a barrier has ended. */
+static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct format_wait *wait, uint64_t since,
+                                                 uint64_t now)
+{
+  uint64_t begun = 0;
+  if (wait->kind == FORMAT_WAIT_PARKED)
+    begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+  place_switches(t, wait, since, begun > since && begun < now ? begun : now);
+}
+
 /* Turns idle at the innermost wait, or parked.  The inline form, as that of turn_busy(), is for barriers. */
 static inline __attribute__((always_inline)) uint64_t turn_idle_inline(struct thread_state *t)
 {
@@ -256,8 +284,12 @@ static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct th
       uint64_t last = last_arrival(t, open);
       sampling->arrival = (struct last_arrival){last > since ? last : since, open->region, open->barrier};
       idle = part_before(since, last, now);
+      if (__builtin_expect(switches_unread(t) != 0, 0))
+        place_switches(t, sampling->waiting, since, since + idle);
     } else {
       idle = idle_part(t, open, since, now, task);
+      if (__builtin_expect(switches_unread(t) != 0, 0))
+        leave_wait(t, sampling->waiting, since, now);
     }
     add_interval(t, sampling->waiting, idle, now - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
@@ -273,6 +305,22 @@ static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct th
 static __attribute__((noinline)) uint64_t turn_busy(struct thread_state *t, bool task)
 {
   return turn_busy_inline(t, task);
+}
+
+/* The same for a worker at the end of a region, which is parked after that.  It is also idle between the moments at
+ * which the master left the barrier and ended the region. */
+static __attribute__((noinline)) void leave_region_end(struct thread_state *t, const struct region_end *end,
+                                                       uint64_t since)
+{
+  struct format_wait *wait = sampling_of(t)->waiting, *parked = wait_at(t, 0);
+  uint64_t last = end->last_idle > since ? end->last_idle : since, left = end->left > last ? end->left : last;
+  struct switched parts[5] = {{0}};
+  switches_read(t, 4, (const uint64_t[]){since, last, left, end->end}, parts);
+  wait->preempted += parts[1].preempted + parts[3].preempted;
+  wait->preempted_in_runtime += parts[2].preempted;
+  wait->wakes += parts[1].wakes + parts[2].wakes + parts[3].wakes;
+  parked->preempted += parts[4].preempted;
+  parked->wakes += parts[4].wakes;
 }
 
 /* A worker learns at the next fork that the region at whose end it waits is over.  Since the region's end it is parked,
@@ -297,6 +345,8 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
   }
   if (end.end > since) {
     uint64_t idle = idle_at_region_end(&end, since);
+    if (switches_unread(t))
+      leave_region_end(t, &end, since);
     t->idle_ticks += end.end - since;
     add_interval(t, sampling->waiting, idle, end.end - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
@@ -560,7 +610,10 @@ static inline uint64_t end_lock(struct thread_state *t)
     cost = ticks < LOCK_COST_MOST ? ticks : LOCK_COST_MOST;
     sampling->lock_cost = cost;
   }
-  uint64_t runtime = ticks > LOCK_COST_FACTOR * cost ? cost : ticks;
+  bool waited = ticks > LOCK_COST_FACTOR * cost;
+  uint64_t runtime = waited ? cost : ticks;
+  if (__builtin_expect(waited && switches_unread(t), 0))
+    leave_wait(t, wait, since, now);
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
@@ -601,6 +654,19 @@ uint64_t waiting_lock_end(struct thread_state *t)
 uint64_t waiting_lock_key(const struct thread_state *t)
 {
   return sampling_of(t)->waiting_lock ? sampling_of(t)->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
+}
+
+void waiting_read_switches(struct thread_state *t)
+{
+  struct format_wait *wait = t->activity.idle ? sampling_of(t)->waiting : NULL;
+  wait = t->activity.lockwait ? sampling_of(t)->waiting_lock : wait;
+  uint64_t since = t->activity.lockwait ? t->lock_since : t->idle_since;
+  struct switched parts[2] = {{0}};
+  switches_read(t, 1, &since, parts);
+  if (!wait)
+    return;
+  wait->preempted += parts[1].preempted;
+  wait->wakes += parts[1].wakes;
 }
 
 void waiting_in_tool(struct thread_state *t, uint64_t ns)

@@ -1,0 +1,231 @@
+#include "hpcrun-lite/rt/sampling/switches.h"
+
+#include "hpcrun-lite/rt/core/sys.h"
+
+#include <time.h>
+
+enum {
+  PAGE_BYTES = 4096,
+  RING_BYTES = 4096, /* of records, after a page that describes them */
+  MAPPED_KIB = (PAGE_BYTES + RING_BYTES) / 1024,
+  BUDGET_SHARE = 4,
+  BUDGET_DEFAULT_KIB = 516, /* of kernel.perf_event_mlock_kb */
+  RATE_MAX = 10000,         /* switches a second, over at least as long as: */
+  RATE_WINDOW_NS = 20000000
+};
+
+struct switch_record {
+  struct perf_event_header header;
+  uint64_t time_ns; /* CLOCK_MONOTONIC */
+};
+
+_Static_assert(RING_BYTES % sizeof(struct switch_record) == 0, "no record crosses the end of the ring");
+
+/* The number in a file that has nothing else; otherwise the default. */
+static uint64_t number_in(const char *path, uint64_t otherwise)
+{
+  char text[24];
+  size_t length = sys_read_file(path, text, sizeof text - 1), at = 0;
+  uint64_t number = 0;
+  for (; at < length && text[at] >= '0' && text[at] <= '9'; at++)
+    number = number * 10 + (uint64_t)(text[at] - '0');
+  return at ? number : otherwise;
+}
+
+void switches_probe(void)
+{
+  uint64_t cpus = sampling_process.cpus ? sampling_process.cpus : 1;
+  uint64_t kib = number_in("/proc/sys/kernel/perf_event_mlock_kb", BUDGET_DEFAULT_KIB) * cpus;
+  uint64_t limit_kib = sys_locked_limit() / 1024;
+  kib = kib < limit_kib ? kib : limit_kib;
+  sampling_process.rings_max = (uint32_t)(kib / BUDGET_SHARE / MAPPED_KIB);
+  atomic_store(&sampling_process.rings, 0);
+}
+
+/* Takes one of the rings that the process may have. */
+static bool ring_take(void)
+{
+  if (atomic_fetch_add(&sampling_process.rings, 1) < sampling_process.rings_max)
+    return true;
+  atomic_fetch_sub(&sampling_process.rings, 1);
+  return false;
+}
+
+/* Maps the ring for reading only: then the kernel overwrites the oldest records.  The mapping keeps the event alive, as
+ * in source.c. */
+static const void *ring_open(int tid)
+{
+  struct perf_event_attr attr = {.size = sizeof attr,
+                                 .type = PERF_TYPE_SOFTWARE,
+                                 .config = PERF_COUNT_SW_DUMMY,
+                                 .sample_type = PERF_SAMPLE_TIME,
+                                 .sample_id_all = 1,
+                                 .context_switch = 1,
+                                 .use_clockid = 1,
+                                 .clockid = CLOCK_MONOTONIC,
+                                 .exclude_kernel = 1,
+                                 .exclude_hv = 1};
+  struct sys_own own;
+  if (sys_perf_event_open(&own, &attr, tid))
+    return NULL;
+  const void *ring = sys_perf_page(&own, PAGE_BYTES + RING_BYTES);
+  sys_close_own(&own);
+  return ring;
+}
+
+void switches_start(struct thread_state *t)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  *switches = (struct switches){0};
+  if (!ring_take())
+    return;
+  const void *ring = ring_open(t->tid);
+  if (!ring) {
+    atomic_fetch_sub(&sampling_process.rings, 1);
+    return;
+  }
+  struct sys_moment now = sys_moment();
+  switches->opened = now;
+  switches->window_ns = now.ns;
+  switches->seen_since = switches->last = now.ticks;
+  switches->ring = ring;
+}
+
+void switches_stop(struct thread_state *t)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  const void *ring = switches->ring;
+  if (!ring)
+    return;
+  if (t->tid != sys_tid()) { /* it may be reading: the mapping stays until the process ends */
+    switches->ring = NULL;
+    return;
+  }
+  switches_outside(t);
+  t->record->switched_seen = switches->seen + rt_measured_between(switches->seen_since, rt_ticks());
+  switches->ring = NULL;
+  atomic_signal_fence(memory_order_seq_cst);
+  sys_unmap((void *)ring, PAGE_BYTES + RING_BYTES);
+  atomic_fetch_sub(&sampling_process.rings, 1);
+}
+
+void switches_limit(struct thread_state *t)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  if (!switches->ring || switches->reading)
+    return;
+  uint64_t now = sys_monotonic_ns(), passed = now - switches->window_ns;
+  if (passed < RATE_WINDOW_NS)
+    return;
+  uint64_t records = (switches->read - switches->window_read) / sizeof(struct switch_record);
+  if (records / 2 > rt_scale(passed, RATE_MAX, 1000000000)) {
+    switches_stop(t);
+    return;
+  }
+  switches->window_ns = now;
+  switches->window_read = switches->read;
+}
+
+/* Copies the record at that position.  Returns false if the kernel has overwritten it. */
+static bool record_at(const struct perf_event_mmap_page *page, uint64_t at, struct switch_record *record)
+{
+  const char *records = (const char *)page + PAGE_BYTES;
+  __builtin_memcpy(record, records + at % RING_BYTES, sizeof *record);
+  atomic_thread_fence(memory_order_acquire);
+  return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - at <= RING_BYTES;
+}
+
+/* The time-stamp counter at a moment between the opening of the ring and now. */
+static uint64_t ticks_at(const struct switches *switches, const struct sys_moment *now, uint64_t ns)
+{
+  uint64_t before = now->ns > ns ? now->ns - ns : 0;
+  return now->ticks - rt_scale(before, now->ticks - switches->opened.ticks, now->ns - switches->opened.ns);
+}
+
+/* A reading, which divides time at moments. */
+struct reading {
+  struct sys_moment now;
+  unsigned count;
+  const uint64_t *moments;
+  struct switched *parts;
+};
+
+/* Adds an interval in which the thread had no processor. */
+static void add_interval(struct thread_state *t, const struct reading *reading, bool preempted, uint64_t from_ns,
+                         uint64_t to_ns)
+{
+  const struct switches *switches = &sampling_of(t)->switches;
+  uint64_t from = ticks_at(switches, &reading->now, from_ns), to = ticks_at(switches, &reading->now, to_ns);
+  unsigned part = 0;
+  while (part < reading->count && reading->moments[part] <= from)
+    part++;
+  if (preempted)
+    t->record->switched_preempted += rt_measured_between(from, to);
+  else
+    t->record->switched_wakes++;
+  for (bool last = false; !last; part++) {
+    last = part >= reading->count || reading->moments[part] >= to;
+    uint64_t end = last ? to : reading->moments[part], ticks = rt_measured_between(from, end);
+    if (preempted)
+      reading->parts[part].preempted += ticks;
+    else
+      reading->parts[part].slept += ticks;
+    reading->parts[part].wakes += last && !preempted;
+    from = end;
+  }
+}
+
+/* Records were overwritten before they were read: the time until the first one that is left is not covered. */
+static void skip_lost(struct switches *switches, const struct reading *reading, uint64_t head)
+{
+  struct switch_record first;
+  switches->read = head - RING_BYTES + RING_BYTES / 2; /* not the oldest ones, which are overwritten next */
+  switches->out = false;
+  if (!record_at(switches->ring, switches->read, &first))
+    return;
+  uint64_t until = ticks_at(switches, &reading->now, first.time_ns);
+  switches->seen += rt_measured_between(switches->seen_since, switches->last);
+  switches->seen_since = until;
+}
+
+static void read_records(struct thread_state *t, const struct reading *reading)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  const struct perf_event_mmap_page *page = switches->ring;
+  uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  struct switch_record record;
+  if (head - switches->read > RING_BYTES)
+    skip_lost(switches, reading, head);
+  for (; switches->read < head; switches->read += sizeof record) {
+    if (!record_at(page, switches->read, &record)) { /* the thread was switched very often while it read */
+      skip_lost(switches, reading, __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE));
+      return;
+    }
+    bool out = record.header.misc & PERF_RECORD_MISC_SWITCH_OUT;
+    if (!out && switches->out)
+      add_interval(t, reading, switches->preempted, switches->out_ns, record.time_ns);
+    switches->out = out;
+    switches->out_ns = record.time_ns;
+    switches->preempted = record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+  }
+  switches->last = reading->now.ticks;
+}
+
+void switches_read(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  if (!switches->ring || switches->reading)
+    return;
+  switches->reading = true;
+  atomic_signal_fence(memory_order_seq_cst);
+  struct reading reading = {sys_moment(), count, moments, parts};
+  read_records(t, &reading);
+  atomic_signal_fence(memory_order_seq_cst);
+  switches->reading = false;
+}
+
+void switches_outside(struct thread_state *t)
+{
+  struct switched outside = {0};
+  switches_read(t, 0, NULL, &outside);
+}

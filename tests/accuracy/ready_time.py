@@ -1,0 +1,107 @@
+"""Records of switches: time without a processor is what the kernel says, sleeps are counted, waits contain their part.
+
+Busy processes that the test starts have the same processors as the program, so that its threads miss one whatever else
+the machine does.  Threads that spin are hardly ever woken, so the records contain most of the time that the kernel's
+account has, and never more.
+"""
+import contextlib
+import glob
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file as form
+from measured import Measurement, build, clocks, no_losses, tap
+
+REGIONS, SLEEPS = "300", 200
+REGION_END, BARRIER = 1, 2  # kinds of waits
+SLACK = 0.02  # seconds: a thread also misses its processor between its last reading and its end
+CPUS = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[-2:]]
+PINNED = ("taskset", "-c", ",".join(CPUS))
+UNLOCKED = ("bash", "-c", 'ulimit -l 0 && exec "$@"', "bash")
+FIELDS = ("switched_seen", "switched_preempted", "switched_wakes", "call_preempted", "call_wakes")
+
+
+@contextlib.contextmanager
+def busy_processes(count):
+    """Processes that use the processors of the program meanwhile."""
+    processes = [subprocess.Popen([*PINNED, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+class Recorded:
+    """A measurement: what the kernel says to each thread, and the records of its threads and waits."""
+
+    def __init__(self, directory, *mode, compiler="gcc", prefix=(), options=("-e", "task-clock@f1000"), busy=4):
+        with busy_processes(busy):
+            run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
+                              prefix=(*PINNED, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="active")
+        assert run.done.returncode == 0, run.done
+        no_losses(run)
+        own = clocks(run.done.stdout)
+        self.ready = [own[f"ready_{number}"] for number in range(len(own))]
+        extents = list(form.extents(glob.glob(os.path.join(run.output, "*.hpcrun"))[0]))
+        waits = form.LAYOUTS["tables"]["waits"][0]
+        self.tick = next(extent for extent in extents if extent.table == form.PROCESS).parsed()[0].tick_scale / 2 ** 32
+        found = {extent.owner: extent.parsed()[0] for extent in extents if extent.table == form.THREAD}
+        self.threads = [found[owner] for owner in sorted(found)]
+        self.waits = {owner: [wait for extent in extents if (extent.table, extent.owner) == (waits, owner)
+                              for wait in extent.parsed()] for owner in found}
+
+    def preempted_as_the_kernel_says(self):
+        assert len(self.threads) == len(self.ready), self.ready
+        for thread, ready in zip(self.threads, self.ready):
+            value = thread.switched_preempted * self.tick / 1e9
+            tap.timed(value < 1.03 * thread.run_delay_ns / 1e9 + SLACK, f"{value}, all of it {thread.run_delay_ns / 1e9}")
+            tap.timed(value > 0.8 * ready - SLACK, f"preempted {value}, the kernel says {ready}")
+            tap.timed(thread.switched_seen * self.tick > 0.95 * thread.wall_ns, thread.switched_seen)
+
+    def parts_are_no_more_than_the_whole(self):
+        for thread in self.threads:
+            waits = self.waits[thread.index]
+            parts = sum(wait.preempted + wait.preempted_in_runtime for wait in waits) + thread.call_preempted
+            assert parts <= thread.switched_preempted <= thread.switched_seen, (parts, thread.switched_preempted)
+            assert sum(wait.wakes for wait in waits) + thread.call_wakes <= thread.switched_wakes
+
+
+def check_spinning(directory, **settings):
+    if len(CPUS) < 2:
+        raise tap.Skip("one processor: threads that spin there yield it")
+    run = Recorded(directory, "barriers", REGIONS, **settings)
+    run.preempted_as_the_kernel_says()
+    run.parts_are_no_more_than_the_whole()
+    for kind in REGION_END, BARRIER:
+        assert any(wait.preempted for waits in run.waits.values() for wait in waits if wait.kind == kind), kind
+
+
+@tap.case
+def threads_that_spin_are_preempted(directory):
+    for compiler in ("gcc", "clang"):
+        check_spinning(directory, compiler=compiler)
+
+
+@tap.case
+def without_a_graph(directory):
+    check_spinning(directory, options=("-p", "off"))
+
+
+@tap.case
+def each_sleep_is_a_wake_in_a_call(directory):
+    run = Recorded(directory, "sleeps", str(SLEEPS))
+    run.parts_are_no_more_than_the_whole()
+    assert run.threads[0].call_wakes >= SLEEPS, run.threads[0].call_wakes
+
+
+@tap.case
+def without_locked_memory_nothing_is_recorded(directory):
+    run = Recorded(directory, "barriers", "20", prefix=UNLOCKED, busy=0)
+    assert not any(getattr(thread, field) for thread in run.threads for field in FIELDS)
+
+
+tap.main()
