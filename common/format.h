@@ -187,11 +187,27 @@ enum { FORMAT_MASK_WORDS = 16 }; /* sets of CPUs: bit n % 64 of word n / 64 is C
   F(uint64_t, machine_ns)        /* all time of all CPUs of the machine, of which that is a part; 0: not known */      \
   F(uint64_t, limits_ns)         /* since the start: when the last five were read; 0: never */                         \
   M(uint32_t, limits)            /* string: lines NAME=VALUE, of settings that limit the cores; may be "" */           \
-  F(uint32_t, limits_reserved)
+  F(uint32_t, limits_reserved)                                                                                         \
+  F(uint64_t, tick_ns) /* time of which a tick of the kernel decides whether it was system time; 0: usage              \
+                          is not known */
 #define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
+
+/* What the kernel has counted for a thread, as getrusage() reports it, without what the tool has caused; and threads
+ * that it has created.  Times in ns; USER + SYSTEM is exact, its division into two is the kernel's estimate. */
+#define FORMAT_USAGE_LIST(U)                                                                                           \
+  U(USER)         /* CPU time in the program's code */                                                                 \
+  U(SYSTEM)       /* CPU time in the kernel */                                                                         \
+  U(MINOR_FAULTS) /* page faults without input */                                                                      \
+  U(MAJOR_FAULTS) /* page faults with input */                                                                         \
+  U(GIVEN_UP)     /* times that the thread gave up its processor, because it had to wait */                            \
+  U(SWITCHED_OUT) /* times that it was switched out, although it could run */                                          \
+  U(CREATED)      /* calls that have created a thread */                                                               \
+  U(CREATING)     /* ns in these calls */
+#define FORMAT_USAGE(name) FORMAT_USAGE_##name,
+enum format_usage { FORMAT_USAGE_LIST(FORMAT_USAGE) FORMAT_USAGES };
 
 /* The meaning of a column of the value table; its role decides how it is reported. */
 enum format_role {
@@ -203,7 +219,8 @@ enum format_role {
   FORMAT_ROLE_PER_BUSY, /* sum of p/b: a sample of p ns, b busy threads (working or waiting for a lock) */
   FORMAT_ROLE_IN_USE,   /* sum of p t/b: t threads that exist (with FORMAT_ROLE_SHARES), or are in use (without) */
   FORMAT_ROLE_SHARES,   /* the first of a list of records of FORMAT_SHARES; 0: none */
-  FORMAT_ROLE_COUNTED   /* counted between samples; also a column of FORMAT_COUNTS */
+  FORMAT_ROLE_COUNTED,  /* counted between samples; also a column of FORMAT_COUNTS */
+  FORMAT_ROLE_USAGE     /* this and the next ones, by enum format_usage: what the kernel did between samples */
 };
 
 #define FORMAT_METRIC_FIELDS(F, A)                                                                                     \
@@ -353,10 +370,12 @@ struct format_node {
   F(uint32_t, mask_cpus)                    /* CPUs in the mask, with those that do not fit; 0: not known */           \
   F(uint32_t, cpus_beyond)                  /* samples on CPUs that do not fit into cpus_seen */                       \
   F(uint64_t, switched_seen)                /* ticks of its life that records of switches cover */                     \
-  F(uint64_t, switched_preempted) /* of these: it could run and had no processor, without the latency of waking */     \
-  F(uint64_t, switched_wakes)     /* times in which it slept and was woken */                                          \
-  F(uint64_t, call_preempted)     /* of switched_preempted: in the calls of blocked_ns */                              \
-  F(uint64_t, call_wakes)         /* likewise, of switched_wakes */
+  F(uint64_t, switched_preempted)   /* of these: it could run and had no processor, without the latency of waking */   \
+  F(uint64_t, switched_wakes)       /* times in which it slept and was woken */                                        \
+  F(uint64_t, call_preempted)       /* of switched_preempted: in the calls of blocked_ns */                            \
+  F(uint64_t, call_wakes)           /* likewise, of switched_wakes */                                                  \
+  A(uint64_t, usage, FORMAT_USAGES) /* since the thread's start, by enum format_usage */                               \
+  A(uint64_t, tool_usage, FORMAT_USAGES) /* likewise: what the tool has caused in samples, and for memory */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -496,11 +515,12 @@ enum format_construct_flag {
   F(uint32_t, tasks)   /* while the program runs: record of FORMAT_TASKS + 1 */                                        \
   F(uint64_t, light)   /* of `count`: only counted; the others were followed as a whole */                             \
   F(uint64_t, stood)   /* sum of v: how many light ones one that was followed stands for */                            \
-  F(uint64_t, stood_ticks)   /* sum of v * t: t are its ticks of FORMAT_TIME_BODY */                                   \
-  F(uint64_t, stood_squares) /* sum of v * t * t, at most UINT64_MAX */                                                \
-  F(uint64_t, stood_spread)  /* sum of v * (v + 1) */                                                                  \
-  F(uint32_t, gap)           /* while the program runs: what the next one that is followed stands for */               \
-  F(uint32_t, skip)          /* likewise: light ones before that */
+  F(uint64_t, stood_ticks)          /* sum of v * t: t are its ticks of FORMAT_TIME_BODY */                            \
+  F(uint64_t, stood_squares)        /* sum of v * t * t, at most UINT64_MAX */                                         \
+  F(uint64_t, stood_spread)         /* sum of v * (v + 1) */                                                           \
+  F(uint32_t, gap)                  /* while the program runs: what the next one that is followed stands for */        \
+  F(uint32_t, skip)                 /* likewise: light ones before that */                                             \
+  A(uint64_t, usage, FORMAT_USAGES) /* between samples, at whose end the construct was open; by enum format_usage */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -8,6 +8,7 @@
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
 static int exec_pid; /* of the process that is in an exec; 0 = none */
@@ -48,6 +49,8 @@ static void go_on(void)
     for (struct thread_state *t = process.threads; t; t = t->next)
       waiting_go_on(t);
   quiesce_reopen(whole);
+  if (rt_self)
+    kernel_usage_start(rt_self);
 }
 
 void exec_failed(void)

@@ -40,10 +40,10 @@ static void configure_counts(void)
   to->count = config.counter_count;
   for (unsigned i = 0; i < to->count; i++)
     to->by_usage |= to->counters[i].usage;
-  if (!to->count)
-    return;
-  touch_start();
-  process_touch_library();
+  if (to->count || config.trace != RT_TRACE_OFF || config.graph_log)
+    touch_start();
+  if (to->count)
+    process_touch_library();
 }
 
 static void configure_sampling(void)
@@ -62,7 +62,8 @@ static void configure_sampling(void)
   bool timed = to->time_event >= 0;
   to->wall = timed && to->events[to->time_event].clock == EVENT_WALL_TIME;
   to->share_metric = timed ? 6 : UINT32_MAX;
-  to->count_metric = timed ? 7 + to->event_count - 1 : 1 + to->event_count;
+  to->usage_metric = timed ? 7 + to->event_count - 1 : 1 + to->event_count;
+  to->count_metric = to->usage_metric + FORMAT_USAGES;
   to->metric_count = to->count_metric + config.counter_count;
 }
 

@@ -18,6 +18,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
@@ -141,6 +142,8 @@ void measurement_finish(bool in_exec)
   command_finish();
   if (in_exec)
     measurement_take_back();
+  if (rt_self)
+    kernel_usage_stop(rt_self);
   quiesce_publish_regions();
   quiesce_close(true);
   if (files_needed()) {
@@ -165,6 +168,8 @@ void measurement_write_for_exec(void)
   struct rlimit before;
   bool raised = raise_descriptor_limit(&before);
   writer_mark();
+  if (rt_self)
+    kernel_usage_stop(rt_self);
   quiesce_publish_regions();
   quiesce_close(false);
   if (files_needed()) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "hpcrun-lite/thread.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
@@ -75,6 +77,17 @@ uint32_t thread_hand_over(void)
   uint32_t handed = span_process.online ? span_hand_over(t) : 0;
   rt_leave(t);
   return handed;
+}
+
+void thread_created(uint64_t ticks)
+{
+  struct thread_state *t = rt_thread();
+  int saved_errno = errno;
+  if (t && rt_enter(t)) {
+    kernel_usage_created(t, times_ticks_to_ns(ticks));
+    rt_leave(t);
+  }
+  errno = saved_errno;
 }
 
 static void keep_ended(struct thread_state *t)
@@ -167,6 +180,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   if (span_process.online)
     start_graph(t, handed);
   counts_start(t, graph_log_on());
+  kernel_usage_start(t);
   rt_leave(t);
   own_signal_unblock();
 }
@@ -220,6 +234,7 @@ static void end_counts(struct thread_state *t)
 static void end_thread(struct thread_state *t)
 {
   uint64_t cpu_ns = sys_thread_cpu_ns();
+  kernel_usage_stop(t);
   blame_unblocked(t); /* it was cancelled in a call */
   lock_events_before_other(t);
   t->inside = 1;

@@ -31,6 +31,9 @@ bool thread_stopped(void);
 /* What a thread that the calling thread creates takes over from it (rt/span/span.h); 0 = nothing. */
 uint32_t thread_hand_over(void);
 
+/* The calling thread has created a thread, which took so many ticks. */
+void thread_created(uint64_t ticks);
+
 /* The calling thread has joined that one, and takes over its clock. */
 void thread_joined(pthread_t thread);
 

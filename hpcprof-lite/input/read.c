@@ -288,6 +288,21 @@ static const struct format_metric *metric_of(const struct read_file *file, uint3
   return (const struct format_metric *)read_records(file, FORMAT_METRICS) + column;
 }
 
+/* Figures that reports show as one are columns with the same identity, so that they are added up. */
+static struct read_column usage_column(uint32_t usage)
+{
+  static const struct read_column columns[FORMAT_USAGES] = {
+      [FORMAT_USAGE_USER] = {.name = "user", .unit = "ns", .role = COLUMN_USER_CPU},
+      [FORMAT_USAGE_SYSTEM] = {.name = "system", .unit = "ns", .role = COLUMN_SYSTEM_CPU},
+      [FORMAT_USAGE_MINOR_FAULTS] = {.name = "page_faults", .unit = "", .role = COLUMN_PAGE_FAULTS},
+      [FORMAT_USAGE_MAJOR_FAULTS] = {.name = "page_faults", .unit = "", .role = COLUMN_PAGE_FAULTS},
+      [FORMAT_USAGE_GIVEN_UP] = {.name = "switches", .unit = "", .role = COLUMN_SWITCHES},
+      [FORMAT_USAGE_SWITCHED_OUT] = {.name = "switches", .unit = "", .role = COLUMN_SWITCHES},
+      [FORMAT_USAGE_CREATED] = {.name = "threads_created", .unit = "", .role = COLUMN_CREATED},
+      [FORMAT_USAGE_CREATING] = {.name = "create", .unit = "ns", .role = COLUMN_CREATING}};
+  return columns[usage];
+}
+
 struct read_column read_column(const struct read_file *file, uint32_t column)
 {
   static const char *const fixed[COLUMN_STORED] = {
@@ -301,6 +316,8 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
     found.unit = found.role == COLUMN_SAMPLES ? "" : "ns";
     return found;
   }
+  if (found.role - FORMAT_ROLE_USAGE < FORMAT_USAGES)
+    return usage_column(found.role - FORMAT_ROLE_USAGE);
   found.role = COLUMN_EVENT;
   found.counted = metric->role == FORMAT_ROLE_COUNTED;
   found.name =

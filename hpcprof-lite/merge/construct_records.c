@@ -251,7 +251,14 @@ static struct construct_figures own_figures(const struct build *build, const str
                                       .wait = to_ns(build, record->ticks[CONSTRUCT_TIME_WAIT]),
                                       .exit = to_ns(build, record->ticks[CONSTRUCT_TIME_EXIT])};
   if (placement->left_out)
-    return (struct construct_figures){0};
+    figures = (struct construct_figures){0};
+  figures.system_cpu = record->usage[FORMAT_USAGE_SYSTEM];
+  figures.page_faults = model_sum(record->usage[FORMAT_USAGE_MINOR_FAULTS], record->usage[FORMAT_USAGE_MAJOR_FAULTS]);
+  figures.switches = model_sum(record->usage[FORMAT_USAGE_GIVEN_UP], record->usage[FORMAT_USAGE_SWITCHED_OUT]);
+  figures.created = record->usage[FORMAT_USAGE_CREATED];
+  figures.creating = record->usage[FORMAT_USAGE_CREATING];
+  if (placement->left_out)
+    return figures; /* the parent gets what the kernel counted */
   figures.body = figures.own_body;
   figures.wait_own = MIN(to_ns(build, record->wait_own), figures.wait);
   figures.wait_spare = MIN(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
@@ -320,6 +327,7 @@ static void add_rows(struct build *build, uint32_t position)
       model_add(&into->light_inside, figures[i].light);
       model_add(&into->error_squares, figures[i].error_squares);
     }
+    construct_usage_add(into, &figures[i]);
     uint64_t *sum = record->flags & FORMAT_CONSTRUCT_IN_WAIT && !thread->placements[i].top ? &into->task : &into->body;
     model_add(sum, all);
   }

@@ -38,9 +38,15 @@ enum column_role {
   COLUMN_IDLENESS = COLUMN_STORED,
   COLUMN_CRITICAL, /* what a context contributes to the span of the run, see merge/span_merge.h */
   COLUMN_USER,     /* of a counter of the program */
-  COLUMN_MET,      /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
+  COLUMN_USER_CPU, /* with the next ones: what the kernel counted between samples */
+  COLUMN_SYSTEM_CPU,
+  COLUMN_PAGE_FAULTS, /* minor and major ones */
+  COLUMN_SWITCHES,    /* context switches, voluntary or not */
+  COLUMN_CREATED,     /* threads that were created */
+  COLUMN_CREATING,    /* how long that took */
+  COLUMN_MET,         /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
   COLUMN_ROLES,
-  COLUMN_OF_WHOLE = 16 /* added to a role: the figure of the whole run, where the others are those of a part; rows are
+  COLUMN_OF_WHOLE = 32 /* added to a role: the figure of the whole run, where the others are those of a part; rows are
                           numbered by it */
 };
 

@@ -25,6 +25,15 @@ static void add_counts(struct construct_counts *sum, const struct construct_coun
   counters_present_add(&sum->present, &counts->present);
 }
 
+void construct_usage_add(struct construct_figures *sum, const struct construct_figures *figures)
+{
+  model_add(&sum->system_cpu, figures->system_cpu);
+  model_add(&sum->page_faults, figures->page_faults);
+  model_add(&sum->switches, figures->switches);
+  model_add(&sum->created, figures->created);
+  model_add(&sum->creating, figures->creating);
+}
+
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures)
 {
   assert(sum->counts || !figures->counts);
@@ -44,6 +53,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   model_add(&sum->light, figures->light);
   model_add(&sum->light_inside, figures->light_inside);
   model_add(&sum->error_squares, figures->error_squares);
+  construct_usage_add(sum, figures);
   if (figures->counts)
     add_counts(sum->counts, figures->counts);
 }

@@ -67,7 +67,9 @@ struct construct_figures {
   uint64_t light;         /* of `count`: not followed; their share of own_body is an estimate */
   uint64_t light_inside;  /* the same of constructs directly in it, whose estimates its own_body lacks */
   uint64_t error_squares; /* ns^2: square of the standard error of own_body; UINT64_MAX: not known */
-  struct construct_counts *counts; /* in an array of the figures' owner; NULL: nothing was counted */
+  uint64_t system_cpu, page_faults, switches; /* as the kernel counted, with the constructs in it */
+  uint64_t created, creating;                 /* likewise: threads that were created, and how long that took */
+  struct construct_counts *counts;            /* in an array of the figures' owner; NULL: nothing was counted */
 };
 
 struct construct_row {
@@ -111,6 +113,9 @@ struct construct_lost {
 /* Adds the figures of another thread, or of another execution.  Counts are added to those of the sum, which must have
  * some if the figures have. */
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures);
+
+/* The same of what the kernel counted only. */
+void construct_usage_add(struct construct_figures *sum, const struct construct_figures *figures);
 
 /* Writes twice the standard error of own_body, in percent of it. */
 enum { CONSTRUCT_ERROR_MAX = 64 };

@@ -3,6 +3,7 @@
 #include "common/order.h"
 
 #include <assert.h>
+#include <math.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -287,4 +288,19 @@ uint32_t profile_thread_position(const struct profile_process *process, uint32_t
 {
   uint32_t at = (uint32_t)FIRST_WHERE(i, process->threads_count, process->threads[i].index >= index);
   return at < process->threads_count && process->threads[at].index == index ? at : MODEL_NONE;
+}
+
+uint64_t profile_system_error_ns(const struct profile_process *process, const struct profile_thread *thread)
+{
+  double system_ns = (double)thread->usage[USAGE_SYSTEM], user_ns = (double)thread->usage[USAGE_USER];
+  double cpu_ns = system_ns + user_ns;
+  return cpu_ns > 0 ? model_rounded(sqrt((double)process->stored.tick_ns * system_ns * (user_ns / cpu_ns))) : 0;
+}
+
+bool profile_any_usage(const struct profile *profile)
+{
+  bool any = false;
+  for (uint32_t i = 0; i < profile->processes_usable; i++)
+    any |= profile_usage_known(&profile->processes[i]);
+  return any;
 }

@@ -33,6 +33,10 @@ enum construct_time {
   CONSTRUCT_TIMES
 };
 
+/* What the kernel counted for a thread: profile_thread.usage. */
+#define PROFILE_USAGE(name) USAGE_##name,
+enum profile_usage { FORMAT_USAGE_LIST(PROFILE_USAGE) USAGES };
+
 /* All times but cpu_ns and run_delay_ns lack paused_ns.  construct_since, construct_open, blocked_since: of the
  * interval that was open when the process was killed. */
 struct profile_thread {
@@ -142,6 +146,16 @@ struct profile_process {
   struct profile_marks marks;
 };
 
+/* Whether it is known what the kernel counted for the threads of a process.  Of a part of the run it is not. */
+static inline bool profile_usage_known(const struct profile_process *process)
+{
+  return process->stored.tick_ns && !process->in_part;
+}
+
+/* The standard error of a thread's system time.  Each tick of the kernel's clock that finds the thread running is a
+ * sample of whether it is in the kernel. */
+uint64_t profile_system_error_ns(const struct profile_process *process, const struct profile_thread *thread);
+
 /* The part of the run that is reported: what happened outside it costs nothing. */
 struct profile_range {
   bool limited;              /* false: figures are those of all of it; the timeline alone may be that of the part */
@@ -167,6 +181,9 @@ struct profile {
   struct construct_times constructs; /* of the run, see merge/construct_merge.h: its nodes; rows are the processes' */
   struct profile_range range;        /* what --from and --to leave of the run */
 };
+
+/* Whether profile_usage_known() is true of any process. */
+bool profile_any_usage(const struct profile *profile);
 
 /* Returns the position of the thread with that index in a process, MODEL_NONE if there is none. */
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index);

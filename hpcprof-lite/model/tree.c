@@ -20,11 +20,20 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
                                    .lockwait = MODEL_NONE,
                                    .idleness = MODEL_NONE,
                                    .critical = MODEL_NONE,
+                                   .user_cpu = MODEL_NONE,
+                                   .system_cpu = MODEL_NONE,
+                                   .page_faults = MODEL_NONE,
+                                   .switches = MODEL_NONE,
+                                   .created = MODEL_NONE,
+                                   .creating = MODEL_NONE,
                                    .met = MODEL_NONE};
   uint32_t *const first[COLUMN_ROLES] = {
-      [COLUMN_SAMPLES] = &columns->samples,   [COLUMN_WORK] = &columns->work,
-      [COLUMN_OVERHEAD] = &columns->overhead, [COLUMN_LOCKWAIT] = &columns->lockwait,
-      [COLUMN_IDLENESS] = &columns->idleness, [COLUMN_CRITICAL] = &columns->critical};
+      [COLUMN_SAMPLES] = &columns->samples,         [COLUMN_WORK] = &columns->work,
+      [COLUMN_OVERHEAD] = &columns->overhead,       [COLUMN_LOCKWAIT] = &columns->lockwait,
+      [COLUMN_IDLENESS] = &columns->idleness,       [COLUMN_CRITICAL] = &columns->critical,
+      [COLUMN_USER_CPU] = &columns->user_cpu,       [COLUMN_SYSTEM_CPU] = &columns->system_cpu,
+      [COLUMN_PAGE_FAULTS] = &columns->page_faults, [COLUMN_SWITCHES] = &columns->switches,
+      [COLUMN_CREATED] = &columns->created,         [COLUMN_CREATING] = &columns->creating};
   catalog_column_order(catalog, order);
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
     const struct catalog_column *column = &catalog->columns[order[i]];
@@ -59,6 +68,8 @@ bool tree_columns_of_whole(const struct catalog *catalog, struct tree_columns *c
 void tree_columns_keep_critical(struct tree_columns *columns)
 {
   columns->samples = columns->work = columns->overhead = columns->lockwait = columns->idleness = MODEL_NONE;
+  columns->user_cpu = columns->system_cpu = columns->page_faults = columns->switches = MODEL_NONE;
+  columns->created = columns->creating = MODEL_NONE;
   columns->events_count = 0;
 }
 
@@ -82,7 +93,13 @@ bool tree_columns_find(const struct tree_columns *columns, const char *name, uin
                  {"overhead", "_s", columns->overhead},
                  {"lockwait", "_s", columns->lockwait},
                  {"idleness", "_s", columns->idleness},
-                 {"critical_path", "", columns->critical}};
+                 {"critical_path", "", columns->critical},
+                 {"user", "_s", columns->user_cpu},
+                 {"system", "_s", columns->system_cpu},
+                 {"page_faults", "", columns->page_faults},
+                 {"switches", "", columns->switches},
+                 {"threads_created", "", columns->created},
+                 {"create", "_s", columns->creating}};
   *column = MODEL_NONE;
   for (size_t i = 0; i < sizeof figures / sizeof *figures && *column == MODEL_NONE; i++)
     if (names_figure(name, figures[i].name, figures[i].unit, inclusive))

@@ -27,6 +27,20 @@ static const struct profile_thread *thread_of(const struct report *report, uint6
 
 /* ---- the table ---- */
 
+static struct cell usage_ns(const struct profile_process *process, const struct profile_thread *thread,
+                            enum profile_usage usage)
+{
+  return cell_optional_ns(profile_usage_known(process), thread->usage[usage]);
+}
+
+/* The sum of two figures; more: USAGES: of one. */
+static struct cell usage_count(const struct profile_process *process, const struct profile_thread *thread,
+                               enum profile_usage usage, enum profile_usage more)
+{
+  uint64_t other = more < USAGES ? thread->usage[more] : 0;
+  return cell_optional(profile_usage_known(process), model_sum(thread->usage[usage], other));
+}
+
 /* A row is an element of the report's order of threads. */
 static void fill(const void *context, const void *row, struct cell *cell)
 {

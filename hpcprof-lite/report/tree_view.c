@@ -25,6 +25,27 @@ static struct cell excl_s(const struct tree *tree, uint32_t row, uint32_t column
   return cell_optional_ns(column != MODEL_NONE, tree_excl(tree, row, column));
 }
 
+static struct cell incl_count(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return cell_optional(column != MODEL_NONE, tree_incl(tree, row, column));
+}
+
+static struct cell excl_count(const struct tree *tree, uint32_t row, uint32_t column)
+{
+  return cell_optional(column != MODEL_NONE, tree_excl(tree, row, column));
+}
+
+/* Page faults, by the counter of -c if there is one. */
+static struct cell page_faults(const struct report *report, uint32_t row, bool inclusive)
+{
+  const struct tree_columns *columns = report->columns;
+  uint32_t column = columns->page_faults;
+  for (uint32_t i = 0; i < columns->events_count; i++)
+    if (!strcmp(columns->columns[columns->events[i]].name, "page-faults"))
+      column = columns->events[i];
+  return inclusive ? incl_count(report->tree, row, column) : excl_count(report->tree, row, column);
+}
+
 /* Idleness as a share of the time of a row. */
 static struct cell idleness_share(const struct report *report, uint32_t row, uint32_t of)
 {

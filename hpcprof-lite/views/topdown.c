@@ -559,13 +559,19 @@ static const char *root_name(const struct build *build)
   return cut_short ? "[not sampled, or unwind cut short]" : "[not sampled]";
 }
 
-/* Adds the values of the root to a row: those of events counted by -c, or all others. */
+/* Whether a column is counted between samples, by -c or by the kernel. */
+static bool is_counted(uint32_t role)
+{
+  return role == COLUMN_EVENT || (role >= COLUMN_USER_CPU && role <= COLUMN_CREATING);
+}
+
+/* Adds the values of the root to a row: those that are counted between samples, or all others. */
 static void add_root_values(struct build *build, bool counted, const char *name)
 {
   uint32_t row = MODEL_NONE;
   for (uint32_t i = 0; i < build->columns->count; i++) {
     uint64_t value = contexts_get(build->contexts, 0, build->columns->source[i]);
-    if (!value || (build->columns->columns[i].role % COLUMN_OF_WHOLE == COLUMN_EVENT) != counted)
+    if (!value || is_counted(build->columns->columns[i].role % COLUMN_OF_WHOLE) != counted)
       continue;
     if (row == MODEL_NONE)
       row = add_plain(build, 0, ROW_PARTIAL, name);

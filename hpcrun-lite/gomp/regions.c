@@ -105,7 +105,7 @@ struct gomp_memory *gomp_memory(void)
   if (self->refused)
     rt_lost(NULL, FORMAT_LOST_THREADS);
   else
-    touch_pages(self->memory, sizeof *self->memory);
+    touch_part(self->memory, sizeof *self->memory);
   return self->memory;
 }
 

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/thread.h"
 
 struct start {
@@ -51,9 +52,12 @@ INTERPOSED int pthread_create(pthread_t *restrict thread, const pthread_attr_t *
   struct start *start = start_new((struct start){.run = run, .argument = argument});
   if (!start)
     return real(thread, attr, run, argument);
+  uint64_t began = rt_ticks();
   int error = real(thread, attr, trampoline, start);
   if (error)
     free(start);
+  else
+    thread_created(rt_ticks() - began);
   return error;
 }
 
@@ -63,8 +67,11 @@ INTERPOSED int thrd_create(thrd_t *thread, thrd_start_t run, void *argument)
   struct start *start = start_new((struct start){.run_c11 = run, .argument = argument});
   if (!start)
     return real(thread, run, argument);
+  uint64_t began = rt_ticks();
   int error = real(thread, (thrd_start_t)(void (*)(void))trampoline, start);
   if (error != thrd_success)
     free(start);
+  else
+    thread_created(rt_ticks() - began);
   return error;
 }

@@ -29,6 +29,7 @@
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
+#include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -258,6 +259,8 @@ static void add_metric(const char *name, uint32_t unit, enum format_role role, u
 
 static void describe_metrics(void)
 {
+  static const char *const usage[FORMAT_USAGES] = {"user",     "system",       "minor faults",    "major faults",
+                                                   "given up", "switched out", "threads created", "creating"};
   bool timed = sampling_process.time_event >= 0;
   const struct event *main_event = &sampling_process.events[timed ? sampling_process.time_event : 0];
   uint32_t ns = modules_string("ns");
@@ -275,6 +278,9 @@ static void describe_metrics(void)
     if ((int)i != sampling_process.time_event)
       add_metric(sampling_process.events[i].name, sampling_process.events[i].clock == EVENT_COUNT ? 0 : ns,
                  FORMAT_ROLE_EVENT, sampling_process.events[i].period);
+  for (unsigned i = 0; i < FORMAT_USAGES; i++)
+    add_metric(usage[i], i <= FORMAT_USAGE_SYSTEM || i == FORMAT_USAGE_CREATING ? ns : 0,
+               (enum format_role)(FORMAT_ROLE_USAGE + i), 0);
   for (unsigned i = 0; i < counts_process.count; i++)
     add_metric(counts_process.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
 }
@@ -414,6 +420,7 @@ static void put_counts(struct thread_state *t, uint64_t now, const uint64_t *tot
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
   struct sampling_thread *sampling = sampling_of(t);
+  kernel_usage_charge_open(t);
   uint64_t now = rt_ticks(); /* before the life time is taken, which waits do not exceed */
   uint64_t totals[COUNTERS_MAX];
   bool counted = counts_open(t, totals);
@@ -640,6 +647,7 @@ static struct format_process process_facts(void)
       .machine_cpus = (uint32_t)get_nprocs(),
       .quota_milli = process.quota_milli,
       .limits = modules_string(process.limits),
+      .tick_ns = process_tick_ns(),
   };
   memcpy(facts.launch_mask, process.launch_mask, sizeof facts.launch_mask);
   return facts;

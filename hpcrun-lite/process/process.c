@@ -247,6 +247,12 @@ void process_touch_library(void)
   dl_iterate_phdr(touch_module, &page_bytes);
 }
 
+uint64_t process_tick_ns(void)
+{
+  struct timespec tick;
+  return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) ? 0 : (uint64_t)tick.tv_nsec;
+}
+
 uint64_t process_peak_memory_bytes(void)
 {
   static const char field[] = "\nVmHWM:";

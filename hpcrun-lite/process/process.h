@@ -61,6 +61,9 @@ void process_touch_library(void);
 
 /* The most memory that the process had in use at once since it was executed, with the tool's own; 0: not known. */
 uint64_t process_peak_memory_bytes(void);
+
+/* The time between two ticks of the kernel's clock; 0: not known. */
+uint64_t process_tick_ns(void);
 uint64_t process_lost(enum format_loss loss);
 
 /* The reason why the report will have no information from OpenMP, or NULL if it will have. */

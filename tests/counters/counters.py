@@ -204,7 +204,7 @@ def what_a_thread_does_when_the_process_ends_is_counted(directory):
 def without_counters_there_are_no_columns(directory):
     run = measure(directory, "gcc", options=("-e", "task-clock@f50"))
     for view in ("regions", "region-tree", "tasks"):
-        assert not [name for name in run.view(view)[0] if "faults" in name or "counted" in name]
+        assert not [name for name in run.view(view)[0] if "page-faults" in name or "counted" in name]
 
 
 @tap.case

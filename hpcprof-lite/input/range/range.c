@@ -292,16 +292,18 @@ static void sweep(struct range *range, const struct trace_reader *trace, struct 
   trace_sweep_close(merged);
 }
 
-/* The columns that can be known from the trace: not those of sampled events other than the first one. */
+/* The columns that can be known from the trace: not those of sampled events other than the first one, and of what the
+ * kernel counted between samples, which follow each other. */
 static struct read_columns columns_known(const struct read_file *file, bool timed)
 {
   struct read_columns known = {.from = read_columns_count(file)};
   while (known.from && read_column(file, known.from - 1).counted)
     known.from--;
   for (bool first = !timed; known.before < known.from; known.before++) {
-    if (read_column(file, known.before).role != COLUMN_EVENT)
+    uint32_t role = read_column(file, known.before).role;
+    if (role != COLUMN_EVENT && role < COLUMN_USER_CPU)
       continue;
-    if (!first)
+    if (!first || role != COLUMN_EVENT)
       break;
     first = false;
   }

@@ -40,6 +40,18 @@ static struct cell gain(const struct construct_line *line)
   return cell_applies(line->entry->kind != DIRECTIVE_PROGRAM, cell_ns(line->entry->gain_ns));
 }
 
+/* Page faults, by the counter of -c if there is one. */
+static struct cell page_faults(const struct construct_filling *filling, const struct construct_figures *figures,
+                               bool usage)
+{
+  const struct counter_names *names = &filling->report->profile->constructs.counters;
+  const struct construct_counts *counts = construct_counts_of(figures);
+  uint32_t counter = counter_names_find(names, "page-faults");
+  if (counter < names->count)
+    return cell_optional(counters_present_has(&counts->present, counter), counts->counted[counter]);
+  return cell_optional(usage, figures->page_faults);
+}
+
 static struct cell thread(const struct construct_tree *tree, const struct construct_line *line)
 {
   assert(!line->row || line->row->thread < tree->threads_count);
@@ -63,6 +75,7 @@ static void fill_regions(const void *context, const void *row, struct cell *cell
   const struct construct_figures *figures = construct_line_figures(line);
   const struct construct_place place = construct_place_of(entry);
   bool sum = !line->row, program = entry->kind == DIRECTIVE_PROGRAM;
+  bool usage = profile_any_usage(filling->report->profile);
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/constructs/regions.def"
 #undef COLUMN
@@ -76,6 +89,7 @@ static void fill_tree(const void *context, const void *row, struct cell *cell)
   const struct construct_figures *figures = construct_line_figures(line);
   const struct construct_place place = construct_place_of(entry);
   bool sum = !line->row, program = entry->kind == DIRECTIVE_PROGRAM;
+  bool usage = profile_any_usage(filling->report->profile);
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/constructs/region_tree.def"
 #undef COLUMN

@@ -532,6 +532,19 @@ void construct_pause(struct thread_state *t, uint64_t now)
     construct_pass(t, now);
 }
 
+struct format_construct *construct_open_record(const struct thread_state *t)
+{
+  uint64_t record = t->record->construct_open / FORMAT_TIMES;
+  const struct table *records = &construct_of(t)->records;
+  return record < records->count ? table_at(records, (uint32_t)record) : NULL;
+}
+
+uint32_t construct_open_node(const struct thread_state *t)
+{
+  const struct format_construct *record = construct_open_record(t);
+  return record ? record->node : 0;
+}
+
 struct construct_interval construct_open_interval(const struct thread_state *t, uint64_t now)
 {
   uint64_t since = t->record->construct_since, open = t->record->construct_open;

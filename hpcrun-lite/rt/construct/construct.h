@@ -160,6 +160,10 @@ void construct_chunk(struct thread_state *t, uint64_t now);
 /* Measuring is paused or resumed by this thread: to be called before that. */
 void construct_pause(struct thread_state *t, uint64_t now);
 
+/* The record that is open, NULL if it is not known; and its context, 0, the root, if that is not known. */
+struct format_construct *construct_open_record(const struct thread_state *t);
+uint32_t construct_open_node(const struct thread_state *t);
+
 /* CTL: the open interval of a thread, which may be running. */
 struct construct_interval {
   uint32_t record;

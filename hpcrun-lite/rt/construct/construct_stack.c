@@ -26,8 +26,11 @@ bool construct_start(struct thread_state *t)
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
     return false;
   }
-  if (!state->records.count)
+  if (!state->records.count) {
+    for (unsigned i = 0; i < FORMAT_USAGES; i++)
+      root->usage[i] = t->record->usage[i]; /* what came before */
     table_publish(&state->records);
+  }
   root->context_sought |= filter_now()->constructs; /* those that it stands for have none */
   table_publish(&state->stack);
   bottom->at = root;

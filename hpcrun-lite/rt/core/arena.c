@@ -327,6 +327,8 @@ void *table_next_many(struct table *table, uint32_t records, uint32_t *index)
           arena_new(table->class, step, table->table, table->owner, table->record_size, capacity);
       if (!extent)
         return NULL;
+      if (step) /* the first one may be large for what a thread needs */
+        touch_part(extent, sizeof *extent + extent->stored_size);
       extent->first = first;
       table->origins[step] = (uintptr_t)arena_data(extent) - (uintptr_t)first * table->record_size;
       __atomic_store_n(&table->extents[step], extent, __ATOMIC_RELEASE);

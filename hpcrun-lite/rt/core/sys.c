@@ -97,14 +97,23 @@ uint64_t sys_thread_cpu_ns(void)
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static uint64_t timeval_ns(const struct timeval *time)
+{
+  return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_usec * 1000;
+}
+
 bool sys_usage(struct sys_usage *usage)
 {
   enum { THREAD = 1 }; /* RUSAGE_THREAD */
   struct rusage all;
   if (call3(SYS_getrusage, THREAD, (long)&all, 0) != 0)
     return false;
-  *usage = (struct sys_usage){(uint64_t)all.ru_minflt, (uint64_t)all.ru_majflt, (uint64_t)all.ru_nvcsw,
-                              (uint64_t)all.ru_nivcsw};
+  *usage = (struct sys_usage){.user_ns = timeval_ns(&all.ru_utime),
+                              .system_ns = timeval_ns(&all.ru_stime),
+                              .minor_faults = (uint64_t)all.ru_minflt,
+                              .major_faults = (uint64_t)all.ru_majflt,
+                              .given_up = (uint64_t)all.ru_nvcsw,
+                              .switched_out = (uint64_t)all.ru_nivcsw};
   return true;
 }
 

@@ -47,6 +47,7 @@ struct sys_moment sys_moment(void);
 
 /* What getrusage() reports about the calling thread.  Returns false if it cannot be asked. */
 struct sys_usage {
+  uint64_t user_ns, system_ns;
   uint64_t minor_faults, major_faults;
   uint64_t given_up, switched_out; /* how often the thread gave up its processor, and was switched out */
 };

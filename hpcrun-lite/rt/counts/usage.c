@@ -42,8 +42,11 @@ static bool line(const char *status, const char *key, uint64_t *value)
 
 bool usage_parse(const char *stat, const char *status, struct sys_usage *usage)
 {
-  enum { MINOR_FAULTS = 10, MAJOR_FAULTS = 12 };
-  return field(stat, MINOR_FAULTS, &usage->minor_faults) && field(stat, MAJOR_FAULTS, &usage->major_faults) &&
+  enum { MINOR_FAULTS = 10, MAJOR_FAULTS = 12, USER = 14, SYSTEM = 15, CLOCK_NS = 10000000 }; /* times in 1/100 s */
+  bool known = field(stat, USER, &usage->user_ns) && field(stat, SYSTEM, &usage->system_ns);
+  usage->user_ns *= CLOCK_NS;
+  usage->system_ns *= CLOCK_NS;
+  return known && field(stat, MINOR_FAULTS, &usage->minor_faults) && field(stat, MAJOR_FAULTS, &usage->major_faults) &&
          line(status, "voluntary_ctxt_switches:", &usage->given_up) &&
          line(status, "nonvoluntary_ctxt_switches:", &usage->switched_out);
 }

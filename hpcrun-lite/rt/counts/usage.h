@@ -6,7 +6,7 @@
 
 #include "hpcrun-lite/rt/core/sys.h"
 
-/* Returns false if the files cannot be read. */
+/* Returns false if the files cannot be read.  Times have the resolution of the files, 10 ms. */
 bool usage_of_thread(int tid, struct sys_usage *usage);
 
 /* The same from the contents of the files stat and status. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace_counts.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/filter/time_filter.h"
@@ -12,6 +13,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
+#include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -113,21 +115,11 @@ static void charge_counts(struct thread_state *t, uint32_t node, const uint64_t 
       rt_lost(t, FORMAT_LOST_MEMORY);
 }
 
-/* The context of the construct that is open; the root if it is not known. */
-static uint32_t open_context(const struct thread_state *t)
-{
-  uint64_t record = t->record->construct_open / FORMAT_TIMES;
-  const struct table *records = &construct_of(t)->records;
-  if (record >= records->count)
-    return CCT_ROOT;
-  return ((const struct format_construct *)table_at(records, (uint32_t)record))->node;
-}
-
 void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals)
 {
   if (t != rt_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
     return;
-  charge_counts(t, open_context(t), totals);
+  charge_counts(t, construct_open_node(t), totals);
   /* In parts of the run, the root has what follows the last sample. */
   cct_add(t, CCT_ROOT, sampling_process.count_metric, 0);
 }
@@ -153,8 +145,9 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   }
   if (timed && charge_waiting(t, &share)) {
     t->record->samples++;
-    uint32_t node = counts->on ? open_context(t) : CCT_NONE; /* of what was counted */
-    put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, node, weight);
+    uint32_t node = construct_open_node(t); /* of what was counted */
+    put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, counts->on ? node : CCT_NONE, weight);
+    kernel_usage_charge(t, node);
     if (counts->on)
       charge_counts(t, node, counts->own_since);
     if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
@@ -167,8 +160,11 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
   if (timed && span_process.online && node != CCT_NONE)
     span_sample(t, node, weight);
+  uint32_t known = node == CCT_NONE ? construct_open_node(t) : node;
+  if (counted)
+    kernel_usage_charge(t, known);
   if (counted && counts->on)
-    charge_counts(t, node == CCT_NONE ? open_context(t) : node, counts->own_since);
+    charge_counts(t, known, counts->own_since);
   bool kept;
   if (timed)
     kept = charge_time(t, node, overhead ? METRIC_OVERHEAD : METRIC_WORK, &share);
@@ -270,6 +266,7 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
     return;
   }
   counts_own_begin(t);
+  kernel_usage_sample_begin(t);
   arena_create_live_file(); /* at the first sample: see core/arena.h */
   if (in_own_code(t, context)) {
     count_in_tool(t, source, weight);
@@ -279,7 +276,9 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
   }
   times_refresh(t);
   core_limits_sample(t);
-  source_sample_taken(t, source, began, times_ticks_to_ns(rt_ticks() - weighed));
+  uint64_t elapsed_ns = times_ticks_to_ns(rt_ticks() - weighed);
+  kernel_usage_sample_end(t, elapsed_ns);
+  source_sample_taken(t, source, began, elapsed_ns);
   counts_own_end(t);
 }
 

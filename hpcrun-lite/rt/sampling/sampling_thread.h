@@ -126,6 +126,16 @@ struct switches {
   uint64_t window_read; /* position at that time */
 };
 
+/* What the kernel has counted for the thread: see sampling/kernel_usage.h. */
+struct kernel_usage {
+  uint64_t now[FORMAT_USAGE_CREATED];     /* by enum format_usage: at the last sample */
+  uint64_t charged[FORMAT_USAGE_CREATED]; /* of it, what is in records, or the tool's own */
+  uint64_t charged_at;                    /* ticks */
+  uint64_t touched;       /* page faults of the tool's new memory (core/touch.h), when the last sample ended */
+  uint32_t nodes, values; /* of the thread, when the sample began */
+  bool on;
+};
+
 struct sampling_thread {
   struct construct_thread below;
 
@@ -183,6 +193,7 @@ struct sampling_thread {
   void *walk;               /* see sampling/unwind.c */
   struct format_extent *frames_extent, *walk_extent, *stacks_extent;
   struct sample_trace sample_trace;
+  struct kernel_usage kernel_usage;
   struct trace_end ended;
 };
 

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/sampling/times.h"
 
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/span/governor.h"
 
@@ -88,6 +89,7 @@ void times_unsampled(struct thread_state *t, bool unsampled)
   if (sampling->unsampled.on == unsampled)
     return;
   uint64_t cpu_ns = sys_thread_cpu_ns(), delay_ns = times_run_delay_ns(t->tid), busy = busy_clock(t);
+  kernel_usage_charge_open(t);
   sampling->unsampled.cpu_ns += unsampled_part(t, cpu_ns, sampling->unsampled.since_cpu_ns);
   sampling->unsampled.delay_ns += unsampled_part(t, delay_ns, sampling->unsampled.since_delay_ns);
   sampling->unsampled.ticks += unsampled ? -busy : busy;

@@ -10,7 +10,7 @@
 
 static const char status[] = "Name:\tx\nTgid:\t7\nnonvoluntary_ctxt_switches:\t13\nvoluntary_ctxt_switches:\t2000\n";
 
-static void expect(const char *stat, uint64_t minor, uint64_t major)
+static void expect(const char *stat, uint64_t minor, uint64_t major, uint64_t user_ns, uint64_t system_ns)
 {
   struct sys_usage usage;
   assert_true(usage_parse(stat, status, &usage));
@@ -18,23 +18,25 @@ static void expect(const char *stat, uint64_t minor, uint64_t major)
   assert_int_equal(usage.major_faults, major);
   assert_int_equal(usage.given_up, 2000);
   assert_int_equal(usage.switched_out, 13);
+  assert_int_equal(usage.user_ns, user_ns);
+  assert_int_equal(usage.system_ns, system_ns);
 }
 
 static void test_names_may_contain_anything(void **state)
 {
   (void)state;
-  expect("12 (solve) R 1 2 3 4 5 6 700 8 9 10 11 12", 700, 9);
-  expect("12 (a b) S 9 (x) R 1 2 3 4 5 6 18446744073709551615 8 0 10", UINT64_MAX, 0);
-  expect("12 ()) S -1 -2 3 4 5 6 0 8 9", 0, 9);
+  expect("12 (solve) R 1 2 3 4 5 6 700 8 9 10 11 12", 700, 9, 110000000, 120000000);
+  expect("12 (a b) S 9 (x) R 1 2 3 4 5 6 18446744073709551615 8 0 10 0 1 2", UINT64_MAX, 0, 0, 10000000);
+  expect("12 ()) S -1 -2 3 4 5 6 0 8 9 10 7 0", 0, 9, 70000000, 0);
 }
 
 static void test_other_texts_are_refused(void **state)
 {
   (void)state;
-  static const char whole[] = "12 (x) R 1 2 3 4 5 6 700 8 9 10";
+  static const char whole[] = "12 (x) R 1 2 3 4 5 6 700 8 9 10 11 12";
   char cut[sizeof whole];
   struct sys_usage usage;
-  for (size_t length = 0; length < sizeof whole - sizeof " 9 10"; length++) {
+  for (size_t length = 0; length < sizeof whole - sizeof "12"; length++) {
     snprintf(cut, sizeof cut, "%.*s", (int)length, whole);
     assert_false(usage_parse(cut, status, &usage));
   }
