@@ -5,6 +5,7 @@
 #include "common/xalloc.h"
 
 #include <assert.h>
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,28 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
     model_add(&totals->lost[i], thread->lost[i]);
 }
 
+/* Adds what the kernel counted.  The errors of threads are independent: their squares add up. */
+static void add_usage(struct totals *totals, const struct profile_process *process, double *squares)
+{
+  if (!profile_usage_known(process))
+    return;
+  uint64_t system_ns = 0;
+  totals->usage = true;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const uint64_t *usage = process->threads[i].usage;
+    double error_ns = (double)profile_system_error_ns(process, &process->threads[i]);
+    *squares += error_ns * error_ns;
+    model_add(&totals->user_cpu_ns, usage[USAGE_USER]);
+    model_add(&system_ns, usage[USAGE_SYSTEM]);
+    model_add(&totals->page_faults, model_sum(usage[USAGE_MINOR_FAULTS], usage[USAGE_MAJOR_FAULTS]));
+    model_add(&totals->switches, model_sum(usage[USAGE_GIVEN_UP], usage[USAGE_SWITCHED_OUT]));
+    model_add(&totals->created, usage[USAGE_CREATED]);
+    model_add(&totals->creating_ns, usage[USAGE_CREATING]);
+  }
+  model_add(&totals->system_cpu_ns, system_ns);
+  model_add(&totals->system_ticks, system_ns / process->stored.tick_ns);
+}
+
 /* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time. */
 static void add_openmp(struct totals *totals, const struct profile_process *process, enum profile_baseline baseline)
 {
@@ -109,6 +132,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
                     struct totals *totals)
 {
   uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0, walls_ns = 0, pauses_ns = 0;
+  double squares = 0;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
@@ -135,6 +159,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
       add_thread(totals, &process->threads[j]);
     if (profile_by_wall(process))
       model_add(&sleeping_ns, totals->blocked_ns - others_ns);
+    add_usage(totals, process, &squares);
     add_openmp(totals, process, baseline);
     totals->unsampled = (totals->unsampled || totals->processes == 1) && profile_unsampled(process);
     totals->paused = totals->paused || profile_paused(process);
@@ -147,6 +172,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     totals->measured_ns -= (uint64_t)((double)totals->elapsed_ns * ((double)pauses_ns / (double)walls_ns));
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;
+  totals->system_error_ns = model_rounded(sqrt(squares));
   totals->command = distinct_text(profile, false, "; ");
   totals->hosts = distinct_text(profile, true, ", ");
 }

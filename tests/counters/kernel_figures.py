@@ -4,6 +4,7 @@ in the context and the construct in which they came up; sums that must hold; kil
 Usage: kernel_figures.py [-k CASE]"""
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as files
@@ -160,6 +161,17 @@ def of_a_part_nothing_is_known(directory):
         rows = run.view(view, *part)
         names = [name for name in rows[0] if name.startswith(("page_faults", "system", "switches", "threads_created"))]
         assert names and not any(row[name] for row in rows for name in names), (view, names)
+
+
+@tap.case
+def the_summary_names_the_kernel_if_its_ticks_suffice(directory):
+    tick_s = time.clock_getres(time.CLOCK_MONOTONIC_COARSE) if hasattr(time, "CLOCK_MONOTONIC_COARSE") else 0.004
+    for form in ("serial", "create"):
+        run = measure(directory, "gcc", form)
+        facts = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "kernel"}
+        user, system = facts["user"], facts["system"]
+        named = "In the kernel: " in " ".join(tap.must(tap.REPORT, run.output).split())
+        assert named == (int(system / tick_s) >= 25 and system * 10 >= user + system), (form, facts)
 
 
 tap.main()

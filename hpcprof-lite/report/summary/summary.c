@@ -161,6 +161,40 @@ static void print_hot(const struct summary *summary)
     print_line(summary, "%s", text);
 }
 
+/* The function with the most of a figure of its own; MODEL_NONE: it has less than half of it. */
+static uint32_t most_of(const struct summary *summary, uint32_t column)
+{
+  const struct tree *flat = summary->report->summary.flat;
+  uint32_t row = MODEL_NONE, found;
+  if (flat && column != MODEL_NONE && tree_largest(flat, column, 1, NULL, 1, &found) &&
+      tree_excl(flat, found, column) * 2 >= tree_incl(flat, 0, column))
+    row = found;
+  return row;
+}
+
+/* The kernel's part of the CPU time, if that is large and enough ticks of the kernel's clock have seen it. */
+static void print_kernel(const struct summary *summary)
+{
+  enum { SHARE = 10, TICKS = 25 };
+  const struct totals *run = summary->report->totals;
+  double all_ns = (double)run->user_cpu_ns + (double)run->system_cpu_ns, percent = (double)run->system_cpu_ns * 100;
+  if (run->system_ticks < TICKS || percent < SHARE * all_ns)
+    return;
+  char name[TERMINAL_TEXT_MAX], most[LINE] = "", created[LINE] = "";
+  uint32_t row = most_of(summary, summary->report->columns->system_cpu);
+  if (row != MODEL_NONE) {
+    terminal_fit(&summary->terminal, summary->report->summary.flat->rows[row].name, 40, name);
+    snprintf(most, sizeof most, ", most of it in samples in %.1000s", name);
+  }
+  if (run->created)
+    snprintf(created, sizeof created, ", %" PRIu64 " thread%s created", run->created, terminal_plural(run->created));
+  print_wrapped(summary,
+                "In the kernel: %.0f %% (+- %.0f) of the CPU time%s; %" PRIu64 " page fault%s, %" PRIu64
+                " context switch%s%s",
+                percent / all_ns, (double)run->system_error_ns * 200 / all_ns, most, run->page_faults,
+                terminal_plural(run->page_faults), run->switches, run->switches == 1 ? "" : "es", created);
+}
+
 /* ---- what to change ---- */
 
 /* Remedies that fit into a line.  For other classes, the text of the advice view is cut. */
@@ -285,6 +319,7 @@ void summary_text(const struct report *report)
   }
   print_efficiency(&summary);
   print_hot(&summary);
+  print_kernel(&summary);
   fputc('\n', report->stream);
   print_findings(&summary);
   quality_print(report, &summary.terminal);

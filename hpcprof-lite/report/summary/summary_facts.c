@@ -91,6 +91,22 @@ static void add_cores(struct facts *facts)
     fact_text(facts, "cores", core_finding_name(cores->found[i].kind), cores->found[i].text, cores->found[i].settings);
 }
 
+/* What the kernel did. */
+static void add_kernel(struct facts *facts)
+{
+  const struct totals *run = facts->report->totals;
+  if (!run->usage)
+    return;
+  fact_ns(facts, "kernel", "user", run->user_cpu_ns,
+          "CPU time of threads outside the kernel, without the tool's samples");
+  fact_ns(facts, "kernel", "system", run->system_cpu_ns, "CPU time of threads in the kernel, the kernel's estimate");
+  fact_ns(facts, "kernel", "system error", run->system_error_ns, "standard error of that estimate");
+  fact_uint(facts, "kernel", "page faults", run->page_faults, NULL);
+  fact_uint(facts, "kernel", "context switches", run->switches, NULL);
+  fact_uint(facts, "kernel", "threads created", run->created, NULL);
+  fact_ns(facts, "kernel", "creation of threads", run->creating_ns, "in the threads that created them");
+}
+
 static void add_run(struct facts *facts)
 {
   const struct report *report = facts->report;
@@ -134,6 +150,7 @@ static void add_run(struct facts *facts)
     whole = "cores of each OpenMP process x its elapsed time";
   if (run->openmp_processes)
     fact_ns(facts, "categories", "threads x elapsed", run->baseline_ns, whole);
+  add_kernel(facts);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
     fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);
 }
