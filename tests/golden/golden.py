@@ -70,6 +70,9 @@ def expected():
     for view in (*TREES, "summary"):
         table[f"filtered.{view}.txt"] = (("-q", "--view", view, "filtered"), 0, "stdout")
         table[f"filtered.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "filtered"), 0, "stdout")
+    for view in (*TREES, "summary", "threads"):
+        table[f"usage.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "usage"), 0, "stdout")
+    table["usage.summary.txt"] = (("-q", "usage"), 0, "stdout")
     under = ("-q", "--view", "parallelism", "--what-if", "@update=16")
     for name, status in (("recorded", 0), ("recorded-time", 0), ("recorded-lies", 1)):
         for form in ("txt", "csv"):

@@ -33,6 +33,26 @@ def inclusive_values_are_exclusive_ones_and_children(_):
                         assert own[f"{kind}_incl"] == own[f"{kind}_excl"] + sum(one[f"{kind}_incl"] for one in below)
 
 
+# For each context of the golden measurement `usage`: user and system time in ms, page faults, switches, threads created.
+USAGE = {"app+0x1190": (0, 0, 0, 0, 1), "app+0x1250": (100, 300, 70005, 3, 0),
+         "parallel @ app+0x1190 [app+0x1330]": (380, 20, 6, 14, 0), "[counted after the last sample]": (1, 2, 4, 1, 0)}
+COUNTED = ("user_excl_s", "system_excl_s", "page_faults_excl", "switches_excl", "threads_created_excl")
+
+
+@case
+def the_kernel_s_figures_are_those_of_each_context(_):
+    found = {row["name"]: tuple(round(float(row[name]) * (1000 if name.endswith("_s") else 1)) for name in COUNTED)
+             for row in rows("--view", "topdown", "usage")}
+    for name, expected in USAGE.items():
+        assert found[name] == expected, (name, found[name], expected)
+    first, second = rows("--view", "threads", "usage")
+    for row, user, system in ((first, 0.291, 0.312), (second, 0.19, 0.01)):
+        error = (0.004 * system * user / (user + system)) ** 0.5  # of n ticks with a share p, sqrt(n p (1 - p)) ticks
+        assert abs(float(row["system_error_s"]) - error) < 1e-8, (row, error)
+    facts = {row["item"]: row["value"] for row in rows("--view", "summary", "usage") if row["section"] == "kernel"}
+    assert facts["page faults"] == "70015" and facts["threads created"] == "1", facts
+
+
 # For each context of the golden measurement `blame`, in ms: work, overhead, lock wait, then idleness of others against
 # four threads, eight cores and the threads in use, from P and the sums of P/b and P t/b that make_golden.c gives it.
 BLAME = {

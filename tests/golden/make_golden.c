@@ -423,6 +423,36 @@ static void filtered(void)
   compose_end(&compose);
 }
 
+/* What the kernel counted: a serial function that touches pages, a region in which thread 1 creates thread 2, and what
+ * followed the last samples.  Ticks of 4 ms. */
+static void usage(void)
+{
+  compose_begin(&compose, COMPOSE_PACKED, 2700, "./usage");
+  compose.process.tick_ns = 4000000;
+  time_metrics();
+  for (unsigned i = 0; i < FORMAT_USAGES; i++)
+    compose_metric(&compose, "usage", i <= FORMAT_USAGE_SYSTEM || i == FORMAT_USAGE_CREATING ? "ns" : "",
+                   FORMAT_ROLE_USAGE + i, 0);
+  compose_module(&compose, "/golden/app", FORMAT_MODULE_MAIN);
+  const uint64_t touching[] = {40, 400000000, 0, 100000000, 300000000, 70000, 5, 1, 2, 0, 0};
+  const uint64_t body[] = {20, 200000000, 0, 190000000, 10000000, 3, 0, 0, 7, 0, 0};
+  const uint64_t creating[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 50000};
+  const uint64_t rest[] = {0, 0, 0, 1000000, 2000000, 4, 0, 1, 0, 0, 0};
+  uint32_t main_frame = compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1190, 0, creating);
+  compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1250, main_frame, touching);
+  compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1330, parallel_below(main_frame), body);
+  compose_root_values(&compose, rest);
+  const uint64_t first[FORMAT_USAGES] = {291000000, 312000000, 70007, 5, 2, 9, 1, 50000};
+  memcpy(compose.thread.usage, first, sizeof first);
+  compose.thread.cpu_ns = 604000000;
+  compose_thread(&compose, 1);
+  compose_node(&compose, FORMAT_KIND_FRAME, 1, 0x1330, parallel_below(link_to(main_frame)), body);
+  memcpy(compose.thread.usage, &body[3], sizeof compose.thread.usage);
+  compose.thread.cpu_ns = 200000000;
+  compose_thread(&compose, 2);
+  compose_end(&compose);
+}
+
 int main(int argc, char **argv)
 {
   if (argc != 2) {
@@ -472,6 +502,8 @@ int main(int argc, char **argv)
   save("nowhere", 1900);
   filtered();
   save("filtered", 2600);
+  usage();
+  save("usage", 2700);
   hostile();
   save("hostile", 400);
   damaged();

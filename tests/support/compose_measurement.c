@@ -74,23 +74,32 @@ uint32_t compose_region(struct compose *compose, uint32_t owner, uint32_t node, 
   return compose->regions_count++;
 }
 
+static void set_values(struct compose *compose, struct format_node *node, const uint64_t *values)
+{
+  assert((compose->values_count + 1) * compose->metrics_count <= COMPOSE_RECORDS);
+  node->value = compose->values_count++;
+  memcpy(&compose->values[node->value * compose->metrics_count], values, compose->metrics_count * sizeof *values);
+}
+
+void compose_root_values(struct compose *compose, const uint64_t *values)
+{
+  set_values(compose, &compose->nodes[0], values);
+}
+
 uint32_t compose_node(struct compose *compose, uint32_t kind, uint32_t what, uint32_t offset, uint32_t parent,
                       const uint64_t *values)
 {
   assert(compose->nodes_count < COMPOSE_RECORDS);
   struct format_node *node = &compose->nodes[compose->nodes_count];
   *node = (struct format_node){.kind_what = kind << 24 | what, .offset = offset, .parent = parent};
-  if (values) {
-    assert((compose->values_count + 1) * compose->metrics_count <= COMPOSE_RECORDS);
-    node->value = compose->values_count++;
-    memcpy(&compose->values[node->value * compose->metrics_count], values, compose->metrics_count * sizeof *values);
-  }
+  if (values)
+    set_values(compose, node, values);
   return compose->nodes_count++;
 }
 
 uint32_t compose_frame(struct compose *compose, uint32_t parent, uint32_t offset, uint64_t samples, uint64_t work_ns)
 {
-  const uint64_t values[8] = {samples, work_ns};
+  const uint64_t values[sizeof compose->metrics / sizeof *compose->metrics] = {samples, work_ns};
   return compose_node(compose, FORMAT_KIND_FRAME, 1, offset, parent, samples ? values : NULL);
 }
 

@@ -19,7 +19,7 @@ struct compose {
   uint32_t strings_size;
   struct format_process process;
   struct format_thread thread; /* the record of the next thread, except its samples; reset after each thread */
-  struct format_metric metrics[8];
+  struct format_metric metrics[16];
   uint32_t metrics_count;
   struct format_module modules[8];
   uint32_t modules_count;
@@ -53,6 +53,9 @@ uint32_t compose_string(struct compose *compose, const char *text);
 void compose_metric(struct compose *compose, const char *name, const char *unit, uint32_t role, uint64_t period);
 uint32_t compose_module(struct compose *compose, const char *path, uint32_t flags);
 uint32_t compose_region(struct compose *compose, uint32_t owner, uint32_t node, uint32_t state);
+
+/* Gives the root of the current thread's tree values[number of metrics]. */
+void compose_root_values(struct compose *compose, const uint64_t *values);
 
 /* Adds a node to the current thread's tree; values[number of metrics] or NULL.  Returns its index. */
 uint32_t compose_node(struct compose *compose, uint32_t kind, uint32_t what, uint32_t offset, uint32_t parent,
