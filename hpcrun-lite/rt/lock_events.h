@@ -15,6 +15,7 @@
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
@@ -82,6 +83,7 @@ static inline void lock_events_left(struct thread_state *t, int kind, uint64_t w
 {
   if (span_process.online || sampling_of(t)->released.samples)
     lock_events_release(t, kind, wait_id, moment);
+  switches_lock_released(t);
 }
 
 /* The thread has released a lock: the runtime announces that late. */
@@ -89,7 +91,7 @@ void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id
 
 static inline void lock_events_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
-  if (span_process.online || blame_pending(wait_id))
+  if (span_process.online || blame_pending(wait_id) || sampling_of(t)->switches.lock)
     lock_events_release_late(t, kind, wait_id);
 }
 

@@ -1,10 +1,10 @@
-#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/region.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
 enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2, COUNTED_MAX = 512 };

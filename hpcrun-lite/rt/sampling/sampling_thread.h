@@ -122,8 +122,10 @@ struct switches {
   uint64_t seen;             /* ticks that records cover before: */
   uint64_t seen_since, last; /* ticks: what they cover now began; when it was read last */
   struct sys_moment opened;
-  uint64_t window_ns;   /* since when switches are counted */
-  uint64_t window_read; /* position at that time */
+  uint64_t window_ns;       /* since when switches are counted */
+  uint64_t window_read;     /* position at that time */
+  struct format_wait *lock; /* the thread has waited for a lock, and has not read the records of that; NULL: has not */
+  uint64_t lock_since, lock_until; /* ticks */
 };
 
 /* What the kernel has counted for the thread: see sampling/kernel_usage.h. */

@@ -211,6 +211,26 @@ static void read_records(struct thread_state *t, const struct reading *reading)
   switches->last = reading->now.ticks;
 }
 
+/* Reads also what belongs to a wait for a lock, which was over before the first moment. */
+static void read_with_lock(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
+{
+  enum { WAIT = 1, REST, LOCK_MOMENTS = REST };
+  struct switches *switches = &sampling_of(t)->switches;
+  uint64_t all[LOCK_MOMENTS + SWITCHES_MOMENTS] = {switches->lock_since, switches->lock_until};
+  struct switched found[LOCK_MOMENTS + SWITCHES_MOMENTS + 1] = {{0}};
+  for (unsigned i = 0; i < count; i++)
+    all[LOCK_MOMENTS + i] = moments[i];
+  read_records(t, &(struct reading){sys_moment(), LOCK_MOMENTS + count, all, found});
+  switches->lock->preempted += found[WAIT].preempted;
+  switches->lock->wakes += found[WAIT].wakes;
+  switches->lock = NULL;
+  for (unsigned i = 0; i <= count; i++) {
+    parts[i].preempted += found[REST + i].preempted;
+    parts[i].slept += found[REST + i].slept;
+    parts[i].wakes += found[REST + i].wakes;
+  }
+}
+
 void switches_read(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
 {
   struct switches *switches = &sampling_of(t)->switches;
@@ -218,8 +238,10 @@ void switches_read(struct thread_state *t, unsigned count, const uint64_t moment
     return;
   switches->reading = true;
   atomic_signal_fence(memory_order_seq_cst);
-  struct reading reading = {sys_moment(), count, moments, parts};
-  read_records(t, &reading);
+  if (switches->lock)
+    read_with_lock(t, count, moments, parts);
+  else
+    read_records(t, &(struct reading){sys_moment(), count, moments, parts});
   atomic_signal_fence(memory_order_seq_cst);
   switches->reading = false;
 }
@@ -228,4 +250,10 @@ void switches_outside(struct thread_state *t)
 {
   struct switched outside = {0};
   switches_read(t, 0, NULL, &outside);
+}
+
+void switches_lock_read(struct thread_state *t)
+{
+  switches_outside(t);
+  switches_limit(t);
 }

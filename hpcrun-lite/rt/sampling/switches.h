@@ -36,11 +36,31 @@ struct switched {
 /* Divides what was recorded since the last reading at moments (time-stamp counter, ascending) into count + 1 parts, and
  * adds it to them and to the thread's record.  The part before the first moment is time outside waits and interposed
  * calls. */
-enum { SWITCHES_MANY = 2048 };
+enum { SWITCHES_MANY = 2048, SWITCHES_MOMENTS = 4 };
 void switches_read(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
     __attribute__((noinline));
 
-/* The same where all of it is outside. */
+/* A wait for a lock has ended, whose records the next reading adds to its site: not while the thread holds the lock. */
+static inline void switches_lock_waited(struct thread_state *t, struct format_wait *wait, uint64_t since,
+                                        uint64_t until)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  switches->lock_since = since;
+  switches->lock_until = until;
+  atomic_signal_fence(memory_order_release); /* a sample may read */
+  switches->lock = wait;
+}
+
+/* The thread has released a lock. */
+void switches_lock_read(struct thread_state *t) __attribute__((noinline));
+
+static inline void switches_lock_released(struct thread_state *t)
+{
+  if (__builtin_expect(sampling_of(t)->switches.lock != NULL, 0))
+    switches_lock_read(t);
+}
+
+/* switches_read() where all of it is outside. */
 void switches_outside(struct thread_state *t) __attribute__((noinline));
 
 /* Bytes of records that were not read; a ring has room for twice as many as SWITCHES_MANY; 0 without a ring. */

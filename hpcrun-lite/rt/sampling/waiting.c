@@ -613,7 +613,7 @@ static inline uint64_t end_lock(struct thread_state *t)
   bool waited = ticks > LOCK_COST_FACTOR * cost;
   uint64_t runtime = waited ? cost : ticks;
   if (__builtin_expect(waited && switches_unread(t), 0))
-    leave_wait(t, wait, since, now);
+    switches_lock_waited(t, wait, since, now);
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
