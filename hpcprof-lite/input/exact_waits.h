@@ -29,7 +29,7 @@
 struct exact_wait {
   uint32_t site, node; /* node: of the thread's tree, 0: none */
   bool lock;
-  uint64_t idle_ns, runtime_ns; /* waiting; the runtime's own work meanwhile */
+  uint64_t idle_ns, runtime_ns; /* waiting; the runtime's own work meanwhile; both without missing processors */
   uint64_t unseen_ns;           /* of idle_ns, to be charged to `node`, because no sample saw it */
 };
 
@@ -39,6 +39,9 @@ struct exact_waits_thread {
   bool timed;                /* the file has the exact times */
   bool openmp;               /* known to the runtime: to others no waiting is charged */
   uint64_t idle_ns, lock_ns; /* their sums */
+  uint64_t preempted_ns;     /* in all of its life: it could run and had no processor, without latencies of waking */
+  uint64_t estimated_ns;  /* without a processor in waits, where that is an estimate; 0: it is not, or there is none */
+  uint64_t call_ready_ns; /* without a processor, in calls of the program that block */
 };
 
 struct exact_waits {

@@ -233,6 +233,8 @@ static void add_waits(struct stitch *stitch, uint32_t position)
     thread->idle_ns = waits->idle_ns;
     thread->lockwait_ns = waits->lock_ns;
   }
+  thread->run_delay_ns = MAX(thread->run_delay_ns, waits->preempted_ns); /* of a killed process, the total is older */
+  thread->blocked_ns -= MIN(thread->blocked_ns, waits->call_ready_ns);
   uint32_t overhead = column_of(stitch, COLUMN_OVERHEAD), lockwait = column_of(stitch, COLUMN_LOCKWAIT);
   for (uint32_t i = 0; i < waits->count; i++) {
     const struct exact_wait *wait = &waits->waits[i];
@@ -260,11 +262,30 @@ static uint64_t unsampled_work(const struct profile_thread *thread, uint64_t res
   return MIN(work_ns, cpu_ns);
 }
 
+/* Where the time without a processor in waits is an estimate, corrects it for the thread, whose total is known: rest_ns
+ * is the time in no category, missing the time without a processor that waits still contain.  So contexts have the
+ * estimate, and the thread the right sum. */
+static void correct_estimate(struct profile_thread *thread, uint64_t *rest_ns, uint64_t slept_ns, uint64_t estimated_ns)
+{
+  uint64_t known_ns = model_sum(thread->run_delay_ns, slept_ns);
+  if (!estimated_ns)
+    return;
+  if (*rest_ns < thread->run_delay_ns) {
+    uint64_t missing_ns = MIN(thread->run_delay_ns - *rest_ns, thread->idle_ns);
+    thread->idle_ns -= missing_ns;
+    *rest_ns += missing_ns;
+  } else if (*rest_ns > known_ns) {
+    uint64_t excess_ns = MIN(*rest_ns - known_ns, estimated_ns);
+    model_add(&thread->idle_ns, excess_ns);
+    *rest_ns -= excess_ns;
+  }
+}
+
 /* Splits the part of a thread's life that is in no category so far: it waited for a processor, as far as the kernel
  * says so, or it slept in a call that is not intercepted, as far as it slept at all.  With samples of elapsed time,
  * work contains the time of blocking calls.  Returns the work of that part, which is only known here while no samples
  * are taken; unsampled: none were. */
-static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool unsampled)
+static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool unsampled, uint64_t estimated_ns)
 {
   uint64_t waits_ns = model_sum(thread->idle_ns, thread->lockwait_ns);
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
@@ -278,6 +299,7 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
   uint64_t slept_ns = model_difference(thread->wall_ns, ran_ns);
   uint64_t work_ns = unsampled_work(thread, rest_ns, by_wall, unsampled);
   rest_ns -= work_ns;
+  correct_estimate(thread, &rest_ns, model_difference(slept_ns, waits_ns), estimated_ns);
   thread->core_wait_ns = MIN(rest_ns, thread->run_delay_ns);
   rest_ns -= thread->core_wait_ns;
   slept_ns -= MIN(slept_ns, waits_ns);
@@ -343,7 +365,8 @@ static void add_values(struct stitch *stitch, uint32_t position)
     const struct profile_process *process = stitch->map.process;
     struct profile_thread *record = &process->threads[position];
     bool unsampled = profile_unsampled(process) && !record->samples;
-    uint64_t work_ns = split_rest(record, profile_by_wall(process), unsampled);
+    uint64_t work_ns =
+        split_rest(record, profile_by_wall(process), unsampled, stitch->amounts.threads[position].estimated_ns);
     add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
   }
   release_values(&values);

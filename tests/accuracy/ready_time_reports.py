@@ -1,0 +1,133 @@
+"""Time in which threads are ready to run without a processor: as much as the kernel says, and no part of waiting.
+
+Busy processes that the test starts have the same processors as the program, so that its threads miss one whatever else
+the machine does.  What the program reads of the kernel's account is compared
+with the report; threads that spin never sleep, so whatever is not `core_wait_s` is CPU time.
+"""
+import contextlib
+import glob
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file as form
+from measured import Measurement, build, clocks, no_losses, tap
+
+REGIONS = "300"
+SLACK = 0.02  # seconds: a thread also misses its processor between its last reading and its end
+CPUS = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[-2:]]
+ONE, TWO = ("taskset", "-c", CPUS[-1]), ("taskset", "-c", ",".join(CPUS))
+UNLOCKED = ("bash", "-c", 'ulimit -l 0 && exec "$@"', "bash")
+
+
+@contextlib.contextmanager
+def busy_processes(count):
+    """Processes that use the two processors of the program meanwhile."""
+    processes = [subprocess.Popen([*TWO, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO, prefix=(), options=("-e", "task-clock@f1000")):
+    with busy_processes(busy):
+        run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
+                          prefix=(*cpus, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY=policy)
+    assert run.done.returncode == 0, run.done
+    no_losses(run)
+    own = clocks(run.done.stdout)
+    return run.threads(), [own[f"ready_{number}"] for number in range(len(own))], covered(run)
+
+
+def covered(run):
+    """Which part of the threads' lives records of switches cover."""
+    extents = list(form.extents(glob.glob(os.path.join(run.output, "*.hpcrun"))[0]))
+    threads = [extent.parsed()[0] for extent in extents if extent.table == form.THREAD]
+    process = next(extent.parsed()[0] for extent in extents if extent.table == form.PROCESS)
+    seen = sum(thread.switched_seen for thread in threads) * process.tick_scale / 2 ** 32
+    return seen / sum(thread.wall_ns for thread in threads)
+
+
+def seconds(row, *columns):
+    return sum(float(row[column]) for column in columns)
+
+
+def ready_as_the_kernel_says(rows, ready, share, what):
+    assert len(rows) == len(ready), rows
+    for row, expected in zip(rows, ready):
+        value = seconds(row, "core_wait_s")
+        tap.timed(abs(value - expected) < share * expected + SLACK, f"{what}: {value}, the kernel says {expected}")
+
+
+def sums_hold(rows, what):
+    for row in rows:
+        parts = seconds(row, "work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s")
+        tap.timed(abs(parts - seconds(row, "wall_s")) < 0.03 * seconds(row, "wall_s") + SLACK, (what, row))
+
+
+def check_spinning(directory, **settings):
+    """Threads that spin: without time in which they had no processor, what remains of each category is CPU time."""
+    if len(CPUS) < 2:
+        raise tap.Skip("one processor: threads that spin there yield it")
+    rows, ready, seen = measure(directory, "barriers", REGIONS, **settings)
+    ready_as_the_kernel_says(rows, ready, 0.03, settings)
+    sums_hold(rows, settings)
+    tap.timed(seen > 0.95, seen)
+    for row in rows:
+        waited = seconds(row, "idle_s", "lockwait_s", "overhead_s")
+        tap.timed(waited < 1.03 * seconds(row, "cpu_s") + SLACK, (settings, row))
+    return rows, ready
+
+
+@tap.case
+def threads_that_spin_beside_busy_processes(directory):
+    for compiler in ("gcc", "clang"):
+        check_spinning(directory, compiler=compiler)
+
+
+@tap.case
+def threads_that_sleep_beside_busy_processes(directory):
+    for compiler in ("gcc", "clang"):
+        rows, ready, seen = measure(directory, "barriers", REGIONS, compiler=compiler, policy="passive")
+        assert seen > 0, "no record of switches"
+        ready_as_the_kernel_says(rows, ready, 0.03, compiler)
+        sums_hold(rows, compiler)
+
+
+@tap.case
+def without_a_graph(directory):
+    check_spinning(directory, options=("-p", "off"))
+
+
+@tap.case
+def the_sum_is_the_kernels_where_threads_switch_too_often_for_records(directory):
+    """Two threads of GCC's runtime on one processor wake each other at each barrier."""
+    rows, ready, seen = measure(directory, "barriers", "5000", busy=0, cpus=ONE)
+    tap.timed(0 < seen < 0.95, seen)
+    ready_as_the_kernel_says(rows, ready, 0.03, "many switches")
+    sums_hold(rows, "many switches")
+
+
+@tap.case
+def a_thread_that_sleeps_is_blocked(directory):
+    rows, ready, seen = measure(directory, "sleeps", "200")
+    assert seen > 0, "no record of switches"
+    ready_as_the_kernel_says(rows, ready, 0.03, "sleeps")
+    sleeps = seconds(rows[0], "wall_s") - seconds(rows[0], "cpu_s") - ready[0]
+    tap.timed(abs(seconds(rows[0], "blocked_s") - sleeps) < 0.03 * sleeps + SLACK, (rows, sleeps))
+
+
+@tap.case
+def without_memory_for_records_the_sum_is_the_kernels(directory):
+    for policy in ("active", "passive"):
+        rows, ready, seen = measure(directory, "barriers", REGIONS, policy=policy, prefix=UNLOCKED)
+        assert seen == 0, seen
+        ready_as_the_kernel_says(rows, ready, 0.03, policy)
+        sums_hold(rows, policy)
+
+
+tap.main()
