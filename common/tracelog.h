@@ -47,8 +47,12 @@ enum tracelog_op {
                        released; see struct format_metric */
   TRACELOG_USER_COUNT = 40, /* time since the last sample, node, string, value: the program counted that, by the counter
                              of that name.  The clock of samples does not advance */
-  TRACELOG_EVENT_COUNT /* time since the last sample, duration, counter, count: the thread counted so many events of the
-                        process's counter of that number in that time until then.  The clock does not advance either */
+  TRACELOG_EVENT_COUNT, /* time since the last sample, duration, counter, count: the thread counted so many events of
+                        the process's counter of that number in that time until then.  The clock does not advance either
+                      */
+  TRACELOG_READY /* time, preempted, of own, woken, wakes: of the state that contains the time that long after the end
+                    of the last state, so long the thread was preempted outside and inside its own work; so long it
+                    slept in its own work; and so often it was woken before that */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };

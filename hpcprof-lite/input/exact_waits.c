@@ -124,25 +124,18 @@ static double runtime_part(const struct read_file *file, const struct profile_pr
   return exact_waits_runtime_part(record, runtime_ns);
 }
 
-/* Where the time without a processor was that records of switches do not show, but the kernel's total contains.  With
- * records, that is the latency of waking: which part of the time until a woken thread ran, where that is known, and
- * otherwise each time.  Without: in each nanosecond of waiting, as in all time in which the thread did not run. */
-struct delay {
-  double woken_part, each_wake_ns, waiting_part;
-};
-
 static bool is_covered(const struct profile_thread *record, double tick_ns)
 {
   return (double)record->switched_seen * tick_ns >= COVERED * (double)record->wall_ns;
 }
 
-static struct delay delay_of(const struct profile_thread *record, const struct format_wait *waits, uint32_t count,
-                             double tick_ns)
+struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, const struct format_wait *waits,
+                                           uint32_t count, double tick_ns)
 {
   double preempted_ns = (double)record->switched_preempted * tick_ns, woken_ns = 0, waited_ns = 0;
   double left_ns = (double)record->run_delay_ns - preempted_ns;
   if (left_ns <= 0)
-    return (struct delay){0};
+    return (struct exact_waits_delay){0};
   for (uint32_t i = 0; i < count; i++) {
     woken_ns += (double)waits[i].woken * tick_ns;
     waited_ns += ((double)waits[i].idle + (double)waits[i].runtime - (double)waits[i].preempted -
@@ -151,37 +144,45 @@ static struct delay delay_of(const struct profile_thread *record, const struct f
   }
   if (is_covered(record, tick_ns)) {
     double part = woken_ns > left_ns ? left_ns / woken_ns : 1;
-    return (struct delay){part, (left_ns - part * woken_ns) / fmax((double)record->switched_wakes, 1), 0};
+    return (struct exact_waits_delay){part, (left_ns - part * woken_ns) / fmax((double)record->switched_wakes, 1), 0};
   }
   double ran_ns = (double)record->idle_sampled_ns + (double)record->lockwait_sampled_ns;
   double off_ns = (double)record->wall_ns - (double)record->cpu_ns - preempted_ns;
   if (!record->samples || waited_ns <= ran_ns || off_ns <= 0)
-    return (struct delay){0};
-  return (struct delay){.waiting_part = fmin(left_ns / off_ns, 1) * (waited_ns - ran_ns) / waited_ns};
+    return (struct exact_waits_delay){0};
+  return (struct exact_waits_delay){.waiting_part = fmin(left_ns / off_ns, 1) * (waited_ns - ran_ns) / waited_ns};
 }
 
-/* The parts of a wait, in nanoseconds, in which the thread was ready to run and had no processor. */
-struct ready {
-  double of_waiting, of_runtime;
-};
-
-static struct ready ready_of(const struct format_wait *wait, const struct delay *delay, double tick_ns)
+struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const struct exact_waits_delay *delay,
+                                                 double tick_ns)
 {
   double idle_ns = (double)wait->idle * tick_ns, runtime_ns = (double)wait->runtime * tick_ns;
   double woken_ns = delay->woken_part * (double)wait->woken * tick_ns;
-  struct ready ready = {(double)wait->preempted * tick_ns + delay->each_wake_ns * (double)wait->wakes,
-                        (double)wait->preempted_in_runtime * tick_ns};
+  struct exact_waits_ready ready = {(double)wait->preempted * tick_ns + delay->each_wake_ns * (double)wait->wakes,
+                                    (double)wait->preempted_in_runtime * tick_ns};
   *(wait->kind == FORMAT_WAIT_PARKED ? &ready.of_waiting : &ready.of_runtime) += woken_ns;
   ready.of_waiting += delay->waiting_part * MAX(0, idle_ns - ready.of_waiting);
   ready.of_runtime += delay->waiting_part * MAX(0, runtime_ns - ready.of_runtime);
-  return (struct ready){fmin(ready.of_waiting, idle_ns), fmin(ready.of_runtime, runtime_ns)};
+  ready = (struct exact_waits_ready){fmin(ready.of_waiting, idle_ns), fmin(ready.of_runtime, runtime_ns)};
+  wait->idle -= MIN(wait->idle, to_ns(ready.of_waiting / tick_ns));
+  wait->runtime -= MIN(wait->runtime, to_ns(ready.of_runtime / tick_ns));
+  return ready;
 }
 
-/* Takes the time without a processor out of the times of a wait. */
-static void leave_ready(struct format_wait *wait, const struct ready *ready, double tick_ns)
+/* Takes the time without a processor out of the waits of a thread. */
+static void leave_ready(const struct profile_thread *record, struct format_wait *waits, uint32_t count, double tick_ns,
+                        struct exact_waits_thread *thread)
 {
-  wait->idle -= MIN(wait->idle, to_ns(ready->of_waiting / tick_ns));
-  wait->runtime -= MIN(wait->runtime, to_ns(ready->of_runtime / tick_ns));
+  struct exact_waits_delay delay = exact_waits_delay(record, waits, count, tick_ns);
+  double estimated_ns = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    struct exact_waits_ready ready = exact_waits_leave_ready(&waits[i], &delay, tick_ns);
+    estimated_ns += delay.waiting_part > 0 ? ready.of_waiting + ready.of_runtime : 0;
+  }
+  thread->estimated_ns = to_ns(estimated_ns);
+  thread->preempted_ns = to_ns((double)record->switched_preempted * tick_ns);
+  thread->call_ready_ns =
+      to_ns((double)record->call_preempted * tick_ns + delay.each_wake_ns * (double)record->call_wakes);
 }
 
 static void open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,
@@ -202,17 +203,8 @@ static void open_thread(struct read_file *file, const struct profile_process *pr
   thread->timed = count && tick_ns > 0;
   thread->openmp = record->flags & THREAD_OPENMP;
   add_open_intervals(file, process, waits, count);
-  struct delay delay = delay_of(record, waits, count, tick_ns);
-  double estimated_ns = 0;
-  for (uint32_t i = 0; i < count && tick_ns > 0; i++) {
-    struct ready ready = ready_of(&waits[i], &delay, tick_ns);
-    leave_ready(&waits[i], &ready, tick_ns);
-    estimated_ns += delay.waiting_part > 0 ? ready.of_waiting + ready.of_runtime : 0;
-  }
-  thread->estimated_ns = to_ns(estimated_ns);
-  thread->preempted_ns = to_ns((double)record->switched_preempted * tick_ns);
-  thread->call_ready_ns =
-      to_ns((double)record->call_preempted * tick_ns + delay.each_wake_ns * (double)record->call_wakes);
+  if (tick_ns > 0 && !read_replaced(file)) /* a part of the run is without it already */
+    leave_ready(record, waits, count, tick_ns, thread);
   double part = runtime_part(file, process, record, exact_waits_runtime_ns(waits, count, tick_ns));
   for (uint32_t i = 0; i < count; i++) {
     const struct format_wait *wait = &waits[i];

@@ -75,6 +75,25 @@ double exact_waits_runtime_ns(const struct format_wait *waits, uint32_t count, d
  * runtime_ns: all of it. */
 double exact_waits_runtime_part(const struct profile_thread *record, double runtime_ns);
 
+/* Where the time without a processor was that records of switches do not show, but the kernel's total contains.  With
+ * records, that is the latency of waking: which part of the time until a woken thread ran, where that is known, and
+ * otherwise each time.  Without: in each nanosecond of waiting, as in all time in which the thread did not run. */
+struct exact_waits_delay {
+  double woken_part, each_wake_ns, waiting_part;
+};
+
+struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, const struct format_wait *waits,
+                                           uint32_t count, double tick_ns);
+
+/* Takes the time without a processor out of a wait.  Returns it, in nanoseconds: of waiting, and of the runtime's own
+ * work. */
+struct exact_waits_ready {
+  double of_waiting, of_runtime;
+};
+
+struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const struct exact_waits_delay *delay,
+                                                 double tick_ns);
+
 /* What a list of shares of a thread amounts to, ns.  *unread: how many of the thread's records no list has had so far,
  * shares_count at first; a record is in one list, so this bounds the time for hostile files. */
 struct exact_waits_amount {

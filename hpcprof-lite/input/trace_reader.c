@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 int trace_reader_open(const char *measurement, struct problems *problems, struct trace_reader *reader)
 {
@@ -171,6 +172,7 @@ static void gap_event(struct trace_cursor *cursor, uint64_t end, struct trace_ev
   span_event(cursor, end, event);
   cursor->begun = cursor->chunk_begun = false;
   cursor->holder = 0;
+  memset(cursor->ready, 0, sizeof cursor->ready);
 }
 
 /* An extent begins: what is missing before it is a gap.  Returns whether there is one. */
@@ -189,6 +191,36 @@ static bool start_extent(struct trace_cursor *cursor, const struct tracelog_reco
   return true;
 }
 
+static void add_ready(struct trace_event_ready *sum, const struct trace_event_ready *more)
+{
+  model_add(&sum->preempted, more->preempted);
+  model_add(&sum->of_own, more->of_own);
+  model_add(&sum->woken, more->woken);
+  model_add(&sum->wakes, more->wakes);
+}
+
+/* Keeps what is said of a state.  A writer has no more than two that have not ended. */
+static void keep_ready(struct trace_cursor *cursor, const struct tracelog_record *record)
+{
+  uint64_t moment = MAX(model_sum(cursor->state_clock, record->operand[0]), 1);
+  const struct trace_event_ready figures = {shifted(record->operand[1], TRACELOG_STATE_SHIFT),
+                                            shifted(record->operand[2], TRACELOG_STATE_SHIFT),
+                                            shifted(record->operand[3], TRACELOG_STATE_SHIFT), record->operand[4]};
+  unsigned at = cursor->ready[0].moment && cursor->ready[0].moment != moment;
+  cursor->ready[at].moment = moment;
+  add_ready(&cursor->ready[at].figures, &figures);
+}
+
+/* Gives a state that ends then what was said of it. */
+static void take_ready(struct trace_cursor *cursor, uint64_t end, struct trace_event_ready *ready)
+{
+  while (cursor->ready[0].moment && cursor->ready[0].moment <= end) {
+    add_ready(ready, &cursor->ready[0].figures);
+    cursor->ready[0] = cursor->ready[1];
+    memset(&cursor->ready[1], 0, sizeof cursor->ready[1]);
+  }
+}
+
 static void state_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
   bool blocked = record->form == TRACELOG_OTHER;
@@ -199,6 +231,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
                                 .blocked = blocked,
                                 .holder = cursor->holder};
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
+  take_ready(cursor, cursor->state_clock, &event->ready);
   uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
   uint64_t all = event->end_ticks - event->begin_ticks;
   event->own_ticks = MIN(own, all);
@@ -283,6 +316,9 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
   case TRACELOG_EVENT_COUNT:
     count_event(cursor, record, event);
     return cursor->counts;
+  case TRACELOG_READY:
+    keep_ready(cursor, record);
+    return false;
   default: /* TRACELOG_HOLDER */
     cursor->holder = record->operand[0] < UINT32_MAX ? (uint32_t)record->operand[0] : 0;
     return false;

@@ -41,6 +41,12 @@ enum trace_event_kind {
   TRACE_EVENT_EVENT_COUNT
 };
 
+/* What records of switches say of a wait: ticks without a processor, outside and inside the runtime's own work; ticks
+ * asleep in that; and how often the thread was woken before that. */
+struct trace_event_ready {
+  uint64_t preempted, of_own, woken, wakes;
+};
+
 /* Times are the time-stamp counter's.  States and gaps of a thread tile the time since its first one; other
  * events come before the end of the state in which they happened. */
 struct trace_event {
@@ -52,6 +58,7 @@ struct trace_event {
   bool begun, chunk;  /* an execution of its construct, or a chunk, begins with it */
   bool blocked;       /* the thread slept in a call of the program */
   uint32_t holder;    /* index of the thread that held the lock; 0: not known */
+  struct trace_event_ready ready;
   /* what only thread_trace_next() delivers */
   bool outer;    /* a gap before the first state, or after the last one */
   uint32_t lock; /* see struct open_state */
@@ -85,6 +92,10 @@ struct trace_cursor {
   bool missing; /* an extent before the one that is read is missing */
   bool counts;  /* set by the caller after trace_cursor_open(): counts are wanted */
   uint32_t holder;
+  struct {
+    uint64_t moment; /* of the state clock, in the state */
+    struct trace_event_ready figures;
+  } ready[2]; /* of states that have not come yet, the earlier one first; moment 0: none */
 };
 
 /* Begins to read the trace of the thread with that index.  trace_cursor_close() afterwards. */

@@ -66,6 +66,7 @@ struct lane {
   struct format_wait *waits;
   uint32_t constructs_count, waits_count;
   double runtime_part; /* see exact_waits_runtime_part() */
+  struct exact_waits_delay delay;
   struct exact_waits_tool tool;
   double tool_busy_part;      /* of the thread's time in the tool: outside waits */
   double tool_deferred_ns[2]; /* in waits so far, and not made of them yet: [0] of other waits, [1] of locks */
@@ -117,6 +118,15 @@ static uint64_t at_ns(const struct lane *lane, uint64_t ticks)
   return MIN(MAX(ns, lane->start_ns), lane->end_ns);
 }
 
+/* Takes the time without a processor out of the figures of wait sites. */
+static void leave_ready(struct lane *lane)
+{
+  double tick_ns = lane->of->process->workspan.tick_ns;
+  lane->delay = exact_waits_delay(lane->thread, lane->waits, lane->waits_count, tick_ns);
+  for (uint32_t i = 0; i < lane->waits_count && tick_ns > 0; i++)
+    exact_waits_leave_ready(&lane->waits[i], &lane->delay, tick_ns);
+}
+
 struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
                        struct problems *problems)
 {
@@ -143,6 +153,7 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
   lane->waits = read_table(file, thread->index, FORMAT_WAITS, &ignored, &lane->waits_count);
   if (lanes->with_constructs)
     lane->constructs = read_table(file, thread->index, FORMAT_CONSTRUCTS, &ignored, &lane->constructs_count);
+  leave_ready(lane);
   lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
   lane->tool_busy_part = lane->tool.ns > 0 ? fmax(0, 1 - lane->tool.ns / (double)thread->tool_ns) : 1;
   lane->runtime_part = exact_waits_runtime_part(
@@ -310,6 +321,7 @@ static void settle_early(struct lane *lane, size_t end)
 struct busy {
   uint64_t work_ns, divided_ns, all_ns; /* divided: overhead that is; all: with the other overhead */
   uint64_t delay_ns, slept_ns;
+  uint64_t elsewhere_ns; /* without a processor in waits */
 };
 
 /* Overhead is short, and all of it counts, unless its thread lost the processor meanwhile. */
@@ -324,6 +336,7 @@ static struct busy busy_since_sample(struct lane *lane)
     busy.work_ns += piece->category == TIMELINE_WORK ? length : 0;
     busy.divided_ns += piece->divided ? length : 0;
     busy.all_ns += overhead || piece->category == TIMELINE_WORK ? length : 0;
+    busy.elsewhere_ns += piece->category == TIMELINE_CORE_WAIT ? length : 0;
   }
   return busy;
 }
@@ -336,13 +349,15 @@ static void find_remaining(struct lane *lane, const struct sample *sample, bool 
 {
   uint64_t period_ns = lane->of->period_ns,
            elapsed_ns = sample->ns > sample->since_ns ? sample->ns - sample->since_ns : 0;
+  elapsed_ns = model_difference(elapsed_ns, busy->elsewhere_ns);
+  uint64_t sample_delay_ns = model_difference(sample->delay_ns, busy->elsewhere_ns);
   uint64_t waits_ns = elapsed_ns > busy->all_ns ? elapsed_ns - busy->all_ns : 0;
-  uint64_t ran_ns = model_sum(sample->weight_ns, sample->tool_ns), known_ns = model_sum(ran_ns, sample->delay_ns);
+  uint64_t ran_ns = model_sum(sample->weight_ns, sample->tool_ns), known_ns = model_sum(ran_ns, sample_delay_ns);
   uint64_t slept_ns = elapsed_ns > known_ns ? elapsed_ns - known_ns : 0, in_waits_ns = MIN(slept_ns, waits_ns);
   slept_ns = MIN(slept_ns - in_waits_ns, busy->all_ns);
   busy->slept_ns = slept_ns > period_ns / 2 + period_ns / 8 ? slept_ns : 0; /* weights are right to half a period */
   uint64_t ready_ns = busy->all_ns - busy->slept_ns, ready_all_ns = model_sum(ready_ns, waits_ns - in_waits_ns);
-  uint64_t most_ns = MIN(sample->delay_ns, ready_ns);
+  uint64_t most_ns = MIN(sample_delay_ns, ready_ns);
   uint64_t least_ns = ready_ns > ran_ns ? MIN(ready_ns - ran_ns, most_ns) : 0;
   if (least_ns == most_ns) {
     busy->delay_ns = most_ns;
@@ -543,19 +558,59 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
   add_state(lane, first, end_ns);
 }
 
-static void take_state(struct lane *lane, const struct trace_event *event)
+/* Appends the waiting part of a wait and, after it, the time in which the thread had no processor.  *event and *state
+ * become what follows: the runtime's own work. */
+static void add_ready(struct lane *lane, struct trace_event *event, struct lane_interval *state)
+{
+  double tick_ns = lane->of->process->workspan.tick_ns;
+  bool lock = state->category == TIMELINE_LOCK_WAIT;
+  bool set_up = event->own_ticks && lane->of->with_constructs && thread_states_own_first(event->code, lock);
+  uint64_t own = set_up ? 0 : event->own_ticks;
+  const struct trace_event_ready *ready = &event->ready;
+  struct format_wait wait = {.kind = own ? FORMAT_WAIT_BARRIER : FORMAT_WAIT_PARKED, /* its latency of waking */
+                             .idle = event->end_ticks - event->begin_ticks - event->own_ticks,
+                             .runtime = own,
+                             .preempted = ready->preempted,
+                             .preempted_in_runtime = ready->of_own,
+                             .woken = ready->woken,
+                             .wakes = ready->wakes};
+  uint64_t waiting = wait.idle;
+  if (tick_ns <= 0)
+    return;
+  exact_waits_leave_ready(&wait, &lane->delay, tick_ns);
+  if (wait.idle == waiting && wait.runtime == own)
+    return;
+  struct lane_interval missing = *state;
+  struct trace_event first = *event;
+  missing.category = TIMELINE_CORE_WAIT;
+  missing.begins = false;
+  missing.holder = 0;
+  first.end_ticks = event->begin_ticks + (set_up ? event->own_ticks : 0) + wait.idle;
+  if (set_up)
+    add_own(lane, &first, state);
+  add_state(lane, *state, at_ns(lane, first.end_ticks));
+  event->begin_ticks = event->end_ticks - wait.runtime;
+  event->own_ticks = wait.runtime;
+  state->begins = false;
+  add(lane, missing, at_ns(lane, event->begin_ticks));
+}
+
+static void take_state(struct lane *lane, struct trace_event *event)
 {
   struct lane_interval state = state_of(lane, event->code);
   lane->outside = false;
   bool waits = state.category == TIMELINE_IDLE || state.category == TIMELINE_LOCK_WAIT;
   state.begins = event->begun || event->chunk;
   state.holder = event->holder;
-  if (event->blocked)
+  if (event->blocked) {
     state.category = TIMELINE_BLOCKED;
-  else if (event->lock)
+  } else if (event->lock) {
     state.category = TIMELINE_LOCK_WAIT;
-  else if (waits && event->own_ticks)
-    add_own(lane, event, &state);
+  } else if (waits) {
+    add_ready(lane, event, &state);
+    if (event->own_ticks)
+      add_own(lane, event, &state);
+  }
   add_state(lane, state, at_ns(lane, event->end_ticks));
 }
 

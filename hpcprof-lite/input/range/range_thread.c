@@ -86,6 +86,7 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
     thread->constructs = read_table(file, index, FORMAT_CONSTRUCTS, problems, &thread->constructs_count);
     thread->tasks = read_table(file, index, FORMAT_TASKS, problems, &thread->tasks_count);
   }
+  thread->delay = exact_waits_delay(thread->record, thread->stored.waits, thread->stored.count, thread->tick_ns);
   range_stored_index(&thread->stored);
   thread->life = thread_life_of(file, process, thread->record, thread->stored.waits, thread->stored.count);
   take_codes(thread, file, sites);
@@ -155,6 +156,19 @@ static void begin_state(struct range_thread *thread, const struct trace_event *e
   waited->end = waits ? event->end_ticks : 0;
 }
 
+/* Takes the time without a processor out of a wait, of which so many ticks lie in the part of the run. */
+static void take_ready(struct range_thread *thread, const struct trace_event *event, uint64_t ticks,
+                       struct format_wait *wait)
+{
+  struct range_amount part = {ticks, event->end_ticks - event->begin_ticks};
+  wait->preempted = range_share_of(event->ready.preempted, part);
+  wait->preempted_in_runtime = range_share_of(event->ready.of_own, part);
+  wait->woken = range_share_of(event->ready.woken, part);
+  wait->wakes = range_share_of(event->ready.wakes, part);
+  if (thread->tick_ns > 0)
+    exact_waits_leave_ready(wait, &thread->delay, thread->tick_ns);
+}
+
 void range_thread_state(struct range_thread *thread, const struct range_wait_sites *sites,
                         const struct trace_event *event)
 {
@@ -187,9 +201,10 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
   if (!code->wait)
     code->wait = wait_at(thread, sites, code->site) + 1;
   struct format_wait *wait = &thread->waits[code->wait - 1];
-  model_add(&wait->idle, ticks - own);
-  if (!code->own_first)
-    model_add(&wait->runtime, own);
+  struct format_wait now = {.kind = wait->kind, .idle = ticks - own, .runtime = code->own_first ? 0 : own};
+  take_ready(thread, event, ticks, &now);
+  model_add(&wait->idle, now.idle);
+  model_add(&wait->runtime, now.runtime);
   wait->count++;
 }
 

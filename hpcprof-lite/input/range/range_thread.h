@@ -63,6 +63,7 @@ struct range_thread {
   uint32_t *value_of, *runtime_below; /* [node] its record of values; the node below it for the runtime; 0: none */
   uint32_t nodes_count;
   /* sums */
+  struct exact_waits_delay delay;
   struct range_code *codes; /* [code] */
   uint32_t codes_count;
   struct thread_life life;      /* with constructs, an open lock has the last code */

@@ -265,6 +265,15 @@ void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code)
   stream_publish(&trace->stream, at);
 }
 
+void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready)
+{
+  uint64_t clock = moment >> TRACELOG_STATE_SHIFT, last = trace_of(t)->state_clock;
+  const uint64_t operands[] = {clock > last ? clock - last : 0, ready->preempted >> TRACELOG_STATE_SHIFT,
+                               ready->of_own >> TRACELOG_STATE_SHIFT, ready->woken >> TRACELOG_STATE_SHIFT,
+                               ready->wakes};
+  trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
+}
+
 /* ---- locks ---- */
 
 static _Atomic uint64_t *holder_of(uint64_t wait_id)

@@ -88,6 +88,20 @@ static inline void trace_own(struct thread_state *t, uint64_t ticks)
     trace->own = trace->own_left + ticks;
 }
 
+/* In the wait between these two moments, the thread had no processor.  preempted, of_own: ticks in which it could run,
+ * outside and inside the runtime's own work at the end; woken: ticks asleep in that; wakes: before that. */
+struct trace_ready {
+  uint64_t preempted, of_own, woken, wakes;
+};
+
+void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready);
+
+static inline void trace_ready(struct thread_state *t, uint64_t since, uint64_t now, struct trace_ready ready)
+{
+  if (__builtin_expect(trace_of(t)->states, false))
+    trace_put_ready(t, since + (now - since) / 2, &ready); /* surely in the state of the wait */
+}
+
 /* The thread begins to wait for the lock, in the open state. */
 static inline void trace_lock_wait(struct thread_state *t, uint64_t wait_id)
 {

@@ -161,10 +161,10 @@ static void set_waiting(struct thread_state *t, struct format_wait *wait)
 
 /* ---- time without a processor ---- */
 
-/* Reads what was recorded since the wait began, and adds it to the site.  moment: the end of its idle part, or, of a
- * parked thread, when the next region began. */
+/* Reads what was recorded since the wait began, which ends now, and adds it to the site.  moment: the end of its idle
+ * part, or, of a parked thread, when the next region began. */
 static __attribute__((noinline)) void place_switches(struct thread_state *t, struct format_wait *wait, uint64_t since,
-                                                     uint64_t moment)
+                                                     uint64_t moment, uint64_t now)
 {
   struct switched parts[3] = {{0}};
   bool parked = wait->kind == FORMAT_WAIT_PARKED;
@@ -173,6 +173,9 @@ static __attribute__((noinline)) void place_switches(struct thread_state *t, str
   wait->wakes += parts[1].wakes;
   wait->preempted_in_runtime += parked ? 0 : parts[2].preempted;
   wait->woken += parts[2].slept;
+  trace_ready(t, since, now,
+              (struct trace_ready){parts[1].preempted + (parked ? parts[2].preempted : 0),
+                                   parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes});
   switches_limit(t);
 }
 
@@ -183,7 +186,7 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   uint64_t begun = 0;
   if (wait->kind == FORMAT_WAIT_PARKED)
     begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
-  place_switches(t, wait, since, begun > since && begun < now ? begun : now);
+  place_switches(t, wait, since, begun > since && begun < now ? begun : now, now);
 }
 
 /* Turns idle at the innermost wait, or parked.  The inline form, as that of turn_busy(), is for barriers. */
@@ -285,7 +288,7 @@ static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct th
       sampling->arrival = (struct last_arrival){last > since ? last : since, open->region, open->barrier};
       idle = part_before(since, last, now);
       if (__builtin_expect(switches_unread(t) != 0, 0))
-        place_switches(t, sampling->waiting, since, since + idle);
+        place_switches(t, sampling->waiting, since, since + idle, now);
     } else {
       idle = idle_part(t, open, since, now, task);
       if (__builtin_expect(switches_unread(t) != 0, 0))
@@ -321,6 +324,12 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   wait->wakes += parts[1].wakes + parts[2].wakes + parts[3].wakes;
   parked->preempted += parts[4].preempted;
   parked->wakes += parts[4].wakes;
+  trace_ready(t, since, end->end,
+              (struct trace_ready){parts[1].preempted + parts[3].preempted, parts[2].preempted, 0,
+                                   parts[1].wakes + parts[2].wakes + parts[3].wakes});
+  if (parts[4].preempted || parts[4].wakes)
+    trace_ready(t, end->end, rt_ticks(),
+                (struct trace_ready){.preempted = parts[4].preempted, .wakes = parts[4].wakes});
 }
 
 /* A worker learns at the next fork that the region at whose end it waits is over.  Since the region's end it is parked,
@@ -595,6 +604,17 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
   return now;
 }
 
+/* The thread now holds the lock: its records are read after the release, but a trace needs them before the state ends.
+ */
+static __attribute__((noinline)) void end_lock_switches(struct thread_state *t, struct format_wait *wait,
+                                                        uint64_t since, uint64_t now)
+{
+  if (trace_of(t)->states)
+    leave_wait(t, wait, since, now);
+  else
+    switches_lock_waited(t, wait, since, now);
+}
+
 static inline uint64_t end_lock(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -613,7 +633,7 @@ static inline uint64_t end_lock(struct thread_state *t)
   bool waited = ticks > LOCK_COST_FACTOR * cost;
   uint64_t runtime = waited ? cost : ticks;
   if (__builtin_expect(waited && switches_unread(t), 0))
-    switches_lock_waited(t, wait, since, now);
+    end_lock_switches(t, wait, since, now);
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
@@ -667,6 +687,7 @@ void waiting_read_switches(struct thread_state *t)
     return;
   wait->preempted += parts[1].preempted;
   wait->wakes += parts[1].wakes;
+  trace_ready(t, since, rt_ticks(), (struct trace_ready){.preempted = parts[1].preempted, .wakes = parts[1].wakes});
 }
 
 void waiting_in_tool(struct thread_state *t, uint64_t ns)
