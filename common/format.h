@@ -408,8 +408,9 @@ enum format_wait_kind {
   F(uint64_t, tool_ns)              /* of `runtime`: sampled in the tool's own code */                                 \
   F(uint64_t, preempted)            /* of `idle`: ticks without a processor, by records of switches */                 \
   F(uint64_t, preempted_in_runtime) /* likewise, of `runtime` */                                                       \
-  F(uint64_t, woken) /* ticks asleep once the reason to wait was over; of `runtime`, where parked of `idle` */         \
-  F(uint64_t, wakes) /* times in which the thread was woken before that */
+  F(uint64_t, woken)   /* ticks asleep once the reason to wait was over; of `runtime`, where parked of `idle` */       \
+  F(uint64_t, wakes)   /* times in which the thread was woken before that */                                           \
+  F(uint64_t, no_core) /* of `idle`: a thread for which the thread waited had no processor before it arrived */
 struct format_wait {
   FORMAT_WAIT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -11,8 +11,9 @@ static unsigned operands_of(unsigned op)
   case TRACELOG_HOLDER:
     return 1;
   case TRACELOG_CHARGE:
-  case TRACELOG_READY:
     return 31;
+  case TRACELOG_READY:
+    return 63;
   case TRACELOG_USER_COUNT:
   case TRACELOG_EVENT_COUNT:
     return 15;

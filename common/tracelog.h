@@ -50,9 +50,10 @@ enum tracelog_op {
   TRACELOG_EVENT_COUNT, /* time since the last sample, duration, counter, count: the thread counted so many events of
                         the process's counter of that number in that time until then.  The clock does not advance either
                       */
-  TRACELOG_READY /* time, preempted, of own, woken, wakes: of the state that contains the time that long after the end
-                    of the last state, so long the thread was preempted outside and inside its own work; so long it
-                    slept in its own work; and so often it was woken before that */
+  TRACELOG_READY /* time, preempted, of own, woken, wakes, no core: of the state that contains the time that long after
+                    the end of the last state, so long the thread was preempted outside and inside its own work; so long
+                    it slept in its own work; and so often it was woken before that; and so long a thread for which it
+                    waited had no processor */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };
@@ -62,7 +63,7 @@ enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TR
  * record of FORMAT_WAITS + 1. */
 enum { TRACELOG_CODE_MAX = 63 };
 
-enum { TRACELOG_OPERANDS_MAX = 5, TRACELOG_RECORD_MAX = 1 + LEB128_MAX * TRACELOG_OPERANDS_MAX };
+enum { TRACELOG_OPERANDS_MAX = 6, TRACELOG_RECORD_MAX = 1 + LEB128_MAX * TRACELOG_OPERANDS_MAX };
 
 struct tracelog_record {
   enum tracelog_form form;

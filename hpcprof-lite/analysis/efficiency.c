@@ -12,6 +12,7 @@
 struct sums {
   double total, idle, serial, lock, overhead, work;
   double delay, core_wait; /* all waiting for a core; that outside other waits */
+  double no_core;          /* waiting for a thread without a core */
 };
 
 /* The processes of one directory. */
@@ -31,7 +32,8 @@ static bool add_process(const struct profile_process *process, struct sums *sums
 {
   double elapsed = (double)profile_measured_ns(process->wall_ns, process->paused_ns);
   double total = (double)process->threads_max * elapsed;
-  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, delay = 0, core_wait = 0;
+  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, delay = 0, core_wait = 0,
+         no_core = 0;
   bool openmp = false;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
@@ -47,6 +49,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     regions += (double)thread->region_ns;
     delay += (double)thread->run_delay_ns;
     core_wait += (double)thread->core_wait_ns;
+    no_core += (double)thread->no_core_ns;
   }
   bool timed = regions > 0 || !process->regions;
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
@@ -62,6 +65,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   sums->work += work;
   sums->delay += delay;
   sums->core_wait += core_wait;
+  sums->no_core += no_core;
   return true;
 }
 
@@ -185,6 +189,7 @@ static void add_sums(struct sums *to, const struct sums *from)
   to->work += from->work;
   to->delay += from->delay;
   to->core_wait += from->core_wait;
+  to->no_core += from->no_core;
 }
 
 static void compute_lost(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
@@ -198,7 +203,8 @@ static void compute_lost(const struct sums *sums, double elapsed_ns, struct effi
     lost[EFFICIENCY_PARALLEL] = MIN(1, lost[EFFICIENCY_PARALLEL] + lost[i]);
   efficiency->known = true;
   efficiency->thread_s = sums->total / 1e9;
-  double used = sums->total * (1 - lost[EFFICIENCY_PARALLEL]) - sums->core_wait, had_cores = sums->total - sums->delay;
+  double used = sums->total * (1 - lost[EFFICIENCY_PARALLEL]) - sums->core_wait - sums->no_core;
+  double had_cores = sums->total - sums->delay - sums->no_core;
   efficiency->with_cores = had_cores > 0 ? fraction(used, had_cores) : 0;
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
     efficiency->value[i] = 1 - lost[i];

@@ -25,6 +25,7 @@ struct totals {
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
+  uint64_t no_core_ns;                        /* waiting for a thread without a processor */
   uint64_t delay_ns, runnable_ns;             /* all waiting for a core, also within other waits; that and CPU time */
   uint64_t steal_ns, machine_ns;              /* steal time of the machines' CPUs, and all their time */
   bool usage;                                 /* of the next ones: they are known of some processes */

@@ -13,8 +13,10 @@
  * since all are kept at once. */
 static const size_t waits_max = 16u << 20;
 
-/* Records of switches cover a thread's life if they cover that part: they are read at samples and ends of waits. */
-#define COVERED 0.95
+/* Records of switches cover a thread's life if no more of it is missing than this part and time: they are read at samples
+ * and ends of waits, and the thread has started before. */
+#define MISSING_PART 0.05
+#define MISSING_NS 2e6
 
 /* A site, summed over the threads. */
 struct site {
@@ -126,7 +128,8 @@ static double runtime_part(const struct read_file *file, const struct profile_pr
 
 static bool is_covered(const struct profile_thread *record, double tick_ns)
 {
-  return (double)record->switched_seen * tick_ns >= COVERED * (double)record->wall_ns;
+  double wall_ns = (double)record->wall_ns, missing_ns = wall_ns - (double)record->switched_seen * tick_ns;
+  return record->switched_seen && missing_ns <= MISSING_PART * wall_ns + MISSING_NS;
 }
 
 struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, const struct format_wait *waits,
@@ -163,8 +166,10 @@ struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const
   *(wait->kind == FORMAT_WAIT_PARKED ? &ready.of_waiting : &ready.of_runtime) += woken_ns;
   ready.of_waiting += delay->waiting_part * MAX(0, idle_ns - ready.of_waiting);
   ready.of_runtime += delay->waiting_part * MAX(0, runtime_ns - ready.of_runtime);
-  ready = (struct exact_waits_ready){fmin(ready.of_waiting, idle_ns), fmin(ready.of_runtime, runtime_ns)};
-  wait->idle -= MIN(wait->idle, to_ns(ready.of_waiting / tick_ns));
+  ready = (struct exact_waits_ready){fmin(ready.of_waiting, idle_ns), fmin(ready.of_runtime, runtime_ns),
+                                     (double)wait->no_core * tick_ns};
+  ready.no_core = fmin(ready.no_core, idle_ns - ready.of_waiting);
+  wait->idle -= MIN(wait->idle, to_ns((ready.of_waiting + ready.no_core) / tick_ns));
   wait->runtime -= MIN(wait->runtime, to_ns(ready.of_runtime / tick_ns));
   return ready;
 }
@@ -174,11 +179,13 @@ static void leave_ready(const struct profile_thread *record, struct format_wait 
                         struct exact_waits_thread *thread)
 {
   struct exact_waits_delay delay = exact_waits_delay(record, waits, count, tick_ns);
-  double estimated_ns = 0;
+  double estimated_ns = 0, no_core_ns = 0;
   for (uint32_t i = 0; i < count; i++) {
     struct exact_waits_ready ready = exact_waits_leave_ready(&waits[i], &delay, tick_ns);
     estimated_ns += delay.waiting_part > 0 ? ready.of_waiting + ready.of_runtime : 0;
+    no_core_ns += ready.no_core;
   }
+  thread->no_core_ns = to_ns(no_core_ns);
   thread->estimated_ns = to_ns(estimated_ns);
   thread->preempted_ns = to_ns((double)record->switched_preempted * tick_ns);
   thread->call_ready_ns =

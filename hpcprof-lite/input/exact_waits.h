@@ -39,6 +39,7 @@ struct exact_waits_thread {
   bool timed;                /* the file has the exact times */
   bool openmp;               /* known to the runtime: to others no waiting is charged */
   uint64_t idle_ns, lock_ns; /* their sums */
+  uint64_t no_core_ns;       /* it waited for a thread that had no processor */
   uint64_t preempted_ns;     /* in all of its life: it could run and had no processor, without latencies of waking */
   uint64_t estimated_ns;  /* without a processor in waits, where that is an estimate; 0: it is not, or there is none */
   uint64_t call_ready_ns; /* without a processor, in calls of the program that block */
@@ -85,10 +86,10 @@ struct exact_waits_delay {
 struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, const struct format_wait *waits,
                                            uint32_t count, double tick_ns);
 
-/* Takes the time without a processor out of a wait.  Returns it, in nanoseconds: of waiting, and of the runtime's own
- * work. */
+/* Takes the time without a processor out of a wait.  Returns it, in nanoseconds: the thread's own, of waiting and of
+ * the runtime's own work; and that of a thread for which it waited. */
 struct exact_waits_ready {
-  double of_waiting, of_runtime;
+  double of_waiting, of_runtime, no_core; /* no_core: of waiting, another thread had no processor */
 };
 
 struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const struct exact_waits_delay *delay,

@@ -197,6 +197,7 @@ static void add_ready(struct trace_event_ready *sum, const struct trace_event_re
   model_add(&sum->of_own, more->of_own);
   model_add(&sum->woken, more->woken);
   model_add(&sum->wakes, more->wakes);
+  model_add(&sum->no_core, more->no_core);
 }
 
 /* Keeps what is said of a state.  A writer has no more than two that have not ended. */
@@ -205,7 +206,8 @@ static void keep_ready(struct trace_cursor *cursor, const struct tracelog_record
   uint64_t moment = MAX(model_sum(cursor->state_clock, record->operand[0]), 1);
   const struct trace_event_ready figures = {shifted(record->operand[1], TRACELOG_STATE_SHIFT),
                                             shifted(record->operand[2], TRACELOG_STATE_SHIFT),
-                                            shifted(record->operand[3], TRACELOG_STATE_SHIFT), record->operand[4]};
+                                            shifted(record->operand[3], TRACELOG_STATE_SHIFT), record->operand[4],
+                                            shifted(record->operand[5], TRACELOG_STATE_SHIFT)};
   unsigned at = cursor->ready[0].moment && cursor->ready[0].moment != moment;
   cursor->ready[at].moment = moment;
   add_ready(&cursor->ready[at].figures, &figures);
@@ -214,7 +216,7 @@ static void keep_ready(struct trace_cursor *cursor, const struct tracelog_record
 /* Gives a state that ends then what was said of it. */
 static void take_ready(struct trace_cursor *cursor, uint64_t end, struct trace_event_ready *ready)
 {
-  while (cursor->ready[0].moment && cursor->ready[0].moment <= end) {
+  while (cursor->ready[0].moment && cursor->ready[0].moment < end) {
     add_ready(ready, &cursor->ready[0].figures);
     cursor->ready[0] = cursor->ready[1];
     memset(&cursor->ready[1], 0, sizeof cursor->ready[1]);

@@ -42,9 +42,10 @@ enum trace_event_kind {
 };
 
 /* What records of switches say of a wait: ticks without a processor, outside and inside the runtime's own work; ticks
- * asleep in that; and how often the thread was woken before that. */
+ * asleep in that; how often the thread was woken before that; and ticks outside in which a thread for which it waited
+ * had no processor. */
 struct trace_event_ready {
-  uint64_t preempted, of_own, woken, wakes;
+  uint64_t preempted, of_own, woken, wakes, no_core;
 };
 
 /* Times are the time-stamp counter's.  States and gaps of a thread tile the time since its first one; other

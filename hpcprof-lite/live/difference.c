@@ -73,6 +73,7 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
   subtract(&thread->paused_ns, before->paused_ns);
   subtract(&thread->run_delay_ns, before->run_delay_ns);
   subtract(&thread->core_wait_ns, before->core_wait_ns);
+  subtract(&thread->no_core_ns, before->no_core_ns);
   subtract(&thread->blocked_ns, before->blocked_ns);
   subtract(&thread->region_ns, before->region_ns);
   subtract(&thread->regions, before->regions);

@@ -232,6 +232,7 @@ static void add_waits(struct stitch *stitch, uint32_t position)
   if (waits->timed) {
     thread->idle_ns = waits->idle_ns;
     thread->lockwait_ns = waits->lock_ns;
+    thread->no_core_ns = model_sum(thread->no_core_ns, waits->no_core_ns);
   }
   thread->run_delay_ns = MAX(thread->run_delay_ns, waits->preempted_ns); /* of a killed process, the total is older */
   thread->blocked_ns -= MIN(thread->blocked_ns, waits->call_ready_ns);
@@ -287,7 +288,7 @@ static void correct_estimate(struct profile_thread *thread, uint64_t *rest_ns, u
  * are taken; unsampled: none were. */
 static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool unsampled, uint64_t estimated_ns)
 {
-  uint64_t waits_ns = model_sum(thread->idle_ns, thread->lockwait_ns);
+  uint64_t waits_ns = model_sum(model_sum(thread->idle_ns, thread->lockwait_ns), thread->no_core_ns);
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
   uint64_t ran_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
   if (!by_wall) {

@@ -20,6 +20,7 @@ enum timeline_category {
   TIMELINE_IDLE,
   TIMELINE_BLOCKED,   /* it slept in a system call */
   TIMELINE_CORE_WAIT, /* it was ready to run, and another thread had the processor */
+  TIMELINE_NO_CORE,   /* it waited for another thread that was ready to run and had no processor */
   TIMELINE_TOOL,      /* it ran code of the profiler */
   TIMELINE_GAP,       /* nothing was recorded: paused, or over the limit of the trace */
   TIMELINE_CATEGORIES
@@ -122,9 +123,15 @@ static inline const char *timeline_category_name(enum timeline_category category
 {
   assert(category < TIMELINE_CATEGORIES);
   static const char *const names[TIMELINE_CATEGORIES] = {
-      [TIMELINE_WORK] = "work", [TIMELINE_OVERHEAD] = "overhead", [TIMELINE_LOCK_WAIT] = "lock_wait",
-      [TIMELINE_IDLE] = "idle", [TIMELINE_BLOCKED] = "blocked",   [TIMELINE_CORE_WAIT] = "core_wait",
-      [TIMELINE_TOOL] = "tool", [TIMELINE_GAP] = "gap",
+      [TIMELINE_WORK] = "work",
+      [TIMELINE_OVERHEAD] = "overhead",
+      [TIMELINE_LOCK_WAIT] = "lock_wait",
+      [TIMELINE_IDLE] = "idle",
+      [TIMELINE_BLOCKED] = "blocked",
+      [TIMELINE_CORE_WAIT] = "core_wait",
+      [TIMELINE_NO_CORE] = "waiting_no_core",
+      [TIMELINE_TOOL] = "tool",
+      [TIMELINE_GAP] = "gap",
   };
   return names[category];
 }

@@ -6,7 +6,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = 16, LINE = 512, BAR_MAX = 30, SHOWN = 1000 }; /* shown: a part of the time from 1 / SHOWN on */
+enum {
+  CELL = 16,
+  LINE = 512,
+  LABEL = 10,
+  BAR_MAX = 30,
+  SHOWN = 1000
+}; /* shown: a part of the time from 1 / SHOWN on */
 
 const struct category_look category_looks[TIMELINE_CATEGORIES] = {
     [TIMELINE_WORK] = {'W', "work", "Work", "\033[34m"},
@@ -15,6 +21,7 @@ const struct category_look category_looks[TIMELINE_CATEGORIES] = {
     [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[90m"},
     [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[36m"},
     [TIMELINE_CORE_WAIT] = {'c', "core wait", "Core", "\033[31m"},
+    [TIMELINE_NO_CORE] = {'n', "waiting for a thread without a core", "NoCore", "\033[91m"},
     [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[32m"},
     [TIMELINE_GAP] = {'?', "not recorded", "Gap", "\033[2m"}};
 
@@ -71,6 +78,7 @@ uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGO
   ns[TIMELINE_IDLE] = idle ? run->caused_idle_ns : run->idle_ns;
   ns[TIMELINE_BLOCKED] = run->blocked_ns;
   ns[TIMELINE_CORE_WAIT] = run->core_wait_ns;
+  ns[TIMELINE_NO_CORE] = run->no_core_ns;
   ns[TIMELINE_TOOL] = run->tool_ns;
   ns[TIMELINE_GAP] = 0;
   return category_sum(ns);
@@ -78,7 +86,9 @@ uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGO
 
 void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t whole_ns)
 {
-  const uint64_t rest = ns[TIMELINE_BLOCKED] + ns[TIMELINE_CORE_WAIT] + ns[TIMELINE_TOOL] + ns[TIMELINE_GAP];
+  uint64_t rest = 0;
+  for (unsigned i = TIMELINE_BLOCKED; i < TIMELINE_CATEGORIES; i++)
+    model_add(&rest, ns[i]);
   const uint64_t parts[] = {ns[TIMELINE_WORK], ns[TIMELINE_OVERHEAD], ns[TIMELINE_LOCK_WAIT], ns[TIMELINE_IDLE], rest};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     char percent[CELL];
@@ -145,8 +155,8 @@ void category_bar(const struct report *report, const struct terminal *terminal)
 }
 
 /* Prints a category; exact: as timed by the runtime's callbacks, or NULL if it was not. */
-static void print_category(const struct report *report, const struct terminal *terminal, unsigned category, uint64_t ns,
-                           uint64_t all, const uint64_t *exact)
+static void print_category(const struct report *report, const struct terminal *terminal, unsigned category, int width,
+                           uint64_t ns, uint64_t all, const uint64_t *exact)
 {
   assert(category < TIMELINE_CATEGORIES);
   char seconds[CELL], percent[CELL], callbacks[CELL] = "", bar[BAR_MAX + 1];
@@ -157,8 +167,8 @@ static void print_category(const struct report *report, const struct terminal *t
   size_t length = all ? (size_t)((double)ns / (double)all * BAR_MAX + 0.5) : 0;
   memset(bar, '#', sizeof bar);
   bar[MIN(length, BAR_MAX)] = 0;
-  fprintf(report->stream, "  %s%-10s%s %10s %6s", category_colour(terminal, category), category_looks[category].name,
-          terminal_plain(terminal), seconds, percent);
+  fprintf(report->stream, "  %s%-*s%s %10s %6s", category_colour(terminal, category), width,
+          category_looks[category].name, terminal_plain(terminal), seconds, percent);
   if (*bar)
     fprintf(report->stream, " %9s  %s%s%s", callbacks, category_colour(terminal, category), bar,
             terminal_plain(terminal));
@@ -168,7 +178,7 @@ static void print_category(const struct report *report, const struct terminal *t
 }
 
 /* Prints the sum of the categories beside the time that they should add up to. */
-static void print_sum(const struct report *report, uint64_t all)
+static void print_sum(const struct report *report, int width, uint64_t all)
 {
   const struct totals *run = report->totals;
   char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE];
@@ -184,7 +194,7 @@ static void print_sum(const struct report *report, uint64_t all)
              run->measured_ns < run->elapsed_ns ? "measured time" : "elapsed");
   terminal_seconds(all, terminal_decimals(all), seconds);
   terminal_percent(all, run->baseline_ns, percent);
-  fprintf(report->stream, "  %-10s %10s  100.0  = %s %% of %s\n", "sum", seconds, percent, of);
+  fprintf(report->stream, "  %-*s %10s  100.0  = %s %% of %s\n", width, "sum", seconds, percent, of);
 }
 
 void category_table(const struct report *report, const struct terminal *terminal)
@@ -199,13 +209,17 @@ void category_table(const struct report *report, const struct terminal *terminal
   if (charged)
     snprintf(remark, sizeof remark, " (idleness counts against %s)", against[report->baseline]);
   fprintf(report->stream, "\n%sWhere the time went%s%s\n", terminal_bold(terminal), remark, terminal_plain(terminal));
-  fprintf(report->stream, "  %-10s %10s %6s %9s\n", "", "Thread s", "%", "Exact s");
+  int width = LABEL;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    if (is_shown(i, ns[i], all))
+      width = MAX(width, (int)strlen(category_looks[i].name));
+  fprintf(report->stream, "  %-*s %10s %6s %9s\n", width, "", "Thread s", "%", "Exact s");
   const uint64_t *exact[TIMELINE_CATEGORIES] = {
       [TIMELINE_LOCK_WAIT] = &run->lockwait_ns, [TIMELINE_IDLE] = &run->idle_ns};
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     if (is_shown(i, ns[i], all))
-      print_category(report, terminal, i, ns[i], all, exact[i]);
-  print_sum(report, all);
+      print_category(report, terminal, i, width, ns[i], all, exact[i]);
+  print_sum(report, width, all);
   if (report->efficiency.split.compared)
     fputs("This table includes the runs on one thread.\n", report->stream);
 }

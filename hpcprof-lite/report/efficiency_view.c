@@ -120,16 +120,16 @@ static void print_excluded(const struct report *report, const struct terminal *t
 {
   enum { MUCH = 10 };
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
-  uint64_t excluded = model_sum(ns[TIMELINE_BLOCKED], ns[TIMELINE_CORE_WAIT]);
+  uint64_t excluded = model_sum(model_sum(ns[TIMELINE_BLOCKED], ns[TIMELINE_CORE_WAIT]), ns[TIMELINE_NO_CORE]);
   char percent[CELL];
   if (excluded <= all / MUCH)
     return;
   terminal_percent(excluded, all, percent);
-  terminal_wrapf(
-      terminal, report->stream, "", "",
-      "For %s %% of their time, threads were blocked in calls outside OpenMP or ready to run without a core. "
-      "This does not count as a loss.",
-      percent);
+  terminal_wrapf(terminal, report->stream, "", "",
+                 "For %s %% of their time, threads were blocked in calls outside OpenMP, ready to run without a core, "
+                 "or waited for such a thread. "
+                 "This does not count as a loss.",
+                 percent);
 }
 
 void efficiency_view_text(const struct report *report)

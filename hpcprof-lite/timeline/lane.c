@@ -558,8 +558,8 @@ static void add_own(struct lane *lane, const struct trace_event *event, struct l
   add_state(lane, first, end_ns);
 }
 
-/* Appends the waiting part of a wait and, after it, the time in which the thread had no processor.  *event and *state
- * become what follows: the runtime's own work. */
+/* Appends the waiting part of a wait and, after it, the time in which the thread, or another one, had no processor.
+ * *event and *state become what follows: the runtime's own work. */
 static void add_ready(struct lane *lane, struct trace_event *event, struct lane_interval *state)
 {
   double tick_ns = lane->of->process->workspan.tick_ns;
@@ -573,26 +573,32 @@ static void add_ready(struct lane *lane, struct trace_event *event, struct lane_
                              .preempted = ready->preempted,
                              .preempted_in_runtime = ready->of_own,
                              .woken = ready->woken,
-                             .wakes = ready->wakes};
+                             .wakes = ready->wakes,
+                             .no_core = ready->no_core};
   uint64_t waiting = wait.idle;
   if (tick_ns <= 0)
     return;
-  exact_waits_leave_ready(&wait, &lane->delay, tick_ns);
+  struct exact_waits_ready missed = exact_waits_leave_ready(&wait, &lane->delay, tick_ns);
   if (wait.idle == waiting && wait.runtime == own)
     return;
   struct lane_interval missing = *state;
   struct trace_event first = *event;
-  missing.category = TIMELINE_CORE_WAIT;
-  missing.begins = false;
   missing.holder = 0;
   first.end_ticks = event->begin_ticks + (set_up ? event->own_ticks : 0) + wait.idle;
   if (set_up)
     add_own(lane, &first, state);
+  size_t before = lane->pending_count;
   add_state(lane, *state, at_ns(lane, first.end_ticks));
+  missing.begins = state->begins && lane->pending_count == before;
   event->begin_ticks = event->end_ticks - wait.runtime;
   event->own_ticks = wait.runtime;
   state->begins = false;
-  add(lane, missing, at_ns(lane, event->begin_ticks));
+  uint64_t end_ns = at_ns(lane, event->begin_ticks);
+  missing.category = TIMELINE_NO_CORE;
+  add(lane, missing, MIN(model_sum(lane->at_ns, model_rounded(missed.no_core)), end_ns));
+  missing.begins = missing.begins && lane->pending_count == before;
+  missing.category = TIMELINE_CORE_WAIT;
+  add(lane, missing, end_ns);
 }
 
 static void take_state(struct lane *lane, struct trace_event *event)

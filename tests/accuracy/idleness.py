@@ -143,7 +143,8 @@ def the_four_categories_are_all_of_the_time(directory):
         run = check_imbalance(directory, "clang", threads)
         root, rows = run.nodes[0], run.rows
         total = sum(root.value(f"{column}_incl_s") for column in ("work", "overhead", "lockwait", "idleness"))
-        total += sum(float(row[column]) for row in rows for column in ("tool_s", "core_wait_s", "blocked_s"))
+        total += sum(float(row[column]) for row in rows for column in ("tool_s", "core_wait_s", "waiting_no_core_s",
+                                                                "blocked_s"))
         elapsed = next(float(row["value"]) for row in run.run.view("summary") if row["item"] == "elapsed")
         near(total, threads * elapsed, 0.05, run.what)  # threads that do not exist yet count as idle
 

@@ -13,7 +13,8 @@ from report import check_spans
 
 RATES = (200, 1000, 5000)
 FORMS = (("clang", "off"), ("gcc", "online"), ("clang", "online"), ("gcc", "off"))
-CATEGORIES = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s")
+CATEGORIES = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "waiting_no_core_s",
+              "blocked_s")
 PER_INSTANCE = 0.4e-6  # between the two readings of the counter, the program's and the tool's, for each thread
 LENGTHS = (1, 7, 60, 600, 10000)
 DURATION = 0.15

@@ -22,9 +22,9 @@ UNLOCKED = ("bash", "-c", 'ulimit -l 0 && exec "$@"', "bash")
 
 
 @contextlib.contextmanager
-def busy_processes(count):
-    """Processes that use the two processors of the program meanwhile."""
-    processes = [subprocess.Popen([*TWO, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+def busy_processes(count, where=TWO):
+    """Processes that use processors of the program meanwhile."""
+    processes = [subprocess.Popen([*where, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
     finally:
@@ -33,10 +33,11 @@ def busy_processes(count):
             process.wait()
 
 
-def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO, prefix=(), options=("-e", "task-clock@f1000")):
-    with busy_processes(busy):
+def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO, where=TWO, prefix=(),
+            options=("-e", "task-clock@f1000"), **variables):
+    with busy_processes(busy, where):
         run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
-                          prefix=(*cpus, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY=policy)
+                          prefix=(*cpus, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY=policy, **variables)
     assert run.done.returncode == 0, run.done
     no_losses(run)
     own = clocks(run.done.stdout)
@@ -65,7 +66,8 @@ def ready_as_the_kernel_says(rows, ready, share, what):
 
 def sums_hold(rows, what):
     for row in rows:
-        parts = seconds(row, "work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s")
+        parts = seconds(row, "work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s",
+                        "waiting_no_core_s")
         tap.timed(abs(parts - seconds(row, "wall_s")) < 0.03 * seconds(row, "wall_s") + SLACK, (what, row))
 
 
@@ -110,6 +112,33 @@ def the_sum_is_the_kernels_where_threads_switch_too_often_for_records(directory)
     tap.timed(0 < seen < 0.95, seen)
     ready_as_the_kernel_says(rows, ready, 0.03, "many switches")
     sums_hold(rows, "many switches")
+
+
+def apart(directory, compiler, policy, **settings):
+    """Each thread has a processor of its own; that of the second one has busy processes, too."""
+    places = {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in CPUS)}
+    return measure(directory, "barriers", REGIONS, compiler=compiler, policy=policy, where=ONE, **places, **settings)
+
+
+@tap.case
+def waiting_for_a_thread_without_a_core_is_not_idle(directory):
+    if len(CPUS) < 2:
+        raise tap.Skip("one processor: no thread waits there while it has it")
+    for compiler in ("gcc", "clang"):
+        for policy in ("active", "passive"):
+            rows, _, seen = apart(directory, compiler, policy)
+            assert seen > 0, "no record of switches"
+            assert seconds(rows[0], "waiting_no_core_s") > 0, (compiler, policy, rows)
+            tap.timed(seconds(rows[0], "idle_s") < seconds(rows[0], "waiting_no_core_s"), (compiler, policy, rows[0]))
+            sums_hold(rows, (compiler, policy))
+
+
+@tap.case
+def without_records_such_waiting_is_idle(directory):
+    if len(CPUS) < 2:
+        raise tap.Skip("one processor: no thread waits there while it has it")
+    rows, _, seen = apart(directory, "clang", "active", prefix=UNLOCKED)
+    assert seen == 0 and seconds(rows[0], "waiting_no_core_s") == 0 < seconds(rows[0], "idle_s"), rows
 
 
 @tap.case

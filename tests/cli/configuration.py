@@ -472,7 +472,7 @@ def without_samples_times_are_known_and_reports_say_so(directory):
     timed(0.02 < work < cpu, cells)
     for cell in cells:
         parts = sum(float(cell[name] or 0) for name in ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s",
-                                                       "core_wait_s", "blocked_s"))
+                                                       "core_wait_s", "waiting_no_core_s", "blocked_s"))
         timed(abs(parts - float(cell["wall_s"])) < 0.1 * float(cell["wall_s"]), cell)
     for view in ("topdown", "bottomup", "flat"):
         text = must(REPORT, view, run_path)

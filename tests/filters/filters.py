@@ -61,7 +61,8 @@ def close(found, expected, what=""):
 
 def check_sums(run):
     """All categories of all threads add up to their time, and nothing was lost for the filter."""
-    categories = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s")
+    categories = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "waiting_no_core_s",
+                  "blocked_s")
     rows = run.threads()
     sums, wall = (sum(float(row[column]) for row in rows for column in columns) for columns in (categories, ("wall_s",)))
     tap.timed(abs(sums - wall) < 0.03 * wall + 0.05, (sums, wall))

@@ -40,6 +40,7 @@ def shares_are_those_of_the_measured_time(directory):
     for row in (first, second):
         measured = float(row["wall_s"]) - float(row["paused_s"])
         parts = sum(float(row[name + "_s"]) for name in ("work", "overhead", "lockwait", "idle", "tool", "core_wait",
+                                                       "waiting_no_core",
                                                          "blocked"))
         tap.timed(0.2 < measured < 0.301, row)
         tap.timed(0.9 * measured < parts < 1.1 * measured, row)

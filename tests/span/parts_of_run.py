@@ -10,7 +10,8 @@ from report import report
 
 TRACED = ("-t", "-e", "task-clock@f1000")
 FUNCTIONS = ("uneven_part", "serial_part", "locked_part", "task_part")
-THREAD_TIMES = ("lockwait_s", "idle_s", "cpu_s", "wall_s", "tool_s", "blocked_s", "core_wait_s")
+THREAD_TIMES = ("lockwait_s", "idle_s", "cpu_s", "wall_s", "tool_s", "blocked_s", "core_wait_s",
+                "waiting_no_core_s")
 CONSTRUCT_TIMES = ("exec_s", "body_s", "enter_s", "exit_barrier_s", "startup_s", "shutdown_s", "task_s", "single_s")
 SLACK_S = 50e-6  # between a table and the trace, which rounds the start of each state to 32 ticks
 ROUNDINGS_S = 5e-6  # of ticks to ns in each part and record, however long they are

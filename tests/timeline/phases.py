@@ -14,7 +14,8 @@ from measured import Measurement, build, clocks, tap
 
 CLOCKS = 0.0015  # seconds between the program's clock and the region's start or end: its threads must wake up
 SUMS = 1e-6  # roundings to the last digit in hundreds of rows
-CATEGORIES = ("work_s", "overhead_s", "lock_wait_s", "idle_s", "blocked_s", "core_wait_s", "tool_s", "gap_s")
+CATEGORIES = ("work_s", "overhead_s", "lock_wait_s", "idle_s", "blocked_s", "core_wait_s",
+              "waiting_no_core_s", "tool_s", "gap_s")
 
 
 def measure(directory, *options):

@@ -11,7 +11,8 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import tap
 from report import golden_report, golden_rows
 
-STATES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "tool", "gap")
+STATES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "waiting_no_core", "tool",
+          "gap")
 RUNS = ((("traced", "traced-plain"), 0), (("traced-samples", "traced-killed"), 0), (("traced-hostile",), 1))
 PARTS = ((), ("--from", "300ms"), ("--from", "100ms", "--to", "0.3000001"), ("--to", "40ms"))
 LANES = {"thread": lambda row: (row["process"], row["thread"]), "process": lambda row: row["process"],

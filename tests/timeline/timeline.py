@@ -274,7 +274,7 @@ def killed_before_the_first_state_ended(directory):
 def busy(timeline, lane):
     """Seconds in which a thread waited for nothing but a processor."""
     sums = timeline.sums(lane)
-    return sum(sums[category] for category in ("work", "overhead", "core_wait", "tool"))
+    return sum(sums[category] for category in ("work", "overhead", "core_wait", "waiting_no_core", "tool"))
 
 
 def check_tiling_of_killed(timeline, programs=1):

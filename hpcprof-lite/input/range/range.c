@@ -447,6 +447,7 @@ static void take_thread(const struct range *range, const struct range_thread *fr
                         profile_measured_ns(thread->wall_ns, thread->paused_ns));
   thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
+  thread->no_core_ns = model_rounded(from->no_core_ns);
   if (from->with_constructs)
     thread->region_ns = model_rounded((double)from->region_ticks * tick);
   else

@@ -165,8 +165,9 @@ static void take_ready(struct range_thread *thread, const struct trace_event *ev
   wait->preempted_in_runtime = range_share_of(event->ready.of_own, part);
   wait->woken = range_share_of(event->ready.woken, part);
   wait->wakes = range_share_of(event->ready.wakes, part);
+  wait->no_core = range_share_of(event->ready.no_core, part);
   if (thread->tick_ns > 0)
-    exact_waits_leave_ready(wait, &thread->delay, thread->tick_ns);
+    thread->no_core_ns += exact_waits_leave_ready(wait, &thread->delay, thread->tick_ns).no_core;
 }
 
 void range_thread_state(struct range_thread *thread, const struct range_wait_sites *sites,

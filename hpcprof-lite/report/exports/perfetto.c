@@ -22,6 +22,7 @@ static const char *const colours[TIMELINE_CATEGORIES] = {[TIMELINE_WORK] = "thre
                                                          [TIMELINE_IDLE] = "yellow",
                                                          [TIMELINE_BLOCKED] = "thread_state_sleeping",
                                                          [TIMELINE_CORE_WAIT] = "thread_state_runnable",
+                                                         [TIMELINE_NO_CORE] = "bad",
                                                          [TIMELINE_TOOL] = "generic_work",
                                                          [TIMELINE_GAP] = "grey"};
 

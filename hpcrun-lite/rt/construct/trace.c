@@ -268,9 +268,12 @@ void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code)
 void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready)
 {
   uint64_t clock = moment >> TRACELOG_STATE_SHIFT, last = trace_of(t)->state_clock;
-  const uint64_t operands[] = {clock > last ? clock - last : 0, ready->preempted >> TRACELOG_STATE_SHIFT,
-                               ready->of_own >> TRACELOG_STATE_SHIFT, ready->woken >> TRACELOG_STATE_SHIFT,
-                               ready->wakes};
+  const uint64_t operands[] = {clock > last ? clock - last : 0,
+                               ready->preempted >> TRACELOG_STATE_SHIFT,
+                               ready->of_own >> TRACELOG_STATE_SHIFT,
+                               ready->woken >> TRACELOG_STATE_SHIFT,
+                               ready->wakes,
+                               ready->no_core >> TRACELOG_STATE_SHIFT};
   trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
 }
 

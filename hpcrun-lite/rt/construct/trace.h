@@ -89,9 +89,10 @@ static inline void trace_own(struct thread_state *t, uint64_t ticks)
 }
 
 /* In the wait between these two moments, the thread had no processor.  preempted, of_own: ticks in which it could run,
- * outside and inside the runtime's own work at the end; woken: ticks asleep in that; wakes: before that. */
+ * outside and inside the runtime's own work at the end; woken: ticks asleep in that; wakes: before that;
+ * no_core: ticks outside in which a thread for which it waited had no processor. */
 struct trace_ready {
-  uint64_t preempted, of_own, woken, wakes;
+  uint64_t preempted, of_own, woken, wakes, no_core;
 };
 
 void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready);

@@ -263,6 +263,7 @@ static void end_set(struct region_end *to, struct region_end end)
   to->last_idle = end.last_idle;
   to->left = end.left;
   to->end = end.end;
+  to->undelayed = end.undelayed;
   __atomic_store_n(&to->generation, end.generation, __ATOMIC_RELEASE);
 }
 
@@ -295,14 +296,14 @@ uint64_t region_begun(uint64_t handle)
 }
 
 /* When the last thread arrived at the barrier that ends the region, which its creator has mostly just found out. */
-static uint64_t last_at_end(const struct thread_state *t, const struct region_team *team, uint32_t region)
+static struct last_arrival last_at_end(const struct thread_state *t, const struct region_team *team, uint32_t region)
 {
   const struct last_arrival *arrival = &sampling_of(t)->arrival;
   uint32_t barrier = sampling_of(t)->barriers - 1;
   if (__builtin_expect(arrival->region == region && arrival->barrier == barrier, 1))
-    return arrival->moment;
+    return *arrival;
   struct barrier_members all = {.left = __atomic_load_n(&team->members, __ATOMIC_RELAXED)};
-  return region_last_idle(team, all, region, barrier);
+  return (struct last_arrival){.moment = region_last_idle(team, all, region, barrier)};
 }
 
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
@@ -317,9 +318,11 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
     team->size = size;
   }
   team->last = generation;
-  end_set(end_of(team, generation),
-          (struct region_end){
-              .generation = generation, .last_idle = last_at_end(t, team, index), .left = left, .end = now});
+  struct last_arrival last = last_at_end(t, team, index);
+  end_set(
+      end_of(team, generation),
+      (struct region_end){
+          .generation = generation, .last_idle = last.moment, .left = left, .end = now, .undelayed = last.undelayed});
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)

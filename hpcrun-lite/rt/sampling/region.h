@@ -45,6 +45,7 @@ struct region_end {
   uint64_t generation;           /* of the instance, 0: none */
   uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
   uint64_t next_begun;           /* ticks; 0: not known */
+  uint64_t undelayed;            /* of the last arrival: see struct last_arrival */
 } __attribute__((aligned(64)));
 
 enum { REGION_ENDS = 32, REGION_SIZES = 8 };
@@ -56,6 +57,7 @@ struct region_team {
    * slot of its own (span/barrier.h); here is only what threads had there when they went on to another team, or that
    * have no slot, relaxed. */
   uint64_t last_idle[2];
+  uint64_t delayed[2]; /* likewise: of threads that had missed a processor before */
   /* Written by the master, and only if they change. */
   uint64_t code __attribute__((aligned(64))); /* address from which the region was entered */
   uint32_t outer_barriers;                    /* the master's number of barriers in the region around this one */

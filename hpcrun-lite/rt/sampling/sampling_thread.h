@@ -70,13 +70,14 @@ struct wait_open {
   struct region_team *team; /* of a barrier; NULL: none */
   uint32_t barrier;         /* its number in the region */
   uint32_t region;          /* whose team it is */
+  uint64_t delay;           /* of a barrier: ticks without a processor since the last one */
   bool as_worker;           /* at the end of a region of another thread */
 };
 
 /* When the last thread of a team arrived at a barrier of a region. */
 struct last_arrival {
-  uint64_t moment;
-  uint32_t region, barrier; /* region 0: not known */
+  uint64_t moment, undelayed; /* undelayed: if no thread had missed a processor; 0: the same */
+  uint32_t region, barrier;   /* region 0: not known */
 };
 
 struct wait_cache {
@@ -121,6 +122,7 @@ struct switches {
   uint64_t out_ns;           /* its time */
   uint64_t seen;             /* ticks that records cover before: */
   uint64_t seen_since, last; /* ticks: what they cover now began; when it was read last */
+  uint64_t since_join;       /* ticks without a processor since the last join of its team */
   struct sys_moment opened;
   uint64_t window_ns;       /* since when switches are counted */
   uint64_t window_read;     /* position at that time */

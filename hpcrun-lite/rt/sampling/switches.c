@@ -150,6 +150,12 @@ struct reading {
   struct switched *parts;
 };
 
+static void note_preempted(struct thread_state *t, uint64_t ticks)
+{
+  t->record->switched_preempted += ticks;
+  sampling_of(t)->switches.since_join += ticks;
+}
+
 /* Adds an interval in which the thread had no processor. */
 static void add_interval(struct thread_state *t, const struct reading *reading, bool preempted, uint64_t from_ns,
                          uint64_t to_ns)
@@ -160,7 +166,7 @@ static void add_interval(struct thread_state *t, const struct reading *reading, 
   while (part < reading->count && reading->moments[part] <= from)
     part++;
   if (preempted)
-    t->record->switched_preempted += rt_measured_between(from, to);
+    note_preempted(t, rt_measured_between(from, to));
   else
     t->record->switched_wakes++;
   for (bool last = false; !last; part++) {

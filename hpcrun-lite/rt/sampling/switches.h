@@ -71,6 +71,14 @@ static inline uint64_t switches_unread(const struct thread_state *t)
   return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - switches->read : 0;
 }
 
+/* The thread went on so many ticks after the reason to wait was over.  Returns how many of them were time without a
+ * processor, its own or that of the thread that wakes it: a thread that is not held up runs after about 0.1 ms. */
+enum { SWITCHES_WAKE_USUAL = 1 << 18 };
+static inline uint64_t switches_late(uint64_t ticks)
+{
+  return ticks > SWITCHES_WAKE_USUAL ? ticks : 0;
+}
+
 /* Closes the ring of a thread that switches so often that its records cost much.  The thread is in a callback, or in
  * its handler, which has not interrupted code of the tool. */
 void switches_limit(struct thread_state *t);

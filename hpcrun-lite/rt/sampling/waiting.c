@@ -12,6 +12,7 @@ enum {
   SITES_MAX = 4096,      /* further ones count as parked */
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
+  DELAY_LEAST = 5000,    /* about two microseconds: a shorter time without a processor delays nobody */
   LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
   KIND_BITS = 3          /* of a key; the code address is above */
 };
@@ -161,21 +162,123 @@ static void set_waiting(struct thread_state *t, struct format_wait *wait)
 
 /* ---- time without a processor ---- */
 
-/* Reads what was recorded since the wait began, which ends now, and adds it to the site.  moment: the end of its idle
- * part, or, of a parked thread, when the next region began. */
-static __attribute__((noinline)) void place_switches(struct thread_state *t, struct format_wait *wait, uint64_t since,
-                                                     uint64_t moment, uint64_t now)
+/* How long a thread had no processor before it arrived at its last barrier of that parity, since its team's last join.
+ * Written before the arrival, by the thread with that slot (span/barrier.h), and only if it was delayed. */
+static struct delays {
+  struct delay {
+    uint64_t arrived; /* when it turned idle: whose delay it is */
+    uint64_t ticks;
+  } at[BARRIER_PARITIES];
+} __attribute__((aligned(64))) delays[BARRIER_LAST_BIT];
+
+static void note_delay(struct thread_state *t, const struct wait_open *open, uint64_t now)
+    __attribute__((noinline, cold));
+static void note_delay(struct thread_state *t, const struct wait_open *open, uint64_t now)
 {
-  struct switched parts[3] = {{0}};
+  unsigned slot = (unsigned)__builtin_ctzll(span_of(t)->member | 1ull << BARRIER_LAST_BIT);
+  unsigned parity = open->barrier % BARRIER_PARITIES;
+  if (slot == BARRIER_LAST_BIT) /* other threads have that one, too */
+    return;
+  __atomic_store_n(&delays[slot].at[parity].arrived, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&delays[slot].at[parity].ticks, open->delay, __ATOMIC_RELEASE);
+  __atomic_store_n(&delays[slot].at[parity].arrived, now, __ATOMIC_RELEASE);
+  __atomic_store_n(&open->team->delayed[parity], now, __ATOMIC_RELAXED);
+}
+
+/* The thread arrives at a barrier of its team. */
+static inline __attribute__((always_inline)) void arrive(struct thread_state *t, struct wait_open *open, uint64_t now)
+{
+  open->delay = sampling_of(t)->switches.since_join;
+  if (__builtin_expect(open->delay > DELAY_LEAST, 0))
+    note_delay(t, open, now);
+  region_note_idle(t, open->team, open->region, open->barrier, now);
+}
+
+/* Whether a thread was delayed before it arrived at this barrier: since the calling one has left the barrier before. */
+static inline bool was_delayed(const struct thread_state *t, const struct wait_open *open)
+{
+  uint64_t last = __atomic_load_n(&open->team->delayed[open->barrier % BARRIER_PARITIES], __ATOMIC_RELAXED);
+  return last > sampling_of(t)->barrier_left || open->delay > DELAY_LEAST;
+}
+
+/* When the last one of the threads of a team would have arrived at a barrier if none had missed a processor.  last:
+ * when it arrived; since: when the calling thread did. */
+static uint64_t last_undelayed(const struct thread_state *t, const struct wait_open *open, uint64_t last,
+                               uint64_t since)
+{
+  unsigned parity = open->barrier % BARRIER_PARITIES;
+  struct barrier_members others = barrier_others(t, __atomic_load_n(&open->team->members, __ATOMIC_RELAXED));
+  uint64_t latest = since - open->delay;
+  const struct arrivals *arrivals;
+  while ((arrivals = barrier_next(&others))) {
+    const struct arrival *arrival = &arrivals->at[parity];
+    uint64_t slot = (uint64_t)(arrivals - barrier_first_slots),
+             arrived = __atomic_load_n(&arrival->idle_since, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&arrival->idle_team, __ATOMIC_RELAXED) != open->region)
+      continue;
+    const struct delay *delay = slot < BARRIER_LAST_BIT ? &delays[slot].at[parity] : NULL;
+    if (delay && __atomic_load_n(&delay->arrived, __ATOMIC_ACQUIRE) == arrived)
+      arrived -= __atomic_load_n(&delay->ticks, __ATOMIC_RELAXED);
+    latest = arrived > latest ? arrived : latest;
+  }
+  return latest < last ? latest : last;
+}
+
+/* Adds to a barrier's site for how long the thread waited because another one had no processor before it arrived.
+ * idle: until the last arrival, with `ready` of the thread's own; undelayed: see last_undelayed(). */
+static uint64_t add_no_core(struct format_wait *wait, const struct wait_open *open, uint64_t since, uint64_t idle,
+                            uint64_t ready, uint64_t undelayed)
+{
+  uint64_t own = since - open->delay, caused = undelayed > own ? undelayed - own : 0;
+  uint64_t rest = idle > ready ? idle - ready : 0, no_core = rest > caused ? rest - caused : 0;
+  wait->no_core += no_core;
+  return no_core;
+}
+
+/* What was recorded of a wait that ends now; moment: the end of its idle part, or, of a parked thread, when the next
+ * region began. */
+struct switched_wait {
+  uint64_t since, moment, now;
+  uint64_t ready, no_core; /* of the part before the moment: its own time without a processor, and that of others */
+};
+
+/* Reads what was recorded since the wait began. */
+static void read_wait(struct thread_state *t, struct format_wait *wait, struct switched_wait *at,
+                      struct switched parts[3])
+{
   bool parked = wait->kind == FORMAT_WAIT_PARKED;
-  switches_read(t, 2, (const uint64_t[]){since, moment}, parts);
+  switches_read(t, 2, (const uint64_t[]){at->since, at->moment}, parts);
   wait->preempted += parts[1].preempted + (parked ? parts[2].preempted : 0);
   wait->wakes += parts[1].wakes;
   wait->preempted_in_runtime += parked ? 0 : parts[2].preempted;
   wait->woken += parts[2].slept;
-  trace_ready(t, since, now,
+  at->ready = parts[1].preempted;
+}
+
+static __attribute__((noinline)) void trace_wait_ready(struct thread_state *t, const struct format_wait *wait,
+                                                       const struct switched_wait *at, const struct switched parts[3])
+{
+  bool parked = wait->kind == FORMAT_WAIT_PARKED;
+  trace_ready(t, at->since, at->now,
               (struct trace_ready){parts[1].preempted + (parked ? parts[2].preempted : 0),
-                                   parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes});
+                                   parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes, at->no_core});
+}
+
+/* The thread leaves a barrier, where it was switched, or somebody had missed a processor before. */
+static __attribute__((noinline)) void leave_barrier(struct thread_state *t, const struct wait_open *open,
+                                                    uint64_t since, uint64_t idle, uint64_t now)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  struct switched parts[3] = {{0}};
+  struct switched_wait at = {.since = since, .moment = since + idle, .now = now};
+  read_wait(t, sampling->waiting, &at, parts);
+  sampling->switches.since_join = parts[2].preempted + switches_late(parts[2].slept); /* it goes on late */
+  if (was_delayed(t, open)) {
+    uint64_t undelayed = last_undelayed(t, open, since + idle, since);
+    sampling->arrival.undelayed = undelayed;
+    at.no_core = add_no_core(sampling->waiting, open, since, idle, at.ready, undelayed);
+  }
+  trace_wait_ready(t, sampling->waiting, &at, parts);
   switches_limit(t);
 }
 
@@ -186,7 +289,11 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   uint64_t begun = 0;
   if (wait->kind == FORMAT_WAIT_PARKED)
     begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
-  place_switches(t, wait, since, begun > since && begun < now ? begun : now, now);
+  struct switched parts[3] = {{0}};
+  struct switched_wait at = {.since = since, .moment = begun > since && begun < now ? begun : now, .now = now};
+  read_wait(t, wait, &at, parts);
+  trace_wait_ready(t, wait, &at, parts);
+  switches_limit(t);
 }
 
 /* Turns idle at the innermost wait, or parked.  The inline form, as that of turn_busy(), is for barriers. */
@@ -194,14 +301,16 @@ static inline __attribute__((always_inline)) uint64_t turn_idle_inline(struct th
 {
   if (t->activity.idle)
     return 0;
-  const struct wait_open *open = innermost(t);
+  struct wait_open *open = innermost(t);
   set_waiting(t, open ? open->wait : site_of(t, WAITING_PARKED));
+  if (__builtin_expect(open && switches_unread(t), 0))
+    switches_outside(t);
   uint64_t now = rt_set_idle(t, true);
   trace_wait(t, now, NULL, 0);
   if (sampling_of(t)->waiting)
     sampling_of(t)->waiting->since = now;
   if (open && open->team)
-    region_note_idle(t, open->team, open->region, open->barrier, now);
+    arrive(t, open, now);
   return now;
 }
 
@@ -285,10 +394,12 @@ static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct th
     uint64_t idle;
     if (__builtin_expect(open && open->team && !task, 1)) {
       uint64_t last = last_arrival(t, open);
-      sampling->arrival = (struct last_arrival){last > since ? last : since, open->region, open->barrier};
+      sampling->arrival = (struct last_arrival){last > since ? last : since, 0, open->region, open->barrier};
       idle = part_before(since, last, now);
-      if (__builtin_expect(switches_unread(t) != 0, 0))
-        place_switches(t, sampling->waiting, since, since + idle, now);
+      if (__builtin_expect(switches_unread(t) || was_delayed(t, open), 0))
+        leave_barrier(t, open, since, idle, now);
+      else
+        sampling->switches.since_join = 0;
     } else {
       idle = idle_part(t, open, since, now, task);
       if (__builtin_expect(switches_unread(t) != 0, 0))
@@ -313,8 +424,9 @@ static __attribute__((noinline)) uint64_t turn_busy(struct thread_state *t, bool
 /* The same for a worker at the end of a region, which is parked after that.  It is also idle between the moments at
  * which the master left the barrier and ended the region. */
 static __attribute__((noinline)) void leave_region_end(struct thread_state *t, const struct region_end *end,
-                                                       uint64_t since)
+                                                       uint64_t since, uint64_t idle)
 {
+  const struct wait_open *open = innermost(t);
   struct format_wait *wait = sampling_of(t)->waiting, *parked = wait_at(t, 0);
   uint64_t last = end->last_idle > since ? end->last_idle : since, left = end->left > last ? end->left : last;
   struct switched parts[5] = {{0}};
@@ -324,9 +436,12 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   wait->wakes += parts[1].wakes + parts[2].wakes + parts[3].wakes;
   parked->preempted += parts[4].preempted;
   parked->wakes += parts[4].wakes;
-  trace_ready(t, since, end->end,
-              (struct trace_ready){parts[1].preempted + parts[3].preempted, parts[2].preempted, 0,
-                                   parts[1].wakes + parts[2].wakes + parts[3].wakes});
+  uint64_t ready = parts[1].preempted + parts[3].preempted, no_core = 0;
+  if (open && open->team && end->undelayed)
+    no_core = add_no_core(wait, open, since, idle, ready, end->undelayed);
+  trace_ready(
+      t, since, end->end,
+      (struct trace_ready){ready, parts[2].preempted, 0, parts[1].wakes + parts[2].wakes + parts[3].wakes, no_core});
   if (parts[4].preempted || parts[4].wakes)
     trace_ready(t, end->end, rt_ticks(),
                 (struct trace_ready){.preempted = parts[4].preempted, .wakes = parts[4].wakes});
@@ -354,8 +469,8 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
   }
   if (end.end > since) {
     uint64_t idle = idle_at_region_end(&end, since);
-    if (switches_unread(t))
-      leave_region_end(t, &end, since);
+    if (switches_unread(t) || end.undelayed)
+      leave_region_end(t, &end, since, idle);
     t->idle_ticks += end.end - since;
     add_interval(t, sampling->waiting, idle, end.end - since - idle);
     if (__builtin_expect(rt_ever_paused(), 0))
@@ -567,6 +682,20 @@ uint64_t waiting_task(struct thread_state *t, bool waits)
   return turn_busy(t, true);
 }
 
+/* How long after the region had begun a worker that was parked runs, as far as it had no processor. */
+static uint64_t late_start(const struct thread_state *t, uint64_t now)
+{
+  uint64_t begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+  return sampling_of(t)->switches.ring && begun && now > begun ? switches_late(now - begun) : 0;
+}
+
+void waiting_begin_undelayed(struct thread_state *t)
+{
+  if (switches_unread(t))
+    switches_outside(t);
+  sampling_of(t)->switches.since_join = 0;
+}
+
 void waiting_park(struct thread_state *t)
 {
   if (ended())
@@ -579,7 +708,10 @@ uint64_t waiting_unpark(struct thread_state *t)
 {
   if (ended())
     return 0;
+  bool parked = t->activity.idle, first = !sampling_of(t)->barrier_left;
   uint64_t now = turn_busy(t, false);
+  if (parked) /* otherwise it has created the region */
+    sampling_of(t)->switches.since_join = first ? 0 : late_start(t, now);
   sampling_of(t)->barriers = 0;
   sampling_of(t)->arrival.region = 0;
   if (!span_of(t)->open_region)

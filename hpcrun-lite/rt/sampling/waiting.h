@@ -57,6 +57,9 @@ uint64_t waiting_lock_end(struct thread_state *t);
 /* The key of the lock that the thread waits for. */
 uint64_t waiting_lock_key(const struct thread_state *t);
 
+/* The thread creates a region: what it missed before delays no barrier of that. */
+void waiting_begin_undelayed(struct thread_state *t);
+
 /* At a sample of a thread that waits or is in a call of the program: reads its records of switches. */
 void waiting_read_switches(struct thread_state *t);
 

@@ -90,6 +90,30 @@ static void test_behind_the_last_barrier(void **state)
   expect("idle/4 4, core_wait/4 20, work:7 24, work 40");
 }
 
+/* Of the wait that contains that step. */
+static void put_ready(uint64_t after, uint64_t preempted, uint64_t of_own, uint64_t no_core)
+{
+  traced_op(&trace, 1, TRACELOG_READY, 6,
+            (const uint64_t[]){after * STATE_UNITS, preempted * STATE_UNITS, of_own * STATE_UNITS, 0, 0,
+                               no_core * STATE_UNITS});
+}
+
+static void test_time_without_a_processor_in_waits(void **state)
+{
+  (void)state;
+  work(4);
+  put_ready(3, 2, 1, 1);
+  put_own(LOOP * FORMAT_TIMES + WAIT, 8, 3);
+  put_ready(1, 1, 0, 9); /* more than there is */
+  put_ready(5, 0, 4, 0); /* in the state after that */
+  put(TRACELOG_BEGUN, LOOP, WAIT, 4);
+  put_own(LOOP * FORMAT_TIMES + WAIT, 6, 2);
+  put_ready(1, 9, 9, 9); /* of a state that is no wait */
+  work(LIFE - 22);
+  expect("work 4, idle/2 6, waiting_no_core/2 7, core_wait/2 10, overhead/2 12, waiting_no_core/2* 15, core_wait/2 16, "
+         "idle/2 20, core_wait/2 22, work 40");
+}
+
 /* How much of a wait was in the tool, the wait's site tells; not when. */
 static void test_the_tool_in_waits(void **state)
 {
@@ -316,6 +340,7 @@ int main(int argc, char **argv)
       lane_test(test_waits_have_the_runtime_at_their_end),
       lane_test(test_new_workers),
       lane_test(test_behind_the_last_barrier),
+      lane_test(test_time_without_a_processor_in_waits),
       lane_test(test_the_tool_in_waits),
       lane_test(test_the_tool_in_other_waits),
       lane_test(test_sleep_between_two_samples),

@@ -11,6 +11,7 @@ export const categories = [
 export const otherStates = [
   { key: "blocked", title: "Blocked in calls", colour: "--blocked" },
   { key: "core_wait", title: "Ready, without a core", colour: "--core-wait" },
+  { key: "waiting_no_core", title: "Waiting for a thread without a core", colour: "--no-core" },
   { key: "tool", title: "This tool", colour: "--tool" },
   { key: "gap", title: "Not recorded", colour: "--gap" },
 ];
