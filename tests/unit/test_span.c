@@ -249,9 +249,26 @@ static void arrivals_are_written_to_lines_of_the_thread(void **state)
   assert_int_equal(clock.base, 50);
   assert_int_equal(clock.path.items[0].amount, 50);
   assert_memory_equal(&before, team, sizeof before);
+  struct arrivals slots[] = {*span_of(one)->arrivals, *span_of(two)->arrivals};
   assert_int_equal(barrier_close(one, &end, team, region), 10 + 25 + 10 + 20);
   assert_int_equal(end.base, 50);
-  assert_int_equal(barrier_close(one, NULL, team, region), 0);
+  assert_memory_equal(&slots[0], span_of(one)->arrivals, sizeof slots[0]);
+  assert_memory_equal(&slots[1], span_of(two)->arrivals, sizeof slots[1]);
+}
+
+/* The creator has taken the arrivals, but the region is still open when a thread goes on to another one. */
+static void an_arrival_is_taken_once(void **state)
+{
+  (void)state;
+  uint64_t ended = open_region(one), other = open_region(two);
+  struct team *team = graph_team(ended);
+  struct clock end = {0};
+  barrier_arrive(two, implicit_task(two, ended, 70, 60), team);
+  assert_int_equal(barrier_close(one, &end, team, ended), 60);
+  barrier_arrive(two, implicit_task(two, other, 90, 5), graph_team(other));
+  assert_int_equal(team->intervals[0].work, 0);
+  assert_int_equal(team->intervals[0].ends.join.latest.base, 0);
+  assert_int_equal(barrier_close(two, &end, graph_team(other), other), 5);
 }
 
 static void an_arrival_is_left_behind_in_an_open_region(void **state)
@@ -672,6 +689,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(dropped_segments_are_reused, setup),
       cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),
       cmocka_unit_test_setup(arrivals_are_written_to_lines_of_the_thread, setup),
+      cmocka_unit_test_setup(an_arrival_is_taken_once, setup),
       cmocka_unit_test_setup(an_arrival_is_left_behind_in_an_open_region, setup),
       cmocka_unit_test_setup(a_thread_enters_a_loop_without_writing_to_it, setup),
       cmocka_unit_test_setup(dependences_of_all_kinds, setup),

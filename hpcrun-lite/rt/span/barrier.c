@@ -40,19 +40,23 @@ void barrier_add_member(const struct thread_state *t, uint64_t *members)
   __atomic_fetch_or(members, span_of(t)->member, __ATOMIC_SEQ_CST);
 }
 
-/* The arrival in another region that the slot has, under its lock, goes to the join if that region is still open. */
-static void leave_behind(struct thread_state *t, const struct arrival *arrival, uint32_t interval)
+/* The arrival in another region that the thread's slot has goes to the join of that region's team, unless its creator
+ * has taken it already.  The caller has not locked the slot, whose lock the creator takes under that of the end: only
+ * the thread itself changes what is in it. */
+static void leave_behind(struct thread_state *t, struct arrival *arrival, struct team *team, uint32_t interval)
     __attribute__((noinline));
-static void leave_behind(struct thread_state *t, const struct arrival *arrival, uint32_t interval)
+static void leave_behind(struct thread_state *t, struct arrival *arrival, struct team *team, uint32_t interval)
 {
-  struct team *team = graph_open_team(arrival->region);
-  if (!team)
-    return;
   struct barrier_interval *to = &team->intervals[interval % BARRIER_PARITIES];
-  clock_lock(&to->ends.join.lock);
-  to->work += arrival->work;
-  clock_raise(t, &to->ends.join.latest, &arrival->clock);
-  clock_unlock(&to->ends.join.lock);
+  clock_lock(&team->ending.lock);
+  if (graph_open_team(arrival->region) && team->ending.taken != arrival->region) {
+    clock_lock(&to->ends.join.lock);
+    to->work += arrival->work;
+    clock_raise(t, &to->ends.join.latest, &arrival->clock);
+    clock_unlock(&to->ends.join.lock);
+  }
+  __atomic_store_n(&arrival->region, 0, __ATOMIC_RELAXED);
+  clock_unlock(&team->ending.lock);
 }
 
 void barrier_arrive(struct thread_state *t, struct task *task, struct team *team)
@@ -62,10 +66,11 @@ void barrier_arrive(struct thread_state *t, struct task *task, struct team *team
   uint64_t work = scope->pending;
   scope->pending = 0;
   barrier_be_member(t, &team->members);
+  struct team *before = own->region != task->region ? graph_open_team(own->region) : NULL;
+  if (__builtin_expect(before != NULL, 0))
+    leave_behind(t, own, before, task->interval);
   clock_lock(&own->lock);
   if (own->region != task->region) {
-    if (own->region)
-      leave_behind(t, own, task->interval);
     own->work = work;
     clock_set(t, &own->clock, &task->now);
     __atomic_store_n(&own->region, task->region, __ATOMIC_RELEASE);
@@ -116,22 +121,16 @@ void barrier_join(struct thread_state *t, struct clock *clock, struct team *team
   take_ends(t, clock, team, region, interval);
 }
 
-/* The same for the creator, which also takes the work and empties the slot.  A thread that was not in this region may
- * have left the team. */
-static uint64_t empty(struct thread_state *t, struct clock *clock, struct arrival *from, uint64_t region)
+/* The same for the creator, which also takes the work; under the lock of the region's end.  The slot is only read,
+ * unless its clock is later, so that its line stays with its owner: no other region has that handle, and what is left
+ * there is overwritten later. */
+static uint64_t take_all(struct thread_state *t, struct clock *clock, struct arrival *from, uint64_t region)
 {
-  uint64_t work = 0;
   if (region_of(from) != region)
     return 0;
-  clock_lock(&from->lock);
-  if (from->region == region) {
-    work = from->work;
-    if (clock)
-      clock_raise(t, clock, &from->clock);
-    __atomic_store_n(&from->region, 0, __ATOMIC_RELEASE);
-  }
-  clock_unlock(&from->lock);
-  return work;
+  if (clock)
+    take(t, clock, from, region);
+  return from->work;
 }
 
 static void clear_interval(struct thread_state *t, struct barrier_interval *interval)
@@ -153,9 +152,12 @@ uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team 
 {
   uint64_t work = 0;
   struct arrivals *arrivals;
+  clock_lock(&team->ending.lock);
   for (struct barrier_members all = members_of(team); (arrivals = barrier_next(&all));)
     for (uint32_t i = 0; i < BARRIER_PARITIES; i++)
-      work += empty(t, clock, &arrivals->at[i], region);
+      work += take_all(t, clock, &arrivals->at[i], region);
+  team->ending.taken = region;
+  clock_unlock(&team->ending.lock);
   for (uint32_t i = 0; i < BARRIER_PARITIES; i++) {
     if (clock)
       take_ends(t, clock, team, region, i);

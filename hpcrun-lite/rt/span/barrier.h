@@ -4,7 +4,8 @@
  * work, in a slot of its own, from where the others take them; so threads that arrive at the same time do not write to
  * the same memory.  Each thread writes the two lines of its own slot, and reads those of the others, so that these
  * lines move between the caches: if another thread's clock is not later, only the first line is read.  At the end of a
- * region only its creator reads them.
+ * region only its creator reads them.  No creator empties the slots of others, since no other region gets the same
+ * handle; so mostly it does not write to them.
  *
  * A thread has two slots, by the parity of the interval, since threads may be one barrier apart.  If it arrives in
  * another region before all threads of this one have taken what it left there, that goes to the interval's join
@@ -16,9 +17,11 @@
 
 /* What a thread has left at its last barrier of that parity.  The first part is there without the graph, too: when it
  * turned idle there (sampling/waiting.h), and in which team, by the index of the region.  Its owner writes it, relaxed.
- * The rest is of that region (0: nothing) and written under the lock, by the owner, and by the creator that ends the
- * region and empties it.  `region` and both lengths are also read without the lock: a thread that finds the region,
- * and a later clock, takes the lock and looks again.  `region` is stored last. */
+ * The rest is of that region (0: nothing), which may have ended, and written by the owner under the lock.  `region` and
+ * both lengths are also read without the lock: a thread that finds the region, and a later clock, takes the lock and
+ * looks again.  `region` is stored last.  The creator of the region reads `work` when all threads have arrived, under
+ * the lock of the region's end (struct region_ending); under that one, too, the owner sets `region` to 0 if it leaves
+ * an arrival behind. */
 enum { BARRIER_PARITIES = 2 };
 struct arrival {
   uint32_t idle_team, lock;
@@ -78,8 +81,9 @@ void barrier_arrive(struct thread_state *t, struct task *task, struct team *team
  * barrier waits for. */
 void barrier_join(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region, uint32_t interval);
 
-/* The creator ends the region: the same for all intervals (clock NULL: there is none to raise).  Returns the work of
- * all implicit tasks, and leaves the team's intervals empty. */
+/* The creator ends the region: the same for all intervals (clock NULL: there is none to raise).  It has raised the
+ * clock to that of its own implicit task before, so that most others are not later.  Returns the work of all implicit
+ * tasks, and leaves the team's intervals empty. */
 uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region);
 
 /* Empties the intervals before a region begins: a late thread of the last one may have reported. */

@@ -114,10 +114,19 @@ struct barrier_interval {
   struct lazy_join ends;
 } __attribute__((aligned(64)));
 
+/* The end of a team's region: its creator takes, under the lock, what the threads have left in their slots
+ * (span/barrier.h), and stores the region's handle.  A thread that uses its slot for another region meanwhile holds the
+ * lock, too.  That is rare, so that the line mostly stays with the creator. */
+struct region_ending {
+  uint32_t lock;
+  uint64_t taken;
+} __attribute__((aligned(64)));
+
 /* A region's team.  The region's creator writes it before its threads begin and after they have ended, except:
  * `instance`, under the lock; `size` and `loops_met` (its threads were in a loop once), which all threads write with
- * the same value, relaxed; `members`, atomically; `intervals` and `loops` (see there).  The creator stores `handle`
- * with release when the rest is written; a thread that asks whether the region is open loads it with acquire. */
+ * the same value, relaxed; `members`, atomically; `ending`, `intervals` and `loops` (see there).  The creator stores
+ * `handle` with release when the rest is written; a thread that asks whether the region is open loads it with acquire.
+ */
 struct team {
   /* The first cache line is what threads need at their start.  start: the creator's clock with the costs of the fork.
    */
@@ -131,6 +140,7 @@ struct team {
   const void *code;
   uint32_t construct_owner, construct_record, construct_kind, construct_row; /* its place, row 0: not set */
   uint64_t name;                                                             /* in the graph log */
+  struct region_ending ending;
   struct barrier_interval intervals[2]; /* by parity, since threads may be one interval apart */
   struct shared_construct loops[SHARED_LOOPS];
 };

@@ -200,6 +200,8 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
     close_scopes(t, task);
     if (!nothing || task->scope.pending) /* otherwise offered at the barrier */
       barrier_arrive(t, task, team);
+    if (team->creator && span->open_region == (uint32_t)task->region) /* which spares most slots of other threads */
+      clock_raise(t, &graph_task(team->creator)->now, &task->now);
   }
   if (!task->region)
     join_offer(t, &graph_program, &task->now);
@@ -333,7 +335,7 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
   clock_clear(t, &team->start);
   if (team->instance)
     team->instance = 0;
-  __atomic_store_n(&team->handle, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&team->handle, 0, __ATOMIC_RELEASE); /* then threads use their slots for other regions */
   graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);
 }
