@@ -43,12 +43,19 @@ static void close_scopes(struct thread_state *t, struct task *task)
     graph_construct_end(t, task);
 }
 
+/* What the task creates next belongs to another batch. */
+static inline void close_batches(struct thread_state *t, struct task *task)
+{
+  if (task->open[0].at || task->open[1].at)
+    explicit_task_close(t, task);
+}
+
 /* Frees an implicit task, whose clock and work have been offered. */
 static void implicit_release(struct thread_state *t, uint32_t index)
 {
   struct task *task = graph_task(index);
   close_scopes(t, task);
-  explicit_task_close(t, task);
+  close_batches(t, task);
   explicit_task_unref(t, index);
 }
 
@@ -408,7 +415,7 @@ void span_wait_begin(struct thread_state *t, uint32_t index, int kind, bool depe
     worksharing_close(t, task);
   graph_flush_work(t, task);
   if (is_barrier(kind)) {
-    explicit_task_close(t, task); /* what it creates next belongs to another interval */
+    close_batches(t, task); /* what it creates next belongs to another interval */
     explicit_task_report(t);
     if (team)
       barrier_arrive(t, task, team);
