@@ -10,7 +10,8 @@
 
 struct measured_process measured_process;
 
-/* The calling thread, in callbacks other than those of acquisitions and releases. */
+/* The calling thread, in callbacks other than those of acquisitions and releases.  Those of regions record an
+ * acquisition in region_events.c, where the call needs no frame of its own. */
 static inline struct thread_state *callback_thread(void)
 {
   struct thread_state *t = rt_openmp_thread();
@@ -41,7 +42,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
                             unsigned requested, int flags, const void *codeptr)
 {
   (void)requested;
-  struct thread_state *t = callback_thread();
+  struct thread_state *t = rt_openmp_thread();
   if (t)
     region_events_begin(t, frame, parallel_data, task_data, flags, codeptr);
 }
@@ -49,7 +50,7 @@ void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, o
 void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
 {
   (void)parallel_data, (void)task_data, (void)flags, (void)codeptr;
-  struct thread_state *t = callback_thread();
+  struct thread_state *t = rt_openmp_thread();
   if (t)
     region_events_end(t);
 }
@@ -57,7 +58,7 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
 void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                            unsigned index, int flags)
 {
-  struct thread_state *t = callback_thread();
+  struct thread_state *t = rt_openmp_thread();
   if (!t)
     return;
   if (endpoint == ompt_scope_end)

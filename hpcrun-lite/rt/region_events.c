@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/core/ctl_calls.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
@@ -44,6 +45,7 @@ static __attribute__((noinline, cold)) void offer_serial_moment(const struct thr
 void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt_data_t *parallel_data,
                          const ompt_data_t *task_data, int flags, const void *codeptr)
 {
+  lock_events_before_other(t);
   if (__builtin_expect(atomic_load_explicit(&control_process.serial_wanted, memory_order_relaxed), 0))
     offer_serial_moment(t);
   rt_inside_inc(t);
@@ -76,6 +78,7 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
 
 void region_events_end(struct thread_state *t)
 {
+  lock_events_before_other(t);
   if (!sampling_of(t)->region_depth)
     return;
   measured_of(t)->forking = false;
@@ -119,6 +122,7 @@ static void set_team(struct thread_state *t, uint32_t threads)
 void region_events_implicit_begin(struct thread_state *t, const ompt_data_t *parallel_data, ompt_data_t *task_data,
                                   unsigned team_size, unsigned index, int flags)
 {
+  lock_events_before_other(t);
   uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   uint32_t outer = 0;
   /* libomp names region and task around a serialised one in a league */
@@ -150,6 +154,7 @@ void region_events_implicit_begin(struct thread_state *t, const ompt_data_t *par
 
 void region_events_implicit_end(struct thread_state *t, ompt_data_t *task_data)
 {
+  lock_events_before_other(t);
   if (task_data && graph_enter(t)) {
     construct_events_implicit_end(t, span_of(t)->open_region);
     uint32_t outer = span_implicit_end(t, graph_task_of(t, task_data));
