@@ -306,11 +306,10 @@ static struct last_arrival last_at_end(const struct thread_state *t, const struc
   return (struct last_arrival){.moment = region_last_idle(team, all, region, barrier)};
 }
 
-void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
+/* The innermost region has several threads. */
+static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint64_t left, uint64_t now)
 {
-  uint32_t index = span_of(t)->open_region, size = index ? at(index)->team : 0;
-  if (size < 2)
-    return;
+  uint32_t index = span_of(t)->open_region, size = at(index)->team;
   struct region_team *team = table_at(&teams, index);
   uint64_t generation = word_of(at(index)) >> 32;
   if (team->size != size) {
@@ -323,6 +322,13 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
       end_of(team, generation),
       (struct region_end){
           .generation = generation, .last_idle = last.moment, .left = left, .end = now, .undelayed = last.undelayed});
+}
+
+void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
+{
+  uint32_t index = span_of(t)->open_region;
+  if (index && at(index)->team > 1)
+    note_team_end(t, left, now);
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)

@@ -296,7 +296,7 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   switches_limit(t);
 }
 
-/* Turns idle at the innermost wait, or parked.  The inline form, as that of turn_busy(), is for barriers. */
+/* Turns idle at the innermost wait, or parked.  The inline form, as that of end_idle(), is for barriers. */
 static inline __attribute__((always_inline)) uint64_t turn_idle_inline(struct thread_state *t)
 {
   if (t->activity.idle)
@@ -381,13 +381,16 @@ static inline uint64_t idle_part(const struct thread_state *t, const struct wait
   return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
 }
 
-static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct thread_state *t, bool task)
+/* The thread was busy already. */
+static inline uint64_t end_nothing(struct thread_state *t)
+{
+  construct_of(t)->waited_runtime = 0;
+  return 0;
+}
+
+static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thread_state *t, bool task)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  if (!t->activity.idle) {
-    construct_of(t)->waited_runtime = 0; /* nothing has ended */
-    return 0;
-  }
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   if (sampling->waiting) {
     const struct wait_open *open = innermost(t);
@@ -416,9 +419,14 @@ static inline __attribute__((always_inline)) uint64_t turn_busy_inline(struct th
   return now;
 }
 
-static __attribute__((noinline)) uint64_t turn_busy(struct thread_state *t, bool task)
+static __attribute__((noinline)) uint64_t end_idle(struct thread_state *t, bool task)
 {
-  return turn_busy_inline(t, task);
+  return end_idle_inline(t, task);
+}
+
+static inline uint64_t turn_busy(struct thread_state *t, bool task)
+{
+  return t->activity.idle ? end_idle(t, task) : end_nothing(t);
 }
 
 /* The same for a worker at the end of a region, which is parked after that.  It is also idle between the moments at
@@ -640,7 +648,7 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   if (ended())
     return 0;
   if (t->activity.idle)
-    turn_busy(t, true);
+    end_idle(t, true);
   struct region_team *team = kind == FORMAT_WAIT_TASKS ? NULL : current_team(t);
   bool worker = !span_of(t)->open_region, at_end = team && (!code || team->code == (uint64_t)code);
   uint32_t barrier = team ? sampling_of(t)->barriers++ : 0;
@@ -668,7 +676,7 @@ uint64_t waiting_end(struct thread_state *t)
   const struct wait_open *open = innermost(t);
   uint64_t now = 0;
   if (!open || !open->as_worker || !park_since_region_end(t, open->team))
-    now = turn_busy_inline(t, false);
+    now = t->activity.idle ? end_idle_inline(t, false) : end_nothing(t);
   sampling_of(t)->wait_depth -= sampling_of(t)->wait_depth > 0;
   return now;
 }
