@@ -255,10 +255,8 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
   uint32_t instance = loop->instance, row = loop->row;
   uint64_t work = loop->work, span = loop->span;
   doacross_clear(t, &loop->doacross);
-  clock_lock(&loop->lock); /* the last thread makes room for another construct */
   loop->instance = 0;
-  __atomic_store_n(&loop->number, 0, __ATOMIC_RELEASE);
-  clock_unlock(&loop->lock);
+  __atomic_store_n(&loop->number, 0, __ATOMIC_RELEASE); /* makes room for another construct */
   if (!graph_inside(task, row)) {
     directive_span(instance, span);
     directive_work(t, instance, work, 0);

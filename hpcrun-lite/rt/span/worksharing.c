@@ -36,7 +36,7 @@ static struct shared_construct *loop_enter(struct thread_state *t, struct task *
   if (!__atomic_load_n(&team->loops_met, __ATOMIC_RELAXED))
     __atomic_store_n(&team->loops_met, true, __ATOMIC_RELAXED);
   clock_lock(&loop->lock);
-  if (!loop->number)
+  if (!__atomic_load_n(&loop->number, __ATOMIC_ACQUIRE))
     loop_open(t, task, loop, row, iterations);
   bool ours = loop->number == number;
   clock_unlock(&loop->lock);
