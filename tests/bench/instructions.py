@@ -56,10 +56,10 @@ TRIES = 3
 # -t.  Those of one group are in one run, in this order.  With -p off, dynamic1 calls no function of hpcrun-lite.
 GROUPS = {
     ("clang", "off"): ("task1", "region", "region2", "barrier2", "critical", "lock"),
-    ("clang", "online"): ("task1", "fib1", "region", "region2", "barrier2", "critical", "lock", "dynamic1",
+    ("clang", "online"): ("task1", "fib1", "region", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1",
                           "doacross1", "depend1", "addresses1"),
     ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
-    ("gcc", "online"): ("task1", "fib1", "region2", "barrier2", "critical", "lock", "dynamic1", "depend1"),
+    ("gcc", "online"): ("task1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "depend1"),
     ("clang", "trace"): ("task1", "barrier2", "critical"),
     ("old", "online"): ("dynamic1",),
 }
@@ -68,7 +68,7 @@ EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (progra
 # Each construct with how few and how many of it.
 FORMS = {name: (name, *(NAMES if name in ("doacross1", "addresses1") else (FEW, MANY)))
          for constructs in GROUPS.values() for name in constructs}
-TWO_THREADS = ("fib1", "region2", "barrier2", "dynamic1", "doacross1", "depend1", "addresses1")
+TWO_THREADS = ("fib1", "region2", "barrier2", "loop2", "dynamic1", "doacross1", "depend1", "addresses1")
 FRAMES = {f"sample, {depth} frames": (depth, "spin") for depth in (10, 30, 200)}
 FRAMES["sample, 200, guessed"] = (200, "guess")
 ALL = (*EVENTS, *FRAMES)
