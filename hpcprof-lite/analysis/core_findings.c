@@ -1,7 +1,6 @@
 #include "hpcprof-lite/analysis/core_findings.h"
 
 #include "common/order.h"
-#include "common/xalloc.h"
 #include "hpcprof-lite/model/cpu_list.h"
 
 #include <assert.h>
@@ -60,14 +59,6 @@ static const char *plural(uint64_t count)
 
 /* ---- binding ---- */
 
-/* A thread's life begins or ends. */
-struct event {
-  uint64_t at_ns;
-  int change;
-};
-
-ORDER(by_time, struct event, COMPARE(x->at_ns, y->at_ns) ?: COMPARE(x->change, y->change))
-
 /* Whether it is an OpenMP thread, or one that uses a core noticeably. */
 static bool needs_core(const struct profile_thread *thread)
 {
@@ -75,25 +66,10 @@ static bool needs_core(const struct profile_thread *thread)
   return thread->mask_cpus && (thread->flags & THREAD_OPENMP || thread->cpu_ns > thread->wall_ns / LITTLE);
 }
 
-/* The most threads with that mask that lived at once. */
-static uint32_t most_at_once(const struct profile_process *process, const uint64_t *mask, struct event *events)
+/* Whether it needs a core, and has that mask. */
+static bool has_mask(const struct profile_thread *thread, const void *mask)
 {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < process->threads_count; i++) {
-    const struct profile_thread *thread = &process->threads[i];
-    if (!needs_core(thread) || memcmp(thread->mask, mask, sizeof thread->mask) != 0)
-      continue;
-    events[count++] = (struct event){thread->start_ns, 1};
-    events[count++] = (struct event){model_sum(thread->start_ns, thread->wall_ns), -1};
-  }
-  if (count)
-    qsort(events, count, sizeof *events, by_time);
-  int now = 0, most = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    now += events[i].change;
-    most = MAX(most, now);
-  }
-  return (uint32_t)most;
+  return needs_core(thread) && !memcmp(thread->mask, mask, sizeof thread->mask);
 }
 
 /* Groups of threads that share fewer CPUs than an equal division of those of the process would give them. */
@@ -102,7 +78,6 @@ static void find_bound(const struct profile_process *process, struct core_findin
   static const char *const settings[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", NULL};
   const uint64_t *seen[MASKS_MAX];
   uint32_t masks = 0;
-  struct event *events = xcalloc(process->threads_count, 2 * sizeof *events);
   for (uint32_t i = 0; i < process->threads_count && masks < MASKS_MAX; i++) {
     const struct profile_thread *thread = &process->threads[i];
     uint32_t known = 0;
@@ -115,14 +90,13 @@ static void find_bound(const struct profile_process *process, struct core_findin
       continue;
     uint64_t threads = MAX(process->threads_max, process->cpus); /* as many as cores have one core each */
     uint64_t fair = (thread->mask_cpus * threads + process->cpus - 1) / process->cpus;
-    uint32_t most = most_at_once(process, thread->mask, events);
+    uint32_t most = profile_most_at_once(process, has_mask, thread->mask);
     char list[CPU_LIST_TEXT];
     if (most > fair)
       add(findings, CORES_BINDING, process, settings,
           "%" PRIu32 " threads share CPU%s %s, of %" PRIu32 " that the process could use", most,
           plural(thread->mask_cpus), cpu_list_text(thread->mask, thread->mask_cpus, list), process->cpus);
   }
-  free(events);
 }
 
 /* ---- too few cores for the threads ---- */

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/model/profile.h"
 
 #include "common/order.h"
+#include "common/xalloc.h"
 
 #include <assert.h>
 #include <math.h>
@@ -295,6 +296,36 @@ uint64_t profile_system_error_ns(const struct profile_process *process, const st
   double system_ns = (double)thread->usage[USAGE_SYSTEM], user_ns = (double)thread->usage[USAGE_USER];
   double cpu_ns = system_ns + user_ns;
   return cpu_ns > 0 ? model_rounded(sqrt((double)process->stored.tick_ns * system_ns * (user_ns / cpu_ns))) : 0;
+}
+
+/* A thread's life begins or ends. */
+struct life_event {
+  uint64_t at_ns;
+  int change;
+};
+
+ORDER(by_time, struct life_event, COMPARE(x->at_ns, y->at_ns) ?: COMPARE(x->change, y->change))
+
+uint32_t profile_most_at_once(const struct profile_process *process, profile_thread_meant *meant, const void *of)
+{
+  struct life_event *events = xcalloc(process->threads_count, 2 * sizeof *events);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    if (meant && !meant(thread, of))
+      continue;
+    events[count++] = (struct life_event){thread->start_ns, 1};
+    events[count++] = (struct life_event){model_sum(thread->start_ns, thread->wall_ns), -1};
+  }
+  if (count)
+    qsort(events, count, sizeof *events, by_time);
+  int now = 0, most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    now += events[i].change;
+    most = MAX(most, now);
+  }
+  free(events);
+  return (uint32_t)most;
 }
 
 bool profile_any_usage(const struct profile *profile)

@@ -229,6 +229,10 @@ void profile_release(struct profile *profile);
 /* Frees everything that a process owns, but not the structure. */
 void profile_release_process(struct profile_process *process);
 
+/* The most threads that lived at once, of those that are meant; meant: NULL for all.  of: passed to it. */
+typedef bool profile_thread_meant(const struct profile_thread *thread, const void *of);
+uint32_t profile_most_at_once(const struct profile_process *process, profile_thread_meant *meant, const void *of);
+
 /* When the user phase that begins at that mark ends, since the start of the process. */
 uint64_t profile_user_phase_end(const struct profile_process *process, uint32_t mark);
 

@@ -275,6 +275,7 @@ int summary_pipeline(struct job *job)
   tree_finish(flat, &order, false);
   assert(check_finished_tree(flat));
   core_findings_find(&job->profile, &summary->cores);
+  kernel_findings_find(&job->profile, &job->tree, columns, &summary->kernel);
   unnamed_modules(&job->tree, columns, &job->names, summary->unnamed, &summary->unnamed_count);
   workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
   workspan_find_top(job->row_of, job->tree.count, &job->report.spans.workspan);

@@ -15,6 +15,7 @@
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
 #include "hpcprof-lite/analysis/hotspots.h"
+#include "hpcprof-lite/analysis/kernel_findings.h"
 #include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/phases.h"
 #include "hpcprof-lite/analysis/scaling.h"
@@ -69,6 +70,7 @@ struct report_summary {
   struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
   uint32_t unnamed_count;
   struct core_findings cores;
+  struct kernel_findings kernel;
   bool traced, phased; /* there is a timeline; there are phases */
 };
 

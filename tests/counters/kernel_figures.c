@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, PAGES = 1000, TIMES = 20, SLEEPS = 50, REGIONS = 200, CREATED = 30 };
+enum { PAGE = 4096, PAGES = 1000, TIMES = 20, SLEEPS = 50, REGIONS = 200, CREATED = 30, FILLINGS = 20 };
 
 static double cpu_s(void)
 {
@@ -86,6 +86,22 @@ static __attribute__((noinline)) void teams(void)
   }
 }
 
+/* Two threads fill a buffer that is new each time, for a second and at least FILLINGS times. */
+static void fill(void)
+{
+  double end = cpu_s() + 1;
+  for (int i = 0; i < FILLINGS || cpu_s() < end; i++) {
+    char *memory = mmap(NULL, (size_t)PAGES * TIMES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      exit(2);
+    madvise(memory, (size_t)PAGES * TIMES * PAGE, MADV_NOHUGEPAGE);
+#pragma omp parallel for num_threads(2)
+    for (int k = 0; k < PAGES * TIMES; k++)
+      memory[(size_t)k * PAGE] = 1; /* filling */
+    munmap(memory, (size_t)PAGES * TIMES * PAGE);
+  }
+}
+
 static void *run(void *argument)
 {
   touch(1);
@@ -113,6 +129,8 @@ int main(int count, char **arguments)
     teams();
   else if (!strcmp(form, "create"))
     create();
+  else if (!strcmp(form, "fill"))
+    fill();
   else if (!strcmp(form, "killed")) {
     touch_pages();
     kill(getpid(), SIGKILL);

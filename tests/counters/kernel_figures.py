@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as files
 from measured import Measurement, build, combinations, tap, write
 
-PAGES, ONCE, SLEEPS, REGIONS, CREATED = 20000, 1000, 50, 200, 30
+PAGES, ONCE, SLEEPS, REGIONS, CREATED, FILLINGS = 20000, 1000, 50, 200, 30, 20
 FEW = 128  # faults of code, stacks and the runtime's memory that a function may be the first to use
 FIGURES = {"user": "_s", "system": "_s", "page_faults": "", "switches": "", "threads_created": "", "create": "_s"}
 COMPILERS = ("gcc", "clang")
@@ -172,6 +172,53 @@ def the_summary_names_the_kernel_if_its_ticks_suffice(directory):
         user, system = facts["user"], facts["system"]
         named = "In the kernel: " in " ".join(tap.must(tap.REPORT, run.output).split())
         assert named == (int(system / tick_s) >= 25 and system * 10 >= user + system), (form, facts)
+
+
+def evidence(run, item):
+    return [row for row in run.view("summary") if row["section"] == "evidence" and row["item"] == item]
+
+
+@tap.case
+def threads_that_come_and_go_are_evidence_with_their_place(directory):
+    for compiler, form, options in combinations(COMPILERS, ("teams", "create", "parallel"), ((), ("-p", "off"))):
+        run = measure(directory, compiler, form, *options)
+        found = evidence(run, "thread-churn")
+        text = " ".join(tap.must(tap.REPORT, run.output).split())
+        if form == "create" or (form, compiler) == ("teams", "gcc"):
+            created = CREATED if form == "create" else 3 + 2 * (REGIONS // 2 - 1)
+            row, = found
+            place = f"in {form} (kernel_figures.c:"
+            assert int(row["value"]) == created and row["unit"] == "threads", (compiler, form, found)
+            assert row["note"].startswith(place) and f"threads created: {created}, by calls" in row["note"], row
+            at_once = int(row["note"].split("at most ")[1].split()[0])
+            assert at_once * 2 <= created, row
+            assert f"Threads come and go {place}" in text, (compiler, form, text)
+        else:  # libomp keeps its threads
+            assert not found and "come and go" not in text, (compiler, form, found)
+
+
+@tap.case
+def much_time_in_the_kernel_is_evidence_with_its_place(directory):
+    run = measure(directory, "gcc", "fill")
+    rows = run.view("topdown", "--percent-limit", "0")
+    parents = {row["id"]: row for row in rows}
+    whole = float(rows[0]["user_incl_s"]) + float(rows[0]["system_incl_s"])
+    places = {}
+    for row in rows:
+        at = row
+        while at["kind"] in ("runtime", "line"):
+            at = parents[at["parent_id"]]
+        known = places.setdefault(at["name"], [0, 0])
+        known[0] += float(row["system_excl_s"])
+        known[1] += int(row["page_faults_excl"])
+    found = evidence(run, "kernel")
+    assert found, places
+    for row in found:
+        name = row["note"].removeprefix("in ").split(": ")[0].split(" (kernel_figures.c:")[0]
+        system_s, faults = places[name]
+        assert abs(float(row["value"]) - system_s) < 1e-6 and system_s >= 0.1 * whole, (row, places)
+        assert f"page faults there: {faults}," in row["note"], (row, places)
+    assert sum(faults for _, faults in places.values()) >= FILLINGS * PAGES, places
 
 
 tap.main()

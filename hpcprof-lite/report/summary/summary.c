@@ -161,31 +161,17 @@ static void print_hot(const struct summary *summary)
     print_line(summary, "%s", text);
 }
 
-/* The function with the most of a figure of its own; MODEL_NONE: it has less than half of it. */
-static uint32_t most_of(const struct summary *summary, uint32_t column)
-{
-  const struct tree *flat = summary->report->summary.flat;
-  uint32_t row = MODEL_NONE, found;
-  if (flat && column != MODEL_NONE && tree_largest(flat, column, 1, NULL, 1, &found) &&
-      tree_excl(flat, found, column) * 2 >= tree_incl(flat, 0, column))
-    row = found;
-  return row;
-}
-
 /* The kernel's part of the CPU time, if that is large and enough ticks of the kernel's clock have seen it. */
 static void print_kernel(const struct summary *summary)
 {
-  enum { SHARE = 10, TICKS = 25 };
   const struct totals *run = summary->report->totals;
   double all_ns = (double)run->user_cpu_ns + (double)run->system_cpu_ns, percent = (double)run->system_cpu_ns * 100;
-  if (run->system_ticks < TICKS || percent < SHARE * all_ns)
+  if (run->system_ticks < KERNEL_TICKS_LEAST || percent < KERNEL_PERCENT_LEAST * all_ns)
     return;
-  char name[TERMINAL_TEXT_MAX], most[LINE] = "", created[LINE] = "";
-  uint32_t row = most_of(summary, summary->report->columns->system_cpu);
-  if (row != MODEL_NONE) {
-    terminal_fit(&summary->terminal, summary->report->summary.flat->rows[row].name, 40, name);
-    snprintf(most, sizeof most, ", most of it in samples in %.1000s", name);
-  }
+  const struct kernel_findings *kernel = &summary->report->summary.kernel;
+  char most[LINE] = "", created[LINE] = "";
+  if (kernel->count && kernel->found[0].kind == KERNEL_TIME)
+    snprintf(most, sizeof most, ", %.0f %% in %s", kernel->found[0].percent, kernel->found[0].place);
   if (run->created)
     snprintf(created, sizeof created, ", %" PRIu64 " thread%s created", run->created, terminal_plural(run->created));
   print_wrapped(summary,
@@ -193,6 +179,17 @@ static void print_kernel(const struct summary *summary)
                 " context switch%s%s",
                 percent / all_ns, (double)run->system_error_ns * 200 / all_ns, most, run->page_faults,
                 terminal_plural(run->page_faults), run->switches, run->switches == 1 ? "" : "es", created);
+}
+
+/* Where threads come and go: the place with most of that. */
+static void print_churn(const struct summary *summary)
+{
+  const struct kernel_findings *kernel = &summary->report->summary.kernel;
+  uint32_t i = 0;
+  while (i < kernel->count && kernel->found[i].kind != KERNEL_CHURN)
+    i++;
+  if (i < kernel->count)
+    print_wrapped(summary, "Threads come and go in %s: %s", kernel->found[i].place, kernel->found[i].text);
 }
 
 /* ---- what to change ---- */
@@ -320,6 +317,7 @@ void summary_text(const struct report *report)
   print_efficiency(&summary);
   print_hot(&summary);
   print_kernel(&summary);
+  print_churn(&summary);
   fputc('\n', report->stream);
   print_findings(&summary);
   quality_print(report, &summary.terminal);

@@ -105,6 +105,17 @@ static void add_kernel(struct facts *facts)
   fact_uint(facts, "kernel", "context switches", run->switches, NULL);
   fact_uint(facts, "kernel", "threads created", run->created, NULL);
   fact_ns(facts, "kernel", "creation of threads", run->creating_ns, "in the threads that created them");
+  const struct kernel_findings *kernel = &facts->report->summary.kernel;
+  for (uint32_t i = 0; i < kernel->count; i++) {
+    const struct kernel_finding *found = &kernel->found[i];
+    const char *name = kernel_finding_name(found->kind);
+    char note[2 * KERNEL_FINDING_TEXT];
+    snprintf(note, sizeof note, "in %s: %s", found->place, found->text);
+    if (found->kind == KERNEL_TIME)
+      fact_ns(facts, "evidence", name, found->size, note);
+    else
+      fact(facts, "evidence", name, cell_count(found->size), "threads", note);
+  }
 }
 
 static void add_run(struct facts *facts)
