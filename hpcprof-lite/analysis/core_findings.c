@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "hpcprof-lite/model/cpu_list.h"
+#include "hpcprof-lite/model/names.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -35,13 +36,14 @@ static void add_settings(struct core_finding *found, const struct profile_proces
   }
 }
 
-static void __attribute__((format(printf, 5, 6)))
+/* Returns what it has added; NULL: there is no room. */
+static struct core_finding *__attribute__((format(printf, 5, 6)))
 add(struct core_findings *findings, enum core_finding_kind kind, const struct profile_process *process,
     const char *const *settings, const char *format, ...)
 {
   if (findings->count == CORE_FINDINGS_MAX) {
     findings->left_out++;
-    return;
+    return NULL;
   }
   struct core_finding *found = &findings->found[findings->count++];
   *found = (struct core_finding){.kind = kind, .pid = process->pid};
@@ -50,6 +52,7 @@ add(struct core_findings *findings, enum core_finding_kind kind, const struct pr
   vsnprintf(found->text, sizeof found->text, format, arguments);
   va_end(arguments);
   add_settings(found, process, settings);
+  return found;
 }
 
 static const char *plural(uint64_t count)
@@ -101,17 +104,63 @@ static void find_bound(const struct profile_process *process, struct core_findin
 
 /* ---- too few cores for the threads ---- */
 
-/* Whether the variable asks for that many threads: the first number of its list. */
+/* Whether the list of numbers in the variable has that one: it has a number for each level of nesting. */
 static bool asks_for(const struct profile_process *process, uint32_t threads)
 {
   static const char name[] = "OMP_NUM_THREADS=";
   const char *line = strstr(process->limits, name);
-  return line && (line == process->limits || line[-1] == '\n') && strtoul(line + sizeof name - 1, NULL, 10) == threads;
+  if (!line || (line != process->limits && line[-1] != '\n'))
+    return false;
+  for (line += sizeof name - 1; *line && *line != '\n'; line += *line == ',') {
+    char *end;
+    if (strtoul(line, &end, 10) == threads)
+      return true;
+    line = end == line ? line + strcspn(line, ",\n") : end;
+  }
+  return false;
 }
 
-static void find_few_cores(const struct profile_process *process, struct core_findings *findings)
+/* The members of a region's teams, on average. */
+static double team_of(const struct construct_entry *entry)
 {
-  const char *const settings[] = {asks_for(process, process->threads_max) ? "OMP_NUM_THREADS" : NULL, NULL};
+  bool counted = construct_is_region(entry->kind) && entry->sum.executions;
+  return counted ? (double)entry->sum.count / (double)entry->sum.executions : 0;
+}
+
+/* The region with the largest teams, if these are larger than the cores; NULL: there is none. */
+static const struct construct_entry *largest_team(const struct construct_tree *constructs, uint32_t cpus)
+{
+  const struct construct_entry *largest = NULL;
+  for (uint32_t i = 1; i < constructs->count; i++) {
+    const struct construct_entry *entry = &constructs->entries[i];
+    if (team_of(entry) > (largest ? team_of(largest) : cpus))
+      largest = entry;
+  }
+  return largest;
+}
+
+static void find_oversubscription(const struct profile_process *process, const struct construct_tree *constructs,
+                                  struct core_findings *findings)
+{
+  static const char clause[] = "num_threads clause or omp_set_num_threads()";
+  const struct construct_entry *region = largest_team(constructs, process->cpus);
+  uint32_t team = region ? (uint32_t)(team_of(region) + 0.5) : process->threads_max;
+  const char *settings[] = {asks_for(process, team) ? "OMP_NUM_THREADS" : NULL, NULL};
+  char place[CORE_FINDING_TEXT / 2] = "";
+  if (region && *region->file)
+    snprintf(place, sizeof place, "; %s @ %.100s:%" PRIu32 " (%.100s) has teams of %.3g threads",
+             profile_directive_name(region->kind), names_base(region->file), region->line, region->name,
+             team_of(region));
+  struct core_finding *found = add(findings, CORES_OVERSUBSCRIPTION, process, settings,
+                                   "%" PRIu32 " OpenMP threads at once on %" PRIu32 " CPU%s%s", process->threads_max,
+                                   process->cpus, plural(process->cpus), place);
+  if (found && region && !settings[0])
+    memcpy(found->settings, clause, sizeof clause);
+}
+
+static void find_few_cores(const struct profile_process *process, const struct construct_tree *constructs,
+                           struct core_findings *findings)
+{
   char list[CPU_LIST_TEXT];
   if (process->threads_max <= process->cpus)
     return;
@@ -121,8 +170,7 @@ static void find_few_cores(const struct profile_process *process, struct core_fi
         "%" PRIu32 " threads on CPU%s %s: the process was started with a mask of %" PRIu32 " of the %" PRIu32
         " CPUs of the machine (taskset, mpirun, a batch system)",
         process->threads_max, plural(process->cpus), list, process->cpus, process->machine_cpus);
-  add(findings, CORES_OVERSUBSCRIPTION, process, settings, "%" PRIu32 " OpenMP threads at once on %" PRIu32 " CPU%s",
-      process->threads_max, process->cpus, plural(process->cpus));
+  find_oversubscription(process, constructs, findings);
 }
 
 /* ---- the kernel's figures ---- */
@@ -164,14 +212,15 @@ static void find_limits(const struct profile_process *process, struct core_findi
         "the host of this virtual machine took %.0f %% of the time of its CPUs (steal)%s", steal, until);
 }
 
-void core_findings_find(const struct profile *profile, struct core_findings *findings)
+void core_findings_find(const struct profile *profile, const struct construct_tree *constructs,
+                        struct core_findings *findings)
 {
   findings->count = findings->left_out = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable || !process->cpus || !cpu_list_count(process->launch_mask))
       continue; /* an older file */
-    find_few_cores(process, findings);
+    find_few_cores(process, constructs, findings);
     find_bound(process, findings);
     find_limits(process, findings);
   }

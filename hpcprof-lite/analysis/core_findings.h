@@ -5,7 +5,7 @@
 #ifndef HPCPROF_LITE_ANALYSIS_CORE_FINDINGS_H
 #define HPCPROF_LITE_ANALYSIS_CORE_FINDINGS_H
 
-#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/model/construct_tree.h"
 
 enum core_finding_kind { CORES_BINDING, CORES_QUOTA, CORES_OVERSUBSCRIPTION, CORES_STEAL };
 
@@ -23,7 +23,9 @@ struct core_findings {
   uint32_t count, left_out; /* left_out: those for which there was no room */
 };
 
-void core_findings_find(const struct profile *profile, struct core_findings *findings);
+/* constructs: name the region with the largest teams. */
+void core_findings_find(const struct profile *profile, const struct construct_tree *constructs,
+                        struct core_findings *findings);
 
 /* "binding", ... */
 const char *core_finding_name(enum core_finding_kind kind);

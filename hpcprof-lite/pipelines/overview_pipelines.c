@@ -274,7 +274,6 @@ int summary_pipeline(struct job *job)
   derived_flat(&job->tree, columns, flat, NULL);
   tree_finish(flat, &order, false);
   assert(check_finished_tree(flat));
-  core_findings_find(&job->profile, &summary->cores);
   kernel_findings_find(&job->profile, &job->tree, columns, &summary->kernel);
   unnamed_modules(&job->tree, columns, &job->names, summary->unnamed, &summary->unnamed_count);
   workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
@@ -282,6 +281,7 @@ int summary_pipeline(struct job *job)
   int status = advice_pipeline(job);
   if (status)
     return status;
+  core_findings_find(&job->profile, &job->construct_list, &summary->cores);
   job->report.tree = &job->tree;
   summary->flat = flat;
   summary->traced = has_trace(job);

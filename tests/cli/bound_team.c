@@ -1,6 +1,7 @@
-/* bound_team [team N|bind CPU|kill|throttled FILE]: a region in which all threads work; with `team` it has a clause
- * num_threads, with `bind` all threads but one of more than two bind themselves to that CPU first, with `kill` the
- * process is killed in it, with `throttled` it works until the file cpu.stat counts a throttled period. */
+/* bound_team [team N|nested N|bind CPU|kill|throttled FILE]: a region in which all threads work; with `team` it has a
+ * clause num_threads; with `nested`, regions with a team of N, 0: as large as the environment says, are inside it; with
+ * `bind` all threads but one of more than two bind themselves to that CPU first, with `kill` the process is killed in
+ * it, with `throttled` it works until the file cpu.stat counts a throttled period. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -45,9 +46,24 @@ static int throttled(const char *path)
   return count > 0;
 }
 
+static void nested(int team)
+{
+  omp_set_max_active_levels(2);
+#pragma omp parallel
+  {
+    int threads = team ? team : omp_get_max_threads();
+#pragma omp parallel num_threads(threads) /* inner */
+    work(0.01);
+  }
+}
+
 int main(int count, char **arguments)
 {
   const char *what = count > 1 ? arguments[1] : "", *argument = count > 2 ? arguments[2] : "";
+  if (!strcmp(what, "nested")) {
+    nested(atoi(argument));
+    return 0;
+  }
   int team = strcmp(what, "team") ? omp_get_max_threads() : atoi(argument);
 #pragma omp parallel num_threads(team)
   {

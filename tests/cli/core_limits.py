@@ -16,6 +16,11 @@ def two_cpus():
     return cpus
 
 
+def line_of(source, text):
+    with open(os.path.join(sys.path[1], source), encoding="ascii") as file:
+        return next(number for number, line in enumerate(file, 1) if text in line)
+
+
 def measure(directory, threads, *arguments, prefix=(), name="run", compiler="gcc", **settings):
     program = build("bound_team.c", compiler)
     must(*prefix, LAUNCHER, "-q", "-o", name, program, *map(str, arguments), cwd=directory,
@@ -41,7 +46,9 @@ def threads_on_one_cpu_of_the_launch_mask_are_reported(directory):
     cpu = two_cpus()[0]
     found, threads, path = measure(directory, 2, prefix=("taskset", "-c", str(cpu)))
     assert found["binding"]["value"].startswith(f"2 threads on CPU {cpu}: the process was started with a mask of 1 of"), found
-    assert found["oversubscription"]["value"] == "2 OpenMP threads at once on 1 CPU", found
+    line = line_of("bound_team.c", "num_threads(team)")
+    place = f"2 OpenMP threads at once on 1 CPU; parallel @ bound_team.c:{line} (main) has teams of 2 threads"
+    assert found["oversubscription"]["value"] == place, found
     assert found["oversubscription"]["note"] == "OMP_NUM_THREADS=2", found
     assert [row["mask"] for row in threads] == [str(cpu)] * 2, threads
     assert f"Cores (binding): 2 threads on CPU {cpu}" in must(REPORT, path), path
@@ -52,7 +59,20 @@ def a_variable_that_is_not_the_cause_is_not_named(directory):
     cpu = two_cpus()[0]
     found, _, _ = measure(directory, 3, "team", 2, prefix=("taskset", "-c", str(cpu)))
     assert found["oversubscription"]["value"].startswith("2 OpenMP threads"), found
-    assert not found["oversubscription"]["note"], found
+    assert found["oversubscription"]["note"] == "num_threads clause or omp_set_num_threads()", found
+
+
+@case
+def the_region_with_the_largest_teams_is_named(directory):
+    cpus = len(os.sched_getaffinity(0))
+    line = line_of("bound_team.c", "/* inner */")
+    for name, setting in (("clause", "2"), ("variable", f"2,{cpus + 2}")):
+        found, _, _ = measure(directory, setting, "nested", 0 if name == "variable" else cpus + 2, name=name)
+        row = found["oversubscription"]
+        place = f"; parallel @ bound_team.c:{line} (nested) has teams of {cpus + 2} threads"
+        assert row["value"].endswith(place) and " OpenMP threads at once on " in row["value"], row
+        clause = "num_threads clause or omp_set_num_threads()"
+        assert row["note"] == (f"OMP_NUM_THREADS={setting}" if name == "variable" else clause), row
 
 
 @case
