@@ -41,8 +41,9 @@ COUNTED = re.compile(r"hpcrun-lite/(rt|gomp)/")  # files
 # Refresh of the records; the work clock's slow paths; records of switches.
 BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c", "rt/sampling/switches.c")
 # What these files call elsewhere, and what calls the last one where the thread was switched.
-BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns", "sys_moment", "sys_monotonic_ns", "place_switches", "leave_wait",
-                      "leave_region_end", "place_call", "read_switches")
+BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns", "sys_moment", "sys_monotonic_ns", "leave_wait", "leave_barrier",
+                      "leave_region_end", "read_wait", "trace_wait_ready", "last_undelayed", "add_no_core", "note_delay",
+                      "end_lock_switches", "place_call", "read_switches")
 BY_CLOCK_READINGS = r"query_kernel|sys_moment|state_ticks|times_|unsampled_part"  # functions that call those, inlined
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
@@ -103,7 +104,8 @@ def instructions(path, objects):
             elif re.match(r"[+\-*\d]", line):
                 counts = not is_call and os.path.basename(current["ob"]).startswith(objects)
                 if counts and OURS in current["ob"]:
-                    by_clock = current["home"].endswith(BY_CLOCK_FILES) or current["fn"] in BY_CLOCK_FUNCTIONS
+                    function = current["fn"].split(".")[0]  # a copy for fewer arguments is called FUNCTION.isra.0
+                    by_clock = current["home"].endswith(BY_CLOCK_FILES) or function in BY_CLOCK_FUNCTIONS
                     counts = bool(COUNTED.search(current["file"])) and not by_clock
                 counts = counts or not is_call and current["ob"] == WRAPPERS
                 total += counts and int(line.split()[1])
