@@ -301,6 +301,22 @@ static bool move_lines(const struct names *from, const struct names *to, struct 
   return !selector->is_lines;
 }
 
+/* Refuses to say that a run took too long whose threads had no core for a noticeable time. */
+static int check_cores(const struct condition *condition, const struct gate_side *side)
+{
+  bool elapsed = condition->scope == CONDITION_RUN && !strcmp(condition->column, run_figure(RUN_FIGURE_ELAPSED).name);
+  for (uint32_t i = 0; i < side->count && elapsed && condition->above; i++) {
+    double without = totals_without_core(side->runs[i].report.totals);
+    if (without <= TOTALS_UNRELIABLE)
+      continue;
+    job_print_error("--fail-if '%s' cannot be checked: it holds, but threads of '%s' had no core for %.0f %% of the "
+                    "time in which they wanted to run: measure without other programs, or give a condition on work",
+                    condition->text, side->runs[i].options.input.directories[0], 100 * without);
+    return EXIT_USAGE;
+  }
+  return 0;
+}
+
 static int check(const struct condition *condition, const struct gate_side *base, const struct gate_side *now,
                  struct compare_gate *gate)
 {
@@ -327,6 +343,8 @@ static int check(const struct condition *condition, const struct gate_side *base
     gate->smallest = smallest_change(&a, &b, new.last.basis);
     gate->few = isnan(gate->figure.probability) && new.last.basis != COMPARE_EXACT;
     gate->beyond = condition_holds(condition, condition->relative ? compare_change(&gate->figure) : gate->figure.now);
+    if (gate->beyond)
+      status = check_cores(condition, now);
   }
   free(old.values);
   free(new.values);

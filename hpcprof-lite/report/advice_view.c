@@ -1,5 +1,6 @@
 #include "hpcprof-lite/report/advice_view.h"
 
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/views.h"
 
@@ -198,6 +199,7 @@ void advice_view_text(const struct report *report)
 {
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
+  missing_cores_print(report, &terminal);
   terminal_wrap(&terminal, report->stream, "", "",
                 "What would make the run shorter, and by how much. The forecasts are for the cores and threads of this "
                 "run, without this tool's own time; they do not add up where two findings are about the same time.");

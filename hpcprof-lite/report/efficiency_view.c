@@ -3,6 +3,7 @@
 
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <assert.h>
@@ -142,6 +143,7 @@ void efficiency_view_text(const struct report *report)
   const struct efficiency *efficiency = &report->efficiency;
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
+  missing_cores_print(report, &terminal);
   if (!efficiency->known) {
     fprintf(report->stream, "Efficiencies are not known: OpenMP threads and regions were not timed, because\n"
                             "the program has none, its runtime was not measured, or no region ended.\n");

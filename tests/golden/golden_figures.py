@@ -288,8 +288,18 @@ def waiting_of_threads_is_exact(_):
     order = [row["thread"] for row in rows("--view", "threads", "--sort", "core_wait_s", "places")]
     assert order[0] == "1" == rows("--view", "threads", "--sort", "tool_s", "places")[0]["thread"]
     said = golden_report("-q", "--view", "efficiency", "places").stdout.decode()
-    for line in ("  blocked         0.602   21.2 ", "  core wait       0.050    1.8", "  tool            0.010    0.4"):
+    for line in ("  blocked                   0.602   21.2 ", "  ready without a core      0.050    1.8",
+                 "  tool                      0.010    0.4"):
         assert line in said, said
+
+
+@case
+def steal_time_is_named_first(_):
+    for view in ("summary", "advice", "efficiency"):
+        said = golden_report("-q", "--view", view, "places").stdout.decode()
+        assert said.startswith("Unreliable: the host of this virtual machine took 7 % of the time of its CPUs"), view
+    said = " ".join(golden_report("-q", "places").stdout.decode().split())
+    assert "Measure on a machine whose host leaves it its CPUs." in said, said
 
 
 @case

@@ -8,6 +8,7 @@
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/summary/quality.h"
 #include "hpcprof-lite/report/summary/verdict.h"
 
@@ -245,6 +246,9 @@ static void print_findings(const struct summary *summary)
   print_wrapped(summary, "What to change first%s%s%s", of, all ? ", and the time that it would gain" : "",
                 report->legend ? "" : "; see --legend");
   fputs(terminal_plain(&summary->terminal), summary->stream);
+  const char *cores = missing_cores_remedy(report);
+  if (cores)
+    print_wrapped(summary, "  %s.%s", cores, all ? "  What follows rests on waiting, and can be wrong:" : "");
   for (uint32_t i = 0; i < report->advice.count && shown < FINDINGS_MAX && all; i++)
     if (report->advice.found[i].class < ADVICE_UNFIT)
       print_finding(summary, ++shown, &report->advice.found[i]);

@@ -3,9 +3,11 @@
 #include "common/order.h"
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/report/missing_cores.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -118,31 +120,11 @@ static bool rarely_sampled(const struct report *report)
   return report_period_ns(report) >= RARE_NS;
 }
 
-/* That threads lacked cores, by the kernel's totals: also the part within waits, which no category shows. */
-static void print_missing_cores(const struct report *report, const struct terminal *terminal)
-{
-  const struct efficiency *efficiency = &report->efficiency;
-  double without = totals_without_core(report->totals), stolen = totals_stolen(report->totals);
-  char with[64] = "";
-  if (efficiency->known)
-    snprintf(with, sizeof with, ". In the time with cores, efficiency is %.1f %%", 100 * efficiency->with_cores);
-  if (without > TOTALS_UNRELIABLE)
-    print_reason(report, terminal,
-                 "threads had no core for %.0f %% of the time in which they wanted to run (more threads than cores, a "
-                 "quota, or other programs), so others waited longer for them%s",
-                 100 * without, with);
-  if (stolen > TOTALS_UNRELIABLE)
-    print_reason(
-        report, terminal,
-        "the host of this virtual machine took %.0f %% of the time of its CPUs (steal), which can have held up threads",
-        100 * stolen);
-}
-
 void verdict_unfit(const struct report *report, const struct terminal *terminal)
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   char percent[CELL];
-  print_missing_cores(report, terminal);
+  missing_cores_print(report, terminal);
   print_samples(report, terminal);
   if (!report->totals->samples) /* no share is known without them */
     return;
@@ -253,6 +235,15 @@ static enum efficiency_metric largest_lost(const struct efficiency *efficiency)
   return most;
 }
 
+/* Whether threads lost more to missing cores than a finding would gain. */
+static bool cores_first(const struct report *report, const struct advice_finding *finding)
+{
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  double missing = (double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE];
+  double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
+  return missing_cores(report) && missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);
+}
+
 /* What limits the run: the first finding, or what is known without any. */
 static void limit_text(const struct report *report, const struct terminal *terminal, char out[2 * PART])
 {
@@ -265,7 +256,9 @@ static void limit_text(const struct report *report, const struct terminal *termi
   const struct efficiency *efficiency = &report->efficiency;
   enum efficiency_metric most = largest_lost(efficiency);
   *out = 0;
-  if (first) {
+  if (cores_first(report, first)) {
+    snprintf(out, 2 * PART, "; largest loss: threads without a core");
+  } else if (first) {
     char title[ADVICE_TITLE_MAX], fitted[TERMINAL_TEXT_MAX];
     advice_view_title(terminal, first, title);
     char *remark = *first->file ? strstr(title, " (") : NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE_WIDTH = 12 }; /* "not recorded" */
+enum { STATE_WIDTH = 12, STATE_WIDTH_MAX = 40 }; /* "not recorded"; more than any name has */
 
 /* How times are printed so that they can be compared: in one unit, in `width` columns with a blank before them. */
 struct format {
@@ -52,16 +52,20 @@ static void print_spreads(const struct report *report, const struct terminal *te
   const char *name = timeline_line_names[report->time.lanes];
   struct format format = times_up_to(count ? spreads[0].total_ns : 0);
   char heading[STATE_WIDTH + 1];
+  unsigned states = STATE_WIDTH;
+  for (unsigned i = 0; i < count; i++)
+    states = MAX(states, (unsigned)strlen(category_looks[spreads[i].category].name));
+  states = MIN(states, STATE_WIDTH_MAX);
   snprintf(heading, sizeof heading, "%s in", format.unit);
   unsigned width = MAX(rows->label_width, (unsigned)strlen(name));
-  unsigned room = terminal_room(terminal, STATE_WIDTH + 4 * (unsigned)format.width + 4) / 2;
+  unsigned room = terminal_room(terminal, states + 4 * (unsigned)format.width + 4) / 2;
   width = MIN(width, room);
-  fprintf(report->stream, "%s%-*s%*s%*s%*s  %*s%*s  %*s%s\n", terminal_bold(terminal), STATE_WIDTH, heading,
+  fprintf(report->stream, "%s%-*s%*s%*s%*s  %*s%*s  %*s%s\n", terminal_bold(terminal), (int)states, heading,
           format.width, "Total", format.width, "Mean", format.width, "Min", (int)width, name, format.width, "Max",
           (int)width, name, terminal_plain(terminal));
   for (unsigned i = 0; i < count; i++) {
     const struct state_spread *spread = &spreads[i];
-    fprintf(report->stream, "%-*s", STATE_WIDTH, category_looks[spread->category].name);
+    fprintf(report->stream, "%-*s", (int)states, category_looks[spread->category].name);
     print_time(report, format, (double)spread->total_ns);
     print_time(report, format, state_spread_mean(spread, rows->count));
     print_extreme(report, terminal, format, spread->least_ns, &rows->rows[spread->least], width);

@@ -23,7 +23,8 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "  L lock wait     it waited for a lock, critical, ordered or atomic construct\n"
                              "  . idle          it waited at a barrier, for tasks or for the next region\n"
                              "  b blocked       it slept in a system call\n"
-                             "  c core wait     it was ready to run, but other threads had the cores\n"
+                             "  c ready without a core: other threads had the cores\n"
+                             "  n waiting at a barrier for a thread without a core\n"
                              "  t tool          it ran code of this profiler\n"
                              "  ? not recorded  measuring was paused, or the trace was at its limit, or only\n"
                              "                  samples were recorded (-tsamples)\n"
@@ -41,8 +42,9 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "NAME: how many events were counted in all lines together; below, their rate\n"
                              "  in ninths of the highest one: . : - = + * # % @, blank: none.\n"
                              "Total: of all lines; Mean: for each of them; Min, Max: the least and most, and\n"
-                             "  the line that has it.  Work, Ovhd, Lock, Idle, Block, Core, Tool, Gap: work,\n"
-                             "  overhead, lock wait, idle, blocked, core wait, tool, not recorded.\n";
+                             "  the line that has it.  Work, Ovhd, Lock, Idle, Block, Core, NoCore, Tool, Gap:\n"
+                             "  work, overhead, lock wait, idle, blocked, ready without a core, waiting for a\n"
+                             "  thread without a core, tool, not recorded.\n";
 
 /* A drawing and what was seen in it. */
 struct drawing {

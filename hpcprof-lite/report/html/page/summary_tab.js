@@ -118,7 +118,7 @@ function findings(advice, about) {
   }
   const section = (title, kind, entries) => entries.length ?
     element("section", { class: "card wide" }, element("h2", {}, title), element(kind, { class: "findings" }, entries)) : null;
-  return [section("What to change first", "ol", list), section("What makes this measurement less certain", "ul", doubts)];
+  return [section("What makes this measurement less certain", "ul", doubts), section("What to change first", "ol", list)];
 }
 
 function speedups(table, items) {
