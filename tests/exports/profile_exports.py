@@ -32,6 +32,7 @@ TABLES = ("threads", "efficiency", "regions", "overheads", "tasks", "advice", "p
           "whatif", "speedup", "region_tree", "processes")  # of SQLite, named by views
 OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "missing")
 CATEGORIES = ("work", "overhead", "lockwait", "idleness")
+METRICS = (*CATEGORIES, "critical_path", "user", "system", "page_faults", "switches", "threads_created", "create")
 NS = 10**9
 
 
@@ -64,7 +65,7 @@ def ns(cell):
 
 def figures(row, metric, suffix):
     """A figure of a row of CSV: time in ns, or a count."""
-    if metric in CATEGORIES:
+    if f"{metric}_{suffix}_s" in row:
         return ns(row[f"{metric}_{suffix}_s"])
     cell = row[f"{metric}_{suffix}"]
     return ns(cell) if "." in cell else int(cell or 0)
@@ -78,7 +79,7 @@ class Name(str):
         return name
 
 
-def csv_stacks(source, *options, metrics=CATEGORIES + ("critical_path",)):
+def csv_stacks(source, *options, metrics=METRICS):
     """Names from the root on → metric → own value, and the root's row."""
     found = rows("topdown", *options, source)
     paths, stacks = {}, collections.defaultdict(collections.Counter)
@@ -97,7 +98,7 @@ def plain(stacks, metric):
     return +found
 
 
-def check_stacks(stacks, wanted, metrics=CATEGORIES + ("critical_path",)):
+def check_stacks(stacks, wanted, metrics=METRICS):
     for metric in metrics:
         assert plain(stacks, metric) == plain(wanted, metric), metric
 
@@ -112,7 +113,7 @@ def check_folded(directory, source, metric, wanted, *options):
             assert abs(found - exact / 1000) < 1, (path[:length], found, exact)
 
 
-def check_callgrind(path, wanted, metrics=CATEGORIES + ("critical_path",)):
+def check_callgrind(path, wanted, metrics=METRICS):
     """Own costs by function, and inclusive ones of each function's outermost calls."""
     own, inclusive, _ = formats.callgrind(path)
     for metric in metrics:
@@ -417,7 +418,7 @@ def tables_of_the_database_are_those_of_csv(directory):
                 value, text = row[column], expected[unescaped(column)]
                 assert (unescaped(value) == text if isinstance(value, str) else
                         value == cell(text)), (name, column, value, expected)
-    assert len([column for column in base.execute("select * from contexts").fetchone().keys()]) == 30
+    assert len([column for column in base.execute("select * from contexts").fetchone().keys()]) == 42
     assert base.execute("pragma user_version").fetchone()[0] == 1
     assert base.execute("select typeof(name) from parallelism where name = '0012'").fetchone()[0] == "text"
 

@@ -12,7 +12,7 @@
 enum { TREE_METRIC_NAME_MAX = 128 };
 
 struct tree_metric {
-  char name[TREE_METRIC_NAME_MAX]; /* of a category, critical_path, samples, or the event's */
+  char name[TREE_METRIC_NAME_MAX]; /* of a category, critical_path, samples, the event's, or what the kernel counted */
   const char *unit;                /* "ns", "" for a number, or what was counted */
   bool is_time;                    /* the unit is "ns" */
   bool is_category;                /* one of the four */
@@ -36,7 +36,8 @@ struct walk_visitor {
   void (*leave)(void *context, const struct walk_row *here); /* NULL: nothing is to be done */
 };
 
-/* Fills *metrics with all metrics that the report has: the four categories, the critical path, samples, events. */
+/* Fills *metrics with all metrics that the report has: the four categories, the critical path, samples, events, what
+ * the kernel counted. */
 void tree_metrics_init(const struct report *report, struct tree_metrics *metrics);
 
 /* Whether any of the values of a row, one for each metric, is not 0. */
