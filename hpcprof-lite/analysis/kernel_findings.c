@@ -107,10 +107,13 @@ void kernel_findings_find(const struct profile *profile, const struct tree *tree
                           struct kernel_findings *findings)
 {
   struct tree places;
-  findings->count = findings->at_once = 0;
-  for (uint32_t i = 0; i < profile->processes_usable; i++)
-    if (profile_usage_known(&profile->processes[i]))
-      findings->at_once += profile_most_at_once(&profile->processes[i], NULL, NULL);
+  *findings = (struct kernel_findings){0};
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    findings->in_part |= process->in_part && process->stored.tick_ns;
+    if (profile_usage_known(process))
+      findings->at_once += profile_most_at_once(process, NULL, NULL);
+  }
   if (!findings->at_once || columns->system_cpu == MODEL_NONE)
     return;
   find_places(tree, columns, &places);

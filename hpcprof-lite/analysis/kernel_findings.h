@@ -29,6 +29,7 @@ struct kernel_finding {
 struct kernel_findings {
   struct kernel_finding found[KERNEL_FINDINGS_MAX];
   uint32_t count;
+  bool in_part;     /* of a part of the run nothing is known, although the run has figures */
   uint32_t at_once; /* most threads that lived at once, summed over the processes; 0: usage is not known */
 };
 

@@ -161,6 +161,11 @@ def of_a_part_nothing_is_known(directory):
         rows = run.view(view, *part)
         names = [name for name in rows[0] if name.startswith(("page_faults", "system", "switches", "threads_created"))]
         assert names and not any(row[name] for row in rows for name in names), (view, names)
+    fact, = (row for row in run.view("summary", *part) if row["section"] == "kernel")
+    assert (fact["item"], fact["value"]) == ("known of", "the whole run"), fact
+    sentence = "created threads are known only for the whole run"
+    assert sentence in " ".join(tap.must(tap.REPORT, *part, run.output).split())
+    assert sentence not in " ".join(tap.must(tap.REPORT, run.output).split())
 
 
 @tap.case

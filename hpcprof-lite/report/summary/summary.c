@@ -166,10 +166,13 @@ static void print_hot(const struct summary *summary)
 static void print_kernel(const struct summary *summary)
 {
   const struct totals *run = summary->report->totals;
+  const struct kernel_findings *kernel = &summary->report->summary.kernel;
   double all_ns = (double)run->user_cpu_ns + (double)run->system_cpu_ns, percent = (double)run->system_cpu_ns * 100;
+  if (kernel->in_part)
+    print_wrapped(summary, "System time, page faults, context switches and created threads are known only for the "
+                           "whole run");
   if (run->system_ticks < KERNEL_TICKS_LEAST || percent < KERNEL_PERCENT_LEAST * all_ns)
     return;
-  const struct kernel_findings *kernel = &summary->report->summary.kernel;
   char most[LINE] = "", created[LINE] = "";
   if (kernel->count && kernel->found[0].kind == KERNEL_TIME)
     snprintf(most, sizeof most, ", %.0f %% in %s", kernel->found[0].percent, kernel->found[0].place);

@@ -95,6 +95,10 @@ static void add_cores(struct facts *facts)
 static void add_kernel(struct facts *facts)
 {
   const struct totals *run = facts->report->totals;
+  const struct kernel_findings *kernel = &facts->report->summary.kernel;
+  if (kernel->in_part)
+    fact_text(facts, "kernel", "known of", "the whole run",
+              "system time, page faults, context switches and created threads are not known for a part of it");
   if (!run->usage)
     return;
   fact_ns(facts, "kernel", "user", run->user_cpu_ns,
@@ -105,7 +109,6 @@ static void add_kernel(struct facts *facts)
   fact_uint(facts, "kernel", "context switches", run->switches, NULL);
   fact_uint(facts, "kernel", "threads created", run->created, NULL);
   fact_ns(facts, "kernel", "creation of threads", run->creating_ns, "in the threads that created them");
-  const struct kernel_findings *kernel = &facts->report->summary.kernel;
   for (uint32_t i = 0; i < kernel->count; i++) {
     const struct kernel_finding *found = &kernel->found[i];
     const char *name = kernel_finding_name(found->kind);
