@@ -111,6 +111,16 @@ static void add_usage(struct totals *totals, const struct profile_process *proce
   model_add(&totals->system_ticks, system_ns / process->stored.tick_ns);
 }
 
+/* Adds the CPU time of a process whose quota is less than its cores. */
+static void add_quota(struct totals *totals, const struct profile_process *process)
+{
+  enum { MILLI = 1000 };
+  if (!process->quota_milli || process->quota_milli >= (uint64_t)MILLI * process->cpus)
+    return;
+  model_add(&totals->quota_ns, model_rounded((double)process->wall_ns * process->quota_milli / MILLI));
+  model_add(&totals->in_quota_ns, process->cpu_ns);
+}
+
 /* Adds the times of a process with OpenMP: the time for which its threads could have worked, and their life time. */
 static void add_openmp(struct totals *totals, const struct profile_process *process, enum profile_baseline baseline)
 {
@@ -160,6 +170,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
       add_thread(totals, &process->threads[j]);
     if (profile_by_wall(process))
       model_add(&sleeping_ns, totals->blocked_ns - others_ns);
+    add_quota(totals, process);
     add_usage(totals, process, &squares);
     add_openmp(totals, process, baseline);
     totals->unsampled = (totals->unsampled || totals->processes == 1) && profile_unsampled(process);

@@ -86,6 +86,9 @@ static void add_cores(struct facts *facts)
   if (facts->report->efficiency.known && run->delay_ns)
     fact(facts, "cores", "efficiency with cores", cell_real(facts->report->efficiency.with_cores, 6), "ratio",
          "parallel efficiency, without the time in which threads had no core");
+  if (run->quota_ns)
+    fact(facts, "cores", "quota used", cell_real((double)run->in_quota_ns / (double)run->quota_ns, 6), "ratio",
+         "CPU time of processes whose quota is less than their cores, of quota x elapsed time");
   const struct core_findings *cores = &facts->report->summary.cores;
   for (uint32_t i = 0; i < cores->count; i++)
     fact_text(facts, "cores", core_finding_name(cores->found[i].kind), cores->found[i].text, cores->found[i].settings);

@@ -29,8 +29,29 @@ static void test_missing_cores_within_waits_count(void **state)
   totals_release(&totals);
 }
 
+/* A quota of 1.5 CPUs for 2 s and 1 CPU for 1 s are 4 s, of which 3.5 s were used; the others may use all of their
+ * cores. */
+static void test_a_quota_below_the_cores_is_what_can_be_used(void **state)
+{
+  (void)state;
+  struct profile_process processes[] = {
+      {.usable = true, .cpus = 4, .quota_milli = 1500, .wall_ns = 2000000000, .cpu_ns = 2700000000},
+      {.usable = true, .cpus = 2, .quota_milli = 1000, .wall_ns = 1000000000, .cpu_ns = 800000000},
+      {.usable = true, .cpus = 2, .quota_milli = 2000, .wall_ns = 1000000000, .cpu_ns = 100000000},
+      {.usable = true, .cpus = 2, .wall_ns = 1000000000, .cpu_ns = 100000000}};
+  struct profile profile = {.processes = processes, .processes_count = 4};
+  struct tree_columns columns = {.work = MODEL_NONE, .overhead = MODEL_NONE};
+  struct totals totals;
+  for (unsigned i = 0; i < 4; i++)
+    processes[i].command = processes[i].host = processes[i].notes = "";
+  totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
+  assert_true(totals.quota_ns == 4000000000 && totals.in_quota_ns == 3500000000);
+  totals_release(&totals);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count),
+                                     cmocka_unit_test(test_a_quota_below_the_cores_is_what_can_be_used)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
