@@ -187,9 +187,9 @@ enum { FORMAT_MASK_WORDS = 16 }; /* sets of CPUs: bit n % 64 of word n / 64 is C
   F(uint64_t, machine_ns)        /* all time of all CPUs of the machine, of which that is a part; 0: not known */      \
   F(uint64_t, limits_ns)         /* since the start: when the last five were read; 0: never */                         \
   M(uint32_t, limits)            /* string: lines NAME=VALUE, of settings that limit the cores; may be "" */           \
-  F(uint32_t, limits_reserved)                                                                                         \
-  F(uint64_t, tick_ns) /* time of which a tick of the kernel decides whether it was system time; 0: usage              \
-                          is not known */
+  F(uint32_t, cores)             /* of launch_mask: each can be several CPUs; 0: not known */                          \
+  F(uint64_t, tick_ns)           /* time of which a tick of the kernel decides whether it was system time; 0: usage    \
+                                    is not known */
 #define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)

@@ -18,6 +18,7 @@ const char *core_finding_name(enum core_finding_kind kind)
   static const char *const names[] = {[CORES_BINDING] = "binding",
                                       [CORES_QUOTA] = "quota",
                                       [CORES_OVERSUBSCRIPTION] = "oversubscription",
+                                      [CORES_SMT] = "smt",
                                       [CORES_STEAL] = "steal"};
   assert(kind < sizeof names / sizeof *names);
   return names[kind];
@@ -162,6 +163,12 @@ static void find_few_cores(const struct profile_process *process, const struct c
                            struct core_findings *findings)
 {
   char list[CPU_LIST_TEXT];
+  uint32_t cores = process->stored.cores;
+  if (cores && cores < process->cpus && process->threads_max > cores)
+    add(findings, CORES_SMT, process, (const char *const[]){NULL},
+        "%" PRIu32 " OpenMP threads at once on %" PRIu32 " core%s: the %" PRIu32
+        " CPUs that the process could use are hardware threads (SMT)",
+        process->threads_max, cores, plural(cores), process->cpus);
   if (process->threads_max <= process->cpus)
     return;
   cpu_list_text(process->launch_mask, process->cpus, list);

@@ -7,7 +7,7 @@
 
 #include "hpcprof-lite/model/construct_tree.h"
 
-enum core_finding_kind { CORES_BINDING, CORES_QUOTA, CORES_OVERSUBSCRIPTION, CORES_STEAL };
+enum core_finding_kind { CORES_BINDING, CORES_QUOTA, CORES_OVERSUBSCRIPTION, CORES_SMT, CORES_STEAL };
 
 enum { CORE_FINDINGS_MAX = 16, CORE_FINDING_TEXT = 512 };
 

@@ -648,6 +648,7 @@ static struct format_process process_facts(void)
       .quota_milli = process.quota_milli,
       .limits = modules_string(process.limits),
       .tick_ns = process_tick_ns(),
+      .cores = process.cores,
   };
   memcpy(facts.launch_mask, process.launch_mask, sizeof facts.launch_mask);
   return facts;

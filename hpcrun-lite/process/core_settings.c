@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cgroup.h"
+#include "common/topology.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
@@ -23,6 +24,8 @@ void core_settings_find(void)
   static struct cgroups groups; /* large */
   cgroups_find("", &groups);
   const struct cgroup *limit = cgroups_limit(&groups);
+  process_note_mask();
+  process.cores = topology_cores("", process.launch_mask, FORMAT_MASK_WORDS);
   process.limits[0] = '\0';
   process.quota_milli = limit ? limit->quota_milli : 0;
   if (limit)

@@ -5,7 +5,7 @@
 #ifndef HPCRUN_LITE_PROCESS_CORE_SETTINGS_H
 #define HPCRUN_LITE_PROCESS_CORE_SETTINGS_H
 
-/* Sets process.limits and quota_milli, and has rt/sampling/core_limits.h watch the groups. */
+/* Sets process.cores, limits and quota_milli, and has rt/sampling/core_limits.h watch the groups. */
 void core_settings_find(void);
 
 #endif

@@ -19,6 +19,7 @@ struct process {
   bool restricted; /* it restricts its system calls (seccomp), or its parent did before fork() */
   uint32_t cpus;   /* CPUs on which it could run when it was executed; 0: not asked for yet */
   uint64_t launch_mask[FORMAT_MASK_WORDS]; /* these */
+  uint32_t cores;                          /* of these CPUs; 0: not known */
   uint32_t quota_milli;                    /* 1000 times the CPUs that its control groups allow; 0: no limit */
   char limits[2048];                       /* lines NAME=VALUE: see process/core_settings.h */
   uint64_t start_ns;                       /* CLOCK_MONOTONIC */

@@ -1,6 +1,7 @@
 /* Control groups below a faked root, and the texts of the kernel's files of throttling and steal time: as both versions
  * write them, missing, and hostile. */
 #include "common/cgroup.h"
+#include "common/topology.h"
 #include "hpcprof-lite/model/cpu_list.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
@@ -148,6 +149,32 @@ static void test_steal_time(void **state)
     assert_false(core_limits_parse_machine(others[i], &found));
 }
 
+/* Two packages of two cores with two hardware threads each: CPU n and n + 4 are a core. */
+static void test_hardware_threads_of_a_core_are_one(void **state)
+{
+  static const struct {
+    uint64_t set[2];
+    uint32_t cores;
+  } cases[] = {{{0xff}, 4}, {{0x0f}, 4}, {{0x11}, 1}, {{0xf0}, 4}, {{0x33}, 2}, {{0x80}, 1}, {{0}, 0}, {{0xff, 1}, 0}};
+  char path[128], text[16];
+  (void)state;
+  assert_int_equal(topology_cores(root, cases[0].set, 2), 0);
+  for (int cpu = 0; cpu < 8; cpu++) {
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    snprintf(text, sizeof text, cpu % 2 ? "%d,%d\n" : "%d-%d\n", cpu % 4, cpu % 4 + 4);
+    put(path, text);
+  }
+  put("/sys/devices/system/cpu/smt/active", "1\n");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(topology_cores(root, cases[i].set, 2), cases[i].cores);
+  put("/sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "1000\n");
+  assert_int_equal(topology_cores(root, cases[0].set, 2), 0);
+  put("/sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "-3\n");
+  assert_int_equal(topology_cores(root, cases[0].set, 2), 0);
+  put("/sys/devices/system/cpu/smt/active", "0\n");
+  assert_int_equal(topology_cores(root, cases[0].set, 2), 8);
+}
+
 static void test_sets_of_cpus_as_lists(void **state)
 {
   uint64_t set[PROFILE_MASK_WORDS] = {0}, all[PROFILE_MASK_WORDS];
@@ -175,6 +202,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_the_smallest_quota_of_all_groups_counts, make_root, delete_root),
       cmocka_unit_test_setup_teardown(test_version_1_has_a_file_for_each_number, make_root, delete_root),
       cmocka_unit_test_setup_teardown(test_missing_and_hostile_files_are_no_groups, make_root, delete_root),
+      cmocka_unit_test_setup_teardown(test_hardware_threads_of_a_core_are_one, make_root, delete_root),
       cmocka_unit_test(test_throttling_in_both_versions),
       cmocka_unit_test(test_steal_time),
       cmocka_unit_test(test_sets_of_cpus_as_lists),
