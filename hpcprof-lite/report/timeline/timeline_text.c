@@ -293,10 +293,11 @@ static void print_doubts(const struct drawing *drawing)
   else if (column_ns < timeline->period_ns)
     print_note(drawing, "Samples are %s apart: letters other than L and . are right to %s only.", period, twice);
   if (waited > all / MUCH)
-    print_note(drawing,
-               "For %s %% of their time threads were ready to run but had no core (c): more threads than cores, or "
-               "other programs. Threads that wait for such a thread are idle for longer.",
-               percent);
+    print_note(
+        drawing,
+        "For %s %% of their time threads were ready to run but had no core (c): more threads than cores, a quota, "
+        "or other programs. At barriers, others waited for such threads (n).",
+        percent);
 }
 
 static void print_meaning(const struct drawing *drawing)
