@@ -3,6 +3,7 @@ in the context and the construct in which they came up; sums that must hold; kil
 
 Usage: kernel_figures.py [-k CASE]"""
 import os
+import subprocess
 import sys
 import time
 
@@ -177,6 +178,22 @@ def the_summary_names_the_kernel_if_its_ticks_suffice(directory):
         user, system = facts["user"], facts["system"]
         named = "In the kernel: " in " ".join(tap.must(tap.REPORT, run.output).split())
         assert named == (int(system / tick_s) >= 25 and system * 10 >= user + system), (form, facts)
+
+
+@tap.case
+def a_busy_process_on_the_same_cpu_switches_the_thread_out(directory):
+    cpu = max(os.sched_getaffinity(0))
+    with subprocess.Popen(("taskset", "-c", str(cpu), sys.executable, "-c", "while True: pass")) as busy:
+        try:
+            run = measure(directory, "gcc", "serial", prefix=("taskset", "-c", str(cpu)))
+        finally:
+            busy.kill()
+    row, = (row for row in run.view("threads") if row["thread"] == "1")
+    voluntary, involuntary = int(row["voluntary_switches"]), int(row["involuntary_switches"])
+    assert involuntary > 0 and SLEEPS <= voluntary and voluntary + involuntary <= own_figures(run)[1], row
+    cores = {row["item"]: row for row in run.view("summary") if row["section"] == "cores"}
+    assert float(cores["without core"]["value"]) > 0, cores
+    assert not {"binding", "oversubscription", "smt"} & set(cores), cores  # it has as many cores as it needs
 
 
 def evidence(run, item):
