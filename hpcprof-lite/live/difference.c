@@ -83,6 +83,8 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
   subtract(&thread->caused_idle_ns, before->caused_idle_ns);
   for (unsigned i = 0; i < LOSS_MAX; i++)
     subtract(&thread->lost[i], before->lost[i]);
+  for (unsigned i = 0; i < USAGES; i++)
+    subtract(&thread->usage[i], before->usage[i]);
 }
 
 /* Replaces the threads, which belong to another process structure, by new ones with the differences to `before`. */

@@ -13,7 +13,7 @@
 enum {
   HEAD = 3, /* lines above a page */
   NARROW = 60,
-  BAR_LINES = 4,     /* at most, of a bar with its legend, but on narrow terminals */
+  BAR_LINES = 5,     /* at most, of a bar with its legend and the kernel's line, but on narrow terminals */
   FIXED_LINES = 5,   /* of the summary: an empty one, three headings, how many threads are left out */
   THREADS_LEAST = 8, /* in the summary, of which more are shown where there is room */
   LINE = 1024
@@ -137,6 +137,21 @@ static void draw_foot(const struct picture *picture, struct screen *screen, unsi
 
 /* ---- pages of text ---- */
 
+/* Prints what the kernel counted, in a line. */
+static void print_kernel(const struct totals *totals, const struct terminal *terminal, FILE *stream)
+{
+  char text[LINE], fitted[TERMINAL_TEXT_MAX];
+  uint64_t all_ns = model_sum(totals->user_cpu_ns, totals->system_cpu_ns);
+  if (!totals->usage || !all_ns)
+    return;
+  snprintf(text, sizeof text,
+           "Kernel %.0f %% of CPU time; page faults %" PRIu64 ", switches %" PRIu64 ", threads created %" PRIu64,
+           100 * (double)totals->system_cpu_ns / (double)all_ns, totals->page_faults, totals->switches,
+           totals->created);
+  terminal_cut(terminal, text, terminal->width, fitted);
+  fprintf(stream, "%s\n", fitted);
+}
+
 /* Prints where the time of the interval or of the run went. */
 static void print_bar(const struct picture *picture, const struct terminal *terminal, FILE *stream, bool of_interval)
 {
@@ -155,6 +170,7 @@ static void print_bar(const struct picture *picture, const struct terminal *term
   }
   putc('\n', stream);
   category_bar(&report, terminal);
+  print_kernel(report.totals, terminal, stream);
 }
 
 /* fit: lines that are on the screen at once; more can be scrolled. */

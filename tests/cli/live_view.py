@@ -88,6 +88,11 @@ def a_running_program_is_followed_to_its_end(directory):
         for value, column in zip(line[1:], ("work_s", "overhead_s", "lockwait_s", "idle_s")):
             assert f"{float(row[column]):.3f}" == value, (line, row)
     assert not threads, threads
+    screen.press("1")
+    text = screen.see("[1 Summary]", "ended", "Whole run:")
+    whole = {row["item"]: row["value"] for row in rows("summary", followed.run) if row["section"] == "kernel"}
+    line = f"page faults {whole['page faults']}, switches {whole['context switches']}, threads created 3"
+    assert whole["threads created"] == "3" and line in text.split("Whole run:")[1], (whole, text)
     screen.press("2")
     text = screen.see("[2 Functions]", "ended")
     for row in rows("flat", followed.run):
