@@ -329,7 +329,7 @@ def hostile_places_saturate(_):
 def waiting_without_samples_is_reported(_):
     said = " ".join(golden_report("-q", "waits").stdout.decode().split())
     assert "0.300 s of lock waits timed, 0.020 s sampled: threads slept (see -e wall)" in said
-    assert "blocked for 0.300 s in calls outside OpenMP (-e wall shows where)" in said
+    assert "blocked for 0.300 s in calls outside OpenMP, place unknown (-e wall shows it)" in said
     assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
     assert "1 thread state repaired: idleness may be slightly off" in said
     assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said

@@ -60,7 +60,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
                         "Allow them to have more: OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops "
                         "into one.",
                         "region-tree", "medium", 0.5, 1.05, ADVICE_SPREAD},
-    [ADVICE_BLOCKING] = {"blocking", "sleep, input or output while the threads wait",
+    [ADVICE_BLOCKING] = {"blocking", "blocked outside OpenMP while threads wait",
                          "Do it beside the computation (a task, a thread of its own, asynchronous I/O).", "topdown",
                          "medium", 0.5, 1.05},
     [ADVICE_LOCALITY] = {"locality", "tasks far from their data",

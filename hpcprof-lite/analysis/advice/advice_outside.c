@@ -161,7 +161,7 @@ static double find_blocking(struct advice_run *run)
   gain_s = advice_chain(run);
   struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, gain_s,
                                             "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
-                                            blocked_s, run->input->by_wall ? "" : "; -e wall shows where");
+                                            blocked_s, run->input->by_wall ? "" : ", place unknown: -e wall shows it");
   advice_more(run->advice, found, gain_s, false);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s)); /* if nothing waits for it any more */
   return blocked_s;

@@ -184,7 +184,7 @@ static void print_unsampled(struct quality *quality)
       !verdict_blocked(quality->report)) {
     seconds_text(run->blocked_ns, one);
     print_hint(quality, "Threads were blocked for %s s in calls outside OpenMP%s", one,
-               run->by_wall ? "" : " (-e wall shows where)");
+               run->by_wall ? "" : ", place unknown (-e wall shows it)");
     hints++;
   }
   if (hints && run->by_wall)
