@@ -199,6 +199,12 @@ double totals_without_core(const struct totals *totals)
   return part_of(totals->delay_ns, totals->runnable_ns);
 }
 
+bool totals_lack_cores(const struct totals *totals)
+{
+  enum { LEAST = 100 };
+  return totals_without_core(totals) > TOTALS_UNRELIABLE && totals->delay_ns >= totals->openmp_wall_ns / LEAST;
+}
+
 double totals_stolen(const struct totals *totals)
 {
   return part_of(totals->steal_ns, totals->machine_ns);

@@ -51,6 +51,10 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
 double totals_without_core(const struct totals *totals);
 double totals_stolen(const struct totals *totals);
 
+/* Whether the first of these makes the measurement unreliable: also the time itself must be at least a hundredth of all
+ * that OpenMP threads lived, since threads that hardly run still need a moment to wake up. */
+bool totals_lack_cores(const struct totals *totals);
+
 void totals_release(struct totals *totals);
 
 #endif

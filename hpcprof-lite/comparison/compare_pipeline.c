@@ -158,8 +158,9 @@ static bool check_filters(struct comparison *comparison)
     struct job *runs = comparison->runs[side];
     profile_filtered(&runs[0].profile, comparison->result.filtered[side], sizeof comparison->result.filtered[side]);
     for (uint32_t i = 0; i < comparison->counts[side]; i++)
-      comparison->result.without_core[side] =
-          fmax(comparison->result.without_core[side], totals_without_core(runs[i].report.totals));
+      if (totals_lack_cores(runs[i].report.totals))
+        comparison->result.without_core[side] =
+            fmax(comparison->result.without_core[side], totals_without_core(runs[i].report.totals));
     for (uint32_t i = 0; i < comparison->counts[side] && same; i++)
       same = compare_same_filter(&comparison->runs[COMPARE_BASE][0], &runs[i], "--compare");
   }

@@ -306,12 +306,12 @@ static int check_cores(const struct condition *condition, const struct gate_side
 {
   bool elapsed = condition->scope == CONDITION_RUN && !strcmp(condition->column, run_figure(RUN_FIGURE_ELAPSED).name);
   for (uint32_t i = 0; i < side->count && elapsed && condition->above; i++) {
-    double without = totals_without_core(side->runs[i].report.totals);
-    if (without <= TOTALS_UNRELIABLE)
+    const struct totals *run = side->runs[i].report.totals;
+    if (!totals_lack_cores(run))
       continue;
     job_print_error("--fail-if '%s' cannot be checked: it holds, but threads of '%s' had no core for %.0f %% of the "
                     "time in which they wanted to run: measure without other programs, or give a condition on work",
-                    condition->text, side->runs[i].options.input.directories[0], 100 * without);
+                    condition->text, side->runs[i].options.input.directories[0], 100 * totals_without_core(run));
     return EXIT_USAGE;
   }
   return 0;

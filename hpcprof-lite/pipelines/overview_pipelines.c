@@ -249,7 +249,7 @@ int advice_pipeline(struct job *job)
                                .work_ns = totals->work_ns,
                                .tool_ns = totals->tool_ns,
                                .core_wait_ns = totals->core_wait_ns,
-                               .without_core = totals_without_core(totals),
+                               .without_core = totals_lack_cores(totals) ? totals_without_core(totals) : 0,
                                .stolen = totals_stolen(totals),
                                .all_ns = category_times(&job->report, categories),
                                .unsampled = totals->unsampled,

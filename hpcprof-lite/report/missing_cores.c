@@ -4,7 +4,7 @@
 
 static bool lacked(const struct report *report)
 {
-  return totals_without_core(report->totals) > TOTALS_UNRELIABLE;
+  return totals_lack_cores(report->totals);
 }
 
 static bool stolen(const struct report *report)

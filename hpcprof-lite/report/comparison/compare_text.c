@@ -28,7 +28,7 @@ void compare_text_heading(const struct report *report)
     snprintf(line, sizeof line, PROFILE_NOTE_FILTERED "%s", result->filtered[side]);
     if (*result->filtered[side])
       terminal_wrap(&terminal, report->stream, "  ", "    ", line);
-    if (result->without_core[side] > TOTALS_UNRELIABLE)
+    if (result->without_core[side] > 0)
       terminal_wrapf(&terminal, report->stream, "  Unreliable: ", "    ",
                      "threads had no core for %.0f %% of the time in which they wanted to run, so elapsed and idle "
                      "times are longer than on a quiet machine",

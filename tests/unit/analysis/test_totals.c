@@ -29,6 +29,17 @@ static void test_missing_cores_within_waits_count(void **state)
   totals_release(&totals);
 }
 
+static void test_threads_that_hardly_run_do_not_lack_cores(void **state)
+{
+  (void)state;
+  struct totals totals = {.delay_ns = 10, .runnable_ns = 100, .openmp_wall_ns = 1000};
+  assert_true(totals_lack_cores(&totals));
+  totals.openmp_wall_ns = 1100; /* the delay is less than a hundredth */
+  assert_false(totals_lack_cores(&totals));
+  totals = (struct totals){.delay_ns = 5, .runnable_ns = 100};
+  assert_false(totals_lack_cores(&totals));
+}
+
 /* A quota of 1.5 CPUs for 2 s and 1 CPU for 1 s are 4 s, of which 3.5 s were used; the others may use all of their
  * cores. */
 static void test_a_quota_below_the_cores_is_what_can_be_used(void **state)
@@ -52,6 +63,7 @@ static void test_a_quota_below_the_cores_is_what_can_be_used(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count),
+                                     cmocka_unit_test(test_threads_that_hardly_run_do_not_lack_cores),
                                      cmocka_unit_test(test_a_quota_below_the_cores_is_what_can_be_used)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
