@@ -1,6 +1,8 @@
 /* Two threads that meet at many barriers, or a thread that sleeps often.  Each prints how long the kernel says that it
- * was ready to run without a processor: ready_NUMBER SECONDS. */
+ * was ready to run without a processor: ready_NUMBER SECONDS.  "killed" meets at barriers too, and ends
+ * by SIGKILL. */
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,5 +50,9 @@ int main(int argc, char **argv)
 #pragma omp parallel
 #pragma omp critical
   print_ready(omp_get_thread_num());
+  if (argc > 1 && strcmp(argv[1], "killed") == 0) {
+    fflush(stdout);
+    raise(SIGKILL);
+  }
   return 0;
 }

@@ -7,6 +7,7 @@ account has, and never more.
 import contextlib
 import glob
 import os
+import signal
 import subprocess
 import sys
 
@@ -38,15 +39,18 @@ def busy_processes(count):
 class Recorded:
     """A measurement: what the kernel says to each thread, and the records of its threads and waits."""
 
-    def __init__(self, directory, *mode, compiler="gcc", prefix=(), options=("-e", "task-clock@f1000"), busy=4):
+    def __init__(self, directory, *mode, compiler="gcc", prefix=(), options=("-e", "task-clock@f1000"), busy=4,
+                 ended=0):
         with busy_processes(busy):
             run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
                               prefix=(*PINNED, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="active")
-        assert run.done.returncode == 0, run.done
-        no_losses(run)
+        assert run.done.returncode == ended, run.done
+        if not ended:
+            no_losses(run)
         own = clocks(run.done.stdout)
         self.ready = [own[f"ready_{number}"] for number in range(len(own))]
-        extents = list(form.extents(glob.glob(os.path.join(run.output, "*.hpcrun"))[0]))
+        path, = glob.glob(os.path.join(run.output, "*.live" if ended else "*.hpcrun"))
+        extents = list(form.extents(path))
         waits = form.LAYOUTS["tables"]["waits"][0]
         self.tick = next(extent for extent in extents if extent.table == form.PROCESS).parsed()[0].tick_scale / 2 ** 32
         found = {extent.owner: extent.parsed()[0] for extent in extents if extent.table == form.THREAD}
@@ -92,6 +96,17 @@ def without_a_graph(directory):
 
 
 @tap.case
+def a_killed_process_keeps_what_was_recorded(directory):
+    if len(CPUS) < 2:
+        raise tap.Skip("one processor: threads that spin there yield it")
+    run = Recorded(directory, "killed", REGIONS, ended=-signal.SIGKILL)
+    assert len(run.threads) == 2, len(run.threads)
+    for thread in run.threads:
+        assert 0 < thread.switched_preempted <= thread.switched_seen, (thread.switched_preempted, thread.switched_seen)
+    assert any(wait.preempted for waits in run.waits.values() for wait in waits)
+
+
+@tap.case
 def each_sleep_is_a_wake_in_a_call(directory):
     run = Recorded(directory, "sleeps", str(SLEEPS))
     run.parts_are_no_more_than_the_whole()
@@ -102,6 +117,14 @@ def each_sleep_is_a_wake_in_a_call(directory):
 def without_locked_memory_nothing_is_recorded(directory):
     run = Recorded(directory, "barriers", "20", prefix=UNLOCKED, busy=0)
     assert not any(getattr(thread, field) for thread in run.threads for field in FIELDS)
+
+
+@tap.case
+def without_perf_event_only_the_kernels_sum_is_recorded(directory):
+    deny = build("deny_perf_event.c", openmp=False)
+    run = Recorded(directory, "barriers", REGIONS, prefix=(deny,), options=())
+    assert not any(getattr(thread, field) for thread in run.threads for field in FIELDS)
+    assert all(thread.run_delay_ns for thread in run.threads), [thread.run_delay_ns for thread in run.threads]
 
 
 tap.main()
