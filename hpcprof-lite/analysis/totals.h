@@ -25,21 +25,22 @@ struct totals {
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
-  uint64_t no_core_ns;                        /* waiting for a thread without a processor */
-  uint64_t delay_ns, runnable_ns;             /* all waiting for a core, also within other waits; that and CPU time */
-  uint64_t steal_ns, machine_ns;              /* steal time of the machines' CPUs, and all their time */
-  uint64_t quota_ns, in_quota_ns;             /* of processes whose quota is less than their cores: the CPU time that
-                                                 it allows them, and what they have used */
-  bool usage;                                 /* of the next ones: they are known of some processes */
-  uint64_t user_cpu_ns, system_cpu_ns;        /* CPU time outside the kernel and in it, as the kernel estimates it */
-  uint64_t system_ticks;                      /* of the kernel's clock that found a thread in the kernel, about */
-  uint64_t system_error_ns;                   /* standard error of system_cpu_ns */
-  uint64_t page_faults, switches;             /* the kernel's counts */
-  uint64_t created, creating_ns;              /* threads that were created, and how long that took */
-  uint64_t events, events_ns;                 /* of OpenMP; estimate of what they have cost the threads */
-  bool unsampled;                             /* no samples were taken: level = summary */
-  bool paused;                                /* measuring of a process was paused all the time */
-  bool by_wall;                               /* samples were taken by elapsed time, not by CPU time */
+  uint32_t delay_estimated;       /* threads for whose waits the time without a processor is an estimate that matters */
+  uint64_t no_core_ns;            /* waiting for a thread without a processor */
+  uint64_t delay_ns, runnable_ns; /* all waiting for a core, also within other waits; that and CPU time */
+  uint64_t steal_ns, machine_ns;  /* steal time of the machines' CPUs, and all their time */
+  uint64_t quota_ns, in_quota_ns; /* of processes whose quota is less than their cores: the CPU time that
+                                     it allows them, and what they have used */
+  bool usage;                     /* of the next ones: they are known of some processes */
+  uint64_t user_cpu_ns, system_cpu_ns; /* CPU time outside the kernel and in it, as the kernel estimates it */
+  uint64_t system_ticks;               /* of the kernel's clock that found a thread in the kernel, about */
+  uint64_t system_error_ns;            /* standard error of system_cpu_ns */
+  uint64_t page_faults, switches;      /* the kernel's counts */
+  uint64_t created, creating_ns;       /* threads that were created, and how long that took */
+  uint64_t events, events_ns;          /* of OpenMP; estimate of what they have cost the threads */
+  bool unsampled;                      /* no samples were taken: level = summary */
+  bool paused;                         /* measuring of a process was paused all the time */
+  bool by_wall;                        /* samples were taken by elapsed time, not by CPU time */
 };
 
 /* Computes the totals.  baseline: that of the idleness. */

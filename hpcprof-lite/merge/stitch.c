@@ -233,6 +233,7 @@ static void add_waits(struct stitch *stitch, uint32_t position)
     thread->idle_ns = waits->idle_ns;
     thread->lockwait_ns = waits->lock_ns;
     thread->no_core_ns = model_sum(thread->no_core_ns, waits->no_core_ns);
+    thread->estimated_delay_ns = waits->estimated_ns;
   }
   thread->run_delay_ns = MAX(thread->run_delay_ns, waits->preempted_ns); /* of a killed process, the total is older */
   thread->blocked_ns -= MIN(thread->blocked_ns, waits->call_ready_ns);

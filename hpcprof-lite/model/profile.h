@@ -46,6 +46,7 @@ struct profile_thread {
       FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
     };
   };
+  uint64_t estimated_delay_ns;             /* of run_delay_ns, what waits are without, where that is an estimate */
   uint64_t no_core_ns;                     /* it waited for a thread that was ready to run and had no processor */
   uint64_t core_wait_ns;                   /* the part of run_delay_ns in none of the other categories */
   uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */

@@ -34,13 +34,16 @@ def busy_processes(count, where=TWO):
 
 
 def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO, where=TWO, prefix=(),
-            options=("-e", "task-clock@f1000"), **variables):
+            options=("-e", "task-clock@f1000"), facts=None, **variables):
+    """facts: a dictionary for the facts of the summary's section `cores`."""
     with busy_processes(busy, where):
         run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
                           prefix=(*cpus, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY=policy, **variables)
     assert run.done.returncode == 0, run.done
     no_losses(run)
     own = clocks(run.done.stdout)
+    if facts is not None:
+        facts.update({row["item"]: row["value"] for row in run.view("summary") if row["section"] == "cores"})
     return run.threads(), [own[f"ready_{number}"] for number in range(len(own))], covered(run)
 
 
@@ -126,8 +129,10 @@ def waiting_for_a_thread_without_a_core_is_not_idle(directory):
         raise tap.Skip("one processor: no thread waits there while it has it")
     for compiler in ("gcc", "clang"):
         for policy in ("active", "passive"):
-            rows, _, seen = apart(directory, compiler, policy)
+            facts = {}
+            rows, _, seen = apart(directory, compiler, policy, facts=facts)
             assert seen > 0, "no record of switches"
+            assert "threads with estimates" not in facts or seen < 0.95, (compiler, policy, facts)
             assert seconds(rows[0], "waiting_no_core_s") > 0, (compiler, policy, rows)
             tap.timed(seconds(rows[0], "idle_s") < seconds(rows[0], "waiting_no_core_s"), (compiler, policy, rows[0]))
             sums_hold(rows, (compiler, policy))
@@ -153,8 +158,10 @@ def a_thread_that_sleeps_is_blocked(directory):
 @tap.case
 def without_memory_for_records_the_sum_is_the_kernels(directory):
     for policy in ("active", "passive"):
-        rows, ready, seen = measure(directory, "barriers", REGIONS, policy=policy, prefix=UNLOCKED)
+        facts = {}
+        rows, ready, seen = measure(directory, "barriers", REGIONS, policy=policy, prefix=UNLOCKED, facts=facts)
         assert seen == 0, seen
+        assert facts["threads with estimates"] == "2", (policy, facts)
         ready_as_the_kernel_says(rows, ready, 0.03, policy)
         sums_hold(rows, policy)
 

@@ -162,6 +162,17 @@ static void print_cores(struct quality *quality)
     print_hint(quality, "Cores: %" PRIu32 " more such lines were omitted", cores->left_out);
 }
 
+/* Prints for how many threads there were no records of switches, as far as that matters. */
+static void print_delays(struct quality *quality)
+{
+  const struct totals *run = quality->report->totals;
+  if (run->delay_estimated)
+    print_hint(quality,
+               "How much of each wait %" PRIu32 " thread%s had no core is an estimate, because records of switches are "
+               "missing; the sum is the kernel's",
+               run->delay_estimated, terminal_plural(run->delay_estimated));
+}
+
 /* Prints time that samples of CPU time do not show. */
 static void print_unsampled(struct quality *quality)
 {
@@ -281,6 +292,7 @@ void quality_print(const struct report *report, const struct terminal *terminal)
   print_modules(&quality, true);
   print_modules(&quality, false);
   print_cores(&quality);
+  print_delays(&quality);
   print_unsampled(&quality);
   print_cost(&quality);
   print_estimates(&quality);

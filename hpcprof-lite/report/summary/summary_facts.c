@@ -81,6 +81,9 @@ static void add_cores(struct facts *facts)
   if (run->delay_ns)
     fact(facts, "cores", "without core", cell_real(totals_without_core(run), 6), "ratio",
          "of the time in which threads wanted to run, by the kernel's totals");
+  if (run->delay_estimated)
+    fact_uint(facts, "cores", "threads with estimates", run->delay_estimated,
+              "records of switches are missing: how much of their waits they had no core is an estimate");
   if (run->steal_ns)
     fact(facts, "cores", "stolen", cell_real(totals_stolen(run), 6), "ratio", "of the time of the machine's CPUs");
   if (facts->report->efficiency.known && run->delay_ns)
@@ -159,8 +162,7 @@ static void add_run(struct facts *facts)
     fact_ns(facts, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
   fact_ns(facts, "categories", "blocked", run->blocked_ns, "in calls outside OpenMP");
   fact_ns(facts, "categories", "no core", run->core_wait_ns, "ready to run, without a processor");
-  fact_ns(facts, "categories", "waiting for a thread without a core", run->no_core_ns,
-          "at barriers");
+  fact_ns(facts, "categories", "waiting for a thread without a core", run->no_core_ns, "at barriers");
   fact_ns(facts, "categories", "tool", run->tool_ns, "time of this tool");
   const char *whole = "most threads of each OpenMP process x its elapsed time";
   if (run->measured_ns < run->elapsed_ns)
