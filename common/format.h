@@ -592,7 +592,7 @@ struct format_user_count {
   FORMAT_USER_COUNT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-enum { FORMAT_INDEX_CATEGORIES = 8 };
+enum { FORMAT_INDEX_CATEGORIES = 9 };
 
 /* The index of a trace. */
 #define FORMAT_INDEX_FIELDS(F, A)                                                                                      \

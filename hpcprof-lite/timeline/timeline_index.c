@@ -110,6 +110,8 @@ struct reading {
   struct cell_sum sum;
 };
 
+_Static_assert((int)FORMAT_INDEX_CATEGORIES == (int)TIMELINE_CATEGORIES, "cells are stored as they are");
+
 /* Whether a cell tells all of the lane's life that lies in it. */
 static bool plausible(const struct timeline_index_cell *cell, uint64_t life_ns)
 {

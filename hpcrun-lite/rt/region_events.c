@@ -54,7 +54,8 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   uint32_t node = CCT_NONE, filtered = 0;
   if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed))
     node = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
-  waiting_begin_undelayed(t);
+  if (!sampling_of(t)->region_depth && !sampling_of(t)->base_region)
+    waiting_begin_undelayed(t);
   uint64_t handle = region_begin(t, enter_frame);
   if (handle)
     region_set_code(t, codeptr);

@@ -253,7 +253,7 @@ def threads_are_compared_with_all_their_columns(directory):
     both = rows("threads", "-q", "--compare", base, new)
     assert [(row["rank"], row["process"], row["thread"]) for row in both] == [
         (rank, "1", thread) for rank, thread in sorted(plain["new"])]
-    figures = list(both[0])[4:16]
+    figures = list(both[0])[4:17]
     assert len(both) == 4 and figures[0] == "samples" and figures[-1] == "blocked_s"
     changed = 0
     for row in both:

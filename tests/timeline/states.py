@@ -17,6 +17,8 @@ RUNS = ((("traced", "traced-plain"), 0), (("traced-samples", "traced-killed"), 0
 PARTS = ((), ("--from", "300ms"), ("--from", "100ms", "--to", "0.3000001"), ("--to", "40ms"))
 LANES = {"thread": lambda row: (row["process"], row["thread"]), "process": lambda row: row["process"],
          "node": lambda row: "all"}
+NAMES = {"gap": "not recorded", "core_wait": "ready without a core",
+         "waiting_no_core": "waiting for a thread without a core"}
 
 
 def together(directory, runs):
@@ -98,8 +100,8 @@ def extremes_name_the_lane_as_it_is_drawn(directory):
     for row in drawn(run, 0)["states"]:
         assert threads[row["min_lane"]][row["category"]] == row["min_s"], row
         assert threads[row["max_lane"]][row["category"]] == row["max_s"], row
-        line = next(line for line in done if line.startswith(row["category"].replace("gap", "not recorded")
-                                                             .replace("_", " ") + " "))
+        name = NAMES.get(row["category"], row["category"].replace("_", " "))
+        line = next(line for line in done if line.startswith(name + " "))
         assert line.split()[-1] == row["max_lane"] and line.split()[-3] == row["min_lane"], (line, row)
         assert line.split()[-5:-3] + line.split()[-2:-1] == [f"{row[of]:.4f}" for of in ("mean_s", "min_s", "max_s")]
 

@@ -13,7 +13,7 @@
 static int use(void *context, const struct timeline_interval *interval)
 {
   struct firefox_writer *writer = context;
-  writer->used[timeline_row(&writer->lanes, interval)] |= (uint8_t)(1 << interval->category);
+  writer->used[timeline_row(&writer->lanes, interval)] |= (uint16_t)(1 << interval->category);
   return 0;
 }
 

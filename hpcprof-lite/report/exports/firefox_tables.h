@@ -31,7 +31,7 @@ struct firefox_writer {
   uint32_t *functions, *files, *sources; /* [function] its first row, number of its file, of its source */
   uint32_t functions_count, sources_count;
   struct hash_map function_map; /* functions + 1 */
-  uint8_t *used;                /* [row] bits of the categories that it, or a row below it, has as samples */
+  uint16_t *used;               /* [row] bits of the categories that it, or a row below it, has as samples */
   uint32_t *first_stack;        /* [row] number of its first stack: one for each such category */
   uint32_t stacks;
   struct lane_marks marks; /* of the lane that is being written */

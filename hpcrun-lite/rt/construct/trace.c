@@ -274,7 +274,10 @@ void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace
                                ready->woken >> TRACELOG_STATE_SHIFT,
                                ready->wakes,
                                ready->no_core >> TRACELOG_STATE_SHIFT};
-  trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
+  rt_inside_inc(t);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+    trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
+  rt_inside_dec(t);
 }
 
 /* ---- locks ---- */

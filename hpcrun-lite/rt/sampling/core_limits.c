@@ -126,18 +126,21 @@ static uint64_t since(uint64_t now, uint64_t before)
 void core_limits_process(struct format_process *process)
 {
   struct core_machine machine;
+  struct core_throttling most = {0};
   for (unsigned i = 0; i < group_count; i++) {
     struct core_throttling now;
     const struct core_throttling *start = &groups[i].start;
     if (!read_group(groups[i].path, &now))
       continue;
-    uint64_t throttled_ns = since(now.throttled_ns, start->throttled_ns);
-    if (process->quota_periods && throttled_ns <= process->throttled_ns)
-      continue;
-    process->quota_periods = since(now.periods, start->periods);
-    process->throttled_periods = since(now.throttled_periods, start->throttled_periods);
-    process->throttled_ns = throttled_ns;
+    struct core_throttling run = {.periods = since(now.periods, start->periods),
+                                  .throttled_periods = since(now.throttled_periods, start->throttled_periods),
+                                  .throttled_ns = since(now.throttled_ns, start->throttled_ns)};
+    if (!most.periods || run.throttled_ns > most.throttled_ns)
+      most = run;
   }
+  process->quota_periods = most.periods;
+  process->throttled_periods = most.throttled_periods;
+  process->throttled_ns = most.throttled_ns;
   if (machine_start.all && read_machine(&machine)) {
     process->steal_ns = TICK_NS * since(machine.steal, machine_start.steal);
     process->machine_ns = TICK_NS * since(machine.all, machine_start.all);

@@ -11,7 +11,7 @@ enum {
   BUDGET_SHARE = 4,
   BUDGET_DEFAULT_KIB = 516, /* of kernel.perf_event_mlock_kb */
   RATE_MAX = 10000,         /* switches a second, over at least as long as: */
-  RATE_WINDOW_NS = 20000000
+  RATE_WINDOW_NS = 200000000
 };
 
 struct switch_record {
@@ -144,6 +144,7 @@ static uint64_t ticks_at(const struct switches *switches, const struct sys_momen
 
 /* A reading, which divides time at moments. */
 struct reading {
+  const struct perf_event_mmap_page *page; /* CTL may forget the thread's ring meanwhile */
   struct sys_moment now;
   unsigned count;
   const uint64_t *moments;
@@ -187,9 +188,8 @@ static void skip_lost(struct switches *switches, const struct reading *reading, 
   struct switch_record first;
   switches->read = head - RING_BYTES + RING_BYTES / 2; /* not the oldest ones, which are overwritten next */
   switches->out = false;
-  if (!record_at(switches->ring, switches->read, &first))
-    return;
-  uint64_t until = ticks_at(switches, &reading->now, first.time_ns);
+  bool known = record_at(reading->page, switches->read, &first);
+  uint64_t until = known ? ticks_at(switches, &reading->now, first.time_ns) : reading->now.ticks;
   switches->seen += rt_measured_between(switches->seen_since, switches->last);
   switches->seen_since = until;
 }
@@ -197,7 +197,7 @@ static void skip_lost(struct switches *switches, const struct reading *reading, 
 static void read_records(struct thread_state *t, const struct reading *reading)
 {
   struct switches *switches = &sampling_of(t)->switches;
-  const struct perf_event_mmap_page *page = switches->ring;
+  const struct perf_event_mmap_page *page = reading->page;
   uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
   struct switch_record record;
   if (head - switches->read > RING_BYTES)
@@ -218,7 +218,8 @@ static void read_records(struct thread_state *t, const struct reading *reading)
 }
 
 /* Reads also what belongs to a wait for a lock, which was over before the first moment. */
-static void read_with_lock(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
+static void read_with_lock(struct thread_state *t, const void *ring, unsigned count, const uint64_t moments[],
+                           struct switched parts[])
 {
   enum { WAIT = 1, REST, LOCK_MOMENTS = REST };
   struct switches *switches = &sampling_of(t)->switches;
@@ -226,7 +227,7 @@ static void read_with_lock(struct thread_state *t, unsigned count, const uint64_
   struct switched found[LOCK_MOMENTS + SWITCHES_MOMENTS + 1] = {{0}};
   for (unsigned i = 0; i < count; i++)
     all[LOCK_MOMENTS + i] = moments[i];
-  read_records(t, &(struct reading){sys_moment(), LOCK_MOMENTS + count, all, found});
+  read_records(t, &(struct reading){ring, sys_moment(), LOCK_MOMENTS + count, all, found});
   switches->lock->preempted += found[WAIT].preempted;
   switches->lock->wakes += found[WAIT].wakes;
   switches->lock = NULL;
@@ -240,14 +241,15 @@ static void read_with_lock(struct thread_state *t, unsigned count, const uint64_
 void switches_read(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
 {
   struct switches *switches = &sampling_of(t)->switches;
-  if (!switches->ring || switches->reading)
+  const void *ring = __atomic_load_n(&switches->ring, __ATOMIC_RELAXED);
+  if (!ring || switches->reading)
     return;
   switches->reading = true;
   atomic_signal_fence(memory_order_seq_cst);
   if (switches->lock)
-    read_with_lock(t, count, moments, parts);
+    read_with_lock(t, ring, count, moments, parts);
   else
-    read_records(t, &(struct reading){sys_moment(), count, moments, parts});
+    read_records(t, &(struct reading){ring, sys_moment(), count, moments, parts});
   atomic_signal_fence(memory_order_seq_cst);
   switches->reading = false;
 }

@@ -36,7 +36,7 @@ struct switched {
 /* Divides what was recorded since the last reading at moments (time-stamp counter, ascending) into count + 1 parts, and
  * adds it to them and to the thread's record.  The part before the first moment is time outside waits and interposed
  * calls. */
-enum { SWITCHES_MANY = 2048, SWITCHES_MOMENTS = 4 };
+enum { SWITCHES_MANY = 2048, SWITCHES_MOMENTS = 5 };
 void switches_read(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
     __attribute__((noinline));
 
@@ -67,7 +67,7 @@ void switches_outside(struct thread_state *t) __attribute__((noinline));
 static inline uint64_t switches_unread(const struct thread_state *t)
 {
   const struct switches *switches = &sampling_of(t)->switches;
-  const struct perf_event_mmap_page *page = switches->ring;
+  const struct perf_event_mmap_page *page = __atomic_load_n(&switches->ring, __ATOMIC_RELAXED);
   return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - switches->read : 0;
 }
 

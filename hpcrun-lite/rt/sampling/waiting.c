@@ -437,12 +437,14 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   const struct wait_open *open = innermost(t);
   struct format_wait *wait = sampling_of(t)->waiting, *parked = wait_at(t, 0);
   uint64_t last = end->last_idle > since ? end->last_idle : since, left = end->left > last ? end->left : last;
-  struct switched parts[5] = {{0}};
-  switches_read(t, 4, (const uint64_t[]){since, last, left, end->end}, parts);
+  uint64_t begun = end->next_begun > end->end ? end->next_begun : rt_ticks();
+  struct switched parts[6] = {{0}};
+  switches_read(t, 5, (const uint64_t[]){since, last, left, end->end, begun}, parts);
   wait->preempted += parts[1].preempted + parts[3].preempted;
   wait->preempted_in_runtime += parts[2].preempted;
   wait->wakes += parts[1].wakes + parts[2].wakes + parts[3].wakes;
-  parked->preempted += parts[4].preempted;
+  parked->preempted += parts[4].preempted + parts[5].preempted;
+  parked->woken += parts[5].slept;
   parked->wakes += parts[4].wakes;
   uint64_t ready = parts[1].preempted + parts[3].preempted, no_core = 0;
   if (open && open->team && end->undelayed)
@@ -450,9 +452,10 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   trace_ready(
       t, since, end->end,
       (struct trace_ready){ready, parts[2].preempted, 0, parts[1].wakes + parts[2].wakes + parts[3].wakes, no_core});
-  if (parts[4].preempted || parts[4].wakes)
-    trace_ready(t, end->end, rt_ticks(),
-                (struct trace_ready){.preempted = parts[4].preempted, .wakes = parts[4].wakes});
+  struct trace_ready later = {
+      .preempted = parts[4].preempted + parts[5].preempted, .woken = parts[5].slept, .wakes = parts[4].wakes};
+  if (later.preempted || later.woken || later.wakes)
+    trace_ready(t, end->end, rt_ticks(), later);
 }
 
 /* A worker learns at the next fork that the region at whose end it waits is over.  Since the region's end it is parked,
@@ -749,7 +752,7 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
 static __attribute__((noinline)) void end_lock_switches(struct thread_state *t, struct format_wait *wait,
                                                         uint64_t since, uint64_t now)
 {
-  if (trace_of(t)->states)
+  if (trace_of(t)->states || sampling_of(t)->switches.lock) /* of a lock that it has held before */
     leave_wait(t, wait, since, now);
   else
     switches_lock_waited(t, wait, since, now);

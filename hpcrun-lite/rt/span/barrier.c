@@ -55,7 +55,7 @@ static void leave_behind(struct thread_state *t, struct arrival *arrival, struct
     clock_raise(t, &to->ends.join.latest, &arrival->clock);
     clock_unlock(&to->ends.join.lock);
   }
-  __atomic_store_n(&arrival->region, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&arrival->region, 0, __ATOMIC_RELEASE); /* whoever finds that looks at the join next */
   clock_unlock(&team->ending.lock);
 }
 
@@ -98,7 +98,7 @@ static inline void take(struct thread_state *t, struct clock *clock, struct arri
   if (region_of(from) != region || !clock_is_later(&from->clock, clock))
     return;
   clock_lock(&from->lock);
-  if (from->region == region)
+  if (region_of(from) == region)
     clock_raise(t, clock, &from->clock);
   clock_unlock(&from->lock);
 }

@@ -98,8 +98,8 @@ struct task {
 /* A loop, sections or workshare construct that a team shares.  Used under the lock, except for `ordered_*`, which are
  * atomic, `doacross`, and fields that the first thread has set before `number` (0: the structure is free), which it
  * stores with release.  So a thread that is not the first one reads the first cache line when it enters, and all write
- * it when they leave.  The last one to leave frees it without the lock, since no
- * other thread of the construct uses it any more. */
+ * it when they leave.  The last one to leave frees it without the lock, since no other
+ * thread of the construct uses it any more. */
 struct shared_construct {
   uint32_t lock, number, instance, ended, row;
   uint64_t begin, work, span; /* work: what threads have done in it that belongs to no instance */
