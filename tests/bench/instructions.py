@@ -43,7 +43,7 @@ BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c", "rt/sampling/sw
 # What these files call elsewhere, and what calls the last one where the thread was switched.
 BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns", "sys_moment", "sys_monotonic_ns", "leave_wait", "leave_barrier",
                       "leave_region_end", "read_wait", "trace_wait_ready", "last_undelayed", "add_no_core", "note_delay",
-                      "end_lock_switches", "place_call", "read_switches")
+                      "end_lock_switches", "trace_put_ready", "place_call", "read_switches")
 BY_CLOCK_READINGS = r"query_kernel|sys_moment|state_ticks|times_|unsampled_part"  # functions that call those, inlined
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
