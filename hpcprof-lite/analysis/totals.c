@@ -69,6 +69,7 @@ static char *distinct_text(const struct profile *profile, bool hosts, const char
 static void add_thread(struct totals *totals, const struct profile_thread *thread)
 {
   totals->threads++;
+  model_add(&totals->lived_ns, thread->wall_ns);
   model_add(&totals->samples, thread->samples);
   model_add(&totals->work_ns, thread->work_ns);
   model_add(&totals->overhead_ns, thread->overhead_ns);
@@ -203,7 +204,7 @@ double totals_without_core(const struct totals *totals)
 bool totals_lack_cores(const struct totals *totals)
 {
   enum { LEAST = 100 };
-  return totals_without_core(totals) > TOTALS_UNRELIABLE && totals->delay_ns >= totals->openmp_wall_ns / LEAST;
+  return totals_without_core(totals) > TOTALS_UNRELIABLE && totals->delay_ns >= totals->lived_ns / LEAST;
 }
 
 double totals_stolen(const struct totals *totals)

@@ -23,6 +23,7 @@ struct totals {
   uint64_t baseline_ns;                    /* of processes with OpenMP: sum of measured time x baseline */
   uint32_t openmp_processes;
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
+  uint64_t lived_ns;                          /* of all threads: life time */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
   uint32_t delay_estimated;       /* threads for whose waits the time without a processor is an estimate that matters */
@@ -53,7 +54,7 @@ double totals_without_core(const struct totals *totals);
 double totals_stolen(const struct totals *totals);
 
 /* Whether the first of these makes the measurement unreliable: also the time itself must be at least a hundredth of all
- * that OpenMP threads lived, since threads that hardly run still need a moment to wake up. */
+ * that all threads lived, since threads that hardly run still need a moment to wake up. */
 bool totals_lack_cores(const struct totals *totals);
 
 void totals_release(struct totals *totals);

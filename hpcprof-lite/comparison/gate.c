@@ -301,17 +301,20 @@ static bool move_lines(const struct names *from, const struct names *to, struct 
   return !selector->is_lines;
 }
 
-/* Refuses to say that a run took too long whose threads had no core for a noticeable time. */
+/* Refuses to judge by the elapsed time of a run whose threads had no core for a noticeable time: that a new one took
+ * too long, or longer than a base that took too long. */
 static int check_cores(const struct condition *condition, const struct gate_side *side)
 {
   bool elapsed = condition->scope == CONDITION_RUN && !strcmp(condition->column, run_figure(RUN_FIGURE_ELAPSED).name);
   for (uint32_t i = 0; i < side->count && elapsed && condition->above; i++) {
     const struct totals *run = side->runs[i].report.totals;
-    if (!totals_lack_cores(run))
+    if (!totals_lack_cores(run) && totals_stolen(run) <= TOTALS_UNRELIABLE)
       continue;
-    job_print_error("--fail-if '%s' cannot be checked: it holds, but threads of '%s' had no core for %.0f %% of the "
-                    "time in which they wanted to run: measure without other programs, or give a condition on work",
-                    condition->text, side->runs[i].options.input.directories[0], 100 * totals_without_core(run));
+    job_print_error("--fail-if '%s' cannot be checked by '%s', whose threads had no core for %.0f %% of the time in "
+                    "which they wanted to run (steal: %.0f %%): measure without other programs, or use a condition on "
+                    "work",
+                    condition->text, side->runs[i].options.input.directories[0], 100 * totals_without_core(run),
+                    100 * totals_stolen(run));
     return EXIT_USAGE;
   }
   return 0;
@@ -345,6 +348,8 @@ static int check(const struct condition *condition, const struct gate_side *base
     gate->beyond = condition_holds(condition, condition->relative ? compare_change(&gate->figure) : gate->figure.now);
     if (gate->beyond)
       status = check_cores(condition, now);
+    if (!status && base && condition->relative)
+      status = check_cores(condition, base);
   }
   free(old.values);
   free(new.values);

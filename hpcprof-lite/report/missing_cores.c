@@ -28,8 +28,9 @@ void missing_cores_print(const struct report *report, const struct terminal *ter
     terminal_wrapf(
         terminal, report->stream, "Unreliable: ", "  ",
         "threads had no core for %.0f %% of the time in which they wanted to run (more threads than cores, a "
-        "quota, or other programs), so others waited longer for them%s",
-        100 * totals_without_core(report->totals), with);
+        "quota, or other programs)%s%s",
+        100 * totals_without_core(report->totals),
+        report->totals->threads_max > 1 ? ", so others waited longer for them" : "", with);
   if (stolen(report))
     terminal_wrapf(terminal, report->stream, "Unreliable: ", "  ",
                    "the host of this virtual machine took %.0f %% of the time of its CPUs (steal), which can have held "
@@ -46,7 +47,7 @@ const char *missing_cores_remedy(const struct report *report)
   if (!lacked(report))
     return "Measure on a machine whose host leaves it its CPUs";
   for (uint32_t i = 0; i < cores->count; i++)
-    if (cores->found[i].kind != CORES_STEAL)
-      return "Give the threads more cores, or use fewer threads, as the lines \"Cores\" below say";
-  return "Measure without other programs on the machine, or with fewer threads than cores";
+    if (cores->found[i].kind == CORES_BINDING || cores->found[i].kind == CORES_OVERSUBSCRIPTION)
+      return "Give the threads more cores, or use fewer threads: see the lines \"Cores\" below";
+  return "Measure without other programs, with no more threads than cores";
 }

@@ -87,6 +87,8 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
     thread->tasks = read_table(file, index, FORMAT_TASKS, problems, &thread->tasks_count);
   }
   thread->delay = exact_waits_delay(thread->record, thread->stored.waits, thread->stored.count, thread->tick_ns);
+  for (uint32_t i = 0; i < thread->stored.count && thread->tick_ns > 0; i++)
+    exact_waits_leave_ready(&thread->stored.waits[i], &thread->delay, thread->tick_ns);
   range_stored_index(&thread->stored);
   thread->life = thread_life_of(file, process, thread->record, thread->stored.waits, thread->stored.count);
   take_codes(thread, file, sites);

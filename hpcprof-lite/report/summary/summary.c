@@ -179,7 +179,7 @@ static void print_kernel(const struct summary *summary)
   if (run->created)
     snprintf(created, sizeof created, ", %" PRIu64 " thread%s created", run->created, terminal_plural(run->created));
   print_wrapped(summary,
-                "In the kernel: %.0f %% (+- %.0f) of the CPU time%s; %" PRIu64 " page fault%s, %" PRIu64
+                "In the kernel: %.0f %% (+- %.0f) of the CPU time%s; in all %" PRIu64 " page fault%s, %" PRIu64
                 " context switch%s%s",
                 percent / all_ns, (double)run->system_error_ns * 200 / all_ns, most, run->page_faults,
                 terminal_plural(run->page_faults), run->switches, run->switches == 1 ? "" : "es", created);

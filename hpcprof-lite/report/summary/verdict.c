@@ -241,7 +241,8 @@ static bool cores_first(const struct report *report, const struct advice_finding
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   double missing = (double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE];
   double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
-  return report->totals->openmp_processes && missing_cores(report) && missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);
+  return report->totals->openmp_processes && missing_cores(report) &&
+         missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);
 }
 
 /* What limits the run: the first finding, or what is known without any. */

@@ -32,9 +32,9 @@ static void test_missing_cores_within_waits_count(void **state)
 static void test_threads_that_hardly_run_do_not_lack_cores(void **state)
 {
   (void)state;
-  struct totals totals = {.delay_ns = 10, .runnable_ns = 100, .openmp_wall_ns = 1000};
+  struct totals totals = {.delay_ns = 10, .runnable_ns = 100, .lived_ns = 1000};
   assert_true(totals_lack_cores(&totals));
-  totals.openmp_wall_ns = 1100; /* the delay is less than a hundredth */
+  totals.lived_ns = 1100; /* the delay is less than a hundredth */
   assert_false(totals_lack_cores(&totals));
   totals = (struct totals){.delay_ns = 5, .runnable_ns = 100};
   assert_false(totals_lack_cores(&totals));
