@@ -379,7 +379,7 @@ def events(output):
 
 def operations(data):
     """The first bytes of the operations of an extent."""
-    numbers = {32: 2, 33: 0, 34: 0, 35: 2, 36: 1, 37: 1, 38: 5}
+    numbers = {32: 2, 33: 0, 34: 0, 35: 2, 36: 1, 37: 1, 38: 5, 42: 6}
     at = 0
     while at < len(data):
         form, rest = data[at] & 3, data[at] >> 2
