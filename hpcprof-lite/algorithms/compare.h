@@ -117,8 +117,8 @@ struct compare_result {
   const char *directory[COMPARE_SIDES];
   uint32_t runs[COMPARE_SIDES];
   char filtered[COMPARE_SIDES][PROFILE_FILTERED_MAX]; /* what the measurement of the first run left out; "": nothing */
-  double without_core[COMPARE_SIDES]; /* most of a run whose threads lacked cores: see totals_without_core() */
-  const char *metric;                 /* the column of the figures */
+  double without_core[COMPARE_SIDES], stolen[COMPARE_SIDES]; /* the most of a run: see totals_missing_cores() */
+  const char *metric;                                        /* the column of the figures */
   const char *unit;
   struct compare_figure *figures; /* [row of the report's tree] */
   size_t compared;                /* number of figures that were tested */

@@ -76,14 +76,14 @@ static void find_time(const struct profile *profile, const struct tree *places, 
     uint64_t system_ns = tree_excl(places, rows[i], columns->system_cpu);
     uint64_t faults = tree_excl(places, rows[i], columns->page_faults);
     uint64_t switches = tree_excl(places, rows[i], columns->switches);
-    double user_ns = (double)tree_excl(places, rows[i], columns->user_cpu), own_ns = user_ns + (double)system_ns;
-    double error_ns = sqrt((double)tick_ns * (double)system_ns * (user_ns / own_ns));
+    uint64_t user_ns = tree_excl(places, rows[i], columns->user_cpu);
+    uint64_t error_ns = profile_system_error_ns(tick_ns, system_ns, user_ns);
     struct kernel_finding *found = add(findings, KERNEL_TIME, &places->rows[rows[i]], system_ns);
     found->percent = (double)system_ns * PERCENT / all_ns;
     snprintf(found->text, sizeof found->text,
              "%.0f %% (+- %.0f) of the run's CPU time, in the kernel; page faults there: %" PRIu64
              ", context switches: %" PRIu64,
-             found->percent, error_ns * 2 * PERCENT / all_ns, faults, switches);
+             found->percent, (double)error_ns * 2 * PERCENT / all_ns, faults, switches);
   }
 }
 

@@ -100,7 +100,7 @@ static void add_usage(struct totals *totals, const struct profile_process *proce
   totals->usage = true;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const uint64_t *usage = process->threads[i].usage;
-    double error_ns = (double)profile_system_error_ns(process, &process->threads[i]);
+    double error_ns = (double)profile_system_error_ns(process->stored.tick_ns, usage[USAGE_SYSTEM], usage[USAGE_USER]);
     *squares += error_ns * error_ns;
     model_add(&totals->user_cpu_ns, usage[USAGE_USER]);
     model_add(&system_ns, usage[USAGE_SYSTEM]);
@@ -201,15 +201,20 @@ double totals_without_core(const struct totals *totals)
   return part_of(totals->delay_ns, totals->runnable_ns);
 }
 
-bool totals_lack_cores(const struct totals *totals)
-{
-  enum { LEAST = 100 };
-  return totals_without_core(totals) > TOTALS_UNRELIABLE && totals->delay_ns >= totals->lived_ns / LEAST;
-}
-
 double totals_stolen(const struct totals *totals)
 {
   return part_of(totals->steal_ns, totals->machine_ns);
+}
+
+struct totals_missing_cores totals_missing_cores(const struct totals *totals)
+{
+  enum { LEAST = 100 };
+  struct totals_missing_cores missing = {totals_without_core(totals), totals_stolen(totals)};
+  if (missing.without_core <= TOTALS_UNRELIABLE || totals->delay_ns < totals->lived_ns / LEAST)
+    missing.without_core = 0;
+  if (missing.stolen <= TOTALS_UNRELIABLE)
+    missing.stolen = 0;
+  return missing;
 }
 
 void totals_release(struct totals *totals)

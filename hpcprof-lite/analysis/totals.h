@@ -47,15 +47,26 @@ struct totals {
 /* Computes the totals.  baseline: that of the idleness. */
 void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                     struct totals *totals);
+
 /* The part of the time in which threads wanted to run, and had no core; and the part that the host of a virtual machine
- * took.  Above TOTALS_UNRELIABLE, times of waiting say little about the program. */
-#define TOTALS_UNRELIABLE 0.05
+ * took. */
 double totals_without_core(const struct totals *totals);
 double totals_stolen(const struct totals *totals);
 
-/* Whether the first of these makes the measurement unreliable: also the time itself must be at least a hundredth of all
- * that all threads lived, since threads that hardly run still need a moment to wake up. */
-bool totals_lack_cores(const struct totals *totals);
+/* What makes the measurement unreliable: times of waiting say little about the program.  The same two parts, each 0
+ * unless it is more than TOTALS_UNRELIABLE.  The time without a core must also be at least a hundredth of all that all
+ * threads lived, since threads that hardly run still need a moment to wake up. */
+#define TOTALS_UNRELIABLE 0.05
+struct totals_missing_cores {
+  double without_core, stolen;
+};
+struct totals_missing_cores totals_missing_cores(const struct totals *totals);
+
+static inline bool totals_miss_cores(const struct totals *totals)
+{
+  struct totals_missing_cores missing = totals_missing_cores(totals);
+  return missing.without_core > 0 || missing.stolen > 0;
+}
 
 void totals_release(struct totals *totals);
 

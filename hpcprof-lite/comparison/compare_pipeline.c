@@ -157,14 +157,22 @@ static bool check_filters(struct comparison *comparison)
   for (int side = 0; side < COMPARE_SIDES; side++) {
     struct job *runs = comparison->runs[side];
     profile_filtered(&runs[0].profile, comparison->result.filtered[side], sizeof comparison->result.filtered[side]);
-    for (uint32_t i = 0; i < comparison->counts[side]; i++)
-      if (totals_lack_cores(runs[i].report.totals))
-        comparison->result.without_core[side] =
-            fmax(comparison->result.without_core[side], totals_without_core(runs[i].report.totals));
     for (uint32_t i = 0; i < comparison->counts[side] && same; i++)
       same = compare_same_filter(&comparison->runs[COMPARE_BASE][0], &runs[i], "--compare");
   }
   return same;
+}
+
+/* Notes the most that a run of each side missed cores. */
+static void note_missing_cores(struct comparison *comparison)
+{
+  struct compare_result *result = &comparison->result;
+  for (int side = 0; side < COMPARE_SIDES; side++)
+    for (uint32_t i = 0; i < comparison->counts[side]; i++) {
+      struct totals_missing_cores run = totals_missing_cores(comparison->runs[side][i].report.totals);
+      result->without_core[side] = fmax(result->without_core[side], run.without_core);
+      result->stolen[side] = fmax(result->stolen[side], run.stolen);
+    }
 }
 
 /* ---- rows ---- */
@@ -434,6 +442,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
                                 .legend = job->options.legend,
                                 .comparison = result};
   bool same_filter = check_filters(comparison);
+  note_missing_cores(comparison);
   result->has_base = comparison->has_catalog = true;
   catalog_init(&job->profile.catalog);
   for (int side = 0; side < COMPARE_SIDES; side++) {

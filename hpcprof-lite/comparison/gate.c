@@ -308,7 +308,7 @@ static int check_cores(const struct condition *condition, const struct gate_side
   bool elapsed = condition->scope == CONDITION_RUN && !strcmp(condition->column, run_figure(RUN_FIGURE_ELAPSED).name);
   for (uint32_t i = 0; i < side->count && elapsed && condition->above; i++) {
     const struct totals *run = side->runs[i].report.totals;
-    if (!totals_lack_cores(run) && totals_stolen(run) <= TOTALS_UNRELIABLE)
+    if (!totals_miss_cores(run))
       continue;
     job_print_error("--fail-if '%s' cannot be checked by '%s', whose threads had no core for %.0f %% of the time in "
                     "which they wanted to run (steal: %.0f %%): measure without other programs, or use a condition on "

@@ -13,8 +13,8 @@
  * since all are kept at once. */
 static const size_t waits_max = 16u << 20;
 
-/* Records of switches cover a thread's life if no more of it is missing than this part and time: they are read at samples
- * and ends of waits, and the thread has started before. */
+/* Records of switches cover a thread's life if no more of it is missing than this part and time: they are read at
+ * samples and ends of waits, and the thread has started before. */
 #define MISSING_PART 0.05
 #define MISSING_NS 2e6
 
@@ -162,12 +162,12 @@ struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const
   double idle_ns = (double)wait->idle * tick_ns, runtime_ns = (double)wait->runtime * tick_ns;
   double woken_ns = delay->woken_part * (double)wait->woken * tick_ns;
   struct exact_waits_ready ready = {(double)wait->preempted * tick_ns + delay->each_wake_ns * (double)wait->wakes,
-                                    (double)wait->preempted_in_runtime * tick_ns};
+                                    (double)wait->preempted_in_runtime * tick_ns, (double)wait->no_core * tick_ns};
   *(wait->kind == FORMAT_WAIT_PARKED ? &ready.of_waiting : &ready.of_runtime) += woken_ns;
   ready.of_waiting += delay->waiting_part * MAX(0, idle_ns - ready.of_waiting);
   ready.of_runtime += delay->waiting_part * MAX(0, runtime_ns - ready.of_runtime);
-  ready = (struct exact_waits_ready){fmin(ready.of_waiting, idle_ns), fmin(ready.of_runtime, runtime_ns),
-                                     (double)wait->no_core * tick_ns};
+  ready.of_waiting = fmin(ready.of_waiting, idle_ns);
+  ready.of_runtime = fmin(ready.of_runtime, runtime_ns);
   ready.no_core = fmin(ready.no_core, idle_ns - ready.of_waiting);
   wait->idle -= MIN(wait->idle, to_ns((ready.of_waiting + ready.no_core) / tick_ns));
   wait->runtime -= MIN(wait->runtime, to_ns(ready.of_runtime / tick_ns));

@@ -200,7 +200,7 @@ static void add_ready(struct trace_event_ready *sum, const struct trace_event_re
   model_add(&sum->no_core, more->no_core);
 }
 
-/* Keeps what is said of a state.  A writer has no more than two that have not ended. */
+/* Keeps the figures of a state until its record follows.  At most two states wait for theirs. */
 static void keep_ready(struct trace_cursor *cursor, const struct tracelog_record *record)
 {
   uint64_t moment = MAX(model_sum(cursor->state_clock, record->operand[0]), 1);
@@ -213,7 +213,7 @@ static void keep_ready(struct trace_cursor *cursor, const struct tracelog_record
   add_ready(&cursor->ready[at].figures, &figures);
 }
 
-/* Gives a state that ends then what was said of it. */
+/* Moves the figures that were kept for a state that ends at that time to its event. */
 static void take_ready(struct trace_cursor *cursor, uint64_t end, struct trace_event_ready *ready)
 {
   while (cursor->ready[0].moment && cursor->ready[0].moment < end) {

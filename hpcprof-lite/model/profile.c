@@ -291,11 +291,10 @@ uint32_t profile_thread_position(const struct profile_process *process, uint32_t
   return at < process->threads_count && process->threads[at].index == index ? at : MODEL_NONE;
 }
 
-uint64_t profile_system_error_ns(const struct profile_process *process, const struct profile_thread *thread)
+uint64_t profile_system_error_ns(uint64_t tick_ns, uint64_t system_ns, uint64_t user_ns)
 {
-  double system_ns = (double)thread->usage[USAGE_SYSTEM], user_ns = (double)thread->usage[USAGE_USER];
-  double cpu_ns = system_ns + user_ns;
-  return cpu_ns > 0 ? model_rounded(sqrt((double)process->stored.tick_ns * system_ns * (user_ns / cpu_ns))) : 0;
+  double cpu_ns = (double)system_ns + (double)user_ns;
+  return cpu_ns > 0 ? model_rounded(sqrt((double)tick_ns * (double)system_ns * ((double)user_ns / cpu_ns))) : 0;
 }
 
 /* A thread's life begins or ends. */

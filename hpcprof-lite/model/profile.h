@@ -154,9 +154,9 @@ static inline bool profile_usage_known(const struct profile_process *process)
   return process->stored.tick_ns && !process->in_part;
 }
 
-/* The standard error of a thread's system time.  Each tick of the kernel's clock that finds the thread running is a
- * sample of whether it is in the kernel. */
-uint64_t profile_system_error_ns(const struct profile_process *process, const struct profile_thread *thread);
+/* The standard error of a system time that the kernel estimates.  Each tick of its clock that finds a thread running is
+ * a sample of whether it is in the kernel. */
+uint64_t profile_system_error_ns(uint64_t tick_ns, uint64_t system_ns, uint64_t user_ns);
 
 /* The part of the run that is reported: what happened outside it costs nothing. */
 struct profile_range {

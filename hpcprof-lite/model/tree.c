@@ -26,7 +26,8 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
                                    .switches = MODEL_NONE,
                                    .created = MODEL_NONE,
                                    .creating = MODEL_NONE,
-                                   .met = MODEL_NONE};
+                                   .met = MODEL_NONE,
+                                   .counted_faults = MODEL_NONE};
   uint32_t *const first[COLUMN_ROLES] = {
       [COLUMN_SAMPLES] = &columns->samples,         [COLUMN_WORK] = &columns->work,
       [COLUMN_OVERHEAD] = &columns->overhead,       [COLUMN_LOCKWAIT] = &columns->lockwait,
@@ -51,6 +52,8 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
       *column_of = at;
     else
       columns->events[columns->events_count++] = at;
+    if (!strcmp(column->name, "page-faults"))
+      columns->counted_faults = at;
   }
 }
 
@@ -69,7 +72,7 @@ void tree_columns_keep_critical(struct tree_columns *columns)
 {
   columns->samples = columns->work = columns->overhead = columns->lockwait = columns->idleness = MODEL_NONE;
   columns->user_cpu = columns->system_cpu = columns->page_faults = columns->switches = MODEL_NONE;
-  columns->created = columns->creating = MODEL_NONE;
+  columns->created = columns->creating = columns->counted_faults = MODEL_NONE;
   columns->events_count = 0;
 }
 

@@ -63,6 +63,7 @@ struct tree_columns {
   uint32_t met; /* number in the catalog of the column that is not 0 in the contexts to which these apply; MODEL_NONE:
                    to all */
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
+  uint32_t counted_faults; /* the event of -c page-faults; MODEL_NONE: not counted */
 };
 
 /* What rows are sorted by: figures with the largest first, places in ascending order. */

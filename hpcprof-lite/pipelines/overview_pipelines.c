@@ -240,6 +240,7 @@ int advice_pipeline(struct job *job)
     return status;
   construct_gains(job);
   uint64_t categories[TIMELINE_CATEGORIES];
+  struct totals_missing_cores missing = totals_missing_cores(totals);
   struct advice_input input = {.profile = &job->profile,
                                .tree = &job->tree,
                                .columns = &job->columns,
@@ -249,8 +250,8 @@ int advice_pipeline(struct job *job)
                                .work_ns = totals->work_ns,
                                .tool_ns = totals->tool_ns,
                                .core_wait_ns = totals->core_wait_ns,
-                               .without_core = totals_lack_cores(totals) ? totals_without_core(totals) : 0,
-                               .stolen = totals_stolen(totals),
+                               .without_core = missing.without_core,
+                               .stolen = missing.stolen,
                                .all_ns = category_times(&job->report, categories),
                                .unsampled = totals->unsampled,
                                .by_wall = totals->by_wall,

@@ -128,8 +128,7 @@ static void print_excluded(const struct report *report, const struct terminal *t
   terminal_percent(excluded, all, percent);
   terminal_wrapf(terminal, report->stream, "", "",
                  "For %s %% of their time, threads were blocked in calls outside OpenMP, ready to run without a core, "
-                 "or waited for such a thread. "
-                 "This does not count as a loss.",
+                 "or waited for such a thread.  This does not count as a loss.",
                  percent);
 }
 

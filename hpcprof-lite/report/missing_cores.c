@@ -2,40 +2,39 @@
 
 #include <stdio.h>
 
-static bool lacked(const struct report *report)
-{
-  return totals_lack_cores(report->totals);
-}
-
-static bool stolen(const struct report *report)
-{
-  return totals_stolen(report->totals) > TOTALS_UNRELIABLE;
-}
-
 bool missing_cores(const struct report *report)
 {
-  return lacked(report) || stolen(report);
+  return totals_miss_cores(report->totals);
+}
+
+void missing_cores_print_of(FILE *stream, const struct terminal *terminal, const struct totals_missing_cores *missing,
+                            const char *indent, const char *so)
+{
+  char first[32], others[32];
+  snprintf(first, sizeof first, "%sUnreliable: ", indent);
+  snprintf(others, sizeof others, "%s  ", indent);
+  if (missing->without_core > 0)
+    terminal_wrapf(terminal, stream, first, others,
+                   "threads had no core for %.0f %% of the time in which they wanted to run (more threads than cores, "
+                   "a quota, or other programs)%s",
+                   100 * missing->without_core, so);
+  if (missing->stolen > 0)
+    terminal_wrapf(terminal, stream, first, others,
+                   "the host of this virtual machine took %.0f %% of the time of its CPUs (steal), which can have held "
+                   "up threads",
+                   100 * missing->stolen);
 }
 
 void missing_cores_print(const struct report *report, const struct terminal *terminal)
 {
   const struct efficiency *efficiency = &report->efficiency;
-  char with[64] = "";
+  struct totals_missing_cores missing = totals_missing_cores(report->totals);
+  char with[64] = "", so[128];
   if (efficiency->known)
     snprintf(with, sizeof with, ". In the time with cores, efficiency is %.1f %%", 100 * efficiency->with_cores);
+  snprintf(so, sizeof so, "%s%s", report->totals->threads_max > 1 ? ", so others waited longer for them" : "", with);
   fputs(terminal_bold(terminal), report->stream);
-  if (lacked(report))
-    terminal_wrapf(
-        terminal, report->stream, "Unreliable: ", "  ",
-        "threads had no core for %.0f %% of the time in which they wanted to run (more threads than cores, a "
-        "quota, or other programs)%s%s",
-        100 * totals_without_core(report->totals),
-        report->totals->threads_max > 1 ? ", so others waited longer for them" : "", with);
-  if (stolen(report))
-    terminal_wrapf(terminal, report->stream, "Unreliable: ", "  ",
-                   "the host of this virtual machine took %.0f %% of the time of its CPUs (steal), which can have held "
-                   "up threads",
-                   100 * totals_stolen(report->totals));
+  missing_cores_print_of(report->stream, terminal, &missing, "", so);
   fputs(terminal_plain(terminal), report->stream);
 }
 
@@ -44,7 +43,7 @@ const char *missing_cores_remedy(const struct report *report)
   const struct core_findings *cores = &report->summary.cores;
   if (!missing_cores(report))
     return NULL;
-  if (!lacked(report))
+  if (totals_missing_cores(report->totals).without_core <= 0)
     return "Measure on a machine whose host leaves it its CPUs";
   for (uint32_t i = 0; i < cores->count; i++)
     if (cores->found[i].kind == CORES_BINDING || cores->found[i].kind == CORES_OVERSUBSCRIPTION)

@@ -7,11 +7,15 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-/* Whether they did, for more than TOTALS_UNRELIABLE of the time. */
+/* Whether they did: see totals_missing_cores(). */
 bool missing_cores(const struct report *report);
 
 /* Prints how much, with the efficiency in the time with cores; nothing, if they did not. */
 void missing_cores_print(const struct report *report, const struct terminal *terminal);
+
+/* The same of given parts, with what follows from threads without a core. */
+void missing_cores_print_of(FILE *stream, const struct terminal *terminal, const struct totals_missing_cores *missing,
+                            const char *indent, const char *so);
 
 /* What the user can do about it; NULL if they did not. */
 const char *missing_cores_remedy(const struct report *report);

@@ -39,10 +39,7 @@ static struct cell excl_count(const struct tree *tree, uint32_t row, uint32_t co
 static struct cell page_faults(const struct report *report, uint32_t row, bool inclusive)
 {
   const struct tree_columns *columns = report->columns;
-  uint32_t column = columns->page_faults;
-  for (uint32_t i = 0; i < columns->events_count; i++)
-    if (!strcmp(columns->columns[columns->events[i]].name, "page-faults"))
-      column = columns->events[i];
+  uint32_t column = columns->counted_faults == MODEL_NONE ? columns->page_faults : columns->counted_faults;
   return inclusive ? incl_count(report->tree, row, column) : excl_count(report->tree, row, column);
 }
 

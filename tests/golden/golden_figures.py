@@ -300,6 +300,16 @@ def steal_time_is_named_first(_):
         assert said.startswith("Unreliable: the host of this virtual machine took 7 % of the time of its CPUs"), view
     said = " ".join(golden_report("-q", "places").stdout.decode().split())
     assert "Measure on a machine whose host leaves it its CPUs." in said, said
+    said = " ".join(golden_report("-q", "--compare", "places", "places").stdout.decode().split())
+    assert said.count("Unreliable: the host of this virtual machine took 7 %") == 2, said  # the base and the new run
+
+
+@case
+def elapsed_time_with_steal_is_not_checked(_):
+    for condition, code in ("elapsed > 1 ms", 2), ("work > 1 ms", 3):
+        done = golden_report("-q", "--fail-if", condition, "places")
+        refused = b"' cannot be checked by 'places', whose threads had no core for " in done.stderr
+        assert done.returncode == code and refused == (code == 2) == (b"(steal: 7 %)" in done.stderr), done
 
 
 @case

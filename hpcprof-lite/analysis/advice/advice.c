@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the time in which threads wanted to run and had no core, or that the host of the machine took, from which
- * on waiting is no evidence. */
-static const double ADVICE_UNRELIABLE = 0.05;
-
 /* What makes the measurement unfit; returns whether no forecast is possible. */
 static bool find_unfit(const struct advice_input *input, struct advice *advice)
 {
@@ -29,12 +25,12 @@ static bool find_unfit(const struct advice_input *input, struct advice *advice)
     advice_add(advice, ADVICE_UNFIT, 0,
                "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
                100 * (double)input->tool_ns / (double)input->all_ns);
-  if (input->without_core > ADVICE_UNRELIABLE)
+  if (input->without_core > 0)
     advice_add(advice, ADVICE_UNFIT, 0,
                "Threads had no core for %.0f %% of the time in which they wanted to run: measure without other "
                "programs, with no more threads than cores",
                100 * input->without_core);
-  if (input->stolen > ADVICE_UNRELIABLE)
+  if (input->stolen > 0)
     advice_add(advice, ADVICE_UNFIT, 0,
                "The host of this virtual machine took %.0f %% of the time of its CPUs: measure on a quiet machine",
                100 * input->stolen);
@@ -93,7 +89,7 @@ static void find_none(const struct advice_input *input, struct advice *advice)
 static void doubt(const struct advice_input *input, struct advice *advice)
 {
   assert(input->all_ns || !input->core_wait_ns);
-  bool waited = input->without_core > ADVICE_UNRELIABLE || input->stolen > ADVICE_UNRELIABLE;
+  bool waited = input->without_core > 0 || input->stolen > 0;
   double threads = fmax(input->threads, 1), foreign_s = advice_seconds(input->core_wait_ns) * (1 - 1 / threads);
   if (!waited && input->tool_ns <= input->all_ns / ADVICE_MUCH)
     return;

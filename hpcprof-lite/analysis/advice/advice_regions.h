@@ -25,8 +25,7 @@ struct advice_input {
   const struct construct_tree *constructs;
   double elapsed_s; /* of all runs, one after the other */
   uint64_t samples, work_ns, tool_ns, core_wait_ns;
-  double without_core;          /* of the time in which threads wanted to run: the part in which they had no core */
-  double stolen;                /* of the time of the machine's CPUs: the part that its host took */
+  double without_core, stolen;  /* see totals_missing_cores() */
   uint64_t all_ns;              /* time of all threads, of which tool_ns and core_wait_ns are parts */
   bool unsampled;               /* no samples were taken */
   bool by_wall;                 /* samples were taken by elapsed time */

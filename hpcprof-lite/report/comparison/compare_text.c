@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/comparison/gate_view.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <assert.h>
@@ -28,11 +29,9 @@ void compare_text_heading(const struct report *report)
     snprintf(line, sizeof line, PROFILE_NOTE_FILTERED "%s", result->filtered[side]);
     if (*result->filtered[side])
       terminal_wrap(&terminal, report->stream, "  ", "    ", line);
-    if (result->without_core[side] > 0)
-      terminal_wrapf(&terminal, report->stream, "  Unreliable: ", "    ",
-                     "threads had no core for %.0f %% of the time in which they wanted to run, so elapsed and idle "
-                     "times are longer than on a quiet machine",
-                     100 * result->without_core[side]);
+    missing_cores_print_of(report->stream, &terminal,
+                           &(struct totals_missing_cores){result->without_core[side], result->stolen[side]}, "  ",
+                           ", so elapsed and idle times are longer than on a quiet machine");
   }
 }
 

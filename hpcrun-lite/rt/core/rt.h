@@ -173,10 +173,16 @@ static inline bool rt_ever_paused(void)
   return atomic_load_explicit(&rt.pauses, memory_order_relaxed);
 }
 
+/* a - b; 0 if b is larger. */
+static inline uint64_t rt_minus(uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
 /* The measured ticks of an interval; 0 if it ends before it begins. */
 static inline uint64_t rt_measured_between(uint64_t since, uint64_t now)
 {
-  uint64_t passed = now > since ? now - since : 0;
+  uint64_t passed = rt_minus(now, since);
   return __builtin_expect(rt_ever_paused(), 0) ? rt_measured(now - passed, now) : passed;
 }
 

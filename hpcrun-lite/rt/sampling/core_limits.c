@@ -118,11 +118,6 @@ void core_limits_watch(const char *path)
   group_count++;
 }
 
-static uint64_t since(uint64_t now, uint64_t before)
-{
-  return now > before ? now - before : 0;
-}
-
 void core_limits_process(struct format_process *process)
 {
   struct core_machine machine;
@@ -132,9 +127,9 @@ void core_limits_process(struct format_process *process)
     const struct core_throttling *start = &groups[i].start;
     if (!read_group(groups[i].path, &now))
       continue;
-    struct core_throttling run = {.periods = since(now.periods, start->periods),
-                                  .throttled_periods = since(now.throttled_periods, start->throttled_periods),
-                                  .throttled_ns = since(now.throttled_ns, start->throttled_ns)};
+    struct core_throttling run = {.periods = rt_minus(now.periods, start->periods),
+                                  .throttled_periods = rt_minus(now.throttled_periods, start->throttled_periods),
+                                  .throttled_ns = rt_minus(now.throttled_ns, start->throttled_ns)};
     if (!most.periods || run.throttled_ns > most.throttled_ns)
       most = run;
   }
@@ -142,8 +137,8 @@ void core_limits_process(struct format_process *process)
   process->throttled_periods = most.throttled_periods;
   process->throttled_ns = most.throttled_ns;
   if (machine_start.all && read_machine(&machine)) {
-    process->steal_ns = TICK_NS * since(machine.steal, machine_start.steal);
-    process->machine_ns = TICK_NS * since(machine.all, machine_start.all);
+    process->steal_ns = TICK_NS * rt_minus(machine.steal, machine_start.steal);
+    process->machine_ns = TICK_NS * rt_minus(machine.all, machine_start.all);
   }
   process->limits_ns = times_elapsed_ns();
 }

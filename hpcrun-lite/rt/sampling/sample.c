@@ -146,7 +146,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   if (timed && charge_waiting(t, &share)) {
     t->record->samples++;
     uint32_t node = construct_open_node(t); /* of what was counted */
-    put_trace(t, event, t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE, counts->on ? node : CCT_NONE, weight);
+    enum tracelog_sample_kind kind = t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE;
+    put_trace(t, event, kind, counts->on ? node : CCT_NONE, weight);
     kernel_usage_charge(t, node);
     if (counts->on)
       charge_counts(t, node, counts->own_since);

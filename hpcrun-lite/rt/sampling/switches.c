@@ -138,8 +138,8 @@ static bool record_at(const struct perf_event_mmap_page *page, uint64_t at, stru
 /* The time-stamp counter at a moment between the opening of the ring and now. */
 static uint64_t ticks_at(const struct switches *switches, const struct sys_moment *now, uint64_t ns)
 {
-  uint64_t before = now->ns > ns ? now->ns - ns : 0;
-  return now->ticks - rt_scale(before, now->ticks - switches->opened.ticks, now->ns - switches->opened.ns);
+  return now->ticks -
+         rt_scale(rt_minus(now->ns, ns), now->ticks - switches->opened.ticks, now->ns - switches->opened.ns);
 }
 
 /* A reading, which divides time at moments. */
@@ -186,7 +186,7 @@ static void add_interval(struct thread_state *t, const struct reading *reading, 
 static void skip_lost(struct switches *switches, const struct reading *reading, uint64_t head)
 {
   struct switch_record first;
-  switches->read = head - RING_BYTES + RING_BYTES / 2; /* not the oldest ones, which are overwritten next */
+  switches->read = head - RING_BYTES / 2; /* not the oldest ones, which are overwritten next */
   switches->out = false;
   bool known = record_at(reading->page, switches->read, &first);
   uint64_t until = known ? ticks_at(switches, &reading->now, first.time_ns) : reading->now.ticks;

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
+#include "common/order.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -229,39 +230,34 @@ static uint64_t last_undelayed(const struct thread_state *t, const struct wait_o
 static uint64_t add_no_core(struct format_wait *wait, const struct wait_open *open, uint64_t since, uint64_t idle,
                             uint64_t ready, uint64_t undelayed)
 {
-  uint64_t own = since - open->delay, caused = undelayed > own ? undelayed - own : 0;
-  uint64_t rest = idle > ready ? idle - ready : 0, no_core = rest > caused ? rest - caused : 0;
+  uint64_t caused = rt_minus(undelayed, since - open->delay);
+  uint64_t no_core = rt_minus(rt_minus(idle, ready), caused);
   wait->no_core += no_core;
   return no_core;
 }
 
-/* What was recorded of a wait that ends now; moment: the end of its idle part, or, of a parked thread, when the next
- * region began. */
-struct switched_wait {
-  uint64_t since, moment, now;
-  uint64_t ready, no_core; /* of the part before the moment: its own time without a processor, and that of others */
-};
-
-/* Reads what was recorded since the wait began. */
-static void read_wait(struct thread_state *t, struct format_wait *wait, struct switched_wait *at,
+/* Reads what was recorded of a wait that ends now: parts[1] is what lies before the moment at which its idle part ended
+ * or, of a parked thread, the next region began; parts[2] is the rest. */
+static void read_wait(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t moment,
                       struct switched parts[3])
 {
   bool parked = wait->kind == FORMAT_WAIT_PARKED;
-  switches_read(t, 2, (const uint64_t[]){at->since, at->moment}, parts);
+  switches_read(t, 2, (const uint64_t[]){since, moment}, parts);
   wait->preempted += parts[1].preempted + (parked ? parts[2].preempted : 0);
   wait->wakes += parts[1].wakes;
   wait->preempted_in_runtime += parked ? 0 : parts[2].preempted;
   wait->woken += parts[2].slept;
-  at->ready = parts[1].preempted;
 }
 
+/* Writes them to the trace.  no_core: what add_no_core() has returned. */
 static __attribute__((noinline)) void trace_wait_ready(struct thread_state *t, const struct format_wait *wait,
-                                                       const struct switched_wait *at, const struct switched parts[3])
+                                                       uint64_t since, uint64_t now, const struct switched parts[3],
+                                                       uint64_t no_core)
 {
   bool parked = wait->kind == FORMAT_WAIT_PARKED;
-  trace_ready(t, at->since, at->now,
+  trace_ready(t, since, now,
               (struct trace_ready){parts[1].preempted + (parked ? parts[2].preempted : 0),
-                                   parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes, at->no_core});
+                                   parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes, no_core});
 }
 
 /* The thread leaves a barrier, where it was switched, or somebody had missed a processor before. */
@@ -270,15 +266,15 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
 {
   struct sampling_thread *sampling = sampling_of(t);
   struct switched parts[3] = {{0}};
-  struct switched_wait at = {.since = since, .moment = since + idle, .now = now};
-  read_wait(t, sampling->waiting, &at, parts);
+  uint64_t no_core = 0;
+  read_wait(t, sampling->waiting, since, since + idle, parts);
   sampling->switches.since_join = parts[2].preempted + switches_late(parts[2].slept); /* it goes on late */
   if (was_delayed(t, open)) {
     uint64_t undelayed = last_undelayed(t, open, since + idle, since);
     sampling->arrival.undelayed = undelayed;
-    at.no_core = add_no_core(sampling->waiting, open, since, idle, at.ready, undelayed);
+    no_core = add_no_core(sampling->waiting, open, since, idle, parts[1].preempted, undelayed);
   }
-  trace_wait_ready(t, sampling->waiting, &at, parts);
+  trace_wait_ready(t, sampling->waiting, since, now, parts, no_core);
   switches_limit(t);
 }
 
@@ -290,9 +286,8 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   if (wait->kind == FORMAT_WAIT_PARKED)
     begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
   struct switched parts[3] = {{0}};
-  struct switched_wait at = {.since = since, .moment = begun > since && begun < now ? begun : now, .now = now};
-  read_wait(t, wait, &at, parts);
-  trace_wait_ready(t, wait, &at, parts);
+  read_wait(t, wait, since, begun > since && begun < now ? begun : now, parts);
+  trace_wait_ready(t, wait, since, now, parts, 0);
   switches_limit(t);
 }
 
@@ -322,8 +317,7 @@ static __attribute__((noinline)) uint64_t turn_idle(struct thread_state *t)
 /* The part of an interval that lies before a moment. */
 static uint64_t part_before(uint64_t since, uint64_t moment, uint64_t now)
 {
-  moment = moment < now ? moment : now;
-  return moment > since ? moment - since : 0;
+  return rt_minus(MIN(moment, now), since);
 }
 
 /* When the last one of the other threads arrived at a barrier. */
@@ -436,7 +430,7 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
 {
   const struct wait_open *open = innermost(t);
   struct format_wait *wait = sampling_of(t)->waiting, *parked = wait_at(t, 0);
-  uint64_t last = end->last_idle > since ? end->last_idle : since, left = end->left > last ? end->left : last;
+  uint64_t last = MAX(end->last_idle, since), left = MAX(end->left, last);
   uint64_t begun = end->next_begun > end->end ? end->next_begun : rt_ticks();
   struct switched parts[6] = {{0}};
   switches_read(t, 5, (const uint64_t[]){since, last, left, end->end, begun}, parts);
@@ -515,7 +509,7 @@ struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t n
     interval.idle = idle_at_region_end(&end, since);
     interval.runtime = end.end - since - interval.idle;
     interval.ending = end.left > since ? part_before(end.left, end.end, end.end) : 0;
-    interval.parked = now > end.end ? now - end.end : 0;
+    interval.parked = rt_minus(now, end.end);
     return interval;
   }
   if (open && open->as_worker && !region_open(sampling->base_region))

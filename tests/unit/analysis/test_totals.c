@@ -33,11 +33,21 @@ static void test_threads_that_hardly_run_do_not_lack_cores(void **state)
 {
   (void)state;
   struct totals totals = {.delay_ns = 10, .runnable_ns = 100, .lived_ns = 1000};
-  assert_true(totals_lack_cores(&totals));
+  assert_true(totals_missing_cores(&totals).without_core == 0.1);
   totals.lived_ns = 1100; /* the delay is less than a hundredth */
-  assert_false(totals_lack_cores(&totals));
+  assert_false(totals_miss_cores(&totals));
   totals = (struct totals){.delay_ns = 5, .runnable_ns = 100};
-  assert_false(totals_lack_cores(&totals));
+  assert_false(totals_miss_cores(&totals));
+}
+
+static void test_more_than_a_twentieth_is_missing(void **state)
+{
+  (void)state;
+  struct totals totals = {.steal_ns = 6, .machine_ns = 100, .delay_ns = 5, .runnable_ns = 100};
+  assert_true(totals_missing_cores(&totals).stolen == 0.06 && totals_missing_cores(&totals).without_core == 0);
+  assert_true(totals_miss_cores(&totals));
+  totals.steal_ns = 5;
+  assert_false(totals_miss_cores(&totals));
 }
 
 /* A quota of 1.5 CPUs for 2 s and 1 CPU for 1 s are 4 s, of which 3.5 s were used; the others may use all of their
@@ -64,6 +74,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count),
                                      cmocka_unit_test(test_threads_that_hardly_run_do_not_lack_cores),
+                                     cmocka_unit_test(test_more_than_a_twentieth_is_missing),
                                      cmocka_unit_test(test_a_quota_below_the_cores_is_what_can_be_used)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,12 +80,9 @@ void tree_metrics_init(const struct report *report, struct tree_metrics *metrics
     const struct catalog_column *event = &columns->columns[columns->events[i]];
     add(metrics, event->name, event->unit, columns->events[i]);
   }
-  bool counted = false; /* page faults, by -c: as in the view, these figures are shown */
-  for (uint32_t i = 0; i < columns->events_count; i++)
-    counted |= !strcmp(columns->columns[columns->events[i]].name, "page-faults");
   add(metrics, "user", "ns", columns->user_cpu);
   add(metrics, "system", "ns", columns->system_cpu);
-  add(metrics, "page_faults", "", counted ? MODEL_NONE : columns->page_faults);
+  add(metrics, "page_faults", "", columns->counted_faults == MODEL_NONE ? columns->page_faults : MODEL_NONE);
   add(metrics, "switches", "", columns->switches);
   add(metrics, "threads_created", "", columns->created);
   add(metrics, "create", "ns", columns->creating);

@@ -10,7 +10,7 @@ export const categories = [
 /* What only the timeline and the threads distinguish. */
 export const otherStates = [
   { key: "blocked", title: "Blocked in calls", colour: "--blocked" },
-  { key: "core_wait", title: "Ready, without a core", colour: "--core-wait" },
+  { key: "core_wait", title: "Ready without a core", colour: "--core-wait" },
   { key: "waiting_no_core", title: "Waiting for a thread without a core", colour: "--no-core" },
   { key: "tool", title: "This tool", colour: "--tool" },
   { key: "gap", title: "Not recorded", colour: "--gap" },

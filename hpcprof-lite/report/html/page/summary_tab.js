@@ -61,7 +61,7 @@ function figures(items) {
 
 /* The legend of the bar's hatched part: what the categories leave, and what of it is known. */
 function otherTime(items, seconds, whole) {
-  const parts = [["no core", "ready to run, without a core"],
+  const parts = [["no core", "ready without a core"],
     ["waiting for a thread without a core", "waiting for a thread without a core"], ["blocked", "blocked in calls"],
     ["tool", "this tool"]]
     .filter(([item]) => items.number("categories", item) > 0)
