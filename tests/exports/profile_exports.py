@@ -312,7 +312,8 @@ def in_speedscope(browser, directory, path):
     script = os.path.join(directory, "load.js")  # as speedscope's own command line makes it
     with open(script, "w", encoding="utf-8") as file:
         file.write(f"speedscope.loadFileFromBase64({json.dumps(os.path.basename(path))}, {json.dumps(content)})")
-    browser.open(SPEEDSCOPE, f"#localProfilePath={script}&view=sandwich", drawn="document.querySelector('tr + tr')")
+    browser.open(SPEEDSCOPE, f"#localProfilePath={script}&view=sandwich",
+                 drawn=f"{SPEEDSCOPE_ROWS}.some(cells => cells.at(-1) === 'main')")  # the rows come one after the other
     totals = {cells[-1]: cells[0].split(" (")[0] for cells in browser.evaluate(SPEEDSCOPE_ROWS) if len(cells) == 3}
     return browser.evaluate("document.body.innerText").split("\n")[1], totals
 
