@@ -4,36 +4,20 @@ Busy processes that the test starts have the same processors as the program, so 
 the machine does.  Threads that spin are hardly ever woken, so the records contain most of the time that the kernel's
 account has, and never more.
 """
-import contextlib
 import glob
 import os
 import signal
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as form
+from busy import TWO, UNLOCKED, busy_processes, need_two_processors
 from measured import Measurement, build, clocks, no_losses, tap
 
 REGIONS, SLEEPS = "300", 200
 REGION_END, BARRIER = 1, 2  # kinds of waits
 SLACK = 0.02  # seconds: a thread also misses its processor between its last reading and its end
-CPUS = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[-2:]]
-PINNED = ("taskset", "-c", ",".join(CPUS))
-UNLOCKED = ("bash", "-c", 'ulimit -l 0 && exec "$@"', "bash")
 FIELDS = ("switched_seen", "switched_preempted", "switched_wakes", "call_preempted", "call_wakes")
-
-
-@contextlib.contextmanager
-def busy_processes(count):
-    """Processes that use the processors of the program meanwhile."""
-    processes = [subprocess.Popen([*PINNED, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 class Recorded:
@@ -43,7 +27,7 @@ class Recorded:
                  ended=0):
         with busy_processes(busy):
             run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
-                              prefix=(*PINNED, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="active")
+                              prefix=(*TWO, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY="active")
         assert run.done.returncode == ended, run.done
         if not ended:
             no_losses(run)
@@ -75,8 +59,7 @@ class Recorded:
 
 
 def check_spinning(directory, **settings):
-    if len(CPUS) < 2:
-        raise tap.Skip("one processor: threads that spin there yield it")
+    need_two_processors()
     run = Recorded(directory, "barriers", REGIONS, **settings)
     run.preempted_as_the_kernel_says()
     run.parts_are_no_more_than_the_whole()
@@ -97,8 +80,7 @@ def without_a_graph(directory):
 
 @tap.case
 def a_killed_process_keeps_what_was_recorded(directory):
-    if len(CPUS) < 2:
-        raise tap.Skip("one processor: threads that spin there yield it")
+    need_two_processors()
     run = Recorded(directory, "killed", REGIONS, ended=-signal.SIGKILL)
     assert len(run.threads) == 2, len(run.threads)
     for thread in run.threads:

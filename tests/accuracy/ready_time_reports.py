@@ -4,33 +4,17 @@ Busy processes that the test starts have the same processors as the program, so 
 the machine does.  What the program reads of the kernel's account is compared
 with the report; threads that spin never sleep, so whatever is not `core_wait_s` is CPU time.
 """
-import contextlib
 import glob
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as form
+from busy import CPUS, ONE, TWO, UNLOCKED, busy_processes, need_two_processors
 from measured import Measurement, build, clocks, no_losses, tap
 
 REGIONS = "300"
 SLACK = 0.02  # seconds: a thread also misses its processor between its last reading and its end
-CPUS = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[-2:]]
-ONE, TWO = ("taskset", "-c", CPUS[-1]), ("taskset", "-c", ",".join(CPUS))
-UNLOCKED = ("bash", "-c", 'ulimit -l 0 && exec "$@"', "bash")
-
-
-@contextlib.contextmanager
-def busy_processes(count, where=TWO):
-    """Processes that use processors of the program meanwhile."""
-    processes = [subprocess.Popen([*where, sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO, where=TWO, prefix=(),
@@ -76,8 +60,7 @@ def sums_hold(rows, what):
 
 def check_spinning(directory, **settings):
     """Threads that spin: without time in which they had no processor, what remains of each category is CPU time."""
-    if len(CPUS) < 2:
-        raise tap.Skip("one processor: threads that spin there yield it")
+    need_two_processors()
     rows, ready, seen = measure(directory, "barriers", REGIONS, **settings)
     ready_as_the_kernel_says(rows, ready, 0.03, settings)
     sums_hold(rows, settings)
@@ -125,8 +108,7 @@ def apart(directory, compiler, policy, **settings):
 
 @tap.case
 def waiting_for_a_thread_without_a_core_is_not_idle(directory):
-    if len(CPUS) < 2:
-        raise tap.Skip("one processor: no thread waits there while it has it")
+    need_two_processors()
     for compiler in ("gcc", "clang"):
         for policy in ("active", "passive"):
             facts = {}
@@ -140,8 +122,7 @@ def waiting_for_a_thread_without_a_core_is_not_idle(directory):
 
 @tap.case
 def without_records_such_waiting_is_not_told(directory):
-    if len(CPUS) < 2:
-        raise tap.Skip("one processor: no thread waits there while it has it")
+    need_two_processors()
     rows, _, seen = apart(directory, "clang", "active", prefix=UNLOCKED)
     assert seen == 0 and seconds(rows[0], "waiting_no_core_s") == 0, rows
 
