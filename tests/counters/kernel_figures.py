@@ -3,6 +3,7 @@ in the context and the construct in which they came up; sums that must hold; kil
 
 Usage: kernel_figures.py [-k CASE]"""
 import os
+import re
 import subprocess
 import sys
 import time
@@ -102,9 +103,9 @@ def both_times_are_the_cpu_time_without_the_tool(directory):
         run = measure(directory, compiler, "parallel")
         for thread in threads_of(run):
             used, own = sum(thread.usage[:2]), sum(thread.tool_usage[:2])
-            # what is not in a sample: the start of the thread in the tool, and its end
+            # what is not in a sample: the start of the thread in the tool, and its end; both figures are read in turn
             rest = thread.cpu_ns - used - own
-            assert own > 0 and -2000 <= rest <= 5000000, (compiler, thread.index, thread.cpu_ns, used, own)
+            assert own > 0 and -100000 <= rest <= 5000000, (compiler, thread.index, thread.cpu_ns, used, own)
 
 
 @tap.case
@@ -236,7 +237,7 @@ def much_time_in_the_kernel_is_evidence_with_its_place(directory):
     found = evidence(run, "kernel")
     assert found, places
     for row in found:
-        name = row["note"].removeprefix("in ").split(": ")[0].split(" (kernel_figures.c:")[0]
+        name = re.match(r"in (.*?)( \([^()]*:\d+\))?: ", row["note"]).group(1)
         system_s, faults = places[name]
         assert abs(float(row["value"]) - system_s) < 1e-6 and system_s >= 0.1 * whole, (row, places)
         assert f"page faults there: {faults}," in row["note"], (row, places)

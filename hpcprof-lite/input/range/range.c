@@ -503,7 +503,8 @@ void range_take_rest(const struct range *range, uint32_t position, const struct 
     return; /* the trace lacks some: then the part has what is left of its own */
   struct range_amount life = {thread->wall_ns, whole->wall_ns};
   thread->core_wait_ns = range_share_of(whole->core_wait_ns, from->delayed.all ? from->delayed : life);
-  thread->blocked_ns = model_rounded((double)from->blocked_ticks * from->tick_ns);
+  double known = blocked_ns > whole->blocked_ns ? (double)whole->blocked_ns / (double)blocked_ns : 1;
+  thread->blocked_ns = model_rounded((double)from->blocked_ticks * from->tick_ns * known);
   model_add(&thread->blocked_ns,
             range_share_of(model_difference(whole->blocked_ns, blocked_ns), from->slept.all ? from->slept : life));
 }

@@ -34,7 +34,7 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
 /* Divides time of blocking and of waiting for a processor that is known for the whole run only, as the remainder of the
  * thread's life, among the parts: this part gets its share.  A part's own remainder has the errors of its samples, so
  * that those of several parts would not add up.  whole: the thread in the run; blocked_ns: what it was in calls that
- * are known to block. */
+ * are known to block, also while it had no processor there. */
 void range_take_rest(const struct range *range, uint32_t position, const struct profile_thread *whole,
                      uint64_t blocked_ns, struct profile_thread *thread);
 
