@@ -375,7 +375,8 @@ struct format_node {
   F(uint64_t, call_preempted)       /* of switched_preempted: in the calls of blocked_ns */                            \
   F(uint64_t, call_wakes)           /* likewise, of switched_wakes */                                                  \
   A(uint64_t, usage, FORMAT_USAGES) /* since the thread's start, by enum format_usage */                               \
-  A(uint64_t, tool_usage, FORMAT_USAGES) /* likewise: what the tool has caused in samples, and for memory */
+  A(uint64_t, tool_usage, FORMAT_USAGES) /* likewise: what the tool has caused in samples, and for memory */           \
+  F(uint64_t, held_up) /* ticks by which it would have got on faster, had each thread always had a processor */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

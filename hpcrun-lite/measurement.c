@@ -18,6 +18,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -36,6 +37,7 @@ void measurement_begin(void)
   modules_start(process.executable);
   marks_start();
   region_start();
+  live_threads_start();
   blame_start();
   source_reset();
   task_context_start();

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
@@ -122,7 +123,7 @@ struct thread_state *thread_state_new(uint32_t index)
   sampling_of(t)->frames_extent = arena_new(ARENA_FRAMES, 0, FORMAT_FREE, index, sizeof(struct frame), RT_FRAMES_MAX);
   sampling_of(t)->walk_extent = arena_new(ARENA_WALK, 0, FORMAT_FREE, index, (uint32_t)unwind_size(), 1);
   if (!record_new(t) || !cct_init(t) || !sampling_of(t)->frames_extent || !sampling_of(t)->walk_extent ||
-      !blame_add_thread(t)) {
+      !live_threads_add(t)) {
     thread_state_release(t);
     return NULL;
   }
@@ -143,6 +144,6 @@ struct thread_state *thread_state_new(uint32_t index)
 void thread_state_remove(struct thread_state *t)
 {
   list_remove(t);
-  blame_remove_thread(t);
+  live_threads_remove(t);
   region_unregister(t);
 }

@@ -81,9 +81,9 @@ static const char *take_metric(struct condition *condition, const struct conditi
 {
   assert(condition->metric);
   if (!metric && !is_event(condition->metric))
-    return "no such metric; use elapsed, cpu, span, efficiency, parallelism, work, overhead, lockwait, idleness, "
-           "critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or regions in CSV that is a "
-           "time or a count";
+    return "no such metric; use elapsed, elapsed_with_cores, cpu, span, efficiency, parallelism, work, overhead, "
+           "lockwait, idleness, critical_path, samples, exec_s, exit_barrier_s, gain_s, or a column of topdown or "
+           "regions in CSV that is a time or a count";
   condition->column = metric ? metric->column : condition->metric;
   condition->scope = metric ? metric->scope : CONDITION_CONTEXTS;
   if (condition->scope == CONDITION_RUN && condition->selector_text)

@@ -63,7 +63,8 @@ static void fill_means(const struct scaling_run *runs, bool forecast, struct sca
   for (uint32_t i = 0; i < point->runs; i++) {
     const struct scaling_run *run = &runs[point->first + i];
     *work_s += run->work_s / point->runs;
-    point->core_wait += run->core_wait / point->runs;
+    point->without_core = fmax(point->without_core, run->without_core);
+    point->stolen = fmax(point->stolen, run->stolen);
     point->forecast_base += forecast ? run->forecast_base / point->runs : NAN;
     point->forecast += forecast ? run->forecast / point->runs : NAN;
     for (int factor = 0; factor < SCALING_FACTORS; factor++)

@@ -43,7 +43,7 @@ extern const unsigned scaling_later_factors[SCALING_LATER];
 struct scaling_run {
   uint32_t threads, used; /* asked for; most in use at once, 0: not known */
   double elapsed_s, work_s;
-  double core_wait;                /* the part of all threads' time that was spent waiting for a core */
+  double without_core, stolen;     /* what makes its times unreliable: analysis/totals.h */
   double factors[SCALING_FACTORS]; /* the efficiencies of analysis/efficiency.h */
   double forecast_base, forecast;  /* speedup over the base, from the base's work and span, and from its own */
 };
@@ -55,7 +55,7 @@ struct scaling_point {
   double factors[SCALING_FACTORS]; /* means */
   double work_scaling;             /* work of the base / work, as if the base did as much */
   double whole_s;
-  double core_wait; /* a mean */
+  double without_core, stolen; /* the largest parts */
 };
 
 /* What a context, or the program, loses against the base. */

@@ -141,10 +141,24 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
   }
 }
 
+/* When a process would have ended, had each thread always had a processor: its initial thread, which all others work
+ * for, would have been held up by nothing.  0: not known. */
+static uint64_t end_with_cores(const struct profile_process *process)
+{
+  const struct profile_thread *initial = profile_initial_thread(process);
+  if (!initial || process->in_part || process->paused_ns)
+    return 0;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    if (process->threads[i].flags & THREAD_OPENMP && !process->threads[i].recorded)
+      return 0;
+  return model_sum(process->start_ns, model_difference(process->wall_ns, initial->held_up_ns));
+}
+
 void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
                     struct totals *totals)
 {
-  uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0, walls_ns = 0, pauses_ns = 0;
+  uint64_t begin_ns = UINT64_MAX, end_ns = 0, sleeping_ns = 0, walls_ns = 0, pauses_ns = 0, with_cores_ns = 0;
+  bool with_cores = true;
   double squares = 0;
   *totals = (struct totals){0};
   for (uint32_t i = 0; i < profile->processes_count; i++) {
@@ -158,6 +172,8 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     uint64_t stop_ns = model_sum(process->start_ns, process->wall_ns);
     begin_ns = MIN(begin_ns, process->start_ns);
     end_ns = MAX(end_ns, stop_ns);
+    with_cores = with_cores && end_with_cores(process);
+    with_cores_ns = MAX(with_cores_ns, end_with_cores(process));
     totals->threads_max = MAX(totals->threads_max, process->threads_max);
     model_add(&totals->cpu_ns, process->cpu_ns);
     model_add(&walls_ns, process->wall_ns);
@@ -187,6 +203,8 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
   if (columns->work == MODEL_NONE && columns->overhead == MODEL_NONE)
     totals->work_ns = totals->overhead_ns = 0;
   totals->system_error_ns = model_rounded(sqrt(squares));
+  if (with_cores && totals_missing_cores(totals).stolen <= 0) /* else it is not known from whom time was stolen */
+    totals->with_cores_ns = model_difference(with_cores_ns, begin_ns);
   totals->command = distinct_text(profile, false, "; ");
   totals->hosts = distinct_text(profile, true, ", ");
 }

@@ -29,10 +29,11 @@ struct totals {
   uint32_t delay_estimated;       /* threads for whose waits the time without a processor is an estimate that matters */
   uint64_t no_core_ns;            /* waiting for a thread without a processor */
   uint64_t delay_ns, runnable_ns; /* all waiting for a core, also within other waits; that and CPU time */
-  uint64_t steal_ns, machine_ns;  /* steal time of the machines' CPUs, and all their time */
-  uint64_t quota_ns, in_quota_ns; /* of processes whose quota is less than their cores: the CPU time that
-                                     it allows them, and what they have used */
-  bool usage;                     /* of the next ones: they are known of some processes */
+  uint64_t with_cores_ns; /* how long the run would have taken, had each thread always had a processor; 0: not known */
+  uint64_t steal_ns, machine_ns;       /* steal time of the machines' CPUs, and all their time */
+  uint64_t quota_ns, in_quota_ns;      /* of processes whose quota is less than their cores: the CPU time that
+                                          it allows them, and what they have used */
+  bool usage;                          /* of the next ones: they are known of some processes */
   uint64_t user_cpu_ns, system_cpu_ns; /* CPU time outside the kernel and in it, as the kernel estimates it */
   uint64_t system_ticks;               /* of the kernel's clock that found a thread in the kernel, about */
   uint64_t system_error_ns;            /* standard error of system_cpu_ns */

@@ -52,7 +52,8 @@ void compare_items(struct comparison *comparison)
   const struct tree *flat = &comparison->compare.joined;
   result->items = xcalloc((size_t)RUN_FIGURES + flat->count, sizeof *result->items);
   for (uint32_t i = 0; i < RUN_FIGURES; i++)
-    add_figure(comparison, i);
+    if (i != RUN_FIGURE_WITH_CORES || result->without_core[COMPARE_BASE] > 0 || result->without_core[COMPARE_NEW] > 0)
+      add_figure(comparison, i);
   for (uint32_t i = 1; i < flat->count; i++) {
     const struct tree_row *row = &flat->rows[flat->order[i]];
     const struct compare_figure *figure = &result->figures[flat->order[i]];

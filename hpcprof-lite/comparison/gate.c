@@ -301,18 +301,30 @@ static bool move_lines(const struct names *from, const struct names *to, struct 
   return !selector->is_lines;
 }
 
-/* Refuses to judge by the elapsed time of a run whose threads had no core for a noticeable time: that a new one took
- * too long, or longer than a base that took too long. */
-static int check_cores(const struct condition *condition, const struct gate_side *side)
+/* Whether missing cores can be why a figure is beyond its limit: they lengthen times, but not CPU time and work, and
+ * lower efficiencies. */
+static bool needs_cores(const struct condition *condition, const char *unit)
 {
-  bool elapsed = condition->scope == CONDITION_RUN && !strcmp(condition->column, run_figure(RUN_FIGURE_ELAPSED).name);
-  for (uint32_t i = 0; i < side->count && elapsed && condition->above; i++) {
+  static const char *const without[] = {"cpu", "work", "overhead", "user", "system", "elapsed_with_cores"};
+  if (strcmp(unit, "s") != 0)
+    return !strcmp(unit, "ratio") && !condition->above;
+  for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+    if (!strncmp(condition->column, without[i], strlen(without[i])))
+      return false;
+  return condition->above;
+}
+
+/* Refuses to judge by such a figure of a run whose threads had no core for a noticeable time: that of a new run is
+ * beyond the limit, or that of a base may be. */
+static int check_cores(const struct condition *condition, const char *unit, const struct gate_side *side)
+{
+  for (uint32_t i = 0; i < side->count && needs_cores(condition, unit); i++) {
     const struct totals *run = side->runs[i].report.totals;
     if (!totals_miss_cores(run))
       continue;
     job_print_error("--fail-if '%s' cannot be checked by '%s', whose threads had no core for %.0f %% of the time in "
                     "which they wanted to run (steal: %.0f %%): measure without other programs, or use a condition on "
-                    "work",
+                    "work or elapsed_with_cores",
                     condition->text, side->runs[i].options.input.directories[0], 100 * totals_without_core(run),
                     100 * totals_stolen(run));
     return EXIT_USAGE;
@@ -347,9 +359,9 @@ static int check(const struct condition *condition, const struct gate_side *base
     gate->few = isnan(gate->figure.probability) && new.last.basis != COMPARE_EXACT;
     gate->beyond = condition_holds(condition, condition->relative ? compare_change(&gate->figure) : gate->figure.now);
     if (gate->beyond)
-      status = check_cores(condition, now);
+      status = check_cores(condition, gate->unit, now);
     if (!status && base && condition->relative)
-      status = check_cores(condition, base);
+      status = check_cores(condition, gate->unit, base);
   }
   free(old.values);
   free(new.values);

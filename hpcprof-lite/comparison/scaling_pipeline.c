@@ -178,12 +178,6 @@ static double forecast(const struct job *run, uint32_t threads, uint32_t base)
   return of_base > 0 ? speedup_estimate(&run->profile, threads) / of_base : NAN;
 }
 
-static double core_wait(const struct job *run, uint32_t threads)
-{
-  double whole_ns = (double)threads * (double)run->totals.elapsed_ns;
-  return whole_ns > 0 ? fmin(1, (double)run->totals.core_wait_ns / whole_ns) : 0;
-}
-
 static void fill_runs(const struct job *runs, uint32_t count, const uint32_t *order, bool weak,
                       struct scaling_run *figures)
 {
@@ -193,12 +187,14 @@ static void fill_runs(const struct job *runs, uint32_t count, const uint32_t *or
   for (uint32_t i = 0; i < count; i++) {
     const struct job *run = &runs[order[i]];
     const struct efficiency *efficiency = &run->report.efficiency;
+    struct totals_missing_cores missing = totals_missing_cores(&run->totals);
     uint32_t threads = asked_threads(run);
     figures[i] = (struct scaling_run){.threads = threads,
                                       .used = run->totals.openmp_processes ? used_threads(&run->profile) : 0,
                                       .elapsed_s = (double)run->totals.elapsed_ns / 1e9,
                                       .work_s = tree_has_time(&run->columns) ? (double)run->totals.work_ns / 1e9 : NAN,
-                                      .core_wait = core_wait(run, threads),
+                                      .without_core = missing.without_core,
+                                      .stolen = missing.stolen,
                                       .forecast_base = weak ? NAN : 0,
                                       .forecast = forecast(run, threads, base)};
     for (int factor = 0; factor < SCALING_FACTORS; factor++)

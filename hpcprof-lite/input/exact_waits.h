@@ -40,6 +40,8 @@ struct exact_waits_thread {
   bool openmp;               /* known to the runtime: to others no waiting is charged */
   uint64_t idle_ns, lock_ns; /* their sums */
   uint64_t no_core_ns;       /* it waited for a thread that had no processor */
+  uint64_t held_up_ns;       /* it would have got on faster by this, had each thread always had a processor */
+  bool recorded;             /* its switches were, all the time */
   uint64_t preempted_ns;     /* in all of its life: it could run and had no processor, without latencies of waking */
   uint64_t estimated_ns;  /* without a processor in waits, where that is an estimate; 0: it is not, or there is none */
   uint64_t call_ready_ns; /* without a processor, in calls of the program that block */

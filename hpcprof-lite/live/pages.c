@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/live/cells.h"
 #include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/report/missing_cores.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -152,6 +153,23 @@ static void print_kernel(const struct totals *totals, const struct terminal *ter
   fprintf(stream, "%s\n", fitted);
 }
 
+/* Prints why times are unreliable, each reason in a line.  Returns how many there are. */
+static uint32_t print_missing_cores(const struct totals *totals, const struct terminal *terminal, FILE *stream)
+{
+  const struct totals_missing_cores missing = totals_missing_cores(totals);
+  char text[MISSING_CORES_TEXT], line[MISSING_CORES_TEXT + 16], fitted[TERMINAL_TEXT_MAX];
+  uint32_t lines = 0;
+  for (unsigned part = 0; part < MISSING_CORES_PARTS; part++) {
+    if (!missing_cores_text(&missing, part, "", text))
+      continue;
+    snprintf(line, sizeof line, "Unreliable: %s", text);
+    terminal_cut(terminal, line, terminal->width, fitted);
+    fprintf(stream, "%s%s%s\n", terminal_bold(terminal), fitted, terminal_plain(terminal));
+    lines++;
+  }
+  return lines;
+}
+
 /* Prints where the time of the interval or of the run went. */
 static void print_bar(const struct picture *picture, const struct terminal *terminal, FILE *stream, bool of_interval)
 {
@@ -183,6 +201,7 @@ static void print_summary(const struct picture *picture, const struct terminal *
     rows = 3;
   uint32_t functions = MIN(reading->functions_count, rows), contexts = MIN(reading->hot_count, rows);
   uint32_t used = (reading->has_interval ? 2 : 1) * BAR_LINES + FIXED_LINES + functions + contexts;
+  used += print_missing_cores(&reading->totals, terminal, stream);
   uint32_t threads = fit > used + THREADS_LEAST ? fit - used : THREADS_LEAST;
   if (reading->has_interval)
     print_bar(picture, terminal, stream, true);

@@ -234,6 +234,8 @@ static void add_waits(struct stitch *stitch, uint32_t position)
     thread->lockwait_ns = waits->lock_ns;
     thread->no_core_ns = model_sum(thread->no_core_ns, waits->no_core_ns);
     thread->estimated_delay_ns = waits->estimated_ns;
+    thread->held_up_ns = waits->held_up_ns;
+    thread->recorded = waits->recorded;
   }
   thread->run_delay_ns = MAX(thread->run_delay_ns, waits->preempted_ns); /* of a killed process, the total is older */
   thread->blocked_ns -= MIN(thread->blocked_ns, waits->call_ready_ns);

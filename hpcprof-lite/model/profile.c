@@ -285,6 +285,14 @@ bool profile_filtered(const struct profile *profile, char *text, size_t size)
   return *text;
 }
 
+const struct profile_thread *profile_initial_thread(const struct profile_process *process)
+{
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    if (process->threads[i].flags & THREAD_OPENMP)
+      return &process->threads[i];
+  return NULL;
+}
+
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
 {
   uint32_t at = (uint32_t)FIRST_WHERE(i, process->threads_count, process->threads[i].index >= index);

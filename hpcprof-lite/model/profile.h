@@ -46,10 +46,12 @@ struct profile_thread {
       FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
     };
   };
-  uint64_t estimated_delay_ns;             /* of run_delay_ns, what waits are without, where that is an estimate */
-  uint64_t no_core_ns;                     /* it waited for a thread that was ready to run and had no processor */
-  uint64_t core_wait_ns;                   /* the part of run_delay_ns in none of the other categories */
-  uint64_t work_ns, overhead_ns;           /* sums over the thread's contexts */
+  uint64_t estimated_delay_ns;   /* of run_delay_ns, what waits are without, where that is an estimate */
+  uint64_t held_up_ns;           /* it would have got on faster by this, had each thread always had a processor */
+  bool recorded;                 /* its switches were, all the time: otherwise that is not known */
+  uint64_t no_core_ns;           /* it waited for a thread that was ready to run and had no processor */
+  uint64_t core_wait_ns;         /* the part of run_delay_ns in none of the other categories */
+  uint64_t work_ns, overhead_ns; /* sums over the thread's contexts */
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
 };
 
@@ -186,6 +188,9 @@ struct profile {
 
 /* Whether profile_usage_known() is true of any process. */
 bool profile_any_usage(const struct profile *profile);
+
+/* Returns the first OpenMP thread of a process, which runs what is outside its regions; NULL if there is none. */
+const struct profile_thread *profile_initial_thread(const struct profile_process *process);
 
 /* Returns the position of the thread with that index in a process, MODEL_NONE if there is none. */
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index);

@@ -11,8 +11,9 @@ enum {
   LINE = 512,
   LABEL = 10,
   BAR_MAX = 30,
-  SHOWN = 1000
-}; /* shown: a part of the time from 1 / SHOWN on */
+  SHOWN = 1000,
+  LEAST_REST = 100
+}; /* shown: a part of the time from 1 / SHOWN on; an unexplained rest from 1 / LEAST_REST on */
 
 const struct category_look category_looks[TIMELINE_CATEGORIES] = {
     [TIMELINE_WORK] = {'W', "work", "Work", "\033[34m"},
@@ -24,6 +25,8 @@ const struct category_look category_looks[TIMELINE_CATEGORIES] = {
     [TIMELINE_NO_CORE] = {'n', "waiting for a thread without a core", "NoCore", "\033[91m"},
     [TIMELINE_TOOL] = {'t', "tool", "Tool", "\033[32m"},
     [TIMELINE_GAP] = {'?', "not recorded", "Gap", "\033[2m"}};
+
+static const char unexplained[] = "unexplained";
 
 const char *category_colour(const struct terminal *terminal, enum timeline_category category)
 {
@@ -177,6 +180,13 @@ static void print_category(const struct report *report, const struct terminal *t
   fputc('\n', report->stream);
 }
 
+uint64_t category_unexplained(const struct report *report)
+{
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns), whole = report->totals->baseline_ns;
+  bool known = report->totals->openmp_processes && all && report->columns->idleness != MODEL_NONE;
+  return known && whole > all && whole - all > whole / LEAST_REST ? whole - all : 0;
+}
+
 /* Prints the sum of the categories beside the time that they should add up to. */
 static void print_sum(const struct report *report, int width, uint64_t all)
 {
@@ -195,6 +205,11 @@ static void print_sum(const struct report *report, int width, uint64_t all)
   terminal_seconds(all, terminal_decimals(all), seconds);
   terminal_percent(all, run->baseline_ns, percent);
   fprintf(report->stream, "  %-*s %10s  100.0  = %s %% of %s\n", width, "sum", seconds, percent, of);
+  uint64_t rest = category_unexplained(report);
+  if (!rest)
+    return;
+  terminal_seconds(rest, terminal_decimals(all), seconds);
+  fprintf(report->stream, "  %-*s %10s         in no category\n", width, unexplained, seconds);
 }
 
 void category_table(const struct report *report, const struct terminal *terminal)
@@ -213,6 +228,8 @@ void category_table(const struct report *report, const struct terminal *terminal
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     if (is_shown(i, ns[i], all))
       width = MAX(width, (int)strlen(category_looks[i].name));
+  if (category_unexplained(report))
+    width = MAX(width, (int)strlen(unexplained));
   fprintf(report->stream, "  %-*s %10s %6s %9s\n", width, "", "Thread s", "%", "Exact s");
   const uint64_t *exact[TIMELINE_CATEGORIES] = {
       [TIMELINE_LOCK_WAIT] = &run->lockwait_ns, [TIMELINE_IDLE] = &run->idle_ns};

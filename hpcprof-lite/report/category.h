@@ -28,6 +28,10 @@ uint64_t category_sum(const uint64_t ns[TIMELINE_CATEGORIES]);
  * a gap.  Returns the sum. */
 uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGORIES]);
 
+/* What all categories leave of the time of the threads or cores that idleness counts against, of which no evidence
+ * tells what it was; 0: less than a hundredth, or not known. */
+uint64_t category_unexplained(const struct report *report);
+
 /* Prints work, overhead, lock wait, idleness, and all others together, in percent of a time; hyphens if that is 0. */
 void category_shares(FILE *stream, const uint64_t ns[TIMELINE_CATEGORIES], uint64_t whole_ns);
 

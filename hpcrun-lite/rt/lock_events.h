@@ -83,7 +83,7 @@ static inline void lock_events_left(struct thread_state *t, int kind, uint64_t w
 {
   if (span_process.online || sampling_of(t)->released.samples)
     lock_events_release(t, kind, wait_id, moment);
-  switches_lock_released(t);
+  waiting_lock_released(t);
 }
 
 /* The thread has released a lock: the runtime announces that late. */

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -27,8 +28,8 @@ static bool alone(const struct thread_state *t)
 {
   if (t->tid != rt.pid || sampling_of(t)->region_depth || sampling_of(t)->unrecorded_regions || t->inside)
     return false;
-  for (uint32_t i = 0; i < blame_threads(); i++) {
-    const struct thread_state *other = blame_thread(i);
+  for (uint32_t i = 0; i < live_threads(); i++) {
+    const struct thread_state *other = live_thread(i);
     if (other && other != t && other->activity.openmp && !parked(other))
       return false;
   }
@@ -54,9 +55,12 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   uint32_t node = CCT_NONE, filtered = 0;
   if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed))
     node = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
+  uint64_t delay = 0;
   if (!sampling_of(t)->region_depth && !sampling_of(t)->base_region)
-    waiting_begin_undelayed(t);
+    delay = waiting_begin_undelayed(t);
   uint64_t handle = region_begin(t, enter_frame);
+  if (__builtin_expect(delay != 0, 0) && handle)
+    region_note_delay(handle, delay);
   if (handle)
     region_set_code(t, codeptr);
   if (handle && node != CCT_NONE)

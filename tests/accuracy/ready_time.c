@@ -1,13 +1,17 @@
 /* Two threads that meet at many barriers, or a thread that sleeps often.  Each prints how long the kernel says that it
- * was ready to run without a processor: ready_NUMBER SECONDS.  "killed" meets at barriers too, and ends
- * by SIGKILL. */
+ * was ready to run without a processor: ready_NUMBER SECONDS.  The first one also prints how long the work between
+ * barriers would take if each thread had a processor: alone SECONDS, the sum of the larger CPU times.  "killed" meets
+ * at barriers too, and ends by SIGKILL. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { BARRIERS = 3 };
 
 static volatile double sink;
 
@@ -17,6 +21,13 @@ static void work(int rounds)
   for (int i = 0; i < rounds; i++)
     x = x * 1.0000001 + 1e-9;
   sink = x;
+}
+
+static double cpu_time(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static void print_ready(int number)
@@ -33,23 +44,30 @@ static void print_ready(int number)
 
 int main(int argc, char **argv)
 {
-  int times = argc > 2 ? atoi(argv[2]) : 100;
+  int times = argc > 2 ? atoi(argv[2]) : 100, rounds = argc > 3 ? atoi(argv[3]) : 20000;
   if (argc > 1 && strcmp(argv[1], "sleeps") == 0) {
     for (int i = 0; i < times; i++)
       usleep(1000);
     print_ready(0);
     return 0;
   }
+  double(*spent)[2] = calloc((size_t)times * BARRIERS, sizeof *spent), alone = 0;
   for (int i = 0; i < times; i++) {
-#pragma omp parallel
-    for (int barrier = 0; barrier < 3; barrier++) {
-      work(20000);
+#pragma omp parallel num_threads(2)
+    for (int barrier = 0; barrier < BARRIERS; barrier++) {
+      double began = cpu_time();
+      work(rounds);
+      spent[i * BARRIERS + barrier][omp_get_thread_num()] = cpu_time() - began;
 #pragma omp barrier
     }
   }
+  for (int i = 0; i < times * BARRIERS; i++)
+    alone += spent[i][0] > spent[i][1] ? spent[i][0] : spent[i][1];
+  free(spent);
 #pragma omp parallel
 #pragma omp critical
   print_ready(omp_get_thread_num());
+  printf("alone %.6f\n", alone);
   if (argc > 1 && strcmp(argv[1], "killed") == 0) {
     fflush(stdout);
     raise(SIGKILL);

@@ -32,7 +32,7 @@ class Recorded:
         if not ended:
             no_losses(run)
         own = clocks(run.done.stdout)
-        self.ready = [own[f"ready_{number}"] for number in range(len(own))]
+        self.ready = [own[name] for name in sorted(own) if name.startswith("ready_")]
         path, = glob.glob(os.path.join(run.output, "*.live" if ended else "*.hpcrun"))
         extents = list(form.extents(path))
         waits = form.LAYOUTS["tables"]["waits"][0]

@@ -14,12 +14,13 @@ from busy import CPUS, ONE, TWO, UNLOCKED, busy_processes, need_two_processors
 from measured import Measurement, build, clocks, no_losses, tap
 
 REGIONS = "300"
+LONG = ("100", "400000")  # regions, and rounds of work between two barriers: about a millisecond
 SLACK = 0.02  # seconds: a thread also misses its processor between its last reading and its end
 
 
 def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO, where=TWO, prefix=(),
             options=("-e", "task-clock@f1000"), facts=None, **variables):
-    """facts: a dictionary for the facts of the summary's section `cores`."""
+    """facts: a dictionary for facts of the summary, and what the program says that it would take alone."""
     with busy_processes(busy, where):
         run = Measurement(directory, build("ready_time.c", compiler), *mode, options=options,
                           prefix=(*cpus, *prefix), OMP_NUM_THREADS="2", OMP_WAIT_POLICY=policy, **variables)
@@ -27,8 +28,9 @@ def measure(directory, *mode, compiler="gcc", policy="active", busy=4, cpus=TWO,
     no_losses(run)
     own = clocks(run.done.stdout)
     if facts is not None:
-        facts.update({row["item"]: row["value"] for row in run.view("summary") if row["section"] == "cores"})
-    return run.threads(), [own[f"ready_{number}"] for number in range(len(own))], covered(run)
+        facts.update({row["item"]: row["value"] for row in run.view("summary") if row["section"] in ("cores", "run")})
+        facts["alone"] = own["alone"]
+    return run.threads(), [own[name] for name in sorted(own) if name.startswith("ready_")], covered(run)
 
 
 def covered(run):
@@ -100,10 +102,10 @@ def the_sum_is_the_kernels_where_threads_switch_too_often_for_records(directory)
     sums_hold(rows, "many switches")
 
 
-def apart(directory, compiler, policy, **settings):
+def apart(directory, compiler, policy, size=(REGIONS,), **settings):
     """Each thread has a processor of its own; that of the second one has busy processes, too."""
     places = {"OMP_PROC_BIND": "true", "OMP_PLACES": ",".join(f"{{{cpu}}}" for cpu in CPUS)}
-    return measure(directory, "barriers", REGIONS, compiler=compiler, policy=policy, where=ONE, **places, **settings)
+    return measure(directory, "barriers", *size, compiler=compiler, policy=policy, where=ONE, **places, **settings)
 
 
 @tap.case
@@ -118,6 +120,28 @@ def waiting_for_a_thread_without_a_core_is_not_idle(directory):
             assert seconds(rows[0], "waiting_no_core_s") > 0, (compiler, policy, rows)
             tap.timed(seconds(rows[0], "idle_s") < seconds(rows[0], "waiting_no_core_s"), (compiler, policy, rows[0]))
             sums_hold(rows, (compiler, policy))
+
+
+def forecast_is_right(what, facts):
+    """What the forecast takes out of the elapsed time is right within 15 %.  It takes what is more than 0.1 ms, and
+    nothing is known of what the host of a virtual machine takes."""
+    tap.timed("elapsed_with_cores" in facts, f"{what}: {facts}")
+    forecast, alone, elapsed = (float(facts[name]) for name in ("elapsed_with_cores", "alone", "elapsed"))
+    told = f"{what}: {forecast} s of {elapsed}, alone {alone}"
+    tap.timed(elapsed > 1.3 * alone, f"{told}: it was not held up")
+    tap.timed(abs(forecast - alone) < 0.15 * (elapsed - alone) + SLACK, told)
+
+
+@tap.case
+def with_a_core_for_each_thread_a_run_takes_as_long_as_its_work(directory):
+    need_two_processors()
+    for compiler in ("gcc", "clang"):
+        for policy in ("active", "passive"):
+            facts = {}
+            measure(directory, "barriers", *LONG, compiler=compiler, policy=policy, facts=facts)
+            forecast_is_right((compiler, policy, "both threads"), facts)
+            apart(directory, compiler, policy, LONG, facts=facts)
+            forecast_is_right((compiler, policy, "the second thread"), facts)
 
 
 @tap.case

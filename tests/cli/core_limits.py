@@ -59,10 +59,16 @@ def threads_on_one_cpu_of_the_launch_mask_are_reported(directory):
     assert must(REPORT, "--compare", path, path).count(told) == 2, path
     done = run(REPORT, "--compare", path, "--fail-if", "elapsed > +900%", path)
     assert done.returncode == 2 and "' cannot be checked by '" in done.stderr, done  # the base took too long
-    for condition, status in (("elapsed > 1 ms", 2), ("elapsed > 1000 s", 0), ("elapsed < 1 ms", 0), ("cpu > 1 ms", 3)):
+    for condition, status in (("elapsed > 1 ms", 2), ("elapsed > 1000 s", 0), ("elapsed < 1 ms", 0), ("cpu > 1 ms", 3),
+                              ("efficiency < 100 %", 2), ("efficiency > 0.1 %", 3)):
         done = run(REPORT, "--fail-if", condition, path)
         refused = "' cannot be checked by '" in done.stderr
         assert done.returncode == status and refused == (status == 2), (condition, done)
+    forecast = "elapsed_with_cores" in found  # otherwise the host has taken much time
+    done = run(REPORT, "--fail-if", "elapsed_with_cores > 1 us", path)
+    assert done.returncode == (3 if forecast else 2), done
+    text = must(REPORT, "--compare", path, path)
+    assert ("elapsed_with_cores" in text) == forecast, text
 
 
 @case

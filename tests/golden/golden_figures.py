@@ -305,8 +305,9 @@ def steal_time_is_named_first(_):
 
 
 @case
-def elapsed_time_with_steal_is_not_checked(_):
-    for condition, code in ("elapsed > 1 ms", 2), ("work > 1 ms", 3):
+def times_with_steal_are_not_checked(_):
+    for condition, code in (("elapsed > 1 ms", 2), ("elapsed < 1000 s", 3), ("idleness > 1 us", 2), ("work > 1 ms", 3),
+                            ("samples > 1", 3)):
         done = golden_report("-q", "--fail-if", condition, "places")
         refused = b"' cannot be checked by 'places', whose threads had no core for " in done.stderr
         assert done.returncode == code and refused == (code == 2) == (b"(steal: 7 %)" in done.stderr), done

@@ -1,6 +1,7 @@
 /* RT: counts of busy and idle threads, threads in use, blame stored with locks. */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -36,11 +37,12 @@ static int setup(void **state)
   atomic_store(&sampling_process.in_use_max, 0);
   memset(records, 0, sizeof records);
   region_start();
+  live_threads_start();
   blame_start();
   modules_start("");
   for (uint32_t i = 0; i < THREADS; i++) {
     rt_thread_init(thread(i), i + 1, &records[i]);
-    assert_true(blame_add_thread(thread(i)));
+    assert_true(live_threads_add(thread(i)));
   }
   return 0;
 }
@@ -108,7 +110,7 @@ static void a_thread_alone_is_busy(void **state)
 {
   (void)state;
   for (unsigned i = 1; i < THREADS; i++)
-    blame_remove_thread(thread(i));
+    live_threads_remove(thread(i));
   assert_share(thread(0), 1, 1); /* before OpenMP knows the thread */
   start_openmp(1);
   assert_share(thread(0), 1, 1);
@@ -188,7 +190,7 @@ static void threads_unknown_to_openmp_count_among_themselves(void **state)
   assert_share(thread(5), 7, 7); /* with 0 and 1, because nobody knows whether the runtime will ever know it */
   assert_true(blame_blocked(thread(4)));
   assert_share(thread(5), 6, 6);
-  blame_remove_thread(thread(1));
+  live_threads_remove(thread(1));
   assert_share(thread(0), 1, 1);
 }
 

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/core/budget.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_context.h"
@@ -40,12 +41,13 @@ static int setup(void **state)
   memset(records, 0, sizeof records);
   modules_start("");
   region_start();
+  live_threads_start();
   blame_start();
   task_context_start();
   span_start();
   for (uint32_t i = 0; i < THREADS; i++) {
     rt_thread_init(state_of(i), i + 1, &records[i]);
-    assert_true(blame_add_thread(state_of(i)));
+    assert_true(live_threads_add(state_of(i)));
     span_start_thread(state_of(i));
   }
   return 0;

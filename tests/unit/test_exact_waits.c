@@ -61,7 +61,8 @@ static void test_waking_is_no_more_than_the_kernels_total(void **state)
 static void test_parts_are_no_more_than_the_wait(void **state)
 {
   (void)state;
-  struct format_wait wait = {.idle = 20, .runtime = 2, .preempted = 15, .preempted_in_runtime = 9, .no_core = 50};
+  struct format_wait wait = {
+      .idle = 20, .runtime = 2, .preempted = 15, .preempted_in_runtime = 9, .no_core = 50};
   struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &(struct exact_waits_delay){0}, TICK_NS);
   assert_true(ready.of_waiting == 30 && ready.of_runtime == 4 && ready.no_core == 10);
   assert_true(wait.idle == 0 && wait.runtime == 0);

@@ -116,12 +116,7 @@ static void place_serial(const struct advice_input *input, const struct serial_r
 /* Returns the thread of a process that runs what is outside its regions, or NULL if no other thread waits for it. */
 static const struct profile_thread *initial_thread(const struct profile_process *process)
 {
-  if (!process->usable || process->threads_max < 2)
-    return NULL;
-  for (uint32_t i = 0; i < process->threads_count; i++)
-    if (process->threads[i].flags & THREAD_OPENMP)
-      return &process->threads[i];
-  return NULL;
+  return process->usable && process->threads_max > 1 ? profile_initial_thread(process) : NULL;
 }
 
 static void find_serial(struct advice_run *run, double gain_s)

@@ -9,6 +9,7 @@ struct run_figure run_figure(uint32_t number)
 {
   static const struct run_figure figures[RUN_FIGURE_EFFICIENCY] = {
       [RUN_FIGURE_ELAPSED] = {"run", "elapsed", "s", false},
+      [RUN_FIGURE_WITH_CORES] = {"cores", "elapsed_with_cores", "s", false},
       [RUN_FIGURE_CPU] = {"run", "cpu", "s", false},
       [RUN_FIGURE_WORK] = {"categories", "work", "s", true},
       [RUN_FIGURE_OVERHEAD] = {"categories", "overhead", "s", true},
@@ -31,6 +32,8 @@ double run_figure_value(const struct report *run, uint32_t number)
   switch (number) {
   case RUN_FIGURE_ELAPSED:
     return (double)totals->elapsed_ns / 1e9;
+  case RUN_FIGURE_WITH_CORES:
+    return totals->with_cores_ns ? (double)totals->with_cores_ns / 1e9 : NAN;
   case RUN_FIGURE_CPU:
     return (double)totals->cpu_ns / 1e9;
   case RUN_FIGURE_WORK:

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/report/call_path.h"
 #include "hpcprof-lite/report/comparison/scaling_plot.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <assert.h>
@@ -12,9 +13,6 @@
 #include <string.h>
 
 enum { CELL = 24, SHARE = 5, CONTEXT_FIGURES = 1 + (1 + SCALING_PARTS + SCALING_LATER) * SHARE + 3, PATH_WIDTH = 2000 };
-
-/* The part of all threads' time from which on waiting for a core is reported. */
-static const double CORE_WAIT_SHOWN = 0.05;
 
 /* ---- text ---- */
 
@@ -43,6 +41,22 @@ static void print_heading(const struct report *report, const struct terminal *te
   fprintf(report->stream, "%s\n%s scaling, against %" PRIu32 " thread%s%s\n\n", command,
           scaling->weak ? "Weak" : "Strong", scaling->points[0].threads, terminal_plural(scaling->points[0].threads),
           scaling->points[0].threads == 1 ? "" : ", the smallest number that was measured");
+}
+
+/* Prints which runs are unreliable, and why. */
+static void print_missing_cores(const struct report *report, const struct terminal *terminal)
+{
+  const struct scaling *scaling = report->scaling;
+  char indent[2 * CELL];
+  bool any = false;
+  fputs(terminal_bold(terminal), report->stream);
+  for (uint32_t i = 0; i < scaling->points_count; i++) {
+    const struct scaling_point *point = &scaling->points[i];
+    snprintf(indent, sizeof indent, "%" PRIu32 " thread%s: ", point->threads, terminal_plural(point->threads));
+    struct totals_missing_cores missing = {point->without_core, point->stolen};
+    any = missing_cores_print_of(report->stream, terminal, &missing, indent, "") || any;
+  }
+  fprintf(report->stream, "%s%s", terminal_plain(terminal), any ? "\n" : "");
 }
 
 static void print_speedups(const struct report *report, const struct terminal *terminal)
@@ -87,9 +101,6 @@ static void print_used(const struct report *report)
             scaling->cores, terminal_plural(scaling->cores), scaling->cores, terminal_plural(scaling->cores));
   for (uint32_t i = 0; i < scaling->points_count; i++) {
     const struct scaling_point *point = &scaling->points[i];
-    if (point->core_wait > CORE_WAIT_SHOWN)
-      fprintf(report->stream, "The machine was busy: %" PRIu32 " thread%s waited %.1f %% of the time for a core.\n",
-              point->threads, terminal_plural(point->threads), 100 * point->core_wait);
     if (point->used_most && (point->used_least != point->threads || point->used_most != point->threads))
       fprintf(report->stream, "With %" PRIu32 " thread%s asked for, at most %" PRIu32 " %s in use at once.\n",
               point->threads, terminal_plural(point->threads), point->used_most,
@@ -242,6 +253,7 @@ void scaling_view_text(const struct report *report)
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   print_heading(report, &terminal);
+  print_missing_cores(report, &terminal);
   print_speedups(report, &terminal);
   print_used(report);
   putc('\n', report->stream);

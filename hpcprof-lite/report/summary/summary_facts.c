@@ -5,7 +5,9 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
 
 struct fact {
@@ -78,6 +80,10 @@ static void add_limits(struct facts *facts)
 static void add_cores(struct facts *facts)
 {
   const struct totals *run = facts->report->totals;
+  char text[MISSING_CORES_TEXT];
+  for (unsigned part = 0; part < MISSING_CORES_PARTS; part++)
+    if (missing_cores_of_report(facts->report, part, text))
+      fact_text(facts, "cores", "unreliable", text, "times of waiting say little about the program");
   if (run->delay_ns)
     fact(facts, "cores", "without core", cell_real(totals_without_core(run), 6), "ratio",
          "of the time in which threads wanted to run, by the kernel's totals");
@@ -89,6 +95,9 @@ static void add_cores(struct facts *facts)
   if (facts->report->efficiency.known && run->delay_ns)
     fact(facts, "cores", "efficiency with cores", cell_real(facts->report->efficiency.with_cores, 6), "ratio",
          "parallel efficiency, without the time in which threads had no core");
+  if (run->with_cores_ns && run->delay_ns)
+    fact_ns(facts, "cores", "elapsed_with_cores", run->with_cores_ns,
+            "forecast of the elapsed time, had each thread always had a core");
   if (run->quota_ns)
     fact(facts, "cores", "quota used", cell_real((double)run->in_quota_ns / (double)run->quota_ns, 6), "ratio",
          "CPU time of processes whose quota is less than their cores, of quota x elapsed time");
@@ -171,6 +180,9 @@ static void add_run(struct facts *facts)
     whole = "cores of each OpenMP process x its elapsed time";
   if (run->openmp_processes)
     fact_ns(facts, "categories", "threads x elapsed", run->baseline_ns, whole);
+  uint64_t unexplained_ns = category_unexplained(report);
+  if (unexplained_ns)
+    fact_ns(facts, "categories", "unexplained", unexplained_ns, "of that, in no category");
   add_kernel(facts);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
     fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);

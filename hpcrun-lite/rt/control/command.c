@@ -11,6 +11,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -163,8 +164,8 @@ static enum control_state status(void)
   uint64_t samples = atomic_load(&state.ended_samples), lost = atomic_load(&state.ended_lost), process_lost = 0;
   uint64_t elapsed_ns = times_elapsed_ns();
   uint32_t threads = 0;
-  for (uint32_t i = 0; i < blame_threads(); i++) {
-    const struct thread_state *t = blame_thread(i);
+  for (uint32_t i = 0; i < live_threads(); i++) {
+    const struct thread_state *t = live_thread(i);
     const struct format_thread *record = t ? t->record : NULL;
     if (!record)
       continue;
@@ -209,8 +210,8 @@ static void follow(struct thread_state *t)
 static unsigned ask_others(const struct thread_state *self)
 {
   unsigned missing = 0;
-  for (uint32_t i = 0; i < blame_threads(); i++) {
-    struct thread_state *t = blame_thread(i);
+  for (uint32_t i = 0; i < live_threads(); i++) {
+    struct thread_state *t = live_thread(i);
     if (!t || t == self || __atomic_load_n(&control_of(t)->cuts, __ATOMIC_ACQUIRE) == atomic_load(&state.cuts))
       continue;
     sys_signal_thread(rt.pid, t->tid, SAMPLE_SIGNAL, (void *)&command_request);
@@ -294,9 +295,9 @@ void command_change_filter(void)
     return;
   reconfiguration_publish(filter);
   filter_settings_record();
-  for (uint32_t i = 0; i < blame_threads(); i++)
-    if (blame_thread(i))
-      reconfiguration_forget(blame_thread(i));
+  for (uint32_t i = 0; i < live_threads(); i++)
+    if (live_thread(i))
+      reconfiguration_forget(live_thread(i));
   atomic_fetch_add(&state.cuts, 1); /* a filter of threads: each arms or disarms its own sources */
 }
 

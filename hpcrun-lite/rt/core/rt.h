@@ -121,7 +121,7 @@ struct thread_state {
 
   uint32_t index;
   int tid;
-  uint32_t live_slot;             /* number among the live threads: sampling/blame.c */
+  uint32_t live_slot;             /* number among the live threads: sampling/live_threads.c */
   bool worker;                    /* created by the OpenMP runtime */
   uint64_t cpu_start_ns;          /* the thread's CPU clock when measuring it began */
   uint64_t stack_low, stack_high; /* 0: not known */

@@ -3,66 +3,22 @@
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
-enum { LIVE_FIRST = 256, WAIT_TRIES = 100, TAKE_TRIES = 2, COUNTED_MAX = 512 };
+enum { WAIT_TRIES = 100, TAKE_TRIES = 2, COUNTED_MAX = 512 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 static atomic_bool entries_used; /* a thread has waited for a lock; any thread, relaxed */
-/* struct thread_state *, NULL: free.  Writer: CTL, under the CTL lock, with release; readers: samples of all
- * threads, with acquire.  The memory of a thread's state is only reused for another thread's state, so a stale pointer
- * makes one sample's count wrong by one at most. */
-static struct table live;
-static uint32_t live_free; /* no slot below it is free; under the CTL lock */
-
 void blame_start(void)
 {
-  table_init(&live, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct thread_state *), LIVE_FIRST);
-  live_free = 0;
   atomic_store(&sampling_process.in_use, 0);
   atomic_store(&sampling_process.in_use_max, 0);
   for (unsigned i = 0; entries_used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     blame_entries[i] = (struct blame_entry){0};
   entries_used = false;
-}
-
-static struct thread_state **live_at(uint32_t i)
-{
-  return table_at(&live, i);
-}
-
-uint32_t blame_threads(void)
-{
-  return __atomic_load_n(&live.count, __ATOMIC_ACQUIRE);
-}
-
-struct thread_state *blame_thread(uint32_t number)
-{
-  return __atomic_load_n(live_at(number), __ATOMIC_ACQUIRE);
-}
-
-bool blame_add_thread(struct thread_state *t)
-{
-  uint32_t slot = live_free;
-  while (slot < live.count && *live_at(slot))
-    slot++;
-  if (slot == live.count) {
-    if (!table_next(&live, &slot))
-      return false;
-    table_publish(&live);
-  }
-  t->live_slot = slot;
-  live_free = slot + 1;
-  __atomic_store_n(live_at(slot), t, __ATOMIC_RELEASE);
-  return true;
-}
-
-void blame_remove_thread(struct thread_state *t)
-{
-  __atomic_store_n(live_at(t->live_slot), NULL, __ATOMIC_RELEASE);
-  live_free = t->live_slot < live_free ? t->live_slot : live_free;
 }
 
 void blame_in_use(int threads)
@@ -169,11 +125,11 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
 struct blame blame_share(struct thread_state *self, uint64_t time_ns)
 {
   struct blame share = {.time_ns = time_ns, .samples = 1};
-  uint32_t all = __atomic_load_n(&live.count, __ATOMIC_ACQUIRE), busy = 0, present = 0;
+  uint32_t all = live_threads(), busy = 0, present = 0;
   uint32_t step = all / COUNTED_MAX + 1; /* of very many threads, every so many stand for all */
   bool known = self->activity.openmp;    /* otherwise no thread has called the runtime yet */
   for (uint32_t i = step > 1 ? (uint32_t)rt_ticks() % step : 0; i < all; i += step) {
-    const struct thread_state *t = __atomic_load_n(live_at(i), __ATOMIC_ACQUIRE);
+    const struct thread_state *t = live_thread(i);
     if (!t)
       continue;
     struct activity is;
@@ -297,7 +253,7 @@ uint64_t blame_left(void)
   bool used = atomic_load_explicit(&entries_used, memory_order_relaxed); /* otherwise the table was never touched */
   for (unsigned i = 0; used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     samples += blame_entries[i].blame.samples;
-  for (uint32_t i = 0; used && i < blame_threads(); i++)
-    samples += blame_thread(i) ? sampling_of(blame_thread(i))->released.samples : 0;
+  for (uint32_t i = 0; used && i < live_threads(); i++)
+    samples += live_thread(i) ? sampling_of(live_thread(i))->released.samples : 0;
   return samples;
 }

@@ -1,9 +1,9 @@
 /* Blame: which threads are busy at a sample and where the others wait, and samples of lock waiting, which are charged
  * to the lock's holder (ICS'13, section 3.1).  How much time threads wait is known exactly: see sampling/waiting.h.
  *
- * Context: RT; blame_start(), blame_add_thread() and blame_remove_thread() CTL, under the CTL lock.  A thread's
- * state is in its thread_state (rt.h) and written by that thread only; samples of all threads read it.  The table of
- * threads is allocated from the arena, the table of locks is static.  Blame that cannot be kept is dropped and counted.
+ * Context: RT; blame_start() CTL, under the CTL lock.  A thread's state is in its thread_state (rt.h) and written by
+ * that thread only; samples of all live threads (live_threads.h) read it.  The table of locks is static.  Blame that
+ * cannot be kept is dropped and counted.
  *
  * Departure from the paper: no counter of idle threads is shared.  Each thread keeps its own state in a few bytes that
  * its callbacks write, and a sample counts the states of all threads.  Such a count cannot drift; it costs a callback
@@ -33,17 +33,8 @@ struct blame_entry {
 enum { BLAME_ENTRIES_BITS = 12 };
 extern struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 
-/* CTL: starts the table of threads in a new process; no lock has blame. */
+/* CTL: a new process, in which no lock has blame. */
 void blame_start(void);
-
-/* CTL: includes the thread's state in the counts (false without memory), and removes it. */
-bool blame_add_thread(struct thread_state *t);
-void blame_remove_thread(struct thread_state *t);
-
-/* The live threads: numbers below blame_threads(), of which some may be free (NULL).  The memory of a state stays
- * mapped when its thread ends. */
-uint32_t blame_threads(void);
-struct thread_state *blame_thread(uint32_t number);
 
 /* The OpenMP runtime announces the start and the end of this thread. */
 void blame_openmp_begin(struct thread_state *t, bool worker);

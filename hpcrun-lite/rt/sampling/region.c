@@ -264,6 +264,8 @@ static void end_set(struct region_end *to, struct region_end end)
   to->left = end.left;
   to->end = end.end;
   to->undelayed = end.undelayed;
+  to->late = end.late;
+  to->next_delay = 0;
   __atomic_store_n(&to->generation, end.generation, __ATOMIC_RELEASE);
 }
 
@@ -282,17 +284,37 @@ static struct region_end *end_of(struct region_team *team, uint64_t generation)
   return &team->ends[generation % REGION_ENDS];
 }
 
-void region_note_begin(uint64_t handle, uint64_t now)
+/* What is known of the beginning of a region; NULL: nothing. */
+static struct region_end *beginning_of(uint64_t handle)
 {
   struct region_team *team = region_team((uint32_t)handle);
-  if (team)
-    __atomic_store_n(&end_of(team, (handle >> 32) - 1)->next_begun, now, __ATOMIC_RELAXED);
+  return team ? end_of(team, (handle >> 32) - 1) : NULL;
+}
+
+void region_note_begin(uint64_t handle, uint64_t now)
+{
+  struct region_end *end = beginning_of(handle);
+  if (end)
+    __atomic_store_n(&end->next_begun, now, __ATOMIC_RELAXED);
+}
+
+void region_note_delay(uint64_t handle, uint64_t ticks)
+{
+  struct region_end *end = beginning_of(handle);
+  if (end)
+    __atomic_store_n(&end->next_delay, ticks, __ATOMIC_RELAXED);
 }
 
 uint64_t region_begun(uint64_t handle)
 {
-  struct region_team *team = region_team((uint32_t)handle);
-  return team ? __atomic_load_n(&end_of(team, (handle >> 32) - 1)->next_begun, __ATOMIC_RELAXED) : 0;
+  struct region_end *end = beginning_of(handle);
+  return end ? __atomic_load_n(&end->next_begun, __ATOMIC_RELAXED) : 0;
+}
+
+uint64_t region_delay(uint64_t handle)
+{
+  struct region_end *end = beginning_of(handle);
+  return end ? __atomic_load_n(&end->next_delay, __ATOMIC_RELAXED) : 0;
 }
 
 /* When the last thread arrived at the barrier that ends the region, which its creator has mostly just found out. */
@@ -318,10 +340,14 @@ static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint
   }
   team->last = generation;
   struct last_arrival last = last_at_end(t, team, index);
-  end_set(
-      end_of(team, generation),
-      (struct region_end){
-          .generation = generation, .last_idle = last.moment, .left = left, .end = now, .undelayed = last.undelayed});
+  uint64_t late = sampling_of(t)->switches.since_join;
+  end_set(end_of(team, generation),
+          (struct region_end){.generation = generation,
+                              .last_idle = last.moment,
+                              .left = left,
+                              .end = now,
+                              .undelayed = late && !last.undelayed ? last.moment : last.undelayed,
+                              .late = late});
 }
 
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)

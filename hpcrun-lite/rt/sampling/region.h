@@ -46,6 +46,8 @@ struct region_end {
   uint64_t last_idle, left, end; /* ticks: the last thread arrived; the master left the barrier; the region ended */
   uint64_t next_begun;           /* ticks; 0: not known */
   uint64_t undelayed;            /* of the last arrival: see struct last_arrival */
+  uint64_t late;                 /* ticks by which the master left the barrier late, as it had no processor */
+  uint64_t next_delay;           /* ticks: how much earlier the next instance could have begun */
 } __attribute__((aligned(64)));
 
 enum { REGION_ENDS = 32, REGION_SIZES = 8 };
@@ -112,6 +114,10 @@ static inline uint64_t region_last_idle(const struct region_team *team, struct b
 /* The creator notes when the region began; and when it did. */
 void region_note_begin(uint64_t handle, uint64_t now);
 uint64_t region_begun(uint64_t handle);
+
+/* The same of how many ticks missing processors had delayed that, since the region before. */
+void region_note_delay(uint64_t handle, uint64_t ticks);
+uint64_t region_delay(uint64_t handle);
 
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);

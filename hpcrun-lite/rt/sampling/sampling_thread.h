@@ -122,7 +122,7 @@ struct switches {
   uint64_t out_ns;           /* its time */
   uint64_t seen;             /* ticks that records cover before: */
   uint64_t seen_since, last; /* ticks: what they cover now began; when it was read last */
-  uint64_t since_join;       /* ticks without a processor since the last join of its team */
+  uint64_t since_join;       /* ticks by which missing processors held the thread up since its team's last join */
   struct sys_moment opened;
   uint64_t window_ns;       /* since when switches are counted */
   uint64_t window_read;     /* position at that time */
@@ -187,6 +187,7 @@ struct sampling_thread {
   struct source sources[EVENTS_MAX];
   bool quiet; /* the sources are disarmed: source_quiet() */
   struct switches switches;
+  uint32_t ring_readers; /* other threads that read switches.ring, which is not unmapped meanwhile; atomic */
   struct table nodes, links, values, shares;
   uint32_t free_nodes;  /* list of freed nodes */
   uint32_t free_shares; /* list of freed records of shares */

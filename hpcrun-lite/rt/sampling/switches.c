@@ -103,10 +103,20 @@ void switches_stop(struct thread_state *t)
   }
   switches_outside(t);
   t->record->switched_seen = switches->seen + rt_measured_between(switches->seen_since, rt_ticks());
-  switches->ring = NULL;
-  atomic_signal_fence(memory_order_seq_cst);
+  switches_join(t);
+  __atomic_store_n(&switches->ring, NULL, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&sampling_of(t)->ring_readers, __ATOMIC_SEQ_CST)) /* rare: it stays until the process ends */
+    return;
   sys_unmap((void *)ring, PAGE_BYTES + RING_BYTES);
   atomic_fetch_sub(&sampling_process.rings, 1);
+}
+
+uint64_t switches_join(struct thread_state *t)
+{
+  uint64_t delay = sampling_of(t)->switches.since_join;
+  t->record->held_up += delay;
+  sampling_of(t)->switches.since_join = 0;
+  return delay;
 }
 
 void switches_limit(struct thread_state *t)
@@ -230,6 +240,7 @@ static void read_with_lock(struct thread_state *t, const void *ring, unsigned co
   read_records(t, &(struct reading){ring, sys_moment(), LOCK_MOMENTS + count, all, found});
   switches->lock->preempted += found[WAIT].preempted;
   switches->lock->wakes += found[WAIT].wakes;
+  switches->since_join -= found[WAIT].preempted;
   switches->lock = NULL;
   for (unsigned i = 0; i <= count; i++) {
     parts[i].preempted += found[REST + i].preempted;
@@ -260,8 +271,55 @@ void switches_outside(struct thread_state *t)
   switches_read(t, 0, NULL, &outside);
 }
 
-void switches_lock_read(struct thread_state *t)
+uint64_t switches_ns_at(const struct thread_state *t, const struct sys_moment *now, uint64_t ticks)
 {
-  switches_outside(t);
-  switches_limit(t);
+  const struct sys_moment *opened = &sampling_of(t)->switches.opened;
+  return now->ns - rt_scale(rt_minus(now->ticks, ticks), now->ns - opened->ns, now->ticks - opened->ticks);
+}
+
+uint64_t switches_ticks_of(const struct thread_state *t, const struct sys_moment *now, uint64_t ns)
+{
+  const struct sys_moment *opened = &sampling_of(t)->switches.opened;
+  return rt_scale(ns, now->ticks - opened->ticks, now->ns - opened->ns);
+}
+
+/* The same of a ring, the last interval first. */
+static unsigned off_latest(const struct perf_event_mmap_page *page, uint64_t from_ns, uint64_t to_ns, bool asleep,
+                           struct switches_interval *intervals, unsigned most)
+{
+  unsigned count = 0;
+  uint64_t again_ns = to_ns; /* when the thread got a processor again */
+  struct switch_record record;
+  uint64_t at = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  for (bool before = false; at && count < most && !before;) {
+    at -= sizeof record;
+    if (!record_at(page, at, &record))
+      break;
+    before = record.time_ns <= from_ns;
+    if (!(record.header.misc & PERF_RECORD_MISC_SWITCH_OUT)) {
+      again_ns = record.time_ns;
+      continue;
+    }
+    struct switches_interval interval = {before ? from_ns : record.time_ns, again_ns < to_ns ? again_ns : to_ns};
+    bool counts = asleep || record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    if (counts && interval.from < interval.to)
+      intervals[count++] = interval;
+  }
+  return count;
+}
+
+unsigned switches_off(struct thread_state *of, uint64_t from_ns, uint64_t to_ns, bool asleep,
+                      struct switches_interval *intervals, unsigned most)
+{
+  uint32_t *readers = &sampling_of(of)->ring_readers;
+  __atomic_add_fetch(readers, 1, __ATOMIC_SEQ_CST);
+  const void *ring = __atomic_load_n(&sampling_of(of)->switches.ring, __ATOMIC_SEQ_CST);
+  unsigned count = ring ? off_latest(ring, from_ns, to_ns, asleep, intervals, most) : 0;
+  __atomic_sub_fetch(readers, 1, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < count / 2; i++) {
+    struct switches_interval first = intervals[i];
+    intervals[i] = intervals[count - 1 - i];
+    intervals[count - 1 - i] = first;
+  }
+  return count;
 }

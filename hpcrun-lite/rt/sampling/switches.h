@@ -51,17 +51,20 @@ static inline void switches_lock_waited(struct thread_state *t, struct format_wa
   switches->lock = wait;
 }
 
-/* The thread has released a lock. */
-void switches_lock_read(struct thread_state *t) __attribute__((noinline));
-
-static inline void switches_lock_released(struct thread_state *t)
-{
-  if (__builtin_expect(sampling_of(t)->switches.lock != NULL, 0))
-    switches_lock_read(t);
-}
-
 /* switches_read() where all of it is outside. */
 void switches_outside(struct thread_state *t) __attribute__((noinline));
+
+/* When a thread could run and had no processor, between two times (CLOCK_MONOTONIC ns), by what its ring still has;
+ * asleep: also when it slept.  The last `most` such intervals, ascending; returns their number.  Any thread may ask. */
+struct switches_interval {
+  uint64_t from, to;
+};
+unsigned switches_off(struct thread_state *of, uint64_t from_ns, uint64_t to_ns, bool asleep,
+                      struct switches_interval *intervals, unsigned most);
+
+/* The time at a moment (time-stamp counter) since the calling thread's ring was opened, and the ticks of a duration. */
+uint64_t switches_ns_at(const struct thread_state *t, const struct sys_moment *now, uint64_t ticks);
+uint64_t switches_ticks_of(const struct thread_state *t, const struct sys_moment *now, uint64_t ns);
 
 /* Bytes of records that were not read; a ring has room for twice as many as SWITCHES_MANY; 0 without a ring. */
 static inline uint64_t switches_unread(const struct thread_state *t)
@@ -70,6 +73,10 @@ static inline uint64_t switches_unread(const struct thread_state *t)
   const struct perf_event_mmap_page *page = __atomic_load_n(&switches->ring, __ATOMIC_RELAXED);
   return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - switches->read : 0;
 }
+
+/* Nobody waits for the thread's work so far, or its clock ends: what held it up since the last join was time lost.
+ * Returns that, in ticks. */
+uint64_t switches_join(struct thread_state *t);
 
 /* The thread went on so many ticks after the reason to wait was over.  Returns how many of them were time without a
  * processor, its own or that of the thread that wakes it: a thread that is not held up runs after about 0.1 ms. */

@@ -5,6 +5,7 @@
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/held_up.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 
@@ -273,22 +274,49 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
     uint64_t undelayed = last_undelayed(t, open, since + idle, since);
     sampling->arrival.undelayed = undelayed;
     no_core = add_no_core(sampling->waiting, open, since, idle, parts[1].preempted, undelayed);
+    t->record->held_up += rt_minus(since + idle, undelayed);
   }
   trace_wait_ready(t, sampling->waiting, since, now, parts, no_core);
   switches_limit(t);
+}
+
+/* A wait for tasks or a lock has ended.  Returns for how long nobody could have ended it, in ticks, while the thread
+ * itself was not ready. */
+static uint64_t leave_held_up(struct thread_state *t, uint64_t since, uint64_t until)
+{
+  if (!sampling_of(t)->switches.ring || until - since <= SWITCHES_WAKE_USUAL)
+    return 0;
+  struct held_up held_up = held_up_wait(t, since, until);
+  sampling_of(t)->switches.since_join += held_up.ticks;
+  return held_up.no_core;
 }
 
 /* A wait other than at a barrier has ended. */
 static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct format_wait *wait, uint64_t since,
                                                  uint64_t now)
 {
-  uint64_t begun = 0;
-  if (wait->kind == FORMAT_WAIT_PARKED)
-    begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+  bool parked = wait->kind == FORMAT_WAIT_PARKED;
+  uint64_t region = __atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED), no_core;
+  uint64_t begun = parked ? region_begun(region) : 0, end = begun > since && begun < now ? begun : now;
   struct switched parts[3] = {{0}};
-  read_wait(t, wait, since, begun > since && begun < now ? begun : now, parts);
-  trace_wait_ready(t, wait, since, now, parts, 0);
+  read_wait(t, wait, since, end, parts);
+  if (parked) {
+    no_core = MIN(region_delay(region), rt_minus(end - since, parts[1].preempted));
+  } else {
+    sampling_of(t)->switches.since_join -= parts[1].preempted; /* others worked meanwhile, or it is in the next line */
+    no_core = leave_held_up(t, since, now);
+  }
+  wait->no_core += no_core;
+  trace_wait_ready(t, wait, since, now, parts, no_core);
   switches_limit(t);
+}
+
+/* Whether records of switches, or those of other threads, may say something about a wait other than at a barrier. */
+static inline bool may_lack_cores(const struct thread_state *t, const struct format_wait *wait, uint64_t ticks)
+{
+  if (wait->kind == FORMAT_WAIT_PARKED && region_delay(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED)))
+    return true;
+  return switches_unread(t) || (ticks > SWITCHES_WAKE_USUAL && sampling_of(t)->switches.ring);
 }
 
 /* Turns idle at the innermost wait, or parked.  The inline form, as that of end_idle(), is for barriers. */
@@ -329,11 +357,11 @@ static inline __attribute__((always_inline)) uint64_t last_arrival(const struct 
 }
 
 /* The part of a worker's wait at the end of a region that is idle: until the last thread arrived, and from the moment
- * at which the master left the barrier until it ended the region. */
+ * at which the master left the barrier, or would have, until it ended the region. */
 static uint64_t idle_at_region_end(const struct region_end *end, uint64_t since)
 {
   uint64_t arriving = part_before(since, end->last_idle, end->end);
-  uint64_t ending = end->left > since ? part_before(end->left, end->end, end->end) : 0;
+  uint64_t ending = end->left > since ? part_before(end->left, end->end, end->end) + end->late : 0;
   return arriving + ending < end->end - since ? arriving + ending : end->end - since;
 }
 
@@ -399,7 +427,7 @@ static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thr
         sampling->switches.since_join = 0;
     } else {
       idle = idle_part(t, open, since, now, task);
-      if (__builtin_expect(switches_unread(t) != 0, 0))
+      if (__builtin_expect(may_lack_cores(t, sampling->waiting, now - since), 0))
         leave_wait(t, sampling->waiting, since, now);
     }
     add_interval(t, sampling->waiting, idle, now - since - idle);
@@ -443,6 +471,7 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   uint64_t ready = parts[1].preempted + parts[3].preempted, no_core = 0;
   if (open && open->team && end->undelayed)
     no_core = add_no_core(wait, open, since, idle, ready, end->undelayed);
+  t->record->held_up += end->undelayed ? rt_minus(last, end->undelayed) : 0;
   trace_ready(
       t, since, end->end,
       (struct trace_ready){ready, parts[2].preempted, 0, parts[1].wakes + parts[2].wakes + parts[3].wakes, no_core});
@@ -687,18 +716,26 @@ uint64_t waiting_task(struct thread_state *t, bool waits)
   return turn_busy(t, true);
 }
 
-/* How long after the region had begun a worker that was parked runs, as far as it had no processor. */
-static uint64_t late_start(const struct thread_state *t, uint64_t now)
+/* How long after its region had begun a thread runs there, as far as it had no processor. */
+static uint64_t late_start(const struct thread_state *t, uint64_t region, uint64_t now)
 {
-  uint64_t begun = region_begun(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+  uint64_t begun = region_begun(region);
   return sampling_of(t)->switches.ring && begun && now > begun ? switches_late(now - begun) : 0;
 }
 
-void waiting_begin_undelayed(struct thread_state *t)
+/* The thread has created a region, and was switched out before it takes part in it. */
+static __attribute__((noinline)) void create_late(struct thread_state *t)
+{
+  switches_outside(t);
+  uint64_t late = late_start(t, region_current(t), rt_ticks());
+  sampling_of(t)->switches.since_join = MAX(sampling_of(t)->switches.since_join, late);
+}
+
+uint64_t waiting_begin_undelayed(struct thread_state *t)
 {
   if (switches_unread(t))
     switches_outside(t);
-  sampling_of(t)->switches.since_join = 0;
+  return sampling_of(t)->switches.since_join ? switches_join(t) : 0;
 }
 
 void waiting_park(struct thread_state *t)
@@ -715,8 +752,11 @@ uint64_t waiting_unpark(struct thread_state *t)
     return 0;
   bool parked = t->activity.idle, first = !sampling_of(t)->barrier_left;
   uint64_t now = turn_busy(t, false);
-  if (parked) /* otherwise it has created the region */
-    sampling_of(t)->switches.since_join = first ? 0 : late_start(t, now);
+  if (parked)
+    sampling_of(t)->switches.since_join =
+        first ? 0 : late_start(t, __atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED), now);
+  else if (__builtin_expect(switches_unread(t) != 0, 0))
+    create_late(t);
   sampling_of(t)->barriers = 0;
   sampling_of(t)->arrival.region = 0;
   if (!span_of(t)->open_region)
@@ -769,7 +809,7 @@ static inline uint64_t end_lock(struct thread_state *t)
   }
   bool waited = ticks > LOCK_COST_FACTOR * cost;
   uint64_t runtime = waited ? cost : ticks;
-  if (__builtin_expect(waited && switches_unread(t), 0))
+  if (__builtin_expect(waited && may_lack_cores(t, wait, ticks), 0))
     end_lock_switches(t, wait, since, now);
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
@@ -808,6 +848,17 @@ uint64_t waiting_lock_end(struct thread_state *t)
   return end_lock(t);
 }
 
+void waiting_lock_read(struct thread_state *t)
+{
+  const struct switches *switches = &sampling_of(t)->switches;
+  struct format_wait *wait = switches->lock;
+  uint64_t since = switches->lock_since, until = switches->lock_until;
+  switches_outside(t);
+  if (wait)
+    wait->no_core += leave_held_up(t, since, until);
+  switches_limit(t);
+}
+
 uint64_t waiting_lock_key(const struct thread_state *t)
 {
   return sampling_of(t)->waiting_lock ? sampling_of(t)->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
@@ -824,6 +875,7 @@ void waiting_read_switches(struct thread_state *t)
     return;
   wait->preempted += parts[1].preempted;
   wait->wakes += parts[1].wakes;
+  sampling_of(t)->switches.since_join -= parts[1].preempted;
   trace_ready(t, since, rt_ticks(), (struct trace_ready){.preempted = parts[1].preempted, .wakes = parts[1].wakes});
 }
 

@@ -54,11 +54,21 @@ uint64_t waiting_unpark(struct thread_state *t);
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code);
 uint64_t waiting_lock_end(struct thread_state *t);
 
+/* The thread has released a lock: reads the records of switches of its wait for that. */
+void waiting_lock_read(struct thread_state *t) __attribute__((noinline));
+
+static inline void waiting_lock_released(struct thread_state *t)
+{
+  if (__builtin_expect(sampling_of(t)->switches.lock != NULL, 0))
+    waiting_lock_read(t);
+}
+
 /* The key of the lock that the thread waits for. */
 uint64_t waiting_lock_key(const struct thread_state *t);
 
-/* The thread creates a region: what it missed before delays no barrier of that. */
-void waiting_begin_undelayed(struct thread_state *t);
+/* The thread creates a region: what held it up before delays no barrier of that, but its beginning.  Returns that, in
+ * ticks. */
+uint64_t waiting_begin_undelayed(struct thread_state *t);
 
 /* At a sample of a thread that waits or is in a call of the program: reads its records of switches. */
 void waiting_read_switches(struct thread_state *t);

@@ -70,11 +70,56 @@ static void test_a_quota_below_the_cores_is_what_can_be_used(void **state)
   totals_release(&totals);
 }
 
+static void expect_with_cores(const struct profile *profile, uint64_t expected_ns)
+{
+  struct tree_columns columns = {.work = MODEL_NONE, .overhead = MODEL_NONE};
+  struct totals totals;
+  totals_compute(profile, &columns, BASELINE_THREAD, &totals);
+  assert_int_equal(totals.with_cores_ns, expected_ns);
+  totals_release(&totals);
+}
+
+/* A process of 1000 ns, whose initial thread was held up for 300 ns; the next one begins 100 ns later, takes 650 ns,
+ * and was held up for 10 ns. */
+static void test_a_run_with_cores_ends_with_its_last_process(void **state)
+{
+  (void)state;
+  struct profile_thread first[] = {{.flags = THREAD_OPENMP, .recorded = true, .held_up_ns = 300},
+                                   {.flags = THREAD_OPENMP, .recorded = true, .held_up_ns = 900},
+                                   {.recorded = false}}; /* no thread of OpenMP */
+  struct profile_thread second[] = {{.flags = THREAD_OPENMP, .recorded = true, .held_up_ns = 10}};
+  struct profile_process processes[] = {
+      {.usable = true, .start_ns = 5000, .wall_ns = 1000, .threads = first, .threads_count = 3},
+      {.usable = true, .start_ns = 5100, .wall_ns = 650, .threads = second, .threads_count = 1}};
+  struct profile profile = {.processes = processes, .processes_count = 1};
+  for (unsigned i = 0; i < 2; i++)
+    processes[i].command = processes[i].host = processes[i].notes = "";
+  expect_with_cores(&profile, 700);
+  profile.processes_count = 2;
+  expect_with_cores(&profile, 740);
+  second[0].recorded = false; /* then how long it was held up is not known */
+  expect_with_cores(&profile, 0);
+  profile.processes_count = 1;
+  first[0].held_up_ns = UINT64_MAX; /* hostile */
+  expect_with_cores(&profile, 0);
+  first[0].held_up_ns = 300;
+  processes[0].paused_ns = 1;
+  expect_with_cores(&profile, 0);
+  processes[0].paused_ns = 0;
+  processes[0].in_part = true;
+  expect_with_cores(&profile, 0);
+  processes[0].in_part = false;
+  processes[0].steal_ns = 6;
+  processes[0].machine_ns = 100;
+  expect_with_cores(&profile, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count),
                                      cmocka_unit_test(test_threads_that_hardly_run_do_not_lack_cores),
                                      cmocka_unit_test(test_more_than_a_twentieth_is_missing),
-                                     cmocka_unit_test(test_a_quota_below_the_cores_is_what_can_be_used)};
+                                     cmocka_unit_test(test_a_quota_below_the_cores_is_what_can_be_used),
+                                     cmocka_unit_test(test_a_run_with_cores_ends_with_its_last_process)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,11 +62,12 @@ async function startPage() {
     tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1" });
   }
   const subtitle = element("p", { class: "subtitle" }), filtered = element("p", { class: "notice page-notice", id: "filtered", hidden: true }),
-    pauses = element("p", { class: "notice page-notice", id: "pauses", hidden: true }), notice = new RangeNotice(() => chosenTab().name);
+    pauses = element("p", { class: "notice page-notice", id: "pauses", hidden: true }),
+    unreliable = element("p", { class: "notice page-notice", id: "unreliable", hidden: true }), notice = new RangeNotice(() => chosenTab().name);
   fill(document.getElementById("page"),
     element("header", {}, element("h1", {}, document.title), subtitle,
       element("nav", { role: "tablist", "aria-label": "Views", onkeydown: tabKey }, tabs.map((tab) => tab.button))),
-    filtered, pauses, notice.element, tabs.map((tab) => tab.panel));
+    unreliable, filtered, pauses, notice.element, tabs.map((tab) => tab.panel));
   onState("tab", showTab);
   showTab();
   const summary = await loadTable("summary");
@@ -74,6 +75,9 @@ async function startPage() {
     const items = summaryItems(summary), filter = items.text("run", "filtered");
     filtered.hidden = !filter;
     fill(filtered, "Filtered: " + filter);
+    const reasons = items.rows("cores").filter((row) => row.item === "unreliable").map((row) => row.value);
+    unreliable.hidden = !reasons.length;
+    fill(unreliable, reasons.map((reason) => `Unreliable: ${reason}. `));
     const paused = items.text("run", "paused"), unsampled = items.text("run", "not sampled");
     pauses.hidden = !paused && !unsampled;
     fill(pauses, [paused ? `Measuring was paused for ${paused}: times and shares are those of the measured time.` : "",

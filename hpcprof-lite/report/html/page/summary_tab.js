@@ -3,7 +3,7 @@ import { capitalised, element, fill } from "./dom.js";
 import { formatCount, formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
 import { changeState } from "./page_state.js";
-import { categories } from "./categories.js";
+import { categories, otherStates } from "./categories.js";
 import { plotSpeedups } from "./plot.js";
 
 /* The rows of the summary by section and item. */
@@ -25,17 +25,28 @@ export function summaryItems(table) {
   };
 }
 
-/* The four categories of the summary: idleness is what no thread did for want of work. */
-function categorySeconds(items) {
-  return [items.number("categories", "work"), items.number("categories", "overhead"),
-    items.number("categories", "lock wait"), items.number("categories", "idle")];
+/* The summary's items of the categories; the first one that it has. */
+const categoryItems = {
+  work: ["work"], overhead: ["overhead"], lock_wait: ["lock wait charged", "lock wait"], idle: ["idleness", "idle"],
+  blocked: ["blocked"], core_wait: ["no core"], waiting_no_core: ["waiting for a thread without a core"], tool: ["tool"],
+  unexplained: ["unexplained"],
+};
+
+const unexplained = { key: "unexplained", title: "Unexplained" };
+
+/* The categories of the threads' time, with their seconds.  The first four are always shown, others where there is
+ * any. */
+function timeParts(items) {
+  return [...categories, ...otherStates, unexplained].filter(({ key }) => categoryItems[key])
+    .map((category) => ({ ...category,
+      seconds: categoryItems[category.key].map((item) => items.number("categories", item)).find(Number.isFinite) ?? NaN }))
+    .filter((part, i) => i < categories.length || part.seconds > 0);
 }
 
-/* A bar of the four categories, with what is not in any of them hatched. */
-export function categoryBar(seconds, whole, label) {
-  return element("div", { class: "bar", role: "img", "aria-label": label }, seconds.map((value, i) => {
-    const part = element("span", { class: "bar-part " + categories[i].key, title: `${categories[i].title}: ${formatSeconds(value)}` });
-    part.style.width = (whole > 0 && value > 0 ? 100 * value / whole : 0) + "%";
+function timeBar(parts, whole) {
+  return element("div", { class: "bar", role: "img", "aria-label": "Where the threads' time went" }, parts.map(({ key, title, seconds }) => {
+    const part = element("span", { class: "bar-part " + key, title: `${title}: ${formatSeconds(seconds)}` });
+    part.style.width = (whole > 0 && seconds > 0 ? 100 * seconds / whole : 0) + "%";
     return part;
   }));
 }
@@ -59,27 +70,15 @@ function figures(items) {
     figure("Samples", formatCount(items.number("run", "samples"))));
 }
 
-/* The legend of the bar's hatched part: what the categories leave, and what of it is known. */
-function otherTime(items, seconds, whole) {
-  const parts = [["no core", "ready without a core"],
-    ["waiting for a thread without a core", "waiting for a thread without a core"], ["blocked", "blocked in calls"],
-    ["tool", "this tool"]]
-    .filter(([item]) => items.number("categories", item) > 0)
-    .map(([item, title]) => `${title} ${formatSeconds(items.number("categories", item))}`);
-  return whole > 0 && seconds / whole >= 0.0005 ? element("li", { title: parts.join(", ") },
-    element("span", { class: "swatch hatched", "aria-hidden": "true" }), "Other ", element("strong", {}, formatSeconds(seconds)),
-    ` ${formatPercent(100 * seconds / whole)}`, parts.length ? element("span", { class: "note" }, ` (${parts.join(", ")})`) : null) : null;
-}
-
 function timeUse(items) {
-  const seconds = categorySeconds(items), whole = items.number("categories", "threads x elapsed");
-  const sum = seconds.reduce((total, value) => total + (value || 0), 0);
+  const parts = timeParts(items), whole = items.number("categories", "threads x elapsed");
+  const sum = parts.reduce((total, part) => total + (part.seconds || 0), 0), all = Math.max(whole || 0, sum);
   return element("section", { class: "card" }, element("h2", {}, "Where the threads' time went"),
-    sum > 0 || whole > 0 ? categoryBar(seconds, Math.max(whole || 0, sum), "Work, overhead, lock wait and idle time") : null,
-    element("ul", { class: "legend" }, seconds.map((value, i) => element("li", { class: categories[i].key },
-      element("span", { class: "swatch", "aria-hidden": "true" }), `${categories[i].title} `,
-      element("strong", {}, formatSeconds(value)), " ",
-      whole > 0 && Number.isFinite(value) ? formatPercent(100 * value / whole) : "")), otherTime(items, whole - sum, whole)),
+    sum > 0 || whole > 0 ? timeBar(parts, all) : null,
+    element("ul", { class: "legend" }, parts.map(({ key, title, seconds }) => element("li", { class: key },
+      element("span", { class: "swatch", "aria-hidden": "true" }), `${title} `,
+      element("strong", {}, formatSeconds(seconds)), " ",
+      all > 0 && Number.isFinite(seconds) ? formatPercent(100 * seconds / all) : ""))),
     whole > 0 ? element("p", { class: "note" }, `Of ${formatSeconds(whole)}: ${items.number("run", "processes") > 1 ? "of each process, " : ""}` +
       "the most threads in use \u00d7 elapsed time") : null);
 }
