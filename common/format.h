@@ -376,7 +376,7 @@ struct format_node {
   F(uint64_t, call_wakes)           /* likewise, of switched_wakes */                                                  \
   A(uint64_t, usage, FORMAT_USAGES) /* since the thread's start, by enum format_usage */                               \
   A(uint64_t, tool_usage, FORMAT_USAGES) /* likewise: what the tool has caused in samples, and for memory */           \
-  F(uint64_t, held_up) /* ticks by which it would have got on faster, had each thread always had a processor */
+  F(uint64_t, held_up) /* 1 + ticks by which it would have got on faster, had all had processors; 0: not known */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

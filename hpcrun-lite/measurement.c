@@ -19,6 +19,7 @@
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -144,8 +145,10 @@ void measurement_finish(bool in_exec)
   command_finish();
   if (in_exec)
     measurement_take_back();
-  if (rt_self)
+  if (rt_self) {
     kernel_usage_stop(rt_self);
+    switches_outside(rt_self);
+  }
   quiesce_publish_regions();
   quiesce_close(true);
   if (files_needed()) {
@@ -170,8 +173,10 @@ void measurement_write_for_exec(void)
   struct rlimit before;
   bool raised = raise_descriptor_limit(&before);
   writer_mark();
-  if (rt_self)
+  if (rt_self) {
     kernel_usage_stop(rt_self);
+    switches_outside(rt_self);
+  }
   quiesce_publish_regions();
   quiesce_close(false);
   if (files_needed()) {

@@ -172,8 +172,9 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     uint64_t stop_ns = model_sum(process->start_ns, process->wall_ns);
     begin_ns = MIN(begin_ns, process->start_ns);
     end_ns = MAX(end_ns, stop_ns);
-    with_cores = with_cores && end_with_cores(process);
-    with_cores_ns = MAX(with_cores_ns, end_with_cores(process));
+    uint64_t own_ns = end_with_cores(process);
+    with_cores = with_cores && own_ns;
+    with_cores_ns = MAX(with_cores_ns, own_ns);
     totals->threads_max = MAX(totals->threads_max, process->threads_max);
     model_add(&totals->cpu_ns, process->cpu_ns);
     model_add(&walls_ns, process->wall_ns);

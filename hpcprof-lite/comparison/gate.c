@@ -301,17 +301,16 @@ static bool move_lines(const struct names *from, const struct names *to, struct 
   return !selector->is_lines;
 }
 
-/* Whether missing cores can be why a figure is beyond its limit: they lengthen times, but not CPU time and work, and
- * lower efficiencies. */
+/* Whether missing cores can be why a figure is beyond its limit: they lengthen times, but not those in which threads
+ * run, and lower efficiencies. */
 static bool needs_cores(const struct condition *condition, const char *unit)
 {
-  static const char *const without[] = {"cpu", "work", "overhead", "user", "system", "elapsed_with_cores"};
-  if (strcmp(unit, "s") != 0)
-    return !strcmp(unit, "ratio") && !condition->above;
+  static const char *const without[] = {"cpu",         "work",          "overhead",          "user", "system", "span",
+                                        "parallelism", "critical_path", "elapsed_with_cores"};
   for (size_t i = 0; i < sizeof without / sizeof *without; i++)
     if (!strncmp(condition->column, without[i], strlen(without[i])))
       return false;
-  return condition->above;
+  return !strcmp(unit, condition->above ? "s" : "ratio");
 }
 
 /* Refuses to judge by such a figure of a run whose threads had no core for a noticeable time: that of a new run is
@@ -324,9 +323,9 @@ static int check_cores(const struct condition *condition, const char *unit, cons
       continue;
     job_print_error("--fail-if '%s' cannot be checked by '%s', whose threads had no core for %.0f %% of the time in "
                     "which they wanted to run (steal: %.0f %%): measure without other programs, or use a condition on "
-                    "work or elapsed_with_cores",
+                    "work%s",
                     condition->text, side->runs[i].options.input.directories[0], 100 * totals_without_core(run),
-                    100 * totals_stolen(run));
+                    100 * totals_stolen(run), run->with_cores_ns ? " or elapsed_with_cores" : "");
     return EXIT_USAGE;
   }
   return 0;

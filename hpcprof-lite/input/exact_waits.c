@@ -186,8 +186,8 @@ static void leave_ready(const struct profile_thread *record, struct format_wait 
     no_core_ns += ready.no_core;
   }
   thread->no_core_ns = to_ns(no_core_ns);
-  thread->held_up_ns = to_ns((double)record->held_up * tick_ns);
-  thread->recorded = is_covered(record, tick_ns);
+  thread->held_up_ns = to_ns((double)model_difference(record->held_up, 1) * tick_ns);
+  thread->recorded = record->held_up && is_covered(record, tick_ns);
   thread->estimated_ns = to_ns(estimated_ns);
   thread->preempted_ns = to_ns((double)record->switched_preempted * tick_ns);
   thread->call_ready_ns =

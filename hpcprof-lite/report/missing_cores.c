@@ -42,14 +42,14 @@ bool missing_cores_print_of(FILE *stream, const struct terminal *terminal, const
   return any;
 }
 
-/* ". With a core for each, the run would have taken about 1.70 s" */
+/* ". With a core for each thread, the run would have taken about 1.70 s" */
 static void forecast_text(const struct totals *totals, char out[FORECAST])
 {
   char seconds[16];
   if (!totals->with_cores_ns)
     return;
   terminal_seconds(totals->with_cores_ns, terminal_decimals(totals->with_cores_ns), seconds);
-  snprintf(out, FORECAST, ". With a core for each, the run would have taken about %s s", seconds);
+  snprintf(out, FORECAST, ". With a core for each thread, the run would have taken about %s s", seconds);
 }
 
 /* What follows from threads without a core. */

@@ -425,6 +425,8 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   uint64_t totals[COUNTERS_MAX];
   bool counted = counts_open(t, totals);
   times_thread(t, cpu_ns);
+  if (t->record->switched_seen)
+    t->record->held_up = sampling->switches.held_up + sampling->switches.since_join + 1;
   waiting_end_trace(t, now, ended);
   times_thread_delay(t);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;

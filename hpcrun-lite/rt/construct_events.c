@@ -48,7 +48,6 @@ void construct_events_region_begin(struct thread_state *t, uint64_t region, bool
     kind = construct_region_kind(t, &row);
   span_set_entry(region,
                  (struct span_entry){.owner = at_record.owner, .record = at_record.record, .kind = kind, .row = row});
-  region_note_begin(region, read);
 }
 
 void construct_events_region_end(struct thread_state *t, uint64_t read)
@@ -71,7 +70,7 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
   struct span_entry entry = span_entry(region);
   struct construct_record_id at_record = {.owner = entry.owner, .record = entry.record};
   at_record.around = filter_now()->constructs && entry.row != span_region_row(region);
-  construct_join(t, entry.kind, entry.row, at_record, task, region_begun(region), now);
+  construct_join(t, entry.kind, entry.row, at_record, task, region_beginning(region).at, now);
 }
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)

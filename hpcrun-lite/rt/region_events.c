@@ -55,18 +55,15 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   uint32_t node = CCT_NONE, filtered = 0;
   if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed))
     node = task_creation_node(t, task_creation_known(task_data), enter_frame, (uint64_t)codeptr, &filtered);
-  uint64_t delay = 0;
-  if (!sampling_of(t)->region_depth && !sampling_of(t)->base_region)
-    delay = waiting_begin_undelayed(t);
-  uint64_t handle = region_begin(t, enter_frame);
-  if (__builtin_expect(delay != 0, 0) && handle)
-    region_note_delay(handle, delay);
+  uint64_t delay = waiting_region_begin(t), handle = region_begin(t, enter_frame);
   if (handle)
     region_set_code(t, codeptr);
   if (handle && node != CCT_NONE)
     region_publish_final(region_innermost(t), node, filtered);
   sampling_of(t)->unrecorded_regions += handle == 0;
   uint64_t forked = rt_ticks();
+  if (handle && (span_process.online || sampling_of(t)->switches.ring))
+    region_note_begin(handle, (struct region_beginning){forked, delay});
   if (sampling_of(t)->region_depth++ == 0 && !sampling_of(t)->base_region)
     sampling_of(t)->region_since = forked;
   parallel_data->value = handle ? handle : REGION_NO_RECORD;
@@ -90,6 +87,7 @@ void region_events_end(struct thread_state *t)
   uint64_t now = rt_ticks();
   if (--sampling_of(t)->region_depth == 0 && !sampling_of(t)->base_region)
     sampling_of(t)->region_ticks += rt_measured_between(sampling_of(t)->region_since, now);
+  uint64_t late = waiting_region_end(t);
   if (sampling_of(t)->unrecorded_regions) {
     sampling_of(t)->unrecorded_regions--;
     return;
@@ -102,7 +100,7 @@ void region_events_end(struct thread_state *t)
     construct_events_region_end(t, now);
     graph_leave(t);
   }
-  region_note_end(t, sampling_of(t)->barrier_left, now);
+  region_note_end(t, sampling_of(t)->barrier_left, now, late);
   struct format_region *unresolved = region_end(t);
   if (unresolved) {
     if (!rt_stopped())

@@ -1,7 +1,7 @@
 /* Two threads that meet at many barriers, or a thread that sleeps often.  Each prints how long the kernel says that it
- * was ready to run without a processor: ready_NUMBER SECONDS.  The first one also prints how long the work between
- * barriers would take if each thread had a processor: alone SECONDS, the sum of the larger CPU times.  "killed" meets
- * at barriers too, and ends by SIGKILL. */
+ * was ready to run without a processor: ready_NUMBER SECONDS.  The first one also works before each region, and as long
+ * after the last one; it prints how long all work would take if each thread had a processor: alone SECONDS, with the
+ * larger CPU times between barriers.  "killed" meets at barriers too, and ends by SIGKILL. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +30,13 @@ static double cpu_time(void)
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static double timed_work(int rounds)
+{
+  double began = cpu_time();
+  work(rounds);
+  return cpu_time() - began;
+}
+
 static void print_ready(int number)
 {
   char path[64];
@@ -53,17 +60,18 @@ int main(int argc, char **argv)
   }
   double(*spent)[2] = calloc((size_t)times * BARRIERS, sizeof *spent), alone = 0;
   for (int i = 0; i < times; i++) {
+    alone += timed_work(rounds); /* nobody else has any */
 #pragma omp parallel num_threads(2)
     for (int barrier = 0; barrier < BARRIERS; barrier++) {
-      double began = cpu_time();
-      work(rounds);
-      spent[i * BARRIERS + barrier][omp_get_thread_num()] = cpu_time() - began;
+      spent[i * BARRIERS + barrier][omp_get_thread_num()] = timed_work(rounds);
 #pragma omp barrier
     }
   }
   for (int i = 0; i < times * BARRIERS; i++)
     alone += spent[i][0] > spent[i][1] ? spent[i][0] : spent[i][1];
   free(spent);
+  for (int i = 0; i < times; i++)
+    alone += timed_work(rounds);
 #pragma omp parallel
 #pragma omp critical
   print_ready(omp_get_thread_num());

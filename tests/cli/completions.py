@@ -287,7 +287,8 @@ def bash_completes_columns(directory):
     assert offered("--columns", "s") == ["section"]  # of summary
     assert "name" in offered("flat", "--sort", "") and "name" not in offered("flat", "--metric", "")
     assert offered("regions", "--metric", "gain") == ["gain_s"] and offered("summary", "--metric", "") == []
-    assert offered("--fail-if", "elap") == offered("--fail-if", "'elap") == ["elapsed"] and offered("--fail-if", "work >") == []
+    assert offered("--fail-if", "ela") == offered("--fail-if", "'ela") == ["elapsed", "elapsed_with_cores"]
+    assert offered("--fail-if", "work >") == []
     golden = os.path.join(SOURCE, "tests", "golden", "basic")
     for view in set(names_of("view")) - {"grain-graph", "timeline", "phases", "marks", "user-counters", "grains"}:
         words = offered(view, "--columns", "")

@@ -22,8 +22,8 @@ def launch(directory, *arguments, **how):
 
 
 def measurements(directory):
-    """The files of all measurements by their directories."""
-    return {name: [file for file in os.listdir(os.path.join(directory, name)) if file != "launch"]
+    """The files of all measurements by their directories, without those of the launcher and of reports."""
+    return {name: [file for file in os.listdir(os.path.join(directory, name)) if file not in ("launch", "debug-data")]
             for name in os.listdir(directory) if name.endswith("-measurements")}
 
 

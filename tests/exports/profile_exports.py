@@ -373,7 +373,9 @@ def callgrind_annotate_reads_what_was_written(directory):
     text = must("callgrind_annotate", "--threshold=100", path)
     total = re.search(r"^(.*)PROGRAM TOTALS$", text, re.M)[1]
     sums = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) \(", total)]
-    assert sums[:5] == [figures(root, metric, "incl") for metric in CATEGORIES + ("critical_path",)], sums
+    known = [figures(root, metric, "incl") for metric in CATEGORIES + ("critical_path",)]
+    known = [figure for figure in known if figure]  # it prints a dot in place of 0
+    assert sums[:len(known)] == known, sums
     assert re.search(r"burn\.h:burn \[", text) and "annotated source: " in text, text
     text = must("callgrind_annotate", "--inclusive=yes", "--threshold=100", path)
     wanted = sum(ns(row["work_incl_s"]) for row in rows("flat", source) if row["name"] == "recursive")

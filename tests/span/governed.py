@@ -80,7 +80,7 @@ def times_add_up(directory):
         run = measure(directory, compiler)
         tree = [row for row in run.view("region-tree") if row["thread"] == "SUM"]
         wall = sum(float(row["wall_s"]) for row in run.threads())
-        assert abs(sum(float(row["excl_s"]) for row in tree) - wall) < 1e-6, (wall, tree)
+        assert abs(sum(float(row["excl_s"]) for row in tree) - wall) < 1e-6 + 1e-5 * wall, (wall, tree)  # two clocks
         parallel, = (row for row in tree if row["kind"] == "parallel")
         critical, = (row for row in tree if row["kind"] == "critical")
         assert 0 < float(critical["incl_s"]) < float(parallel["incl_s"]), (critical, parallel)

@@ -66,7 +66,7 @@ static void leave_region(void)
 
 static void end_region(void)
 {
-  region_note_end(master, sampling_of(master)->barrier_left, rt_ticks());
+  region_note_end(master, sampling_of(master)->barrier_left, rt_ticks(), 0);
   region_end(master);
 }
 
@@ -269,7 +269,7 @@ static void the_end_of_a_region_is_split_in_four(void **state)
   worker->idle_since = now - 10 * second;
   team->last_idle[0] = now - 8 * second;
   sampling_of(master)->barriers = 1; /* the master arrived at it, too */
-  region_note_end(master, now - 7 * second, rt_ticks());
+  region_note_end(master, now - 7 * second, rt_ticks(), 0);
   team->ends[(handle >> 32) % REGION_ENDS].end = now - 5 * second;
   region_end(master);
   leave_region();

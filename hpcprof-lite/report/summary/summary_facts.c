@@ -171,7 +171,8 @@ static void add_run(struct facts *facts)
     fact_ns(facts, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
   fact_ns(facts, "categories", "blocked", run->blocked_ns, "in calls outside OpenMP");
   fact_ns(facts, "categories", "no core", run->core_wait_ns, "ready to run, without a processor");
-  fact_ns(facts, "categories", "waiting for a thread without a core", run->no_core_ns, "at barriers");
+  fact_ns(facts, "categories", "waiting for a thread without a core", run->no_core_ns,
+          "at barriers, for tasks, locks and regions");
   fact_ns(facts, "categories", "tool", run->tool_ns, "time of this tool");
   const char *whole = "most threads of each OpenMP process x its elapsed time";
   if (run->measured_ns < run->elapsed_ns)

@@ -108,7 +108,8 @@ struct activity {
 } __attribute__((aligned(4)));
 
 struct thread_state {
-  /* What a callback needs first, on one cache line.  Other threads read `activity` relaxed, and `inside` with acquire.
+  /* What a callback needs first, on one cache line.  Other threads read `activity`, `idle_since` and
+   * `lock_since` relaxed, and `inside` with acquire.
    * A callback that changes `activity` need not be inside: if a sample repairs the state at that moment
    * (blame_check()), one interval may count twice, or at another wait site. */
   int inside; /* RT or CTL code is running in this thread */

@@ -44,17 +44,17 @@ static struct pieces common_pieces(const struct pieces *a, const struct pieces *
 static struct pieces without_core(struct thread_state *t, uint64_t from, uint64_t to, bool asleep)
 {
   struct pieces pieces;
-  pieces.count = switches_off(t, from, to, asleep, pieces.at, PIECES_MAX);
+  pieces.count = switches_off(t, from, to, asleep, pieces.at, PIECES_MAX - 1); /* one more may follow */
   return pieces;
 }
 
 /* Since when another thread waits (time-stamp counter); UINT64_MAX if it does not. */
 static uint64_t waits_since(const struct thread_state *other)
 {
-  struct activity activity = other->activity;
-  if (activity.lockwait)
+  if (__atomic_load_n(&other->activity.lockwait, __ATOMIC_RELAXED))
     return __atomic_load_n(&other->lock_since, __ATOMIC_RELAXED);
-  return activity.idle ? __atomic_load_n(&other->idle_since, __ATOMIC_RELAXED) : UINT64_MAX;
+  bool idle = __atomic_load_n(&other->activity.idle, __ATOMIC_RELAXED);
+  return idle ? __atomic_load_n(&other->idle_since, __ATOMIC_RELAXED) : UINT64_MAX;
 }
 
 struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t until)
@@ -64,7 +64,7 @@ struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t unt
   struct pieces left = {.at = {{from, to}}, .count = from < to};
   for (uint32_t i = 0, threads = live_threads(); i < threads && left.count; i++) {
     struct thread_state *other = live_thread(i);
-    if (!other || other == t || !other->activity.openmp)
+    if (!other || other == t || !__atomic_load_n(&other->activity.openmp, __ATOMIC_RELAXED))
       continue;
     uint64_t waits_ticks = waits_since(other), waits = waits_ticks < until ? switches_ns_at(t, &now, waits_ticks) : to;
     waits = MAX(from, MIN(waits, to));
@@ -82,6 +82,8 @@ struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t unt
   /* all others wait: this one could go on, and was not woken, or had no processor then */
   struct pieces by_own = without_core(t, all_wait, to, true);
   by_own = common_pieces(&left, &by_own);
-  uint64_t ns = length(&by_others) + length(&by_own), no_core_ns = length(&by_others) - length(&both);
-  return (struct held_up){switches_ticks_of(t, &now, ns), switches_ticks_of(t, &now, no_core_ns)};
+  uint64_t no_core_ns = length(&by_others) - length(&both);
+  return (struct held_up){switches_ticks_of(t, &now, length(&by_others)) +
+                              switches_late(switches_ticks_of(t, &now, length(&by_own))),
+                          switches_ticks_of(t, &now, no_core_ns)};
 }

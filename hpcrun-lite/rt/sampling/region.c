@@ -265,7 +265,6 @@ static void end_set(struct region_end *to, struct region_end end)
   to->end = end.end;
   to->undelayed = end.undelayed;
   to->late = end.late;
-  to->next_delay = 0;
   __atomic_store_n(&to->generation, end.generation, __ATOMIC_RELEASE);
 }
 
@@ -284,37 +283,24 @@ static struct region_end *end_of(struct region_team *team, uint64_t generation)
   return &team->ends[generation % REGION_ENDS];
 }
 
-/* What is known of the beginning of a region; NULL: nothing. */
-static struct region_end *beginning_of(uint64_t handle)
+void region_note_begin(uint64_t handle, struct region_beginning beginning)
 {
   struct region_team *team = region_team((uint32_t)handle);
-  return team ? end_of(team, (handle >> 32) - 1) : NULL;
+  if (!team)
+    return;
+  struct region_end *before = end_of(team, (handle >> 32) - 1);
+  __atomic_store_n(&before->next_delay, beginning.delay, __ATOMIC_RELAXED);
+  __atomic_store_n(&before->next_begun, beginning.at, __ATOMIC_RELAXED);
 }
 
-void region_note_begin(uint64_t handle, uint64_t now)
+struct region_beginning region_beginning(uint64_t handle)
 {
-  struct region_end *end = beginning_of(handle);
-  if (end)
-    __atomic_store_n(&end->next_begun, now, __ATOMIC_RELAXED);
-}
-
-void region_note_delay(uint64_t handle, uint64_t ticks)
-{
-  struct region_end *end = beginning_of(handle);
-  if (end)
-    __atomic_store_n(&end->next_delay, ticks, __ATOMIC_RELAXED);
-}
-
-uint64_t region_begun(uint64_t handle)
-{
-  struct region_end *end = beginning_of(handle);
-  return end ? __atomic_load_n(&end->next_begun, __ATOMIC_RELAXED) : 0;
-}
-
-uint64_t region_delay(uint64_t handle)
-{
-  struct region_end *end = beginning_of(handle);
-  return end ? __atomic_load_n(&end->next_delay, __ATOMIC_RELAXED) : 0;
+  struct region_team *team = region_team((uint32_t)handle);
+  if (!team)
+    return (struct region_beginning){0};
+  const struct region_end *before = end_of(team, (handle >> 32) - 1);
+  return (struct region_beginning){__atomic_load_n(&before->next_begun, __ATOMIC_RELAXED),
+                                   __atomic_load_n(&before->next_delay, __ATOMIC_RELAXED)};
 }
 
 /* When the last thread arrived at the barrier that ends the region, which its creator has mostly just found out. */
@@ -329,7 +315,7 @@ static struct last_arrival last_at_end(const struct thread_state *t, const struc
 }
 
 /* The innermost region has several threads. */
-static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint64_t left, uint64_t now)
+static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint64_t left, uint64_t now, uint64_t late)
 {
   uint32_t index = span_of(t)->open_region, size = at(index)->team;
   struct region_team *team = table_at(&teams, index);
@@ -340,7 +326,6 @@ static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint
   }
   team->last = generation;
   struct last_arrival last = last_at_end(t, team, index);
-  uint64_t late = sampling_of(t)->switches.since_join;
   end_set(end_of(team, generation),
           (struct region_end){.generation = generation,
                               .last_idle = last.moment,
@@ -350,11 +335,11 @@ static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint
                               .late = late});
 }
 
-void region_note_end(struct thread_state *t, uint64_t left, uint64_t now)
+void region_note_end(struct thread_state *t, uint64_t left, uint64_t now, uint64_t late)
 {
   uint32_t index = span_of(t)->open_region;
   if (index && at(index)->team > 1)
-    note_team_end(t, left, now);
+    note_team_end(t, left, now, late);
 }
 
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)

@@ -111,19 +111,20 @@ static inline uint64_t region_last_idle(const struct region_team *team, struct b
   return elsewhere > last ? elsewhere : last;
 }
 
-/* The creator notes when the region began; and when it did. */
-void region_note_begin(uint64_t handle, uint64_t now);
-uint64_t region_begun(uint64_t handle);
-
-/* The same of how many ticks missing processors had delayed that, since the region before. */
-void region_note_delay(uint64_t handle, uint64_t ticks);
-uint64_t region_delay(uint64_t handle);
+/* When a region began (time-stamp counter; 0: not known), and by how many ticks missing processors had delayed that
+ * since the one before.  Its creator notes it. */
+struct region_beginning {
+  uint64_t at, delay;
+};
+void region_note_begin(uint64_t handle, struct region_beginning beginning);
+struct region_beginning region_beginning(uint64_t handle);
 
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);
 
-/* The master ends its innermost region now; it left the closing barrier at that moment. */
-void region_note_end(struct thread_state *t, uint64_t left, uint64_t now);
+/* The master ends its innermost region now; it left the closing barrier at that moment, which was so many ticks late.
+ */
+void region_note_end(struct thread_state *t, uint64_t left, uint64_t now, uint64_t late);
 
 /* Finds the end of an instance of that team.  Returns false if it has not ended, or other regions have replaced it. */
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end);

@@ -5,6 +5,7 @@
  * before it has threads.  The atomic fields:
  *
  * - in_use, running_timers, rings: sums to which any thread adds; no other data depends on their order;
+ * - ring_readers: likewise, but ordered against the rings (rt/sampling/switches.c);
  * - unsampled, sampled, unsampled_ticks, known_contexts, and the rates of events: written by the thread that carries
  * out a command (rt/control/command.h). */
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_PROCESS_H
@@ -43,6 +44,7 @@ extern struct sampling_process {
   _Alignas(64) atomic_int in_use; /* OpenMP threads in use: see sampling/blame.h */
   atomic_int in_use_max;
   atomic_uint rings;          /* of records of switches */
+  atomic_uint ring_readers;   /* threads that read rings of others, of which none is unmapped meanwhile */
   atomic_uint running_timers; /* timers of elapsed time that are running: see sampling/source.c */
 
   _Alignas(64) ompt_get_state_t get_state;

@@ -70,7 +70,7 @@ struct wait_open {
   struct region_team *team; /* of a barrier; NULL: none */
   uint32_t barrier;         /* its number in the region */
   uint32_t region;          /* whose team it is */
-  uint64_t delay;           /* of a barrier: ticks without a processor since the last one */
+  uint64_t delay;           /* of a barrier: ticks by which missing processors held it up since the last one */
   bool as_worker;           /* at the end of a region of another thread */
 };
 
@@ -123,10 +123,13 @@ struct switches {
   uint64_t seen;             /* ticks that records cover before: */
   uint64_t seen_since, last; /* ticks: what they cover now began; when it was read last */
   uint64_t since_join;       /* ticks by which missing processors held the thread up since its team's last join */
+  uint64_t outer;            /* the same in the outermost region, while the thread is in one inside it */
+  uint64_t held_up;          /* the same, until that join */
   struct sys_moment opened;
-  uint64_t window_ns;       /* since when switches are counted */
-  uint64_t window_read;     /* position at that time */
-  struct format_wait *lock; /* the thread has waited for a lock, and has not read the records of that; NULL: has not */
+  uint64_t window_ns;              /* since when switches are counted */
+  uint64_t window_read;            /* position at that time */
+  struct format_wait *lock;        /* the thread has waited for a lock, and has not released it; NULL: has not */
+  bool lock_read;                  /* the records of that wait are read */
   uint64_t lock_since, lock_until; /* ticks */
 };
 
@@ -187,7 +190,6 @@ struct sampling_thread {
   struct source sources[EVENTS_MAX];
   bool quiet; /* the sources are disarmed: source_quiet() */
   struct switches switches;
-  uint32_t ring_readers; /* other threads that read switches.ring, which is not unmapped meanwhile; atomic */
   struct table nodes, links, values, shares;
   uint32_t free_nodes;  /* list of freed nodes */
   uint32_t free_shares; /* list of freed records of shares */

@@ -40,6 +40,7 @@ void switches_probe(void)
   kib = kib < limit_kib ? kib : limit_kib;
   sampling_process.rings_max = (uint32_t)(kib / BUDGET_SHARE / MAPPED_KIB);
   atomic_store(&sampling_process.rings, 0);
+  atomic_store(&sampling_process.ring_readers, 0);
 }
 
 /* Takes one of the rings that the process may have. */
@@ -103,9 +104,8 @@ void switches_stop(struct thread_state *t)
   }
   switches_outside(t);
   t->record->switched_seen = switches->seen + rt_measured_between(switches->seen_since, rt_ticks());
-  switches_join(t);
   __atomic_store_n(&switches->ring, NULL, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&sampling_of(t)->ring_readers, __ATOMIC_SEQ_CST)) /* rare: it stays until the process ends */
+  if (atomic_load(&sampling_process.ring_readers)) /* rare: it stays until the process ends */
     return;
   sys_unmap((void *)ring, PAGE_BYTES + RING_BYTES);
   atomic_fetch_sub(&sampling_process.rings, 1);
@@ -113,9 +113,10 @@ void switches_stop(struct thread_state *t)
 
 uint64_t switches_join(struct thread_state *t)
 {
-  uint64_t delay = sampling_of(t)->switches.since_join;
-  t->record->held_up += delay;
-  sampling_of(t)->switches.since_join = 0;
+  struct switches *switches = &sampling_of(t)->switches;
+  uint64_t delay = switches->since_join;
+  switches->since_join = 0;
+  switches->held_up += delay;
   return delay;
 }
 
@@ -136,13 +137,13 @@ void switches_limit(struct thread_state *t)
   switches->window_read = switches->read;
 }
 
-/* Copies the record at that position.  Returns false if the kernel has overwritten it. */
+/* Copies the record at that position.  Returns false if the kernel has overwritten it, or may just do so. */
 static bool record_at(const struct perf_event_mmap_page *page, uint64_t at, struct switch_record *record)
 {
   const char *records = (const char *)page + PAGE_BYTES;
   __builtin_memcpy(record, records + at % RING_BYTES, sizeof *record);
   atomic_thread_fence(memory_order_acquire);
-  return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - at <= RING_BYTES;
+  return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - at < RING_BYTES;
 }
 
 /* The time-stamp counter at a moment between the opening of the ring and now. */
@@ -210,7 +211,7 @@ static void read_records(struct thread_state *t, const struct reading *reading)
   const struct perf_event_mmap_page *page = reading->page;
   uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
   struct switch_record record;
-  if (head - switches->read > RING_BYTES)
+  if (head - switches->read >= RING_BYTES)
     skip_lost(switches, reading, head);
   for (; switches->read < head; switches->read += sizeof record) {
     if (!record_at(page, switches->read, &record)) { /* the thread was switched very often while it read */
@@ -241,7 +242,7 @@ static void read_with_lock(struct thread_state *t, const void *ring, unsigned co
   switches->lock->preempted += found[WAIT].preempted;
   switches->lock->wakes += found[WAIT].wakes;
   switches->since_join -= found[WAIT].preempted;
-  switches->lock = NULL;
+  switches->lock_read = true;
   for (unsigned i = 0; i <= count; i++) {
     parts[i].preempted += found[REST + i].preempted;
     parts[i].slept += found[REST + i].slept;
@@ -257,7 +258,7 @@ void switches_read(struct thread_state *t, unsigned count, const uint64_t moment
     return;
   switches->reading = true;
   atomic_signal_fence(memory_order_seq_cst);
-  if (switches->lock)
+  if (switches->lock && !switches->lock_read)
     read_with_lock(t, ring, count, moments, parts);
   else
     read_records(t, &(struct reading){ring, sys_moment(), count, moments, parts});
@@ -311,11 +312,10 @@ static unsigned off_latest(const struct perf_event_mmap_page *page, uint64_t fro
 unsigned switches_off(struct thread_state *of, uint64_t from_ns, uint64_t to_ns, bool asleep,
                       struct switches_interval *intervals, unsigned most)
 {
-  uint32_t *readers = &sampling_of(of)->ring_readers;
-  __atomic_add_fetch(readers, 1, __ATOMIC_SEQ_CST);
+  atomic_fetch_add(&sampling_process.ring_readers, 1);
   const void *ring = __atomic_load_n(&sampling_of(of)->switches.ring, __ATOMIC_SEQ_CST);
   unsigned count = ring ? off_latest(ring, from_ns, to_ns, asleep, intervals, most) : 0;
-  __atomic_sub_fetch(readers, 1, __ATOMIC_SEQ_CST);
+  atomic_fetch_sub(&sampling_process.ring_readers, 1);
   for (unsigned i = 0; i < count / 2; i++) {
     struct switches_interval first = intervals[i];
     intervals[i] = intervals[count - 1 - i];

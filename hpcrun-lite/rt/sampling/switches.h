@@ -47,6 +47,7 @@ static inline void switches_lock_waited(struct thread_state *t, struct format_wa
   struct switches *switches = &sampling_of(t)->switches;
   switches->lock_since = since;
   switches->lock_until = until;
+  switches->lock_read = false;
   atomic_signal_fence(memory_order_release); /* a sample may read */
   switches->lock = wait;
 }
@@ -74,8 +75,8 @@ static inline uint64_t switches_unread(const struct thread_state *t)
   return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - switches->read : 0;
 }
 
-/* Nobody waits for the thread's work so far, or its clock ends: what held it up since the last join was time lost.
- * Returns that, in ticks. */
+/* What has held the thread up since the last join was time lost: nobody waits for its work so far.  Returns that, in
+ * ticks. */
 uint64_t switches_join(struct thread_state *t);
 
 /* The thread went on so many ticks after the reason to wait was over.  Returns how many of them were time without a

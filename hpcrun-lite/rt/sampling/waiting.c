@@ -164,8 +164,9 @@ static void set_waiting(struct thread_state *t, struct format_wait *wait)
 
 /* ---- time without a processor ---- */
 
-/* How long a thread had no processor before it arrived at its last barrier of that parity, since its team's last join.
- * Written before the arrival, by the thread with that slot (span/barrier.h), and only if it was delayed. */
+/* By how much missing processors held a thread up before it arrived at its last barrier of that parity, since its
+ * team's last join. Written before the arrival, by the thread with that slot (span/barrier.h), and only if it was
+ * delayed. */
 static struct delays {
   struct delay {
     uint64_t arrived; /* when it turned idle: whose delay it is */
@@ -261,6 +262,20 @@ static __attribute__((noinline)) void trace_wait_ready(struct thread_state *t, c
                                    parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes, no_core});
 }
 
+/* How many regions the thread is in, of those that others have created at most one. */
+static inline unsigned regions_around(const struct thread_state *t)
+{
+  const struct sampling_thread *sampling = sampling_of(t);
+  return sampling->region_depth + (__atomic_load_n(&sampling->base_region, __ATOMIC_RELAXED) != 0);
+}
+
+/* A join was so much later than without missing processors. */
+static void lose(struct thread_state *t, uint64_t ticks)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  *(regions_around(t) > 1 ? &switches->outer : &switches->held_up) += ticks;
+}
+
 /* The thread leaves a barrier, where it was switched, or somebody had missed a processor before. */
 static __attribute__((noinline)) void leave_barrier(struct thread_state *t, const struct wait_open *open,
                                                     uint64_t since, uint64_t idle, uint64_t now)
@@ -274,7 +289,7 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
     uint64_t undelayed = last_undelayed(t, open, since + idle, since);
     sampling->arrival.undelayed = undelayed;
     no_core = add_no_core(sampling->waiting, open, since, idle, parts[1].preempted, undelayed);
-    t->record->held_up += rt_minus(since + idle, undelayed);
+    lose(t, rt_minus(since + idle, undelayed));
   }
   trace_wait_ready(t, sampling->waiting, since, now, parts, no_core);
   switches_limit(t);
@@ -284,7 +299,7 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
  * itself was not ready. */
 static uint64_t leave_held_up(struct thread_state *t, uint64_t since, uint64_t until)
 {
-  if (!sampling_of(t)->switches.ring || until - since <= SWITCHES_WAKE_USUAL)
+  if (!sampling_of(t)->switches.ring || until - since <= SWITCHES_WAKE_USUAL || rt_ever_paused())
     return 0;
   struct held_up held_up = held_up_wait(t, since, until);
   sampling_of(t)->switches.since_join += held_up.ticks;
@@ -296,27 +311,18 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
                                                  uint64_t now)
 {
   bool parked = wait->kind == FORMAT_WAIT_PARKED;
-  uint64_t region = __atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED), no_core;
-  uint64_t begun = parked ? region_begun(region) : 0, end = begun > since && begun < now ? begun : now;
+  uint64_t begun = 0, no_core = 0;
+  if (parked)
+    begun = region_beginning(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED)).at;
   struct switched parts[3] = {{0}};
-  read_wait(t, wait, since, end, parts);
-  if (parked) {
-    no_core = MIN(region_delay(region), rt_minus(end - since, parts[1].preempted));
-  } else {
+  read_wait(t, wait, since, begun > since && begun < now ? begun : now, parts);
+  if (!parked) {
     sampling_of(t)->switches.since_join -= parts[1].preempted; /* others worked meanwhile, or it is in the next line */
     no_core = leave_held_up(t, since, now);
+    wait->no_core += no_core;
   }
-  wait->no_core += no_core;
   trace_wait_ready(t, wait, since, now, parts, no_core);
   switches_limit(t);
-}
-
-/* Whether records of switches, or those of other threads, may say something about a wait other than at a barrier. */
-static inline bool may_lack_cores(const struct thread_state *t, const struct format_wait *wait, uint64_t ticks)
-{
-  if (wait->kind == FORMAT_WAIT_PARKED && region_delay(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED)))
-    return true;
-  return switches_unread(t) || (ticks > SWITCHES_WAKE_USUAL && sampling_of(t)->switches.ring);
 }
 
 /* Turns idle at the innermost wait, or parked.  The inline form, as that of end_idle(), is for barriers. */
@@ -427,7 +433,8 @@ static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thr
         sampling->switches.since_join = 0;
     } else {
       idle = idle_part(t, open, since, now, task);
-      if (__builtin_expect(may_lack_cores(t, sampling->waiting, now - since), 0))
+      bool long_wait = open && now - since > SWITCHES_WAKE_USUAL && sampling->switches.ring;
+      if (__builtin_expect(long_wait || switches_unread(t), 0))
         leave_wait(t, sampling->waiting, since, now);
     }
     add_interval(t, sampling->waiting, idle, now - since - idle);
@@ -471,7 +478,6 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   uint64_t ready = parts[1].preempted + parts[3].preempted, no_core = 0;
   if (open && open->team && end->undelayed)
     no_core = add_no_core(wait, open, since, idle, ready, end->undelayed);
-  t->record->held_up += end->undelayed ? rt_minus(last, end->undelayed) : 0;
   trace_ready(
       t, since, end->end,
       (struct trace_ready){ready, parts[2].preempted, 0, parts[1].wakes + parts[2].wakes + parts[3].wakes, no_core});
@@ -716,26 +722,54 @@ uint64_t waiting_task(struct thread_state *t, bool waits)
   return turn_busy(t, true);
 }
 
-/* How long after its region had begun a thread runs there, as far as it had no processor. */
-static uint64_t late_start(const struct thread_state *t, uint64_t region, uint64_t now)
+/* A parked worker takes part in a region: it has waited for what had held up the creator.  Returns when that began. */
+static uint64_t leave_parked(struct thread_state *t)
 {
-  uint64_t begun = region_begun(region);
-  return sampling_of(t)->switches.ring && begun && now > begun ? switches_late(now - begun) : 0;
+  struct region_beginning region = region_beginning(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+  struct format_wait *parked = sampling_of(t)->waiting;
+  uint64_t since = t->idle_since;
+  if (__builtin_expect(!region.delay || region.at <= since || !parked || rt_ever_paused(), 1))
+    return region.at;
+  uint64_t delay = MIN(region.delay, region.at - since);
+  parked->no_core += delay;
+  trace_ready(t, since, region.at, (struct trace_ready){.no_core = delay});
+  return region.at;
 }
 
 /* The thread has created a region, and was switched out before it takes part in it. */
-static __attribute__((noinline)) void create_late(struct thread_state *t)
+static __attribute__((noinline)) void enter_own_region(struct thread_state *t)
 {
-  switches_outside(t);
-  uint64_t late = late_start(t, region_current(t), rt_ticks());
-  sampling_of(t)->switches.since_join = MAX(sampling_of(t)->switches.since_join, late);
+  uint64_t begun = region_beginning(region_current(t)).at;
+  struct switched parts[2] = {{0}};
+  switches_read(t, 1, &begun, parts);
+  sampling_of(t)->switches.since_join += begun ? switches_late(parts[1].slept) : 0;
 }
 
-uint64_t waiting_begin_undelayed(struct thread_state *t)
+uint64_t waiting_begin_late(struct thread_state *t)
 {
+  struct switches *switches = &sampling_of(t)->switches;
   if (switches_unread(t))
     switches_outside(t);
-  return sampling_of(t)->switches.since_join ? switches_join(t) : 0;
+  if (!switches->since_join)
+    return 0;
+  if (!regions_around(t))
+    return switches_join(t);
+  switches->outer += switches->since_join;
+  switches->since_join = 0;
+  return 0;
+}
+
+uint64_t waiting_end_late(struct thread_state *t)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  unsigned around = regions_around(t);
+  if (!around && switches->since_join > DELAY_LEAST)
+    return switches_join(t);
+  if (around == 1 && switches->outer) {
+    switches->since_join += switches->outer;
+    switches->outer = 0;
+  }
+  return 0;
 }
 
 void waiting_park(struct thread_state *t)
@@ -751,12 +785,11 @@ uint64_t waiting_unpark(struct thread_state *t)
   if (ended())
     return 0;
   bool parked = t->activity.idle, first = !sampling_of(t)->barrier_left;
-  uint64_t now = turn_busy(t, false);
-  if (parked)
-    sampling_of(t)->switches.since_join =
-        first ? 0 : late_start(t, __atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED), now);
+  uint64_t begun = parked && sampling_of(t)->switches.ring ? leave_parked(t) : 0, now = turn_busy(t, false);
+  if (parked) /* the start of a new thread is not late */
+    sampling_of(t)->switches.since_join = begun && !first ? switches_late(rt_minus(now, begun)) : 0;
   else if (__builtin_expect(switches_unread(t) != 0, 0))
-    create_late(t);
+    enter_own_region(t);
   sampling_of(t)->barriers = 0;
   sampling_of(t)->arrival.region = 0;
   if (!span_of(t)->open_region)
@@ -781,11 +814,13 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
   return now;
 }
 
-/* The thread now holds the lock: its records are read after the release, but a trace needs them before the state ends.
- */
+/* The thread now holds the lock: its records, and those of others, are read after the release, but a trace needs them
+ * before the state ends. */
 static __attribute__((noinline)) void end_lock_switches(struct thread_state *t, struct format_wait *wait,
                                                         uint64_t since, uint64_t now)
 {
+  if (!sampling_of(t)->switches.ring)
+    return;
   if (trace_of(t)->states || sampling_of(t)->switches.lock) /* of a lock that it has held before */
     leave_wait(t, wait, since, now);
   else
@@ -809,7 +844,7 @@ static inline uint64_t end_lock(struct thread_state *t)
   }
   bool waited = ticks > LOCK_COST_FACTOR * cost;
   uint64_t runtime = waited ? cost : ticks;
-  if (__builtin_expect(waited && may_lack_cores(t, wait, ticks), 0))
+  if (__builtin_expect(waited && (switches_unread(t) || ticks > SWITCHES_WAKE_USUAL), 0))
     end_lock_switches(t, wait, since, now);
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
@@ -850,12 +885,11 @@ uint64_t waiting_lock_end(struct thread_state *t)
 
 void waiting_lock_read(struct thread_state *t)
 {
-  const struct switches *switches = &sampling_of(t)->switches;
+  struct switches *switches = &sampling_of(t)->switches;
   struct format_wait *wait = switches->lock;
-  uint64_t since = switches->lock_since, until = switches->lock_until;
   switches_outside(t);
-  if (wait)
-    wait->no_core += leave_held_up(t, since, until);
+  switches->lock = NULL;
+  wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until);
   switches_limit(t);
 }
 

@@ -22,7 +22,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_WAITING_H
 #define HPCRUN_LITE_RT_SAMPLING_WAITING_H
 
-#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 
 /* The key of a thread that waits outside parallel regions. */
 #define WAITING_PARKED ((uint64_t)FORMAT_WAIT_PARKED)
@@ -66,9 +66,21 @@ static inline void waiting_lock_released(struct thread_state *t)
 /* The key of the lock that the thread waits for. */
 uint64_t waiting_lock_key(const struct thread_state *t);
 
-/* The thread creates a region: what held it up before delays no barrier of that, but its beginning.  Returns that, in
- * ticks. */
-uint64_t waiting_begin_undelayed(struct thread_state *t);
+/* The thread begins a region: what held it up before delays no barrier of that, but its beginning; and it has ended
+ * one, whose last barrier it has left late.  Return how many ticks late; 0 inside another region. */
+uint64_t waiting_begin_late(struct thread_state *t) __attribute__((noinline, cold));
+uint64_t waiting_end_late(struct thread_state *t) __attribute__((noinline, cold));
+
+static inline uint64_t waiting_region_begin(struct thread_state *t)
+{
+  return switches_unread(t) || sampling_of(t)->switches.since_join ? waiting_begin_late(t) : 0;
+}
+
+static inline uint64_t waiting_region_end(struct thread_state *t)
+{
+  const struct switches *switches = &sampling_of(t)->switches;
+  return switches->since_join | switches->outer ? waiting_end_late(t) : 0;
+}
 
 /* At a sample of a thread that waits or is in a call of the program: reads its records of switches. */
 void waiting_read_switches(struct thread_state *t);
