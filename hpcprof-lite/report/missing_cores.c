@@ -74,6 +74,13 @@ void missing_cores_print(const struct report *report, const struct terminal *ter
   fputs(terminal_plain(terminal), report->stream);
 }
 
+void missing_cores_of_constructs(const struct report *report)
+{
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
+  missing_cores_print(report, &terminal);
+}
+
 bool missing_cores_of_report(const struct report *report, unsigned part, char out[MISSING_CORES_TEXT])
 {
   struct totals_missing_cores missing = totals_missing_cores(report->totals);

@@ -13,6 +13,9 @@ bool missing_cores(const struct report *report);
 /* Prints how much, with the efficiency and the elapsed time with cores; nothing, if they did not. */
 void missing_cores_print(const struct report *report, const struct terminal *terminal);
 
+/* The same at the top of a view of constructs, whose times contain those without a core. */
+void missing_cores_of_constructs(const struct report *report);
+
 /* Writes one of two reasons as a sentence without a full stop; returns false if it does not apply. */
 enum { MISSING_CORES_PARTS = 2, MISSING_CORES_TEXT = 512 };
 bool missing_cores_of_report(const struct report *report, unsigned part, char out[MISSING_CORES_TEXT]);

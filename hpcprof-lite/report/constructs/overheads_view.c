@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
@@ -56,6 +57,7 @@ void overheads_view_text(const struct report *report)
     notes_missing(report, "Times of constructs", "online");
     return;
   }
+  missing_cores_of_constructs(report);
   text_table_init(&text, report, overheads_table);
   for (uint32_t i = 0; i < overheads->count; i++)
     largest = MAX(overheads->rows[i].total_ns, largest);

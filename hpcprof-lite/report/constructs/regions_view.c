@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
@@ -310,6 +311,7 @@ static void print_view(const struct report *report, table_maker *make, bool tree
     notes_missing(report, "Times of constructs", "online");
     return;
   }
+  missing_cores_of_constructs(report);
   text_table_init(&text, report, make);
   text.plain = true;
   text.decimals = decimals_of(report->constructs, !tree);

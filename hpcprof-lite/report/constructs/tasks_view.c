@@ -6,6 +6,7 @@
 #include "hpcprof-lite/report/constructs/construct_text.h"
 #include "hpcprof-lite/report/constructs/count_columns.h"
 #include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
 #include "hpcprof-lite/report/text_table.h"
 
@@ -141,6 +142,7 @@ void tasks_view_text(const struct report *report)
       fputs("The program created no explicit tasks.\n", report->stream);
     return;
   }
+  missing_cores_of_constructs(report);
   text_table_init(&table, report, tasks_table);
   print_rows(&table);
   text_table_release(&table);
