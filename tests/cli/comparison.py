@@ -643,7 +643,8 @@ def lines_that_moved_and_constructs_that_differ(directory):
                                (f"exec_s of moved.c:{at} > +900%", 0, ""), (f"exec_s of moved.c:{at} < +900%", 3, "from "),
                                (f"exec_s of moved.c:{at - 20} > +900%", 2, "may have moved: name the function")):
         done = compare(base, new, "--fail-if", text)
-        tap.timed("whose threads had no core" not in done.stderr, text)
+        if "whose threads had no core" in done.stderr:  # beside other programs, times are not judged
+            continue
         assert done.returncode == status and what in done.stderr and " new" not in done.stderr, (text, done)
         assert "gone" not in done.stdout[done.stdout.find("Conditions"):], done.stdout
 
