@@ -165,7 +165,8 @@ class Phases(Timeline):
                 continue
             first = max(inside, key=lambda interval: interval.length)
             late = first.start - begin - self.within(thread, begin, first.start, "tool")
-            found.append((max(late, begin - first.start, earliest - first.end, first.end - latest), first))
+            until = first.end + self.within(thread, first.end, end, "waiting_no_core")  # of the same wait
+            found.append((max(late, begin - first.start, earliest - until, until - latest), first))
         tap.timed(len(found) > len(self.of(what)) / 2, "no interval", what, category, self.of(what))
         return sorted(found, key=lambda pair: pair[0])
 
@@ -193,7 +194,8 @@ def check_states(directory, compiler, mode):
     compare(timeline, "lock", "lock_wait", "holder", **({"kind": "critical"} if constructs else {}))
     compare(timeline, "sleep", "blocked")
     (_, begin, end), = timeline.of("parked")
-    tap.timed(timeline.within("2", begin, end, "idle") > end - begin - EXACT, "parked")
+    waited = sum(timeline.within("2", begin, end, what) for what in ("idle", "waiting_no_core", "core_wait"))
+    tap.timed(waited > end - begin - EXACT, "parked")
     if constructs:
         for thread, begin, end in timeline.of("task"):
             found = [interval for interval in timeline.intervals
