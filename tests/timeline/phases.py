@@ -361,6 +361,7 @@ def a_thread_that_took_no_sample_makes_no_phase(directory):
     run = measure(directory, "--trace=samples")
     (path,) = (entry.path for entry in os.scandir(run.output) if entry.name.endswith(".trace"))
     parts = list(form.extents(path))
+    tap.timed(len({part.owner for part in parts}) > 1, parts)  # both threads took samples: one loses them
     with open(path, "wb") as file:
         for part in parts:
             if part.owner > min(part.owner for part in parts):
