@@ -1,10 +1,10 @@
 /* Waits that nobody of the process could end, because threads had no processor.
  *
- * For tasks and locks it is not known who ends a wait.  But while all other OpenMP threads wait, or are ready to run
- * without a processor, nobody gets on.  If one of them is ready, that is why; if all wait, the thread itself could go
- * on, and had no processor or was not woken yet.  A thread counts as waiting only from its present wait on, so that
- * this is less than the truth where several threads have waited more than once meanwhile.  It is more where something
- * outside OpenMP ends a wait, such as the event of a detached task.
+ * For tasks and locks it is not known which thread ends a wait.  But while all other OpenMP threads wait, or are ready
+ * to run without a processor, nobody gets on.  If one of them is ready, that is why; if all wait, the thread itself
+ * could go on, and had no processor or was not woken yet.  A thread counts as waiting only from its present wait on, so
+ * that this is less than the truth where several threads have waited more than once meanwhile.  It is more where
+ * something outside OpenMP ends a wait, such as the event of a detached task.
  *
  * Context: RT.  Called at the end of a long wait.  Reads the records of switches of all threads (switches.h).
  */

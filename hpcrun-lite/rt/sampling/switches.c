@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/switches.h"
 
+#include "common/order.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 #include <time.h>
@@ -301,7 +302,7 @@ static unsigned off_latest(const struct perf_event_mmap_page *page, uint64_t fro
       again_ns = record.time_ns;
       continue;
     }
-    struct switches_interval interval = {before ? from_ns : record.time_ns, again_ns < to_ns ? again_ns : to_ns};
+    struct switches_interval interval = {MAX(from_ns, record.time_ns), MIN(again_ns, to_ns)};
     bool counts = asleep || record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     if (counts && interval.from < interval.to)
       intervals[count++] = interval;
