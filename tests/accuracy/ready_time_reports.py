@@ -48,7 +48,7 @@ def seconds(row, *columns):
 
 
 def ready_as_the_kernel_says(rows, ready, share, what):
-    """What work has too much of, because it is sampled, is missing in the rest of a thread's life."""
+    """Work is sampled, so it can be too large by chance; then the other times are too small by as much."""
     assert len(rows) == len(ready), rows
     for row, expected in zip(rows, ready):
         value, chance = seconds(row, "core_wait_s"), 2 * math.sqrt(int(row["samples"])) / RATE

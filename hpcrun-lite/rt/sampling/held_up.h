@@ -1,10 +1,11 @@
-/* Waits that nobody of the process could end, because threads had no processor.
+/* Waits that no thread of the process could end, because threads had no processor.
  *
  * For tasks and locks it is not known which thread ends a wait.  But while all other OpenMP threads wait, or are ready
- * to run without a processor, nobody gets on.  If one of them is ready, that is why; if all wait, the thread itself
- * could go on, and had no processor or was not woken yet.  A thread counts as waiting only from its present wait on, so
- * that this is less than the truth where several threads have waited more than once meanwhile.  It is more where
- * something outside OpenMP ends a wait, such as the event of a detached task.
+ * to run without a processor, none of them gets on.  If one of them is ready, the wait goes on because that one has no
+ * processor.  If all of them wait, the wait could be over: the waiting thread had no processor, or was not woken yet.
+ * Only the present wait of each other thread is known, so the result is too small if several threads waited more than
+ * once during this wait.  It is too large if something outside OpenMP ends the wait, such as the event of a detached
+ * task.
  *
  * Context: RT.  Called at the end of a long wait.  Reads the records of switches of all threads (switches.h).
  */
@@ -13,7 +14,8 @@
 
 #include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
-/* Ticks of a wait that were such; no_core: of these, the waiting thread itself was not ready without a processor. */
+/* ticks: for how long no thread could end the wait.  no_core: the part of it in which another thread was ready without
+ * a processor, and the waiting thread was not. */
 struct held_up {
   uint64_t ticks, no_core;
 };

@@ -75,8 +75,8 @@ static inline uint64_t switches_unread(const struct thread_state *t)
   return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - switches->read : 0;
 }
 
-/* What has held the thread up since the last join was time lost: nobody waits for its work so far.  Returns that, in
- * ticks. */
+/* Adds the ticks by which the thread was held up since the last join to `held_up`, and counts again from 0.  Returns
+ * them.  Called where no other thread's arrival decides how late the run is. */
 uint64_t switches_join(struct thread_state *t);
 
 /* The thread went on so many ticks after the reason to wait was over.  Returns how many of them were time without a

@@ -66,8 +66,9 @@ static inline void waiting_lock_released(struct thread_state *t)
 /* The key of the lock that the thread waits for. */
 uint64_t waiting_lock_key(const struct thread_state *t);
 
-/* The thread begins a region: what held it up before delays no barrier of that, but its beginning; and it has ended
- * one, whose last barrier it has left late.  Return how many ticks late; 0 inside another region. */
+/* waiting_begin_late(): the thread begins a region; what held it up before delays the beginning of the region, not its
+ * barriers.  waiting_end_late(): the thread has ended a region, and may have left its last barrier late.  Both return
+ * the delay in ticks, and 0 inside another region. */
 uint64_t waiting_begin_late(struct thread_state *t) __attribute__((noinline, cold));
 uint64_t waiting_end_late(struct thread_state *t) __attribute__((noinline, cold));
 
