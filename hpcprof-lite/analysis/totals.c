@@ -146,7 +146,7 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
 static uint64_t end_with_cores(const struct profile_process *process)
 {
   const struct profile_thread *initial = profile_initial_thread(process);
-  if (!initial || process->in_part || process->paused_ns)
+  if (!initial || process->unfinished || process->in_part || process->paused_ns)
     return 0;
   for (uint32_t i = 0; i < process->threads_count; i++)
     if (process->threads[i].flags & THREAD_OPENMP && !process->threads[i].recorded)

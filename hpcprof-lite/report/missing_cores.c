@@ -68,6 +68,8 @@ void missing_cores_print(const struct report *report, const struct terminal *ter
 {
   struct totals_missing_cores missing = totals_missing_cores(report->totals);
   char so[2 * FORECAST];
+  if (!missing_cores(report))
+    return;
   consequences(report, so);
   fputs(terminal_bold(terminal), report->stream);
   missing_cores_print_of(report->stream, terminal, &missing, "", so);

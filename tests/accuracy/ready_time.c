@@ -1,7 +1,8 @@
 /* Two threads that meet at many barriers, or a thread that sleeps often.  Each prints how long the kernel says that it
- * was ready to run without a processor: ready_NUMBER SECONDS.  The first one also works before each region, and as long
- * after the last one; it prints how long all work would take if each thread had a processor: alone SECONDS, with the
- * larger CPU times between barriers.  "killed" meets at barriers too, and ends by SIGKILL. */
+ * was ready to run without a processor: ready_NUMBER SECONDS.  The first thread also works before each region, and
+ * after the last region as often again.  It prints how long all work would take if each thread had a processor: alone
+ * SECONDS. That is its own CPU time outside regions, and between two barriers the larger CPU time of the two threads.
+ * "killed" meets at barriers too, and ends by SIGKILL. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,7 +52,11 @@ static void print_ready(int number)
 
 int main(int argc, char **argv)
 {
-  int times = argc > 2 ? atoi(argv[2]) : 100, rounds = argc > 3 ? atoi(argv[3]) : 20000;
+  int times = 100, rounds = 20000;
+  if (argc > 2)
+    times = atoi(argv[2]);
+  if (argc > 3)
+    rounds = atoi(argv[3]);
   if (argc > 1 && strcmp(argv[1], "sleeps") == 0) {
     for (int i = 0; i < times; i++)
       usleep(1000);

@@ -126,8 +126,8 @@ def waiting_for_a_thread_without_a_core_is_not_idle(directory):
 
 
 def forecast_is_right(what, facts):
-    """What the forecast takes out of the elapsed time is right within 15 %.  It takes what is more than 0.1 ms, and
-    nothing is known of what the host of a virtual machine takes."""
+    """What the forecast takes out of the elapsed time is right within 15 %.  It subtracts only
+    delays of more than 0.1 ms, and cannot subtract steal time."""
     tap.timed("elapsed_with_cores" in facts, f"{what}: {facts}")
     forecast, alone, elapsed = (float(facts[name]) for name in ("elapsed_with_cores", "alone", "elapsed"))
     told = f"{what}: {forecast} s of {elapsed}, alone {alone}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Cores that a process has: its mask at launch, the masks and CPUs of threads, quotas; what reports say of them."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -68,10 +69,24 @@ def threads_on_one_cpu_of_the_launch_mask_are_reported(directory):
     stolen = float(found["stolen"]["value"]) if "stolen" in found else 0
     forecast = stolen <= 0.05 and "threads with estimates" not in found
     tap.timed(forecast == ("elapsed_with_cores" in found), found)
+    if forecast:
+        taken = float(found["elapsed_with_cores"]["value"])
+        said = re.search(r"With a core for each thread, the run would have taken about (\S+) s", " ".join(must(REPORT, path).split()))
+        assert abs(float(said[1]) - taken) <= 0.001 and taken < sum(float(row["cpu_s"]) for row in threads), (said, found)
     done = run(REPORT, "--fail-if", "elapsed_with_cores > 1 us", path)
     assert done.returncode == (3 if forecast else 2), done
     text = must(REPORT, "--compare", path, path)
     assert ("elapsed with cores s" in text) == forecast, text
+
+
+@case
+def scaling_names_the_runs_that_lacked_cores(directory):
+    cpu = two_cpus()[0]
+    prefix = ("taskset", "-c", str(cpu))
+    paths = [measure(directory, threads, prefix=prefix, name=f"run{threads}")[2] for threads in (1, 2)]
+    text = must(REPORT, "--scaling", *paths)
+    heading, first = text.split("\n\n")[:2]
+    assert " scaling, against 1 thread" in heading and "2 threads: Unreliable: threads had no core for " in first, text
 
 
 @case

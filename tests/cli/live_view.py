@@ -115,6 +115,8 @@ def waiting_for_a_core_is_shown_while_the_program_runs(directory):
     wait_until(lambda: part_of_core_wait(followed.run) > 0.25, "waiting for a core")
     text = screen.wait(lambda text: re.search(r"^ +1( +\d+\.\d+){5} +0\.[1-9]", text, re.M), "the column Core")
     assert "c" in re.search(r" (\S+)$", re.search(r"^ +1 +\d.*$", text, re.M)[0])[1], text
+    screen.press("1")
+    screen.see("[1 Summary]", "Unreliable: threads had no core for ")
     screen.end()
     followed.end()
 

@@ -126,6 +126,31 @@ def a_filter_of_the_measurement_is_named(directory):
 
 
 @case
+def missing_cores_come_first(directory):
+    need_browser()
+    with Browser() as browser:
+        for name, missing in (("places", True), ("recorded", False)):
+            browser.open(page(directory, name)[0])
+            assert browser.evaluate("!document.getElementById('unreliable').hidden") == missing, name
+            text = browser.evaluate("document.getElementById('unreliable').textContent")
+            assert text.startswith("Unreliable: the host of this virtual machine took 7 %") == missing, text
+        quiet(browser)
+
+
+@case
+def the_bar_has_all_categories_and_the_rest(directory):
+    need_browser()
+    with Browser() as browser:
+        browser.open(page(directory, "places")[0])
+        widths = browser.evaluate("[...document.querySelectorAll('#panel-summary .bar-part')].map(part =>"
+                                  " [part.className, part.title, parseFloat(part.style.width)])")
+        keys = browser.evaluate("[...document.querySelectorAll('#panel-summary .legend > li')].map(part => part.className)")
+        assert [name.removeprefix("bar-part ") for name, _, _ in widths] == keys and "unexplained" in keys, (widths, keys)
+        assert abs(sum(width for _, _, width in widths) - 100) < 0.01, widths
+        quiet(browser)
+
+
+@case
 def the_page_names_no_server(directory):
     path, _ = page(directory, "recorded")
     with open(path, encoding="utf-8") as file:

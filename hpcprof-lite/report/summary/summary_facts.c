@@ -183,7 +183,7 @@ static void add_run(struct facts *facts)
     fact_ns(facts, "categories", "threads x elapsed", run->baseline_ns, whole);
   uint64_t unexplained_ns = category_unexplained(report);
   if (unexplained_ns)
-    fact_ns(facts, "categories", "unexplained", unexplained_ns, "of that, in no category");
+    fact_ns(facts, "categories", "unexplained", unexplained_ns, "the part of threads x elapsed that is in no category");
   add_kernel(facts);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
     fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);

@@ -12,6 +12,7 @@ enum { WAIT_TRIES = 100, TAKE_TRIES = 2, COUNTED_MAX = 512 };
 
 struct blame_entry blame_entries[1 << BLAME_ENTRIES_BITS];
 static atomic_bool entries_used; /* a thread has waited for a lock; any thread, relaxed */
+
 void blame_start(void)
 {
   atomic_store(&sampling_process.in_use, 0);

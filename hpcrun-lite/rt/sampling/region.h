@@ -111,8 +111,8 @@ static inline uint64_t region_last_idle(const struct region_team *team, struct b
   return elsewhere > last ? elsewhere : last;
 }
 
-/* When a region began (time-stamp counter; 0: not known), and by how many ticks missing processors had delayed that
- * since the one before.  Its creator notes it. */
+/* at: when a region began (time-stamp counter; 0: not known).  delay: by how many ticks missing processors delayed that
+ * since the end of the region before.  The creator notes both. */
 struct region_beginning {
   uint64_t at, delay;
 };
@@ -122,8 +122,8 @@ struct region_beginning region_beginning(uint64_t handle);
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);
 
-/* The master ends its innermost region now; it left the closing barrier at that moment, which was so many ticks late.
- */
+/* The master ends its innermost region now.  left: when it left the closing barrier; late: by how many ticks that was
+ * too late. */
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now, uint64_t late);
 
 /* Finds the end of an instance of that team.  Returns false if it has not ended, or other regions have replaced it. */

@@ -109,6 +109,10 @@ static void test_a_run_with_cores_ends_with_its_last_process(void **state)
   processes[0].in_part = true;
   expect_with_cores(&profile, 0);
   processes[0].in_part = false;
+  processes[0].unfinished = true;
+  expect_with_cores(&profile, 0);
+  processes[0].unfinished = false;
+  expect_with_cores(&profile, 700);
   processes[0].steal_ns = 6;
   processes[0].machine_ns = 100;
   expect_with_cores(&profile, 0);
