@@ -97,13 +97,16 @@ void kernel_usage_sample_begin(struct thread_state *t)
   usage->on = usage->on && ask(usage->now);
 }
 
+/* A sample that takes longer has perhaps waited for a core: the kernel is asked what it has used. */
+enum { LONG_SAMPLE_NS = 100000 };
+
 /* Sets what the tool has caused since the sample began. */
 static void set_own(const struct thread_state *t, uint64_t elapsed_ns, uint64_t own[ASKED])
 {
   const struct sampling_thread *sampling = sampling_of(t);
   const struct kernel_usage *usage = &sampling->kernel_usage;
   bool same = usage->nodes == sampling->nodes.count && usage->values == sampling->values.count;
-  if (!same && ask(own)) {
+  if ((!same || elapsed_ns > LONG_SAMPLE_NS) && ask(own)) {
     for (unsigned i = 0; i < ASKED; i++)
       own[i] = own[i] > usage->now[i] ? own[i] - usage->now[i] : 0;
     return;

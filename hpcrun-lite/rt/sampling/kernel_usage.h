@@ -6,8 +6,9 @@
  * open, and to the thread's record.  So the sums are exact; the place is that of the sample.  What follows the last
  * sample goes to the open construct and its context, or to the root.
  *
- * What the tool itself causes in a sample is left out: of CPU time, what the sample took; of the rest, what a second
- * getrusage() shows, where the sample has made records.  Otherwise it has touched only memory that was in use before.
+ * What the tool itself causes in a sample is left out: what a second getrusage() shows, where the sample has made
+ * records or took more than 0.1 ms.  Otherwise it has touched only memory that was in use before, and has used as much
+ * CPU time as it took.
  * Page faults of new memory are known from core/touch.h.  What remains of the tool in the program's figures is what the
  * kernel does to deliver a signal, and page faults of callbacks in code, stack and first tables that were not used
  * before.
