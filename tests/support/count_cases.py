@@ -74,12 +74,14 @@ def print_failed(path):
 
 def has_passed(name, record):
     """Whether a case that failed has passed in a repeated test.  One that fails as a whole has no line of its own where
-    each of its parts passes."""
+    each of its parts passes, or is skipped as it is each time."""
     found = [(fine, directive) for fine, other, directive in lines(record) if other == name]
+    if found:
+        return all(fine and not directive for fine, directive in found)
     group = name.partition(": exit status ")[0]
-    if not found:
-        found = [(fine, directive) for fine, other, directive in lines(record) if other.startswith(group + ": ")]
-    return bool(found) and all(fine and not directive for fine, directive in found)
+    parts = [(fine, directive) for fine, other, directive in lines(record) if other.startswith(group + ": ")]
+    return (all(fine and BUSY not in directive for fine, directive in parts)
+            and not all(directive for _, directive in parts))
 
 
 def settled(record, again):
