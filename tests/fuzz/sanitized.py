@@ -32,7 +32,7 @@ def assertions_are_in_this_build_only(_):
 def add(name, *command, **settings):
     def run(_):
         build()
-        return tap.relay(*command, timeout=400, HPCRUN_LITE_TEST_BUILD=tap.BUILD, HPCRUN_LITE_TEST_SOURCE=tap.SOURCE,
+        return tap.relay(*command, timeout=1200, HPCRUN_LITE_TEST_BUILD=tap.BUILD, HPCRUN_LITE_TEST_SOURCE=tap.SOURCE,
                          HPCRUN_LITE_TEST_REPORT=sanitized_build.program(REPORT), **settings)
     run.__name__ = name
     tap.group(run)
