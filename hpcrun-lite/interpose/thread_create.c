@@ -7,6 +7,7 @@
 #include <threads.h>
 
 #include "hpcrun-lite/interpose/interposed.h"
+#include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
@@ -34,9 +35,10 @@ static void *trampoline(void *argument)
   return result;
 }
 
+/* Constructors of libraries create threads (OpenBLAS's), before that of this library. */
 static struct start *start_new(struct start start)
 {
-  struct start *copy = process.active ? malloc(sizeof *copy) : NULL;
+  struct start *copy = lifecycle_start() ? malloc(sizeof *copy) : NULL;
   if (copy) {
     *copy = start;
     copy->handed = thread_hand_over();

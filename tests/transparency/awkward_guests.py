@@ -47,6 +47,14 @@ def a_program_with_its_own_malloc(directory):
         check(directory, number, program(), kept=0.1)
 
 
+@tap.case
+def a_thread_that_a_librarys_constructor_creates(directory):
+    library = build("awkward_pool.c", "gcc", "-DLIBRARY", "-shared", "-fPIC", name="libpool.so", openmp=False)
+    program = build("awkward_pool.c", "gcc", "-Wl,--no-as-needed", library, name="awkward_pool", openmp=False)
+    for number in range(4):
+        assert len(check(directory, number, program).threads()) == 2
+
+
 def throwing(name, *arguments, number=0, **keywords):
     def run(directory):
         for more, program in enumerate(throws.values()):
