@@ -58,7 +58,6 @@ static struct construct_open *resume(struct thread_state *t, const void *task, u
 void construct_task_begin(struct thread_state *t, const void *prior, const void *task, uint32_t directive, bool first,
                           bool elsewhere, uint64_t ran, uint64_t now)
 {
-  struct construct_thread *construct = construct_of(t);
   if (!construct_started(t))
     return;
   if (prior)
