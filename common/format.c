@@ -215,6 +215,8 @@ static const struct {
                            "flush that took too long"},
     [FORMAT_LOST_GUESSED] = {"unwinds with guessed callers", "unwind with guessed callers",
                              "code without call frame information; marked [guessed]; see --diagnose"},
+    [FORMAT_LOST_RELEASES] = {"waits for locks charged to no release", "wait for a lock charged to no release",
+                              "charged to other releases, or to the code that waits; the sum is exact"},
 };
 
 const char *format_loss_name(unsigned loss)

@@ -66,10 +66,11 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(INDEX, "index", uint8_t)            /* bytes: a part of the index of a trace; owner 0: struct format_index */      \
   T(MARKS, "marks", struct format_mark) /* what the program marked, in the order of time */                            \
   T(USER_COUNTS, "user counts", struct format_user_count) /* a thread's sums of the program's counters */              \
-  T(COUNTS, "counts", uint64_t)        /* a record is uint64_t[2 * number of counters + 1]: counts of a record of      \
-                                   FORMAT_CONSTRUCTS, see doc/format.md */                                             \
-  T(CODE, "code", struct format_code)  /* checksums of code of modules without a build id */                           \
-  T(DEBUG_DATA, "debug data", uint8_t) /* bytes: what was read of debug data (common/symbols/debug_store.h) */
+  T(COUNTS, "counts", uint64_t)         /* a record is uint64_t[2 * number of counters + 1]: counts of a record of     \
+                                    FORMAT_CONSTRUCTS, see doc/format.md */                                            \
+  T(CODE, "code", struct format_code)   /* checksums of code of modules without a build id */                          \
+  T(DEBUG_DATA, "debug data", uint8_t)  /* bytes: what was read of debug data (common/symbols/debug_store.h) */        \
+  T(LOCKS, "locks", struct format_lock) /* locks for which threads waited; record 0: those without a record */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
@@ -124,7 +125,8 @@ struct format_extent {
   L(RATE)       /* samples of elapsed time left out because of many threads: the next sample includes their time */    \
   L(TRACE)      /* windows of the trace that were not written, or dropped at its limit; times of unknown state */      \
   L(MARKS)      /* marks, user phases and values of the program's counters: too many, no memory, or not valid */       \
-  L(GUESSED)    /* unwinds with guessed callers (nodes with FORMAT_WHAT_GUESSED) */
+  L(GUESSED)    /* unwinds with guessed callers (nodes with FORMAT_WHAT_GUESSED) */                                    \
+  L(RELEASES)   /* waits for locks of POSIX, and releases that ended some, whose waiting is charged to no release */
 #define FORMAT_LOST(name) FORMAT_LOST_##name,
 enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
 
@@ -134,7 +136,8 @@ enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
   P(TIMERS, 4)    /* CPU time sampled by timers: perf_event was not allowed */                                         \
   P(FIRST, 8)     /* the process that the launcher became */                                                           \
   P(FORKED, 16)   /* child created by fork */                                                                          \
-  P(ONLINE, 32)   /* work and span were computed: known at its end */
+  P(ONLINE, 32)   /* work and span were computed: known at its end */                                                  \
+  P(OUTSIDE, 64)  /* threads that OpenMP does not know have shares in the waiting of others */
 #define FORMAT_PROCESS_FLAG(name, value) FORMAT_PROCESS_##name = value,
 enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
 
@@ -220,7 +223,8 @@ enum format_role {
   FORMAT_ROLE_IN_USE,   /* sum of p t/b: t threads that exist (with FORMAT_ROLE_SHARES), or are in use (without) */
   FORMAT_ROLE_SHARES,   /* the first of a list of records of FORMAT_SHARES; 0: none */
   FORMAT_ROLE_COUNTED,  /* counted between samples; also a column of FORMAT_COUNTS */
-  FORMAT_ROLE_USAGE     /* this and the next ones, by enum format_usage: what the kernel did between samples */
+  FORMAT_ROLE_USAGE,    /* this and the next ones, by enum format_usage: what the kernel did between samples */
+  FORMAT_ROLE_BLOCKED = FORMAT_ROLE_USAGE + FORMAT_USAGES /* ns asleep in calls longer than a sampling period */
 };
 
 #define FORMAT_METRIC_FIELDS(F, A)                                                                                     \
@@ -376,7 +380,12 @@ struct format_node {
   F(uint64_t, call_wakes)           /* likewise, of switched_wakes */                                                  \
   A(uint64_t, usage, FORMAT_USAGES) /* since the thread's start, by enum format_usage */                               \
   A(uint64_t, tool_usage, FORMAT_USAGES) /* likewise: what the tool has caused in samples, and for memory */           \
-  F(uint64_t, held_up) /* 1 + ticks by which it would have got on faster, had all had processors; 0: not known */
+  F(uint64_t, held_up)     /* 1 + ticks by which it would have got on faster, had all had processors; 0: not known */  \
+  F(uint64_t, locks_taken) /* how often it has acquired a lock of POSIX or C11; in the OpenMP runtime: not counted */  \
+  F(uint64_t,                                                                                                          \
+    spun_ns) /* sampled: it had no work and spun, while a thread that had some was ready without a processor */        \
+  F(uint64_t, outside_ns) /* sampled, divided among the threads that ran: no region was open */                        \
+  F(uint64_t, beside_ns)  /* of outside_ns: several threads ran, at least one of them not known to OpenMP */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -387,7 +396,7 @@ enum format_wait_kind {
   FORMAT_WAIT_REGION_END, /* the barrier at the end of a region */
   FORMAT_WAIT_BARRIER,    /* any other barrier */
   FORMAT_WAIT_TASKS,      /* taskwait, taskgroup */
-  FORMAT_WAIT_LOCK,       /* locks, critical, ordered, atomic */
+  FORMAT_WAIT_LOCK,       /* locks, critical, ordered, atomic; mutexes and other locks of POSIX and C11 */
   FORMAT_WAIT_KINDS
 };
 
@@ -424,6 +433,42 @@ struct format_wait {
   F(uint64_t, ns)
 struct format_share {
   FORMAT_SHARE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+/* Kinds of locks: K(enumerator, name).  The first ones are OpenMP's, with OMPT's numbers; then those of POSIX and C11.
+ */
+#define FORMAT_LOCK_LIST(K)                                                                                            \
+  K(OTHERS, "other")                                                                                                   \
+  K(LOCK, "lock")                                                                                                      \
+  K(TEST_LOCK, "lock")                                                                                                 \
+  K(NEST_LOCK, "nest lock")                                                                                            \
+  K(TEST_NEST_LOCK, "nest lock")                                                                                       \
+  K(CRITICAL, "critical")                                                                                              \
+  K(ATOMIC, "atomic")                                                                                                  \
+  K(ORDERED, "ordered")                                                                                                \
+  K(MUTEX, "mutex")                                                                                                    \
+  K(RWLOCK, "rwlock")                                                                                                  \
+  K(SPINLOCK, "spinlock")
+#define FORMAT_LOCK_KIND(enumerator, name) FORMAT_LOCK_##enumerator,
+enum format_lock_kind { FORMAT_LOCK_LIST(FORMAT_LOCK_KIND) FORMAT_LOCK_KINDS };
+
+/* A lock for which the thread has waited, or for which others waited until the thread released it. */
+enum { FORMAT_LOCK_HOLDERS = 8 };
+#define FORMAT_LOCK_FIELDS(F, A)                                                                                       \
+  F(uint64_t, id)                          /* its address, or the runtime's number; 0: of locks that have no record */ \
+  F(uint32_t, kind)                        /* enum format_lock_kind */                                                 \
+  F(uint32_t, module)                      /* in whose data it lies; 0: none */                                        \
+  F(uint64_t, offset)                      /* in that module */                                                        \
+  F(uint32_t, node)                        /* the context in which the thread first waited for it; 0: none */          \
+  F(uint32_t, next)                        /* while the program runs: of the same hash, 0: none */                     \
+  F(uint64_t, waits)                       /* times in which the thread waited */                                      \
+  F(uint64_t, ticks)                       /* ticks of waiting, as in FORMAT_WAIT_FIELDS */                            \
+  F(uint64_t, longest)                     /* the longest wait */                                                      \
+  F(uint64_t, released)                    /* ns that others waited until the thread released it */                    \
+  A(uint32_t, holder, FORMAT_LOCK_HOLDERS) /* the contexts of these releases; 0: none, the last one: all others */     \
+  A(uint64_t, holder_ns, FORMAT_LOCK_HOLDERS) /* of `released` */
+struct format_lock {
+  FORMAT_LOCK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_thread_flag {
@@ -716,6 +761,7 @@ struct format_index_region {
   R(format_thread, FORMAT_THREAD_FIELDS)                                                                               \
   R(format_wait, FORMAT_WAIT_FIELDS)                                                                                   \
   R(format_share, FORMAT_SHARE_FIELDS)                                                                                 \
+  R(format_lock, FORMAT_LOCK_FIELDS)                                                                                   \
   R(format_directive, FORMAT_DIRECTIVE_FIELDS)                                                                         \
   R(format_construct, FORMAT_CONSTRUCT_FIELDS)                                                                         \
   R(format_tasks, FORMAT_TASKS_FIELDS)                                                                                 \

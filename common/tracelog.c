@@ -6,6 +6,7 @@ static unsigned operands_of(unsigned op)
   switch (op) {
   case TRACELOG_START:
   case TRACELOG_BLOCKED:
+  case TRACELOG_LOCK_WAIT:
     return 3;
   case TRACELOG_GAP:
   case TRACELOG_HOLDER:

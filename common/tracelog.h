@@ -50,10 +50,11 @@ enum tracelog_op {
   TRACELOG_EVENT_COUNT, /* time since the last sample, duration, counter, count: the thread counted so many events of
                         the process's counter of that number in that time until then.  The clock does not advance either
                       */
-  TRACELOG_READY /* time, preempted, of own, woken, wakes, no core: of the state that contains the time that long after
+  TRACELOG_READY, /* time, preempted, of own, woken, wakes, no core: of the state that contains the time that long after
                     the end of the last state, so long the thread was preempted outside and inside its own work; so long
                     it slept in its own work; and so often it was woken before that; and so long a thread for which it
                     waited had no processor */
+  TRACELOG_LOCK_WAIT /* code, duration: as BLOCKED, but the thread waited for a lock of POSIX or C11 */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };

@@ -63,7 +63,8 @@ static void configure_sampling(void)
   to->wall = timed && to->events[to->time_event].clock == EVENT_WALL_TIME;
   to->share_metric = timed ? 6 : UINT32_MAX;
   to->usage_metric = timed ? 7 + to->event_count - 1 : 1 + to->event_count;
-  to->count_metric = to->usage_metric + FORMAT_USAGES;
+  to->blocked_metric = to->usage_metric + FORMAT_USAGES;
+  to->count_metric = to->blocked_metric + 1;
   to->metric_count = to->count_metric + config.counter_count;
 }
 

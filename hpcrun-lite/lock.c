@@ -35,7 +35,8 @@ void lock_take(void)
   libc_sigmask(SIG_SETMASK, &all, &saved.mask);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved.cancel);
   if (atomic_load(&owner) != pthread_self()) {
-    pthread_mutex_lock(&mutex);
+    int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_lock);
+    real(&mutex);
     atomic_store(&owner, pthread_self());
   }
   saved.mxcsr = mxcsr_set_default();
@@ -65,7 +66,8 @@ void lock_drop(void)
   struct saved_state saved = taken[--taken_count % TAKEN_MAX];
   if (!taken_count) {
     atomic_store(&owner, 0);
-    pthread_mutex_unlock(&mutex);
+    int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_unlock);
+    real(&mutex);
   }
   discard_raised(&saved);
   mxcsr_restore(saved.mxcsr);

@@ -19,6 +19,7 @@
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
+#include "hpcrun-lite/rt/sampling/lock_waiters.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -40,6 +41,7 @@ void measurement_begin(void)
   region_start();
   live_threads_start();
   blame_start();
+  lock_waiters_start();
   source_reset();
   task_context_start();
   span_start();

@@ -18,6 +18,7 @@
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/lock_events.h"
+#include "hpcrun-lite/rt/posix_lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
@@ -84,7 +85,7 @@ void thread_created(uint64_t ticks)
   struct thread_state *t = rt_thread();
   int saved_errno = errno;
   if (t && rt_enter(t)) {
-    kernel_usage_created(t, times_ticks_to_ns(ticks));
+    kernel_usage_created(t, rt_ticks_to_ns(ticks));
     rt_leave(t);
   }
   errno = saved_errno;
@@ -236,6 +237,7 @@ static void end_thread(struct thread_state *t)
   uint64_t cpu_ns = sys_thread_cpu_ns();
   kernel_usage_stop(t);
   blame_unblocked(t); /* it was cancelled in a call */
+  posix_lock_events_waited(t);
   lock_events_before_other(t);
   t->inside = 1;
   end_counts(t);

@@ -81,6 +81,9 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
   model_add(&totals->no_core_ns, thread->no_core_ns);
   totals->delay_estimated += thread->estimated_delay_ns > thread->wall_ns / 100;
   model_add(&totals->blocked_ns, thread->blocked_ns);
+  model_add(&totals->outside_ns, thread->outside_ns);
+  model_add(&totals->beside_ns, thread->beside_ns);
+  model_add(&totals->spun_ns, thread->spun_ns);
   model_add(&totals->delay_ns, thread->run_delay_ns);
   model_add(&totals->runnable_ns, model_sum(thread->run_delay_ns, thread->cpu_ns));
   model_add(&totals->events, thread->events);

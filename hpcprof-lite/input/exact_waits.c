@@ -210,7 +210,7 @@ static void open_thread(struct read_file *file, const struct profile_process *pr
   thread->waits = xcalloc(count, sizeof *thread->waits);
   thread->count = count;
   thread->timed = count && tick_ns > 0;
-  thread->openmp = record->flags & THREAD_OPENMP;
+  thread->shares = record->flags & THREAD_OPENMP || process->flags & PROCESS_OUTSIDE;
   add_open_intervals(file, process, waits, count);
   if (tick_ns > 0 && !read_replaced(file)) /* a part of the run is without it already */
     leave_ready(record, waits, count, tick_ns, thread);
@@ -227,7 +227,8 @@ static void open_thread(struct read_file *file, const struct profile_process *pr
                               .idle_ns = to_ns(MAX(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
                               .runtime_ns = to_ns(part * own_ns)};
     sites->all[site].idle_ns += (double)to->idle_ns;
-    sites->all[site].shared_ns += thread->openmp ? (double)wait->shared_ns : 0;
+    bool counts = thread->shares || to->lock;
+    sites->all[site].shared_ns += counts ? (double)wait->shared_ns : 0;
     uint64_t *sum = to->lock ? &thread->lock_ns : &thread->idle_ns;
     model_add(sum, to->idle_ns);
   }
@@ -288,8 +289,8 @@ static void distribute(const struct profile_process *process, enum profile_basel
     unseen[i] = site->idle_ns > 0 ? counts * (1 - factor * site->shared_ns / site->idle_ns) : 0;
   }
   for (uint32_t i = 0; i < process->threads_count; i++) {
-    per_busy += waits->threads[i].openmp ? (double)process->threads[i].per_busy_ns : 0;
-    in_use += waits->threads[i].openmp ? (double)process->threads[i].in_use_ns : 0;
+    per_busy += waits->threads[i].shares ? (double)process->threads[i].per_busy_ns : 0;
+    in_use += waits->threads[i].shares ? (double)process->threads[i].in_use_ns : 0;
     for (uint32_t j = 0; j < waits->threads[i].count; j++) {
       struct exact_wait *wait = &waits->threads[i].waits[j];
       wait->unseen_ns = to_ns(unseen[wait->site] * (double)wait->idle_ns);
@@ -345,7 +346,7 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
     }
     const struct exact_wait *wait = &thread->waits[shares[i].wait];
     double *sum = wait->lock ? &lock : &idle;
-    if (thread->openmp)
+    if (thread->shares || wait->lock)
       *sum += (double)shares[i].ns * waits->factors[wait->site];
   }
   return (struct exact_waits_amount){to_ns(idle), to_ns(lock), damaged || i};
@@ -355,7 +356,7 @@ uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t positio
                                uint64_t in_use_ns)
 {
   assert(position < waits->threads_count);
-  if (!waits->threads[position].openmp)
+  if (!waits->threads[position].shares)
     return 0;
   double weight = (double)waits->baseline * (double)per_busy_ns - (double)in_use_ns;
   return to_ns((weight > 0 ? weight * waits->missing : 0) + (double)per_busy_ns * waits->spare);

@@ -37,7 +37,7 @@ struct exact_waits_thread {
   struct exact_wait *waits;
   uint32_t count;
   bool timed;                /* the file has the exact times */
-  bool openmp;               /* known to the runtime: to others no waiting is charged */
+  bool shares;               /* waiting of others is charged to it; in older files only to threads of OpenMP */
   uint64_t idle_ns, lock_ns; /* their sums */
   uint64_t no_core_ns;       /* it waited for a thread that had no processor */
   uint64_t held_up_ns;       /* it would have got on faster by this, had each thread always had a processor */

@@ -318,6 +318,8 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
   }
   if (found.role - FORMAT_ROLE_USAGE < FORMAT_USAGES)
     return usage_column(found.role - FORMAT_ROLE_USAGE);
+  if (found.role == FORMAT_ROLE_BLOCKED)
+    return (struct read_column){.name = "blocked", .unit = "ns", .role = COLUMN_BLOCKED};
   found.role = COLUMN_EVENT;
   found.counted = metric->role == FORMAT_ROLE_COUNTED;
   found.name =

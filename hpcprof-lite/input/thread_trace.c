@@ -50,9 +50,10 @@ static struct open_state open_state_of(const struct read_file *file, const struc
     state.lock = place; /* a lock that is waited for is no open construct */
     state.since = waits[place - 1].since;
   }
-  if (state.blocked)
+  if (state.blocked) {
     state.since = thread->blocked_since;
-  else if (place && open_state_parked(file, &waits[place - 1]))
+    state.lock_wait = place && waits[place - 1].kind == FORMAT_WAIT_LOCK;
+  } else if (place && open_state_parked(file, &waits[place - 1]))
     state.code = constructs ? CONSTRUCT_TIME_WAIT : 1; /* outside all; the first place */
   return state;
 }
@@ -120,6 +121,7 @@ static bool next_after(struct thread_trace *trace, struct trace_event *event)
                                 .end_ticks = trace->life.end,
                                 .code = open->code,
                                 .blocked = open->blocked,
+                                .lock_wait = open->lock_wait,
                                 .lock = open->lock,
                                 .own_ticks = open->left ? trace->life.end - since : 0};
   trace->at = event->end_ticks;

@@ -14,6 +14,7 @@
 struct open_state {
   bool known;     /* the process was killed while the thread lived */
   bool blocked;   /* the thread slept in a call of the program */
+  bool lock_wait; /* there, for a lock of POSIX or C11 */
   bool limited;   /* its stream may have ended before */
   bool left;      /* it had left the last barrier of its region, which goes on: it did not wait, whatever `code` says */
   uint32_t lock;  /* 1 + the wait site of the lock that it waited for, in the construct of `code`; 0: for none */

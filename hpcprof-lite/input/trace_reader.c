@@ -231,6 +231,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
                                 .begun = cursor->begun || record->form == TRACELOG_BEGUN,
                                 .chunk = cursor->chunk_begun,
                                 .blocked = blocked,
+                                .lock_wait = blocked && record->op == TRACELOG_LOCK_WAIT,
                                 .holder = cursor->holder};
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
   take_ready(cursor, cursor->state_clock, &event->ready);
@@ -300,6 +301,7 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
   case TRACELOG_START:
     return start_extent(cursor, record, event);
   case TRACELOG_BLOCKED:
+  case TRACELOG_LOCK_WAIT:
     state_event(cursor, record, event);
     return true;
   case TRACELOG_GAP:

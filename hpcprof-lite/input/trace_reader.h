@@ -58,6 +58,7 @@ struct trace_event {
   uint64_t own_ticks; /* at its end: the runtime's own work */
   bool begun, chunk;  /* an execution of its construct, or a chunk, begins with it */
   bool blocked;       /* the thread slept in a call of the program */
+  bool lock_wait;     /* with `blocked`: it waited there for a lock of POSIX or C11 */
   uint32_t holder;    /* index of the thread that held the lock; 0: not known */
   struct trace_event_ready ready;
   /* what only thread_trace_next() delivers */

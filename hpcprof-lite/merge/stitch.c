@@ -393,6 +393,59 @@ static void add_marks(struct stitch *stitch, uint32_t position)
   }
 }
 
+/* The context in which a thread waited for a lock or released it; MODEL_NONE if it is not known. */
+static uint32_t lock_context(struct stitch *stitch, uint32_t position, uint32_t node)
+{
+  if (!node)
+    return MODEL_NONE;
+  uint32_t context = node_map_context(&stitch->map, position, node);
+  if (context == MODEL_NONE)
+    node_map_fault(&stitch->map, NODE_MAP_FAULT_LOCK, (struct node_id){position, node});
+  return context;
+}
+
+/* Adds what the thread did with one lock. */
+static void add_lock(struct stitch *stitch, uint32_t position, const struct format_lock *from)
+{
+  double tick_ns = stitch->map.process->workspan.tick_ns;
+  bool placed = from->module && from->module < read_count(stitch->map.file, FORMAT_MODULES);
+  const struct context_lock lock = {.owner = stitch->map.process->number,
+                                    .thread = position,
+                                    .context = lock_context(stitch, position, from->node),
+                                    .module = placed ? stitch->map.modules[from->module] : MODEL_NONE,
+                                    .offset = from->offset,
+                                    .id = from->id,
+                                    .kind = from->kind};
+  struct context_lock waited = lock;
+  waited.waits = from->waits;
+  waited.wait_ns = model_rounded((double)from->ticks * tick_ns);
+  waited.longest_ns = model_rounded((double)from->longest * tick_ns);
+  if (waited.waits)
+    contexts_add_lock(stitch->map.contexts, &waited);
+  for (unsigned i = 0; i < FORMAT_LOCK_HOLDERS; i++) {
+    struct context_lock released = lock;
+    released.context = lock_context(stitch, position, from->holder[i]);
+    released.released_ns = from->holder_ns[i];
+    if (released.released_ns)
+      contexts_add_lock(stitch->map.contexts, &released);
+  }
+}
+
+static void add_locks(struct stitch *stitch, uint32_t position)
+{
+  uint32_t count, unknown = 0, index = stitch->map.process->threads[position].index;
+  struct format_lock *locks = read_table(stitch->map.file, index, FORMAT_LOCKS, stitch->map.problems, &count);
+  for (uint32_t i = 0; i < count && stitch->map.process->workspan.tick_ns > 0; i++) {
+    if (locks[i].kind < FORMAT_LOCK_KINDS)
+      add_lock(stitch, position, &locks[i]);
+    unknown += locks[i].kind >= FORMAT_LOCK_KINDS;
+  }
+  if (unknown)
+    problems_add(stitch->map.problems, "%s: thread %u: locks of a kind that does not exist, left out: %u",
+                 stitch->map.process->path, index, unknown);
+  free(locks);
+}
+
 static void stitch_thread(struct stitch *stitch, uint32_t position)
 {
   assert(node_map_owns(&stitch->map, position));
@@ -400,6 +453,7 @@ static void stitch_thread(struct stitch *stitch, uint32_t position)
   add_values(stitch, position);
   add_user_counts(stitch, position);
   add_marks(stitch, position);
+  add_locks(stitch, position);
   node_map_unload(&stitch->map, position);
   node_map_report(&stitch->map, position);
 }

@@ -44,6 +44,7 @@ enum column_role {
   COLUMN_SWITCHES,    /* context switches, voluntary or not */
   COLUMN_CREATED,     /* threads that were created */
   COLUMN_CREATING,    /* how long that took */
+  COLUMN_BLOCKED,     /* how long threads slept in calls outside OpenMP, of calls longer than a sampling period */
   COLUMN_MET,         /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
   COLUMN_ROLES,
   COLUMN_OF_WHOLE = 32 /* added to a role: the figure of the whole run, where the others are those of a part; rows are

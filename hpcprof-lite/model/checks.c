@@ -64,6 +64,9 @@ bool check_contexts(const struct contexts *contexts)
   for (uint32_t i = 0; i < contexts->constructs_count; i++)
     if (contexts->constructs[i].context >= contexts->count)
       return false;
+  for (uint32_t i = 0; i < contexts->locks_count; i++)
+    if (contexts->locks[i].context != MODEL_NONE && contexts->locks[i].context >= contexts->count)
+      return false;
   return check_records(contexts);
 }
 

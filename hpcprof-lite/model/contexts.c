@@ -23,6 +23,7 @@ void contexts_release(struct contexts *contexts)
   free(contexts->values);
   free(contexts->shares);
   free(contexts->constructs);
+  free(contexts->locks);
   *contexts = (struct contexts){0};
 }
 
@@ -130,6 +131,12 @@ void contexts_add_construct(struct contexts *contexts, const struct context_cons
   *XAPPEND(contexts->constructs, contexts->constructs_count, contexts->constructs_room) = *mark;
 }
 
+void contexts_add_lock(struct contexts *contexts, const struct context_lock *lock)
+{
+  assert(lock->context == MODEL_NONE || lock->context < contexts->count);
+  *XAPPEND(contexts->locks, contexts->locks_count, contexts->locks_room) = *lock;
+}
+
 void contexts_merge(struct contexts *into, const struct contexts *from)
 {
   assert(into != from);
@@ -153,6 +160,12 @@ void contexts_merge(struct contexts *into, const struct contexts *from)
     struct context_construct mark = from->constructs[i];
     mark.context = map[mark.context];
     contexts_add_construct(into, &mark);
+  }
+  for (uint32_t i = 0; i < from->locks_count; i++) {
+    struct context_lock lock = from->locks[i];
+    if (lock.context != MODEL_NONE)
+      lock.context = map[lock.context];
+    contexts_add_lock(into, &lock);
   }
   free(map);
 }

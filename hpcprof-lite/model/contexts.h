@@ -47,6 +47,23 @@ struct context_construct {
   uint32_t construct, context;
 };
 
+/* What a thread did with a lock: how long it waited for it, or how long others waited until it released it in a
+ * context.
+ */
+struct context_lock {
+  uint32_t owner;       /* number of the process */
+  uint32_t thread;      /* its position in the process */
+  uint32_t context;     /* in which it waited for the lock first, or released it; MODEL_NONE if not known */
+  uint32_t module;      /* in whose data the lock lies, MODEL_NONE: in none */
+  uint64_t offset;      /* there */
+  uint64_t id;          /* in the process: its address; 0: locks without a record of their own */
+  uint64_t kind;        /* enum profile_lock_kind */
+  uint64_t waits;       /* of this thread; 0: this is a release */
+  uint64_t wait_ns;     /* in these, with the time in which it had no processor itself */
+  uint64_t longest_ns;  /* the longest one */
+  uint64_t released_ns; /* of others, until the release */
+};
+
 struct context_node {
   uint32_t parent;
   uint32_t kind : 7;
@@ -70,6 +87,9 @@ struct contexts {
   struct context_construct *constructs; /* of all processes, in no order */
   uint32_t constructs_count;
   size_t constructs_room;
+  struct context_lock *locks; /* of all processes, in no order */
+  uint32_t locks_count;
+  size_t locks_room;
 };
 
 /* Returns whether a node has an address in its module. */
@@ -109,7 +129,10 @@ void contexts_add_share(struct contexts *contexts, const struct context_share *s
 /* The same for a mark. */
 void contexts_add_construct(struct contexts *contexts, const struct context_construct *mark);
 
-/* Adds all nodes, values, shares and marks of `from` to `into`. */
+/* The same for what a thread did with a lock. */
+void contexts_add_lock(struct contexts *contexts, const struct context_lock *lock);
+
+/* Adds all nodes, values, shares, marks and locks of `from` to `into`. */
 void contexts_merge(struct contexts *into, const struct contexts *from);
 
 #endif

@@ -67,6 +67,15 @@ void profile_release(struct profile *profile)
   catalog_release(&profile->catalog);
 }
 
+const char *profile_lock_name(uint64_t kind)
+{
+  assert(kind < LOCK_KINDS);
+#define NAME(enumerator, name) name,
+  static const char *const names[LOCK_KINDS] = {FORMAT_LOCK_LIST(NAME)};
+#undef NAME
+  return names[kind];
+}
+
 const char *profile_directive_name(uint32_t kind)
 {
   assert(kind < CONSTRUCT_KINDS);

@@ -242,6 +242,17 @@ uint32_t profile_most_at_once(const struct profile_process *process, profile_thr
 /* When the user phase that begins at that mark ends, since the start of the process. */
 uint64_t profile_user_phase_end(const struct profile_process *process, uint32_t mark);
 
+/* Returns the static name of a kind of locks, LOCK_KINDS of them: "mutex", "critical", … */
+#define PROFILE_LOCK(enumerator, name) LOCK_KIND_##enumerator,
+enum profile_lock_kind { FORMAT_LOCK_LIST(PROFILE_LOCK) LOCK_KINDS };
+const char *profile_lock_name(uint64_t kind);
+
+/* Returns whether a kind of locks is of POSIX or C11, not of OpenMP. */
+static inline bool profile_lock_of_posix(uint64_t kind)
+{
+  return kind >= LOCK_KIND_MUTEX;
+}
+
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
 const char *profile_directive_name(uint32_t kind);
 

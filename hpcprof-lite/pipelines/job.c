@@ -274,6 +274,7 @@ void job_release(struct job *job)
   totals_release(&job->totals);
   free(job->arguments);
   free(job->shown);
+  lock_rows_release(&job->lists.locks);
   free(job->lists.threads);
   free(job->lists.rows);
   free(job->choice.columns);

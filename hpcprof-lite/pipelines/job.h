@@ -19,6 +19,7 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
+#include "hpcprof-lite/views/lock_rows.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_GATE = 3 };
@@ -36,6 +37,7 @@ struct job_lists {
   uint64_t *threads;
   uint32_t *rows;
   struct distribution distribution;
+  struct lock_rows locks;
 };
 
 /* The columns that --sort and --columns name. */

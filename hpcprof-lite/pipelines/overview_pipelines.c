@@ -229,6 +229,52 @@ static int compare_work(const struct job *job, double *gain_s)
   return 0;
 }
 
+/* Returns the locks of POSIX and C11, for free(). */
+static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
+{
+  struct lock_rows *locks = &job->lists.locks;
+  lock_rows_make(&job->profile, &job->names, locks);
+  struct advice_lock *list = xcalloc(locks->count, sizeof *list);
+  *count = 0;
+  for (uint32_t i = 0; i < locks->count; i++) {
+    const struct lock_row *row = &locks->rows[i];
+    static const struct call_place unknown = {.function = "", .file = ""};
+    const struct call_place *place = row->holder_ns[0] ? &row->holder[0] : &unknown;
+    if (row->posix)
+      list[(*count)++] =
+          (struct advice_lock){.kind = row->kind,
+                               .name = row->name,
+                               .function = place->function,
+                               .file = place->file,
+                               .line = place->line,
+                               .wait_s = advice_seconds(row->wait_ns),
+                               .held = (double)row->holder_ns[0] / (double)MAX(MAX(row->released_ns, row->wait_ns), 1),
+                               .waits = row->waits};
+  }
+  return list;
+}
+
+/* Where the initial thread slept longest outside regions. */
+static struct advice_blocked find_blocked(const struct job *job, bool initial, struct call_places *places)
+{
+  uint32_t column = job->columns.blocked == MODEL_NONE ? MODEL_NONE : job->columns.source[job->columns.blocked];
+  call_places_find(&job->profile, &job->names, column, initial, places);
+  return (struct advice_blocked){.function = places->most[0].function,
+                                 .file = places->most[0].file,
+                                 .line = places->most[0].line,
+                                 .s = advice_seconds(places->ns[0]),
+                                 .all_s = advice_seconds(places->all_ns)};
+}
+
+/* The most threads that lived at once, of OpenMP or not. */
+static uint32_t threads_at_once(const struct profile *profile)
+{
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < profile->processes_usable; i++)
+    sum += profile_most_at_once(&profile->processes[i], NULL, NULL);
+  return (uint32_t)MIN(sum, UINT32_MAX);
+}
+
 int advice_pipeline(struct job *job)
 {
   assert(job->row_of);
@@ -257,9 +303,18 @@ int advice_pipeline(struct job *job)
                                .by_wall = totals->by_wall,
                                .threads = efficiency->known ? totals->threads_max : 0,
                                .serial_s = efficiency->gain_s[EFFICIENCY_SERIAL],
+                               .beside_s = efficiency->gain_s[EFFICIENCY_SERIAL] *
+                                           (double)MIN(totals->beside_ns, totals->outside_ns) /
+                                           (double)MAX(totals->outside_ns, 1),
                                .inflation_s = inflation_s,
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
+  struct advice_lock *locks = list_mutexes(job, &input.locks_count);
+  struct call_places places;
+  input.locks = locks;
+  input.blocked = find_blocked(job, true, &places);
+  input.all_threads = threads_at_once(&job->profile);
   advice_compute(&input, &job->report.advice);
+  free(locks);
   forecast_by_log(job, &input);
   find_far_tasks(job, &input);
   return 0;
@@ -285,6 +340,7 @@ int summary_pipeline(struct job *job)
   core_findings_find(&job->profile, &job->construct_list, &summary->cores);
   job->report.tree = &job->tree;
   summary->flat = flat;
+  find_blocked(job, false, &summary->blocked);
   summary->traced = has_trace(job);
   summary->phased = summary->traced && has_states(&job->profile);
   summary->critical_count = hotspots_critical(flat, columns, summary->critical);
@@ -308,6 +364,24 @@ int threads_pipeline(struct job *job)
     job->report.limits.left_out = job->report.list.count - most;
     job->report.list.count = most;
   }
+  return 0;
+}
+
+int locks_pipeline(struct job *job)
+{
+  struct lock_rows *locks = &job->lists.locks;
+  uint32_t most = job->options.limits.rows;
+  lock_rows_make(&job->profile, &job->names, locks);
+  if (!locks->count) {
+    job_print_error("no thread waited for a lock, as far as is known; a part of a run and a run measured by an older "
+                    "hpcrun-lite do not record locks");
+    return EXIT_INPUT;
+  }
+  job->report.locks = locks;
+  job->report.list.count = locks->count;
+  job_sort(job, locks->rows, locks->count, sizeof *locks->rows);
+  job->report.list.count = most ? MIN(locks->count, most) : locks->count;
+  job->report.limits.left_out = locks->count - job->report.list.count;
   return 0;
 }
 

@@ -9,9 +9,9 @@
 #include "hpcprof-lite/pipelines/job.h"
 
 typedef int view_pipeline(struct job *job);
-view_pipeline summary_pipeline, tree_pipeline, threads_pipeline, processes_pipeline, parallelism_pipeline,
-    whatif_pipeline, speedup_pipeline, regions_pipeline, region_tree_pipeline, overheads_pipeline, tasks_pipeline,
-    grains_pipeline, grain_graph_pipeline, timeline_view_pipeline, phases_pipeline, marks_pipeline,
+view_pipeline summary_pipeline, tree_pipeline, threads_pipeline, processes_pipeline, locks_pipeline,
+    parallelism_pipeline, whatif_pipeline, speedup_pipeline, regions_pipeline, region_tree_pipeline, overheads_pipeline,
+    tasks_pipeline, grains_pipeline, grain_graph_pipeline, timeline_view_pipeline, phases_pipeline, marks_pipeline,
     user_counters_pipeline, advice_pipeline, source_pipeline;
 
 /* Returns what describes the table of a view by its options. */

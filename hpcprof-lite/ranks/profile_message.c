@@ -64,6 +64,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 _Static_assert(sizeof(struct profile_process) == 872 && sizeof(struct profile_directive) == 104, "see above");
 _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
+_Static_assert(sizeof(struct context_lock) == 72, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 184, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
 
@@ -78,6 +79,7 @@ static const uint32_t own_layout[] = {5,
                                       SIZE(context_node),
                                       SIZE(context_share),
                                       SIZE(context_construct),
+                                      SIZE(context_lock),
                                       SIZE(catalog_module),
                                       SIZE(catalog_column),
                                       SIZE(construct_node),
@@ -566,6 +568,7 @@ static void put_contexts(struct profile_message *message, const struct profile *
       profile_message_put(message, &contexts->shares[i], sizeof contexts->shares[i]);
   profile_message_put_array(message, contexts->constructs, bare ? 0 : contexts->constructs_count,
                             sizeof *contexts->constructs);
+  profile_message_put_array(message, contexts->locks, bare ? 0 : contexts->locks_count, sizeof *contexts->locks);
   free(leads);
 }
 
@@ -643,6 +646,24 @@ static void get_marks(struct profile_message *message, const struct profile *pro
   }
 }
 
+static void get_locks(struct profile_message *message, const struct profile *profile, const struct number_map *numbers,
+                      uint32_t count, struct contexts *contexts, const uint32_t *map)
+{
+  uint32_t locks;
+  const struct context_lock *records = profile_message_get_array(message, &locks, sizeof *records);
+  for (uint32_t i = 0; i < locks && !message->status; i++) {
+    struct context_lock lock = records[i];
+    bool placed = lock.module != MODEL_NONE, met = lock.context != MODEL_NONE;
+    bool valid = lock.owner < profile->processes_count && lock.kind < LOCK_KINDS &&
+                 (!placed || lock.module < numbers->modules_count) && (!met || lock.context < count);
+    if (!profile_message_check(message, valid))
+      return;
+    lock.module = placed ? numbers->modules[lock.module] : MODEL_NONE;
+    lock.context = met ? map[lock.context] : MODEL_NONE;
+    contexts_add_lock(contexts, &lock);
+  }
+}
+
 static void get_contexts(struct profile_message *message, const struct number_map *numbers, struct profile *profile)
 {
   assert(!numbers->modules_count || numbers->modules);
@@ -658,6 +679,7 @@ static void get_contexts(struct profile_message *message, const struct number_ma
   get_values(message, nodes, count, numbers, contexts, map);
   get_shares(message, profile, count, contexts, map);
   get_marks(message, profile, count, contexts, map);
+  get_locks(message, profile, numbers, count, contexts, map);
   free(map);
 }
 

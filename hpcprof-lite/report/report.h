@@ -31,6 +31,7 @@
 #include "hpcprof-lite/model/table.h"
 #include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
+#include "hpcprof-lite/views/call_places.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 #include "hpcprof-lite/views/statistics.h"
 
@@ -67,6 +68,7 @@ struct report_summary {
   uint32_t critical_count;
   struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST]; /* contexts that cause most waiting */
   uint32_t idle_count, locks_count;
+  struct call_places blocked; /* where threads slept outside OpenMP */
   struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
   uint32_t unnamed_count;
   struct core_findings cores;
@@ -145,6 +147,7 @@ struct report {
   struct report_grains grains;
   struct report_time time;
   struct report_list list;
+  const struct lock_rows *locks;     /* of the view locks */
   const struct scaling *scaling;     /* of --scaling, else NULL */
   struct compare_result *comparison; /* of --compare and --fail-if, else NULL */
 };

@@ -609,7 +609,7 @@ static void take_state(struct lane *lane, struct trace_event *event)
   state.begins = event->begun || event->chunk;
   state.holder = event->holder;
   if (event->blocked) {
-    state.category = TIMELINE_BLOCKED;
+    state.category = event->lock_wait ? TIMELINE_LOCK_WAIT : TIMELINE_BLOCKED;
   } else if (event->lock) {
     state.category = TIMELINE_LOCK_WAIT;
   } else if (waits) {

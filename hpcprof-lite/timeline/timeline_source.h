@@ -20,8 +20,8 @@ void timeline_source_close(struct timeline_source *source); /* NULL is allowed *
 /* To build the index of a process that has none, of the whole run: timeline_source_collect() for each of its lanes,
  * timeline_source_prepare() for the first one, timeline_source_index(), what index_builder.h says, and
  * timeline_source_forget().  Several threads may do that for different lanes, or processes.  index: returns NULL if
- * the index cannot be stored, which is reported.  An index must not be stored if the process is `damaged` then: it would
- * hide what must be reported each time. */
+ * the index cannot be stored, which is reported.  An index must not be stored if the process is `damaged` then: it
+ * would hide what must be reported each time. */
 void timeline_source_collect(struct timeline_source *source, uint32_t lane);
 void timeline_source_prepare(struct timeline_source *source, uint32_t first);
 struct index_builder *timeline_source_index(struct timeline_source *source, uint32_t first,

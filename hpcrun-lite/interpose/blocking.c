@@ -355,32 +355,11 @@ INTERPOSED int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
   return result;
 }
 
-INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
+INTERPOSED int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-  int (*real)(pthread_cond_t *, pthread_mutex_t *) = libc_real(LIBC_pthread_cond_wait);
+  int (*real)(pthread_barrier_t *) = libc_real(LIBC_pthread_barrier_wait);
   bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex);
-  hold_sleep_end(slept);
-  return result;
-}
-
-INTERPOSED int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                                      const struct timespec *restrict until)
-{
-  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) = libc_real(LIBC_pthread_cond_timedwait);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex, until);
-  hold_sleep_end(slept);
-  return result;
-}
-
-INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                                      clockid_t clock, const struct timespec *restrict until)
-{
-  int (*real)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *) =
-      libc_real(LIBC_pthread_cond_clockwait);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex, clock, until);
+  int result = real(barrier);
   hold_sleep_end(slept);
   return result;
 }

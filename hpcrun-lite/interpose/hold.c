@@ -7,6 +7,7 @@
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/posix_lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -20,8 +21,9 @@ static __thread unsigned now_held __attribute__((tls_model("initial-exec")));
 
 /* While the thread sleeps, workers of its regions may be sampled and the program may be killed: publishes the regions'
  * contexts before that. */
-static void publish_regions(struct thread_state *t)
+void hold_publish_regions(void)
 {
+  struct thread_state *t = rt_thread();
   if (!span_of(t)->open_region || !rt_enter(t))
     return;
   if (!rt_stopped() && region_publish_open(t)) /* tested inside: see rt_stopped() */
@@ -33,7 +35,7 @@ static unsigned hold_back(void)
 {
   sigset_t own, before;
   unsigned held = 0;
-  publish_regions(rt_thread());
+  hold_publish_regions();
   if (own_signal_in_use()) { /* the program may wait for it */
     source_suspend(rt_thread());
     held = HELD_TIMERS;
@@ -83,6 +85,8 @@ void hold_release(unsigned held)
 
 void hold_leave(void)
 {
+  if (rt_thread())
+    posix_lock_events_waited(rt_thread());
   if (now_held)
     hold_release(now_held);
 }
@@ -91,7 +95,7 @@ bool hold_sleep_begin(bool may_wait)
 {
   if (!may_wait || !rt_thread())
     return false;
-  publish_regions(rt_thread());
+  hold_publish_regions();
   return !sampling_process.wall && blame_blocked(rt_thread());
 }
 

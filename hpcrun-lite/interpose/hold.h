@@ -30,4 +30,8 @@ void hold_leave(void);
 bool hold_sleep_begin(bool may_wait);
 void hold_sleep_end(bool slept);
 
+/* Before the thread sleeps: publishes the creation contexts of its open regions.  hold_wait() and hold_sleep_begin() do
+ * so, too. */
+void hold_publish_regions(void);
+
 #endif

@@ -30,6 +30,7 @@
 #include "hpcrun-lite/rt/span/critical_path.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
+#include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -281,6 +282,7 @@ static void describe_metrics(void)
   for (unsigned i = 0; i < FORMAT_USAGES; i++)
     add_metric(usage[i], i <= FORMAT_USAGE_SYSTEM || i == FORMAT_USAGE_CREATING ? ns : 0,
                (enum format_role)(FORMAT_ROLE_USAGE + i), 0);
+  add_metric("blocked", ns, FORMAT_ROLE_BLOCKED, 0);
   for (unsigned i = 0; i < counts_process.count; i++)
     add_metric(counts_process.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
 }
@@ -354,7 +356,6 @@ static void put_waits(struct thread_state *t, uint64_t now)
   }
 }
 
-/* The records of constructs, with the interval that has not ended. */
 /* How long the thread has held locks of that record until now. */
 static uint64_t held_ticks(const struct thread_state *t, const struct format_construct *record, uint64_t now)
 {
@@ -367,6 +368,7 @@ static uint64_t held_ticks(const struct thread_state *t, const struct format_con
   return ticks;
 }
 
+/* The records of constructs, with the interval that has not ended. */
 static void put_constructs(struct thread_state *t, uint64_t now)
 {
   struct format_construct rows[16];
@@ -431,7 +433,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   times_thread_delay(t);
   t->record->end_ns = ended ? t->record->start_ns + t->record->wall_ns : 0;
   if (span_process.online) {
-    writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
+    writer.ns_per_tick = (double)rt_ticks_to_ns(1u << 30) / (1u << 30);
     t->record->work = in_unit(span_of(t)->total_work);
   }
   put(&writer.threads, FORMAT_THREAD, t->index, 0, 1, sizeof *t->record, t->record);
@@ -447,6 +449,8 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     trace_counts_open(t, totals);
   put_counts(t, now, totals, counted);
   put_table(&writer.threads, &sampling->shares);
+  lock_table_add_stopped(t);
+  put_table(&writer.threads, &sampling->locks.records);
   put_table(&writer.threads, &marks_of(t)->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
@@ -635,7 +639,8 @@ static struct format_process process_facts(void)
       .pid = (uint32_t)rt.pid,
       .parent_pid = (uint32_t)getppid(),
       .rank = config.rank,
-      .flags = (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) | (span_process.online ? FORMAT_PROCESS_ONLINE : 0) |
+      .flags = FORMAT_PROCESS_OUTSIDE | (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) |
+               (span_process.online ? FORMAT_PROCESS_ONLINE : 0) |
                (rt.pid == config.first_pid ? FORMAT_PROCESS_FIRST : 0) | (process.forked ? FORMAT_PROCESS_FORKED : 0),
       .start_ns = process.start_realtime_ns,
       .cpus = process.cpus,
@@ -759,7 +764,7 @@ static bool write_flush(const struct buffer *buffer)
 bool writer_flush(void)
 {
   struct buffer others = writer.common;
-  writer.ns_per_tick = (double)times_ticks_to_ns(1u << 30) / (1u << 30);
+  writer.ns_per_tick = (double)rt_ticks_to_ns(1u << 30) / (1u << 30);
   for (struct thread_state *t = process.threads; t; t = t->next)
     t->record->work = in_unit(span_of(t)->total_work);
   if (writer.process)

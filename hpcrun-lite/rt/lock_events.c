@@ -212,7 +212,7 @@ static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_
 {
   bool blamed = sampling_of(t)->released.samples;
   if (blamed)
-    sample_charge_released(t);
+    sample_charge_released(t, wait_id, (enum format_lock_kind)kind);
   if (!graph_enter(t))
     return;
   if (span_of(t)->hold.site)

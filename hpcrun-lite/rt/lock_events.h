@@ -51,6 +51,7 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
   if (waiting_lock_is_tested(t, kind))
     return;
   t->wait_id = wait_id;
+  sampling_of(t)->lock_kind = (uint8_t)kind; /* FORMAT_LOCK_LIST has OMPT's numbers */
   uint64_t moment = waiting_lock_begin(t, codeptr);
   if (!span_process.online || !moment)
     return;
@@ -91,7 +92,7 @@ void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id
 
 static inline void lock_events_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
-  if (span_process.online || blame_pending(wait_id) || sampling_of(t)->switches.lock)
+  if (span_process.online || blame_pending(wait_id) || waiting_lock_noted(t))
     lock_events_release_late(t, kind, wait_id);
 }
 

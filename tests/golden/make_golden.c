@@ -5,6 +5,7 @@
 #include "tests/golden/golden_constructs.h"
 #include "tests/golden/golden_graphs.h"
 #include "tests/golden/golden_records.h"
+#include "tests/golden/golden_locks.h"
 #include "tests/golden/golden_marks.h"
 #include "tests/golden/golden_traces.h"
 
@@ -489,6 +490,7 @@ int main(int argc, char **argv)
   golden_graphs();
   golden_constructs();
   golden_traces();
+  golden_locks();
   golden_marks();
   places();
   save("places", 1600);

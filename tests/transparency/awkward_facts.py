@@ -98,9 +98,9 @@ def samples_of_elapsed_time_cut_io_uring_enter_short(directory):
 INTERRUPTED = ("nanosleep", "nanosleep-syscall", "futex-syscall", "io_getevents-syscall", "thrd_sleep", "poll",
                "sem_wait",
                "aio_suspend", "read-limited")
-CONTINUED = ("waitpid", "pthread_cond_timedwait")
-OTHERS = ("nanosleep-inline", "wait", "wait4", "cnd_timedwait", "pthread_mutex_lock", "pthread_mutex_timedlock",
-          "pthread_barrier_wait", "mq_receive", "flock", "read", "write", "system")
+CONTINUED = ("waitpid", "pthread_cond_timedwait", "cnd_timedwait", "pthread_barrier_wait")
+OTHERS = ("nanosleep-inline", "wait", "wait4", "mq_receive", "flock", "read", "write", "system")
+LOCKS = ("pthread_mutex_lock", "pthread_mutex_timedlock")
 
 
 def sleeper(directory, how, event):
@@ -118,6 +118,9 @@ def blocked_calls_with_cpu_time(directory):
         row = sleeper(directory, how, "task-clock@f1000")
         tap.timed(0.04 < float(row["blocked_s"]) < 0.6, how, row)
         tap.timed(float(row["work_s"]) < 0.06, how, row)
+    for how in LOCKS:
+        row = sleeper(directory, how, "task-clock@f1000")
+        tap.timed(0.04 < float(row["lockwait_s"]) < 0.6 and float(row["blocked_s"]) < 0.04, how, row)
     for how in OTHERS:
         row = sleeper(directory, how, "task-clock@f1000")
         # not intercepted, but the kernel tells that the thread neither ran nor was ready

@@ -28,6 +28,7 @@ static int setup(void **state)
   (void)state;
   arena_reset();
   sampling_process.metric_count = 6;
+  sampling_process.time_event = -1; /* no calls are unwound */
   rt.epoch = 7;
   sampling_process.wall = false;
   sampling_process.get_state = get_state;
@@ -47,13 +48,15 @@ static int setup(void **state)
   return 0;
 }
 
-/* Thread 0 is the program's, the others are workers of the runtime that wait for work. */
+/* Thread 0 is the program's, the others are workers of the runtime that wait for work.  Further threads have ended. */
 static void start_openmp(unsigned count)
 {
   for (unsigned i = 0; i < count; i++) {
     blame_openmp_begin(thread(i), i > 0);
     rt_set_idle(thread(i), i > 0);
   }
+  for (unsigned i = count; i < THREADS; i++)
+    live_threads_remove(thread(i));
 }
 
 static void set_team(int count)
@@ -109,9 +112,7 @@ static void assert_parked(struct thread_state *t, uint64_t parked)
 static void a_thread_alone_is_busy(void **state)
 {
   (void)state;
-  for (unsigned i = 1; i < THREADS; i++)
-    live_threads_remove(thread(i));
-  assert_share(thread(0), 1, 1); /* before OpenMP knows the thread */
+  assert_share(thread(0), THREADS, THREADS); /* before OpenMP knows a thread, all count */
   start_openmp(1);
   assert_share(thread(0), 1, 1);
 }
@@ -180,18 +181,40 @@ static void all_places_count(void **state)
   assert_int_equal(blame_share(thread(0), 100).waits[BLAME_SITES - 1].ns, 200);
 }
 
-/* A thread that the runtime does not know yet shares with all others; threads that it knows do not count that one. */
-static void threads_unknown_to_openmp_count_among_themselves(void **state)
+/* What a sample of the thread has of the waiting of parked threads. */
+static void assert_parked_at(struct thread_state *t, uint64_t key, uint64_t ns)
+{
+  struct blame share = blame_share(t, 1260000);
+  assert_int_equal(share.waits[0].key, key);
+  assert_int_equal(share.waits[0].ns, ns);
+  assert_int_equal(share.waits[1].ns, 0);
+  assert_int_equal(share.in_use_ns, share.per_busy_ns * 3);
+}
+
+/* A thread that OpenMP does not know is busy while it runs, and never in use.  Beside it nothing is serial. */
+static void threads_outside_openmp_are_workers(void **state)
 {
   (void)state;
-  start_openmp(2);
-  fork_region(2);
-  assert_share(thread(0), 2, 2);
-  assert_share(thread(5), 7, 7); /* with 0 and 1, because nobody knows whether the runtime will ever know it */
-  assert_true(blame_blocked(thread(4)));
-  assert_share(thread(5), 6, 6);
-  live_threads_remove(thread(1));
-  assert_share(thread(0), 1, 1);
+  struct thread_state *outside = thread(5);
+  start_openmp(3);
+  assert_parked_at(thread(0), WAITING_PARKED, 2 * 1260000);
+  assert_true(live_threads_add(outside));
+  assert_int_equal(thread(0)->record->beside_ns, 0);
+  assert_parked_at(thread(0), WAITING_PARKED, 1260000);
+  assert_parked_at(outside, WAITING_PARKED, 1260000);
+  assert_int_equal(thread(0)->record->beside_ns, 630000);
+  assert_int_equal(thread(0)->record->outside_ns, 1260000 + 630000);
+  assert_int_equal(outside->record->beside_ns, 630000);
+  assert_true(blame_blocked(outside));
+  assert_parked_at(thread(0), WAITING_PARKED, 2 * 1260000);
+  blame_unblocked(outside);
+  rt_set_lockwait(outside, true);
+  assert_parked_at(thread(0), WAITING_PARKED, 2 * 1260000);
+  rt_set_lockwait(outside, false);
+  assert_true(blame_blocked(thread(0))); /* the initial thread waits for it: one thread runs */
+  assert_parked_at(outside, WAITING_PARKED, 2 * 1260000);
+  assert_int_equal(outside->record->beside_ns, 630000); /* no more than before */
+  assert_int_equal(thread(0)->record->beside_ns, 630000);
 }
 
 static void lock_waiters_are_busy(void **state)
@@ -349,7 +372,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(a_sampled_region_ends_too, setup),
       cmocka_unit_test_setup(all_can_be_idle, setup),
       cmocka_unit_test_setup(all_places_count, setup),
-      cmocka_unit_test_setup(threads_unknown_to_openmp_count_among_themselves, setup),
+      cmocka_unit_test_setup(threads_outside_openmp_are_workers, setup),
       cmocka_unit_test_setup(lock_waiters_are_busy, setup),
       cmocka_unit_test_setup(blocked_threads_are_left_out_unless_wall_time_drives, setup),
       cmocka_unit_test_setup(the_most_threads_in_use_are_kept, setup),

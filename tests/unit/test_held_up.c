@@ -71,7 +71,7 @@ static void put_to_sleep(unsigned i, double from_ms, double to_ms)
 
 static void expect(double all_ms, double no_core_ms)
 {
-  struct held_up found = held_up_wait(thread(WAITS), now.ticks - WAIT_MS * ms_ticks, now.ticks);
+  struct held_up found = held_up_wait(thread(WAITS), now.ticks - WAIT_MS * ms_ticks, now.ticks, false);
   assert_float_equal((double)found.ticks / (double)ms_ticks, all_ms, 0.1);
   assert_float_equal((double)found.no_core / (double)ms_ticks, no_core_ms, 0.1);
   assert_int_equal(sampling_process.ring_readers, 0);
@@ -131,11 +131,11 @@ static void test_records_that_are_lost_or_have_no_room_count_less(void **state)
   (void)state;
   for (unsigned i = 0; i < 40; i++)
     preempt(OTHER, 90 - 2 * i, 89 - 2 * i);
-  struct held_up found = held_up_wait(thread(WAITS), now.ticks - WAIT_MS * ms_ticks, now.ticks);
+  struct held_up found = held_up_wait(thread(WAITS), now.ticks - WAIT_MS * ms_ticks, now.ticks, false);
   assert_true(found.ticks >= 5 * ms_ticks && found.ticks <= 40 * ms_ticks);
   for (unsigned i = 0; i < PAGE / 16; i++)
     preempt(OTHER, 5, 4); /* overwrites them */
-  found = held_up_wait(thread(WAITS), now.ticks - WAIT_MS * ms_ticks, now.ticks);
+  found = held_up_wait(thread(WAITS), now.ticks - WAIT_MS * ms_ticks, now.ticks, false);
   assert_true(found.ticks <= WAIT_MS * ms_ticks);
   sampling_of(thread(OTHER))->switches.ring = NULL; /* it has none: then it may have run */
   expect(0, 0);

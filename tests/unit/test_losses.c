@@ -67,12 +67,12 @@ static void expect(const char *where, const char *format, ...)
 static void each_has_a_name_and_a_remedy(void **state)
 {
   (void)state;
-  for (unsigned i = 0; i <= FORMAT_LOST_GUESSED; i++) {
+  for (unsigned i = 0; i <= FORMAT_LOST_RELEASES; i++) {
     assert_non_null(format_loss_name(i));
     assert_non_null(format_loss_remedy(i));
   }
-  assert_null(format_loss_name(FORMAT_LOST_GUESSED + 1));
-  assert_null(format_loss_remedy(FORMAT_LOST_GUESSED + 1));
+  assert_null(format_loss_name(FORMAT_LOST_RELEASES + 1));
+  assert_null(format_loss_remedy(FORMAT_LOST_RELEASES + 1));
 }
 
 static void the_summary_reports_each(void **state)

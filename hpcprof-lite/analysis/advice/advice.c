@@ -14,7 +14,7 @@
 /* What makes the measurement unfit; returns whether no forecast is possible. */
 static bool find_unfit(const struct advice_input *input, struct advice *advice)
 {
-  bool known = input->constructs->count > 1;
+  bool known = input->constructs->count > 1 || advice->count;
   if (!known)
     advice_add(advice, ADVICE_UNFIT, 0, "No OpenMP construct was timed: forecasts need %s-p online (the default)",
                input->threads ? "" : "a program that uses OpenMP, and ");
@@ -71,6 +71,12 @@ static void find_none(const struct advice_input *input, struct advice *advice)
     advice_add(advice, ADVICE_NONE, 0,
                "It ran with one thread, so that no thread could wait for another: measure with more, or both with "
                "'hpcrun-lite --scaling 1,N PROGRAM'");
+  else if (input->beside_s > input->elapsed_s / ADVICE_MUCH)
+    advice_add(
+        advice, ADVICE_UNFIT, 0,
+        "OpenMP's threads have no work for %.0f %% of their time while two or more threads run, at least one of them "
+        "outside OpenMP: that time is not serial",
+        100 * input->beside_s / input->elapsed_s);
   else if (input->efficiency >= 0 && input->efficiency < 1 - 1.0 / ADVICE_MUCH)
     advice_add(advice, ADVICE_UNFIT, 0,
                "The threads are used only%s, but no reason was found that costs 1 %%: 'hpcprof-lite --view efficiency' "
@@ -101,7 +107,8 @@ static void doubt(const struct advice_input *input, struct advice *advice)
       snprintf(found->evidence + length, sizeof found->evidence - length, ".  Confidence is low because %s",
                waited ? "threads often had no core" : "this tool took much of the time");
     }
-    if (waited && found->class != ADVICE_OVERSUBSCRIPTION && found->class != ADVICE_BLOCKING)
+    if (waited && found->class != ADVICE_OVERSUBSCRIPTION && found->class != ADVICE_BLOCKING &&
+        found->class != ADVICE_SPINNING)
       found->low_s = fmax(0, found->low_s - foreign_s);
   }
 }
@@ -116,6 +123,8 @@ void advice_compute(const struct advice_input *input, struct advice *advice)
   advice_regions_find(&run);
   advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
   bool crowded = advice_oversubscription(&run);
+  advice_mutexes_find(&run);
+  advice_spinning_find(&run);
   advice->unfit_first = find_unfit(input, advice);
   advice_outside_find(&run);
   advice_add(advice, ADVICE_INFLATION, input->inflation_s,

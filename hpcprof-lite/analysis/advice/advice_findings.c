@@ -67,6 +67,14 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
                          "Keep tasks near their data: OMP_PLACES with OMP_PROC_BIND, the affinity clause, and data "
                          "that is first written by the threads that use it.",
                          "tasks", "low", 0, 1},
+    [ADVICE_MUTEX] = {"mutex", "waiting until a mutex is released",
+                      "Hold it for less time: move out what needs no protection, keep results per thread, or use "
+                      "several locks for parts of the data.",
+                      "locks", "high", 0.7, 1.1},
+    [ADVICE_SPINNING] = {"spinning", "idle threads that spin while others have no core",
+                         "Let idle threads sleep: OMP_WAIT_POLICY=passive (with GCC also GOMP_SPINCOUNT=0, with LLVM "
+                         "KMP_BLOCKTIME=0); or use fewer threads.",
+                         "threads", "medium", 0.5, 2},
     [ADVICE_UNFIT] = {"unfit", "the measurement itself", "", "summary", "", 0, 0},
     [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
 };

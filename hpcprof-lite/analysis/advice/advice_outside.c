@@ -5,6 +5,7 @@
 #include "hpcprof-lite/model/names.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,24 +140,59 @@ static void find_serial(struct advice_run *run, double gain_s)
   free(rows.region);
 }
 
+/* For how long threads that OpenMP does not know ran while its threads had no work.  Then the initial thread, if it is
+ * blocked, waits for them. */
+static double outside_s(const struct profile_process *process)
+{
+  double idle_s = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    if (!(process->threads[i].flags & THREAD_OPENMP))
+      idle_s += advice_seconds(process->threads[i].caused_idle_ns);
+  return process->threads_max > 1 ? idle_s / (process->threads_max - 1) : 0;
+}
+
+/* Whether the place of blocking calls is known, or samples show it. */
+static bool place_blocking(const struct advice_input *input)
+{
+  return input->by_wall || input->blocked.s > 0;
+}
+
+/* Sets the place at which the initial thread slept longest. */
+static void set_blocking_place(const struct advice_input *input, struct advice_finding *found)
+{
+  const struct advice_blocked *blocked = &input->blocked;
+  size_t length = strlen(found->evidence);
+  if (blocked->s <= 0)
+    return;
+  snprintf(found->evidence + length, sizeof found->evidence - length,
+           "; %.0f %% of the time with a known place is in the one named", 100 * blocked->s / blocked->all_s);
+  found->name = blocked->function;
+  found->file = blocked->file;
+  found->line = blocked->line;
+}
+
 /* Adds calls in which the initial thread slept.  Even if they ran beside the rest of a
  * process, that would take at least as long as the longer of both.  Returns for how long such threads slept. */
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s = 0, gain_s = 0;
+  double blocked_s = 0, gain_s = 0, beside_s = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
-    double own_s = initial ? advice_seconds(initial->blocked_ns) : 0;
     const struct profile_process *process = &profile->processes[i];
+    double own_s = initial ? fmax(0, advice_seconds(initial->blocked_ns) - outside_s(process)) : 0;
     double rest_s = fmax(0, advice_seconds(profile_measured_ns(process->wall_ns, process->paused_ns)) - own_s);
     run->by_process[i] = fmin(own_s, rest_s);
     blocked_s = fmax(blocked_s, own_s);
+    beside_s += outside_s(process);
   }
   gain_s = advice_chain(run);
   struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, gain_s,
-                                            "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
-                                            blocked_s, run->input->by_wall ? "" : ", place unknown: -e wall shows it");
+                                            "The initial thread was blocked in calls outside OpenMP for %.3f s%s%s",
+                                            blocked_s, beside_s > 0 ? " without work of threads outside OpenMP" : "",
+                                            place_blocking(run->input) ? "" : ", place unknown: -e wall shows it");
+  if (found != &run->advice->unlisted)
+    set_blocking_place(run->input, found);
   advice_more(run->advice, found, gain_s, false);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s)); /* if nothing waits for it any more */
   return blocked_s;
@@ -169,7 +205,53 @@ void advice_outside_find(struct advice_run *run)
   if (threads < 2)
     return;
   double blocked_s = find_blocking(run);
-  find_serial(run, input->serial_s - fmin(input->serial_s, blocked_s * (1 - 1 / threads)));
+  double serial_s = fmax(0, input->serial_s - input->beside_s);
+  find_serial(run, serial_s - fmin(serial_s, blocked_s * (1 - 1 / threads)));
+}
+
+void advice_mutexes_find(struct advice_run *run)
+{
+  const struct advice_input *input = run->input;
+  double threads = input->all_threads;
+  for (uint32_t i = 0; i < input->locks_count && threads > 1; i++) {
+    const struct advice_lock *lock = &input->locks[i];
+    struct advice_finding *found = advice_add(
+        run->advice, ADVICE_MUTEX, lock->wait_s / threads, "Threads waited %.3f s for the %s %.80s%s%" PRIu64 " time%s",
+        lock->wait_s, lock->kind, lock->name, *lock->name ? ", " : "", lock->waits, lock->waits == 1 ? "" : "s");
+    if (found == &run->advice->unlisted || !*lock->function)
+      continue;
+    size_t length = strlen(found->evidence);
+    snprintf(found->evidence + length, sizeof found->evidence - length,
+             "; %.0f %% of that until it was released in the place named", 100 * lock->held);
+    found->name = lock->function;
+    found->file = lock->file;
+    found->line = lock->line;
+  }
+}
+
+/* Without the spinning, the threads that were ready would have had a core more, which they would have shared with those
+ * that ran.  A thread that was woken and has not run yet is not seen to be ready, so that both can have been at one
+ * time more often. */
+void advice_spinning_find(struct advice_run *run)
+{
+  const struct profile *profile = run->input->profile;
+  double spun_s = 0, most_s = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    double own_s = 0, idle_s = 0, ready_s = 0;
+    for (uint32_t k = 0; k < process->threads_count; k++) {
+      own_s += advice_seconds(process->threads[k].spun_ns);
+      idle_s += advice_seconds(process->threads[k].idle_sampled_ns);
+      ready_s += advice_seconds(process->threads[k].core_wait_ns);
+    }
+    run->by_process[i] = process->usable && process->cpus ? own_s / process->cpus : 0;
+    most_s += process->usable && process->cpus ? fmin(idle_s, ready_s) / process->cpus : 0;
+    spun_s += own_s;
+  }
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_SPINNING, advice_chain(run),
+      "Threads without work spun for at least %.3f s while threads with work were ready to run without a core", spun_s);
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
 }
 
 /* A process with more threads than cores. */

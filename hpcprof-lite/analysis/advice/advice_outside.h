@@ -10,6 +10,12 @@
 /* Adds code that one thread runs outside regions, and calls that block it. */
 void advice_outside_find(struct advice_run *run);
 
+/* Adds locks of POSIX and C11 for which threads wait. */
+void advice_mutexes_find(struct advice_run *run);
+
+/* Adds idle threads that spin while others have no core. */
+void advice_spinning_find(struct advice_run *run);
+
 /* Adds more threads than cores.  Returns whether that was added.  A thread that waits then leaves its core to another
  * one, so that its waiting says nothing about the elapsed time. */
 bool advice_oversubscription(struct advice_run *run);

@@ -17,6 +17,15 @@ static inline double advice_seconds(uint64_t ns)
   return (double)ns * 1e-9;
 }
 
+/* A lock of POSIX or C11 for which threads waited. */
+struct advice_lock {
+  const char *kind, *name;     /* name: of the variable; "" if not known */
+  const char *function, *file; /* where it is released while others wait for it; "" if not known */
+  uint32_t line;
+  double wait_s, held; /* of all threads; the part of it until releases there */
+  uint64_t waits;
+};
+
 /* What advice is based on.  It refers to what belongs to the caller. */
 struct advice_input {
   const struct profile *profile;
@@ -31,7 +40,16 @@ struct advice_input {
   bool by_wall;                 /* samples were taken by elapsed time */
   uint32_t threads;             /* the most that a process had in use at once */
   double serial_s, inflation_s; /* gains of the efficiencies; inflation_s: 0 if not known */
+  double beside_s;              /* of serial_s: at least two threads ran, and one of them outside OpenMP */
   double efficiency;            /* 0 to 1, below 0 if not known */
+  struct advice_blocked {
+    const char *function, *file; /* where the initial thread slept longest outside regions; "" or NULL if not known */
+    uint32_t line;
+    double s, all_s; /* there, and wherever that is known */
+  } blocked;
+  const struct advice_lock *locks;
+  uint32_t locks_count;
+  uint32_t all_threads; /* most that lived at once, of OpenMP or not; the sum over the processes */
 };
 
 /* A construct with an amount of time. */

@@ -115,6 +115,8 @@ static struct now doing_of(const struct range_thread *thread, const struct trace
     return (struct now){NOTHING, 0};
   if (event->kind == TRACE_EVENT_GAP || !code)
     return (struct now){UNKNOWN, 0};
+  if (event->lock_wait)
+    return (struct now){LOCKED, thread->posix_lock};
   if (event->blocked)
     return (struct now){ASLEEP, 0};
   if (code->site == MODEL_NONE)

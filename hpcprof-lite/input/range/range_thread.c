@@ -93,6 +93,7 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
   thread->life = thread_life_of(file, process, thread->record, thread->stored.waits, thread->stored.count);
   take_codes(thread, file, sites);
   thread->sums = xcalloc(thread->values_count, sizeof *thread->sums);
+  thread->posix_lock = range_wait_sites_add(sites, &(struct wait_site){.kind = FORMAT_WAIT_LOCK});
   wait_at(thread, sites, parked);
 }
 
@@ -172,6 +173,18 @@ static void take_ready(struct range_thread *thread, const struct trace_event *ev
     thread->no_core_ns += exact_waits_leave_ready(wait, &thread->delay, thread->tick_ns).no_core;
 }
 
+/* Adds so many ticks of a wait, of which `own` are the runtime's own work, to the thread's record with that number. */
+static void add_wait(struct range_thread *thread, uint32_t number, const struct trace_event *event, uint64_t ticks,
+                     uint64_t own, bool own_first)
+{
+  struct format_wait *wait = &thread->waits[number];
+  struct format_wait now = {.kind = wait->kind, .idle = ticks - own, .runtime = own_first ? 0 : own};
+  take_ready(thread, event, ticks, &now);
+  model_add(&wait->idle, now.idle);
+  model_add(&wait->runtime, now.runtime);
+  wait->count++;
+}
+
 void range_thread_state(struct range_thread *thread, const struct range_wait_sites *sites,
                         const struct trace_event *event)
 {
@@ -184,7 +197,9 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
     return;
   }
   thread->states++;
-  if (event->blocked)
+  if (event->lock_wait && ticks)
+    add_wait(thread, wait_at(thread, sites, thread->posix_lock), event, ticks, 0, false);
+  else if (event->blocked)
     model_add(&thread->blocked_ticks, ticks);
   if (!code)
     return;
@@ -203,12 +218,7 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
     return;
   if (!code->wait)
     code->wait = wait_at(thread, sites, code->site) + 1;
-  struct format_wait *wait = &thread->waits[code->wait - 1];
-  struct format_wait now = {.kind = wait->kind, .idle = ticks - own, .runtime = code->own_first ? 0 : own};
-  take_ready(thread, event, ticks, &now);
-  model_add(&wait->idle, now.idle);
-  model_add(&wait->runtime, now.runtime);
-  wait->count++;
+  add_wait(thread, code->wait - 1, event, ticks, own, code->own_first);
 }
 
 /* ---- samples ---- */

@@ -71,6 +71,7 @@ struct range_thread {
   struct range_amount *counted; /* [record of values][counter] events of -c that are charged to a context */
   unsigned counters;
   bool counts_cut;           /* the part begins or ends between two readings */
+  uint32_t posix_lock;       /* the site of locks of POSIX and C11, whose places are not in the trace */
   struct format_wait *waits; /* the sites of the part; [0] is that of parked threads */
   struct range_share *shares;
   struct read_node *more_nodes; /* to be appended to the thread's tree */

@@ -173,13 +173,29 @@ static void print_delays(struct quality *quality)
                run->delay_estimated, terminal_plural(run->delay_estimated));
 }
 
+/* Waiting for locks that is charged by samples: not that for locks of POSIX, as far as locks are known. */
+static uint64_t charged_by_samples(const struct report *report)
+{
+  const struct contexts *contexts = &report->profile->contexts;
+  uint64_t posix_ns = 0, all_ns = 0;
+  for (uint32_t i = 0; i < contexts->locks_count; i++) {
+    model_add(&all_ns, contexts->locks[i].wait_ns);
+    if (profile_lock_of_posix(contexts->locks[i].kind))
+      model_add(&posix_ns, contexts->locks[i].wait_ns);
+  }
+  double part = all_ns ? 1 - (double)posix_ns / (double)all_ns : 1;
+  return model_rounded(part * (double)report->totals->lockwait_ns);
+}
+
 /* Prints time that samples of CPU time do not show. */
 static void print_unsampled(struct quality *quality)
 {
   const struct totals *run = quality->report->totals;
   const char *where = run->by_wall ? "" : " (see -e wall)";
-  char one[CELL], other[CELL];
+  enum { PLACES_MAX = 512 };
+  char one[CELL], other[CELL], places[PLACES_MAX];
   unsigned hints = 0;
+  uint64_t timed_ns = charged_by_samples(quality->report);
   seconds_text(run->lockwait_ns, one);
   seconds_text(run->lockwait_sampled_ns, other);
   if (differs(quality->report, run->lockwait_sampled_ns, run->lockwait_ns)) {
@@ -187,7 +203,8 @@ static void print_unsampled(struct quality *quality)
                other, one);
     hints++;
   }
-  if (differs(quality->report, run->lockwait_ns, run->lockwait_sampled_ns)) {
+  seconds_text(timed_ns, one);
+  if (differs(quality->report, timed_ns, run->lockwait_sampled_ns)) {
     print_hint(quality, "%s s of lock waits timed, %s s sampled: threads slept%s", one, other, where);
     hints++;
   }
@@ -195,7 +212,7 @@ static void print_unsampled(struct quality *quality)
       !verdict_blocked(quality->report)) {
     seconds_text(run->blocked_ns, one);
     print_hint(quality, "Threads were blocked for %s s in calls outside OpenMP%s", one,
-               run->by_wall ? "" : ", place unknown (-e wall shows it)");
+               verdict_blocked_places(quality->report, places, sizeof places));
     hints++;
   }
   if (hints && run->by_wall)

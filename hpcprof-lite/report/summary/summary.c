@@ -214,6 +214,8 @@ static const char *const remedies[ADVICE_CLASSES] = {
     [ADVICE_INFLATION] = "Keep each thread's data apart; count cache misses (-e cache-misses)",
     [ADVICE_NESTING] = "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops",
     [ADVICE_BLOCKING] = "Do it beside the computation: a task, a thread, asynchronous I/O",
+    [ADVICE_SPINNING] = "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads",
+    [ADVICE_MUTEX] = "Hold it for less time; keep results per thread; use several locks",
     [ADVICE_LOCALITY] = "Keep tasks near their data: OMP_PLACES, OMP_PROC_BIND, affinity",
 };
 

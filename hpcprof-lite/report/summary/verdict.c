@@ -27,6 +27,31 @@ bool verdict_blocked(const struct report *report)
   return ns[TIMELINE_BLOCKED] > all / 2;
 }
 
+const char *verdict_blocked_places(const struct report *report, char *text, size_t size)
+{
+  const struct call_places *blocked = &report->summary.blocked;
+  size_t length = 0;
+  text[0] = '\0';
+  if (report->totals->by_wall)
+    return text;
+  if (!blocked->ns[0]) {
+    snprintf(text, size, ", place unknown (-e wall shows it)");
+    return text;
+  }
+  for (unsigned i = 0; i < CALL_PLACES_MOST && blocked->ns[i] > blocked->all_ns / MUCH && length < size; i++) {
+    const struct call_place *place = &blocked->most[i];
+    char seconds[16];
+    terminal_seconds(blocked->ns[i], 3, seconds);
+    int added = snprintf(text + length, size - length, ", %s s%s in %s", seconds, i ? "" : " of it",
+                         *place->function ? place->function : "code that is not known");
+    length += added > 0 ? (size_t)added : 0;
+    if (*place->file && place->line && length < size)
+      length +=
+          (size_t)snprintf(text + length, size - length, " (%s:%" PRIu32 ")", names_base(place->file), place->line);
+  }
+  return text;
+}
+
 /* ---- what makes the measurement unfit ---- */
 
 static void __attribute__((format(printf, 3, 4)))
@@ -137,9 +162,10 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
   }
   if (verdict_blocked(report)) {
     terminal_percent(ns[TIMELINE_BLOCKED], all, percent);
+    char places[PART];
     terminal_wrapf(terminal, report->stream, "", "  ",
                    "Threads were blocked in calls outside OpenMP for %s %% of the time%s", percent,
-                   report->totals->by_wall ? "" : "; measure with -e wall to see where");
+                   verdict_blocked_places(report, places, sizeof places));
   }
 }
 

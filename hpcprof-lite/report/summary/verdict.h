@@ -22,4 +22,8 @@ const struct advice_finding *verdict_first(const struct report *report);
 /* Whether threads were blocked in calls for most of the time. */
 bool verdict_blocked(const struct report *report);
 
+/* Writes where threads were blocked outside OpenMP, as the rest of a sentence: ", 0.412 s of it in f (f.c:7)".  Returns
+ * the text. */
+const char *verdict_blocked_places(const struct report *report, char *text, size_t size);
+
 #endif

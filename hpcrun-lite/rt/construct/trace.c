@@ -161,7 +161,7 @@ _Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + STATE_PAUSES * (1 + 2 * LEB
 /* What the thread did; own: units of the runtime's own work, at the end. */
 struct state {
   uint64_t code, own;
-  bool blocked;
+  enum tracelog_op blocked; /* the thread slept: how that is written; 0: it did not */
 };
 
 /* Writes a state in which the thread neither slept nor waited for a known thread. */
@@ -187,7 +187,7 @@ static uint8_t *put_part(struct trace_stream *trace, uint8_t *at, const struct s
   if (gap)
     return duration ? leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_GAP), duration) : at;
   if (state->blocked)
-    return leb128_put(leb128_put(put_first(at, TRACELOG_OTHER, TRACELOG_BLOCKED), state->code), duration);
+    return leb128_put(leb128_put(put_first(at, TRACELOG_OTHER, state->blocked), state->code), duration);
   return put_plain(at, state->code, duration, own, begun);
 }
 
@@ -322,26 +322,26 @@ void trace_sleeps(struct thread_state *t, uint64_t now)
   rt_inside_dec(t);
 }
 
-void trace_put_slept(struct thread_state *t, uint64_t now)
+void trace_put_slept(struct thread_state *t, uint64_t now, bool lock)
 {
   struct trace_stream *trace = trace_of(t);
   uint64_t duration = room_for_state(t, now) ? advance(t, now) : 0;
   if (!duration)
     return;
-  const struct state state = {.code = trace_open_code(t), .blocked = true};
+  const struct state state = {.code = trace_open_code(t), .blocked = lock ? TRACELOG_LOCK_WAIT : TRACELOG_BLOCKED};
   stream_publish(&trace->stream, put_special(trace, trace->stream.at, &state, duration));
 }
 
-void trace_slept(struct thread_state *t, uint64_t now, bool inside)
+void trace_slept(struct thread_state *t, uint64_t now, bool lock, bool inside)
 {
   bool recorded = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
   t->record->blocked_since = 0;
   if (!recorded)
     return;
   if (inside && trace_of(t)->states) {
-    trace_put_slept(t, now);
+    trace_put_slept(t, now, lock);
   } else if (!inside && enter(t)) {
-    trace_put_slept(t, now);
+    trace_put_slept(t, now, lock);
     rt_inside_dec(t);
   }
 }

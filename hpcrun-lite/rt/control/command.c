@@ -154,7 +154,7 @@ static uint64_t since_ns(uint64_t elapsed_ns)
 {
   uint32_t changes = atomic_load(&rt.pauses);
   uint64_t now = rt_ticks(), at = changes ? atomic_load(&rt.paused_at[(changes - 1) % RT_PAUSES]) : 0;
-  uint64_t passed_ns = changes && now > at ? times_ticks_to_ns(now - at) : elapsed_ns;
+  uint64_t passed_ns = changes && now > at ? rt_ticks_to_ns(now - at) : elapsed_ns;
   return passed_ns < elapsed_ns ? passed_ns : elapsed_ns;
 }
 

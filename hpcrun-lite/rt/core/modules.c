@@ -193,6 +193,12 @@ const struct format_module *modules_find(struct thread_state *t, uint64_t addres
   return module;
 }
 
+const struct format_module *modules_loaded(struct thread_state *t, uint64_t address, uint32_t *index)
+{
+  struct dl_find_object object;
+  return _dl_find_object((void *)address, &object) == 0 ? modules_find(t, address, index) : NULL;
+}
+
 /* Whether the page is known, or another one would be too many. */
 static bool code_is_settled(uint32_t module, uint64_t offset)
 {

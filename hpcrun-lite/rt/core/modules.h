@@ -29,6 +29,10 @@ bool modules_mark_runtime(struct thread_state *t, const void *address);
  */
 const struct format_module *modules_find(struct thread_state *t, uint64_t address, uint32_t *index);
 
+/* Returns the module to which the loader has assigned that address, its data included, and sets its index; NULL if
+ * there is none, or no entry could be made. */
+const struct format_module *modules_loaded(struct thread_state *t, uint64_t address, uint32_t *index);
+
 /* A frame has been found at an offset in a module of the table: the code there identifies the module's file, if nothing
  * better does. */
 void modules_sampled(uint32_t index, uint64_t offset);

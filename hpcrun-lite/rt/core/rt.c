@@ -1,5 +1,7 @@
 #include "hpcrun-lite/rt/core/rt.h"
 
+#include "hpcrun-lite/rt/core/sys.h"
+
 struct rt_process rt;
 __thread struct thread_state *rt_self;
 __thread struct rt_gomp_task *rt_gomp_task;
@@ -28,6 +30,12 @@ static uint64_t paused_after(uint32_t changes, uint64_t now)
   uint64_t ended = atomic_load(&rt.paused_until[(changes - 1) % RT_PAUSES]);
   at = at > rt.start_ticks ? at : rt.start_ticks;
   return ended + (changes % 2 && now > at ? now - at : 0);
+}
+
+uint64_t rt_ticks_to_ns(uint64_t ticks)
+{
+  struct sys_moment now = sys_moment();
+  return rt_scale(ticks, now.ns - rt.start_ns, now.ticks - rt.start_ticks);
 }
 
 uint64_t rt_measured_clock(uint64_t now)

@@ -168,6 +168,10 @@ uint64_t rt_measured(uint64_t since, uint64_t now) __attribute__((noinline));
  * pauses. */
 uint64_t rt_measured_clock(uint64_t now);
 
+/* Converts an interval of the time-stamp counter to nanoseconds, by what both have counted since the process's start.
+ */
+uint64_t rt_ticks_to_ns(uint64_t ticks);
+
 /* Was measuring ever paused? */
 static inline bool rt_ever_paused(void)
 {

@@ -38,7 +38,7 @@ struct rt_process {
   bool ompt;                           /* the OpenMP runtime reports its events */
   uint32_t ompt_module;                /* of the runtime that calls us; 0: none, or the executable */
   uint64_t runtime_start, runtime_end; /* its addresses */
-  uint64_t start_ticks;                /* start of the process */
+  uint64_t start_ticks, start_ns;      /* start of the process: time-stamp counter, CLOCK_MONOTONIC */
   uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
   atomic_bool forking;           /* no samples while the process forks */
   atomic_bool flushing;          /* the graph is suspended for a flush only: see graph_access.c */

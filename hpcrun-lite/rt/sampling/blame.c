@@ -66,14 +66,16 @@ bool blame_blocked(struct thread_state *t)
   return true;
 }
 
-/* What the thread's records of switches say about the call that ends. */
-static void place_call(struct thread_state *t, uint64_t now)
+/* What the thread's records of switches say about the call that ends.  Returns how many ticks of it the thread was
+ * ready without a processor. */
+static uint64_t place_call(struct thread_state *t, uint64_t now)
 {
   struct switched parts[3] = {{0}};
   switches_read(t, 2, (const uint64_t[]){sampling_of(t)->blocked_since, now}, parts);
   t->record->call_preempted += parts[1].preempted;
   t->record->call_wakes += parts[1].wakes;
   switches_limit(t);
+  return parts[1].preempted;
 }
 
 /* inside: in the tool's handler. */
@@ -84,11 +86,14 @@ static void unblocked(struct thread_state *t, bool inside)
   if (!sampling_process.wall && t->activity.openmp)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
-  uint64_t now = rt_ticks();
-  sampling_of(t)->blocked_ticks += rt_measured_between(sampling_of(t)->blocked_since, now);
+  uint64_t now = rt_ticks(), ready = 0;
+  uint64_t ticks = rt_measured_between(sampling_of(t)->blocked_since, now);
+  sampling_of(t)->blocked_ticks += ticks;
   if (switches_unread(t))
-    place_call(t, now);
-  trace_slept(t, now, inside);
+    ready = place_call(t, now);
+  if (!sampling_process.wall && !inside && !t->inside)
+    waiting_slept(t, ticks, ready);
+  trace_slept(t, now, false, inside);
   t->changes++;
 }
 
@@ -98,12 +103,16 @@ void blame_unblocked(struct thread_state *t)
   unblocked(t, false);
 }
 
+static bool in_region(const struct thread_state *t)
+{
+  return __atomic_load_n(&span_of(t)->open_region, __ATOMIC_RELAXED) ||
+         region_open(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
+}
+
 /* The site at which a thread is idle.  A worker whose region has ended waits for the next one. */
 static uint64_t idle_site(const struct thread_state *t)
 {
-  bool in_region = __atomic_load_n(&span_of(t)->open_region, __ATOMIC_RELAXED) ||
-                   region_open(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
-  return in_region ? __atomic_load_n(&sampling_of(t)->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
+  return in_region(t) ? __atomic_load_n(&sampling_of(t)->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
 }
 
 /* Adds to a site of the list; the last one takes what does not fit. */
@@ -123,34 +132,67 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
   return (rt_scale(2 * amount, share, all) + 1) / 2;
 }
 
+/* Whether a thread that OpenMP does not know runs: it is no worker while it waits for anything. */
+static bool runs_outside(struct thread_state *t, struct activity is)
+{
+  return !is.lockwait && !is.blocked && switches_state(t) != SWITCHES_SLEEPS; /* the caller reads rings */
+}
+
 struct blame blame_share(struct thread_state *self, uint64_t time_ns)
 {
   struct blame share = {.time_ns = time_ns, .samples = 1};
-  uint32_t all = live_threads(), busy = 0, present = 0;
+  uint32_t all = live_threads(), busy = 0, present = 0, others = 0, outside = 0;
   uint32_t step = all / COUNTED_MAX + 1; /* of very many threads, every so many stand for all */
-  bool known = self->activity.openmp;    /* otherwise no thread has called the runtime yet */
+  bool region = false, idle = self->activity.idle && !self->activity.lockwait;
+  switches_readers(1);
   for (uint32_t i = step > 1 ? (uint32_t)rt_ticks() % step : 0; i < all; i += step) {
-    const struct thread_state *t = live_thread(i);
+    struct thread_state *t = live_thread(i);
     if (!t)
       continue;
     struct activity is;
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
-    if (!is.openmp && known)
-      continue;
-    present += step;
+    region = region || (is.openmp && in_region(t));
+    *(is.openmp ? &present : &others) += step;
     if (is.blocked && !sampling_process.wall && t != self)
       continue;
+    if (!is.openmp && t != self && !runs_outside(t, is))
+      continue;
+    outside += is.openmp ? 0 : step;
     if (is.idle && !is.lockwait)
       add_wait(&share, idle_site(t), step);
     else
       busy += step;
   }
+  switches_readers(-1);
   busy += busy == 0;
+  if (!region && !idle) {
+    uint64_t ns = part(time_ns, 1, busy);
+    self->record->outside_ns += ns;
+    self->record->beside_ns += outside && busy > step ? ns : 0;
+  }
+  present = present ? present : others; /* no thread has called the runtime yet */
   for (unsigned i = 0; i < BLAME_SITES; i++)
     share.waits[i].ns = part(time_ns, share.waits[i].ns, busy);
   share.per_busy_ns = part(time_ns, 1, busy);
-  share.in_use_ns = part(time_ns, present > busy ? present : busy, busy);
+  share.in_use_ns = part(time_ns, present, busy);
   return share;
+}
+
+bool blame_any_ready(const struct thread_state *self)
+{
+  uint32_t all = live_threads(), step = all / COUNTED_MAX + 1;
+  bool found = false;
+  switches_readers(1);
+  for (uint32_t i = step > 1 ? (uint32_t)rt_ticks() % step : 0; i < all && !found; i += step) {
+    struct thread_state *t = live_thread(i);
+    struct activity is;
+    if (!t || t == self)
+      continue;
+    __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
+    found = !is.idle && !is.lockwait && !is.blocked && switches_state(t) == SWITCHES_READY;
+  }
+  switches_readers(-1);
+  return found;
 }
 
 /* States of the runtime for a thread that waits at a barrier (0x010 to 0x01f) or for work. */
@@ -174,7 +216,8 @@ void blame_check(struct thread_state *t, uint64_t pc)
   uint64_t wait_id;
   bool blocked = activity->blocked && !sampling_process.wall;
   bool waits = activity->idle || activity->lockwait || blocked, wrong = false;
-  if (!activity->openmp || !sampling_process.runtime_apart)
+  bool posix = activity->lockwait && sampling_of(t)->lock_kind >= FORMAT_LOCK_MUTEX; /* a handler of the program runs */
+  if (!activity->openmp || !sampling_process.runtime_apart || posix)
     return;
   if (waits)
     wrong = in_program(t, pc);

@@ -53,6 +53,9 @@ void blame_unblocked(struct thread_state *t);
 /* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */
 struct blame blame_share(struct thread_state *t, uint64_t time_ns);
 
+/* Whether another thread, which has work, is ready to run without a processor: by its records of switches. */
+bool blame_any_ready(const struct thread_state *self);
+
 /* Compares the thread's state with the runtime's state query and with the sampled address.  A state that contradicts
  * them at two consecutive samples without a callback in between is wrong: it is corrected and counted as a loss. */
 void blame_check(struct thread_state *t, uint64_t pc);

@@ -57,14 +57,14 @@ static uint64_t waits_since(const struct thread_state *other)
   return idle ? __atomic_load_n(&other->idle_since, __ATOMIC_RELAXED) : UINT64_MAX;
 }
 
-struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t until)
+struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t until, bool outside)
 {
   struct sys_moment now = sys_moment();
   uint64_t from = switches_ns_at(t, &now, since), to = switches_ns_at(t, &now, until), all_wait = from;
   struct pieces left = {.at = {{from, to}}, .count = from < to};
   for (uint32_t i = 0, threads = live_threads(); i < threads && left.count; i++) {
     struct thread_state *other = live_thread(i);
-    if (!other || other == t || !__atomic_load_n(&other->activity.openmp, __ATOMIC_RELAXED))
+    if (!other || other == t || !(outside || __atomic_load_n(&other->activity.openmp, __ATOMIC_RELAXED)))
       continue;
     uint64_t waits_ticks = waits_since(other), waits = waits_ticks < until ? switches_ns_at(t, &now, waits_ticks) : to;
     waits = MAX(from, MIN(waits, to));

@@ -20,7 +20,8 @@ struct held_up {
   uint64_t ticks, no_core;
 };
 
-/* The thread has waited between these moments (time-stamp counter), and has read its records. */
-struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t until);
+/* The thread has waited between these moments (time-stamp counter), and has read its records.  outside: threads that
+ * OpenMP does not know can end the wait, too. */
+struct held_up held_up_wait(struct thread_state *t, uint64_t since, uint64_t until, bool outside);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
+#include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -527,7 +528,7 @@ uint32_t region_around(struct thread_state *t, uint64_t low, uint64_t high, uint
   return sampling->base_region ? region_base(t, sampling->base_region, filtered) : CCT_NONE;
 }
 
-/* Links of the thread's own regions, and its wait sites, follow a node that was merged into another one. */
+/* Links of the thread's own regions, its wait sites, and its locks follow a node that was merged into another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -536,6 +537,7 @@ static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
     if (wait->node == from)
       wait->node = to;
   }
+  lock_table_follow_merge(t, from, to);
   for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     if (region_known(at(index)) && at(index)->link_node == from)
       at(index)->link_node = to;

@@ -14,6 +14,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
+#include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -46,18 +47,20 @@ static unsigned event_metric(unsigned event)
 }
 
 /* Samples of threads that are idle or wait for a lock charge nothing to their own context: the blame goes to the lock's
- * holder, and idleness to the working threads.  Returns whether the thread waits. */
+ * holder (that of POSIX locks without samples: lock_waiters.h), and idleness to the working threads.  Returns whether
+ * the thread waits. */
 static bool charge_waiting(struct thread_state *t, const struct blame *share)
 {
   struct format_thread *record = t->record;
   if (t->activity.lockwait) {
     record->samples_lockwait++;
     record->lockwait_sampled_ns += share->time_ns;
-    if (!blame_wait(t->wait_id, waiting_lock_key(t), share))
+    if (sampling_of(t)->lock_kind < FORMAT_LOCK_MUTEX && !blame_wait(t->wait_id, waiting_lock_key(t), share))
       rt_lost(t, FORMAT_LOST_BLAME);
   } else if (t->activity.idle) {
     record->samples_idle++;
     record->idle_sampled_ns += share->time_ns;
+    record->spun_ns += !sampling_process.wall && blame_any_ready(t) ? share->time_ns : 0;
   }
   return t->activity.lockwait || t->activity.idle;
 }
@@ -238,7 +241,7 @@ static uint64_t measured_weight(const struct source *source, uint64_t weight)
     return rt_paused() ? 0 : weight;
   if (atomic_load_explicit(&rt.paused_by, memory_order_relaxed) & RT_PAUSED_TIME_FILTER)
     time_filter_pass();
-  uint64_t now = rt_ticks(), ticks = rt_scale(weight, SCALE, times_ticks_to_ns(SCALE));
+  uint64_t now = rt_ticks(), ticks = rt_scale(weight, SCALE, rt_ticks_to_ns(SCALE));
   return ticks < now ? rt_scale(weight, rt_measured(now - ticks, now), ticks) : weight;
 }
 
@@ -277,7 +280,7 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
   }
   times_refresh(t);
   core_limits_sample(t);
-  uint64_t elapsed_ns = times_ticks_to_ns(rt_ticks() - weighed);
+  uint64_t elapsed_ns = rt_ticks_to_ns(rt_ticks() - weighed);
   kernel_usage_sample_end(t, elapsed_ns);
   source_sample_taken(t, source, began, elapsed_ns);
   counts_own_end(t);
@@ -318,11 +321,13 @@ void sample_take_blame(struct thread_state *t, uint64_t wait_id)
   rt_inside_dec(t);
 }
 
-void sample_charge_released(struct thread_state *t)
+void sample_charge_released(struct thread_state *t, uint64_t wait_id, enum format_lock_kind kind)
 {
   rt_inside_inc(t);
   if (!rt_stopped()) {
-    charge_blame(t, context_met(t), &sampling_of(t)->released);
+    uint32_t node = context_met(t);
+    charge_blame(t, node, &sampling_of(t)->released);
+    lock_table_released(t, wait_id, kind, sampling_of(t)->released.time_ns, node == CCT_NONE ? 0 : node);
     sampling_of(t)->released.samples = 0;
   }
   rt_inside_dec(t);

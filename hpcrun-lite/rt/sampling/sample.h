@@ -23,6 +23,7 @@ void sample_charge_open_counts(struct thread_state *t, const uint64_t *totals);
 /* The thread releases a lock that has blame: takes it, while no other thread can; and charges it to the context of the
  * call. */
 void sample_take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((noinline, cold));
-void sample_charge_released(struct thread_state *t) __attribute__((noinline, cold));
+void sample_charge_released(struct thread_state *t, uint64_t wait_id, enum format_lock_kind kind)
+    __attribute__((noinline, cold));
 
 #endif

@@ -56,7 +56,7 @@ static void forget_delay(struct thread_state *t, uint64_t now)
 static uint64_t delay_since(struct thread_state *t, uint64_t now, uint64_t weight)
 {
   const struct sample_trace *trace = &sampling_of(t)->sample_trace;
-  uint64_t elapsed = times_ticks_to_ns(now - trace->sampled_at);
+  uint64_t elapsed = rt_ticks_to_ns(now - trace->sampled_at);
   uint64_t known = weight + t->record->tool_ns - trace->sampled_tool_ns;
   return elapsed > known + weight / DELAY_PART ? delay_within(t, now, elapsed - known) : 0;
 }

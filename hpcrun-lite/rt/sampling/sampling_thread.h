@@ -143,6 +143,29 @@ struct kernel_usage {
   bool on;
 };
 
+/* The locks of the thread: see sampling/lock_table.h. */
+struct lock_table {
+  uint64_t waited, waited_id; /* ticks of a wait for that lock that are not in its record; 0: none */
+  const struct format_wait *waited_at;
+  uint8_t waited_kind;
+  struct table records;
+  uint32_t first[64]; /* by hash: the first record of a list; 0: none */
+};
+
+/* Where the thread has released locks for which others slept: see sampling/lock_waiters.c. */
+struct release_site {
+  const void *code;
+  uint64_t sp, region; /* in the frame with that stack pointer; in the region with that handle */
+  uint32_t node;       /* its context; 0: none */
+};
+
+/* The wait for a lock of POSIX that the thread is in: see posix_lock_events.c. */
+struct posix_wait {
+  uint64_t lock, since, key; /* rt_measured_clock(); its site */
+  uint32_t kind;
+  bool open, marked; /* it has not ended; a release finds it */
+};
+
 struct sampling_thread {
   struct construct_thread below;
 
@@ -161,10 +184,16 @@ struct sampling_thread {
   uint64_t lock_cost;          /* ticks of the fastest acquisition; 0: none yet */
   bool tests_lock;             /* its next acquisition of a lock does not wait: waiting_tests_lock() */
   bool lock_waits;             /* the acquisition that ends was all waiting: hpcrun-lite/gomp knows */
+  uint8_t lock_kind;           /* of the lock that the thread acquires: enum format_lock_kind */
   struct blame released;       /* of the lock that the thread is releasing; samples 0: none */
   struct wait_open waits_open[16];
   struct wait_cache wait_cache[32];
   struct table waits;
+  struct lock_table locks;
+  struct posix_wait posix_wait;
+  struct release_site releases[16];
+  uint64_t releases_unwound,
+      release_due; /* contexts of releases that were unwound; when the next one may be, in ticks */
 
   uint32_t unrecorded_regions; /* open regions that have no record */
   uint32_t region_depth;       /* open regions that this thread has created */

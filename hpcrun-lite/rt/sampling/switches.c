@@ -106,6 +106,9 @@ void switches_stop(struct thread_state *t)
   switches_outside(t);
   t->record->switched_seen = switches->seen + rt_measured_between(switches->seen_since, rt_ticks());
   __atomic_store_n(&switches->ring, NULL, __ATOMIC_SEQ_CST);
+  enum { TRIES = 100 };
+  for (int i = 0; i < TRIES && atomic_load(&sampling_process.ring_readers); i++)
+    sys_yield();
   if (atomic_load(&sampling_process.ring_readers)) /* rare: it stays until the process ends */
     return;
   sys_unmap((void *)ring, PAGE_BYTES + RING_BYTES);
@@ -308,6 +311,27 @@ static unsigned off_latest(const struct perf_event_mmap_page *page, uint64_t fro
       intervals[count++] = interval;
   }
   return count;
+}
+
+/* The last record of a ring. */
+static enum switches_state latest(const struct perf_event_mmap_page *page)
+{
+  struct switch_record record;
+  uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+  if (!head || !record_at(page, head - sizeof record, &record) || !(record.header.misc & PERF_RECORD_MISC_SWITCH_OUT))
+    return SWITCHES_RUNS;
+  return record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? SWITCHES_READY : SWITCHES_SLEEPS;
+}
+
+enum switches_state switches_state(const struct thread_state *of)
+{
+  const void *ring = __atomic_load_n(&sampling_of(of)->switches.ring, __ATOMIC_SEQ_CST);
+  return ring ? latest(ring) : SWITCHES_RUNS;
+}
+
+void switches_readers(int more)
+{
+  atomic_fetch_add(&sampling_process.ring_readers, (unsigned)more);
 }
 
 unsigned switches_off(struct thread_state *of, uint64_t from_ns, uint64_t to_ns, bool asleep,

@@ -40,7 +40,8 @@ enum { SWITCHES_MANY = 2048, SWITCHES_MOMENTS = 5 };
 void switches_read(struct thread_state *t, unsigned count, const uint64_t moments[], struct switched parts[])
     __attribute__((noinline));
 
-/* A wait for a lock has ended, whose records the next reading adds to its site: not while the thread holds the lock. */
+/* A wait for a lock has ended, whose records the next reading adds to its site: not while the thread holds the lock.
+ */
 static inline void switches_lock_waited(struct thread_state *t, struct format_wait *wait, uint64_t since,
                                         uint64_t until)
 {
@@ -62,6 +63,12 @@ struct switches_interval {
 };
 unsigned switches_off(struct thread_state *of, uint64_t from_ns, uint64_t to_ns, bool asleep,
                       struct switches_interval *intervals, unsigned most);
+
+/* What the last record of a thread says: it has a processor, is ready without one, or sleeps; RUNS without a ring.  Any
+ * thread may ask, between switches_readers(1) and switches_readers(-1). */
+enum switches_state { SWITCHES_RUNS, SWITCHES_READY, SWITCHES_SLEEPS };
+enum switches_state switches_state(const struct thread_state *of);
+void switches_readers(int more);
 
 /* The time at a moment (time-stamp counter) since the calling thread's ring was opened, and the ticks of a duration. */
 uint64_t switches_ns_at(const struct thread_state *t, const struct sys_moment *now, uint64_t ticks);

@@ -19,6 +19,7 @@ void times_start(uint64_t start_ns, uint64_t start_ticks, uint64_t start_cpu_ns)
   start.ticks = start_ticks;
   start.cpu_ns = start_cpu_ns;
   rt.start_ticks = start_ticks;
+  rt.start_ns = start_ns;
   start.measured = rt_measured_clock(start_ticks);
   atomic_store(&sampling_process.sampled, !atomic_load(&sampling_process.unsampled));
   atomic_store(&sampling_process.unsampled_ticks, atomic_load(&sampling_process.unsampled) ? -start.measured : 0);
@@ -44,12 +45,6 @@ static struct rate rate_now(void)
 uint64_t times_elapsed_ns(void)
 {
   return sys_monotonic_ns() - start.ns;
-}
-
-uint64_t times_ticks_to_ns(uint64_t ticks)
-{
-  struct rate rate = rate_now();
-  return rt_scale(ticks, rate.ns, rate.ticks);
 }
 
 /* Measured ticks spent in a state, including the current interval if it lasts. */
@@ -150,12 +145,12 @@ void times_process(struct format_process *process)
 {
   process->wall_ns = sys_monotonic_ns() - start.ns;
   process->cpu_ns = sys_process_cpu_ns() - start.cpu_ns;
-  process->tick_scale = times_ticks_to_ns(1ull << 32);
+  process->tick_scale = rt_ticks_to_ns(1ull << 32);
   uint64_t now = rt_ticks(), measured = rt_measured_clock(now);
   uint64_t unsampled =
       atomic_load(&sampling_process.unsampled_ticks) + (atomic_load(&sampling_process.unsampled) ? measured : 0);
-  process->paused_ns = times_ticks_to_ns(now - start.ticks - (measured - start.measured));
-  process->unsampled_ns = (int64_t)unsampled > 0 ? times_ticks_to_ns(unsampled) : 0;
+  process->paused_ns = rt_ticks_to_ns(now - start.ticks - (measured - start.measured));
+  process->unsampled_ns = (int64_t)unsampled > 0 ? rt_ticks_to_ns(unsampled) : 0;
   process->threads_max = (uint32_t)atomic_load(&sampling_process.in_use_max);
   if (!process->threads_max)
     process->threads_max = 1;

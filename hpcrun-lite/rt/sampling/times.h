@@ -43,9 +43,6 @@ void times_process_unsampled(bool unsampled);
 /* Elapsed time since the process's start. */
 uint64_t times_elapsed_ns(void);
 
-/* Converts an interval of the time-stamp counter to nanoseconds. */
-uint64_t times_ticks_to_ns(uint64_t ticks);
-
 /* How long the thread has been ready to run and waited for a processor; 0 if the kernel does not report it. */
 uint64_t times_run_delay_ns(int tid);
 

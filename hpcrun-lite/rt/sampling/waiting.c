@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/held_up.h"
+#include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 
@@ -27,11 +28,13 @@ void waiting_init(struct thread_state *t)
   table_init(&sampling->waits, FORMAT_WAITS, ARENA_WAITS, t->index, sizeof(struct format_wait), WAITS_FIRST);
   sampling->wait_depth = 0;
   sampling->waiting = NULL;
+  lock_table_init(t);
 }
 
 void waiting_release(struct thread_state *t)
 {
   table_release(&sampling_of(t)->waits);
+  lock_table_release(t);
 }
 
 static struct format_wait *wait_at(const struct thread_state *t, uint32_t site)
@@ -295,13 +298,19 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
   switches_limit(t);
 }
 
-/* A wait for tasks or a lock has ended.  Returns for how long nobody could have ended it, in ticks, while the thread
- * itself was not ready. */
-static uint64_t leave_held_up(struct thread_state *t, uint64_t since, uint64_t until)
+/* The lock for which the thread waits, or waited last, is of POSIX. */
+static inline bool for_posix(const struct thread_state *t)
+{
+  return sampling_of(t)->lock_kind >= FORMAT_LOCK_MUTEX;
+}
+
+/* A wait for tasks or a lock has ended.  outside: threads outside OpenMP can have ended it.  Returns for how long
+ * nobody could have ended it, in ticks, while the thread itself was not ready. */
+static uint64_t leave_held_up(struct thread_state *t, uint64_t since, uint64_t until, bool outside)
 {
   if (!sampling_of(t)->switches.ring || until - since <= SWITCHES_WAKE_USUAL || rt_ever_paused())
     return 0;
-  struct held_up held_up = held_up_wait(t, since, until);
+  struct held_up held_up = held_up_wait(t, since, until, outside);
   sampling_of(t)->switches.since_join += held_up.ticks;
   return held_up.no_core;
 }
@@ -318,7 +327,7 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   read_wait(t, wait, since, begun > since && begun < now ? begun : now, parts);
   if (!parked) {
     sampling_of(t)->switches.since_join -= parts[1].preempted; /* others worked meanwhile, or it is in the next line */
-    no_core = leave_held_up(t, since, now);
+    no_core = leave_held_up(t, since, now, wait->kind == FORMAT_WAIT_LOCK && for_posix(t));
     wait->no_core += no_core;
   }
   trace_wait_ready(t, wait, since, now, parts, no_core);
@@ -603,7 +612,7 @@ static void end_trace(struct thread_state *t, uint64_t now)
 {
   uint64_t code = trace_open_code(t), record = code / FORMAT_TIMES * FORMAT_TIMES;
   if (t->record->blocked_since)
-    trace_put_slept(t, now);
+    trace_put_slept(t, now, t->activity.lockwait);
   if (span_process.online) {
     if (record && code % FORMAT_TIMES == FORMAT_TIME_WAIT)
       end_trace_in_wait(t, now, (const uint64_t[]){code, record + FORMAT_TIME_EXIT, PARKED_CONSTRUCT});
@@ -844,8 +853,16 @@ static inline uint64_t end_lock(struct thread_state *t)
   }
   bool waited = ticks > LOCK_COST_FACTOR * cost;
   uint64_t runtime = waited ? cost : ticks;
-  if (__builtin_expect(waited && (switches_unread(t) || ticks > SWITCHES_WAKE_USUAL), 0))
-    end_lock_switches(t, wait, since, now);
+  if (__builtin_expect(waited, 0)) {
+    lock_table_settle(t); /* of a lock around this one */
+    sampling->locks.waited_id = t->wait_id;
+    sampling->locks.waited_kind = sampling->lock_kind;
+    sampling->locks.waited_at = wait;
+    atomic_signal_fence(memory_order_release); /* the end of the process reads them too */
+    sampling->locks.waited = ticks - runtime;
+    if (switches_unread(t) || ticks > SWITCHES_WAKE_USUAL)
+      end_lock_switches(t, wait, since, now);
+  }
   wait->idle += ticks - runtime;
   wait->runtime += runtime;
   wait->count++;
@@ -871,6 +888,8 @@ static uint64_t end_lock_otherwise(struct thread_state *t)
   uint64_t paused_runtime = construct->lock_runtime - rt_measured(acquiring, now);
   t->lockwait_ticks -= paused;
   wait->idle -= paused;
+  if (sampling_of(t)->locks.waited)
+    sampling_of(t)->locks.waited -= paused;
   wait->runtime -= paused_runtime;
   construct->lock_runtime -= paused_runtime;
   return now;
@@ -887,9 +906,12 @@ void waiting_lock_read(struct thread_state *t)
 {
   struct switches *switches = &sampling_of(t)->switches;
   struct format_wait *wait = switches->lock;
+  lock_table_settle(t);
+  if (!wait)
+    return;
   switches_outside(t);
   switches->lock = NULL;
-  wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until);
+  wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until, for_posix(t));
   switches_limit(t);
 }
 
@@ -911,6 +933,26 @@ void waiting_read_switches(struct thread_state *t)
   wait->wakes += parts[1].wakes;
   sampling_of(t)->switches.since_join -= parts[1].preempted;
   trace_ready(t, since, rt_ticks(), (struct trace_ready){.preempted = parts[1].preempted, .wakes = parts[1].wakes});
+}
+
+static __attribute__((noinline)) void charge_call(struct thread_state *t, uint64_t ticks)
+{
+  rt_inside_inc(t);
+  if (!rt_stopped() && !rt_paused()) {
+    uint32_t node = context_met(t);
+    if (!cct_add(t, node == CCT_NONE ? CCT_ROOT : node, sampling_process.blocked_metric, rt_ticks_to_ns(ticks)))
+      rt_lost(t, FORMAT_LOST_MEMORY);
+  }
+  rt_inside_dec(t);
+}
+
+void waiting_slept(struct thread_state *t, uint64_t ticks, uint64_t ready)
+{
+  if (sampling_process.time_event < 0)
+    return;
+  const struct event *event = &sampling_process.events[sampling_process.time_event];
+  if (rt_ticks_to_ns(ticks) > __atomic_load_n(&event->period, __ATOMIC_RELAXED))
+    charge_call(t, rt_minus(ticks, ready));
 }
 
 void waiting_in_tool(struct thread_state *t, uint64_t ns)

@@ -54,12 +54,18 @@ uint64_t waiting_unpark(struct thread_state *t);
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code);
 uint64_t waiting_lock_end(struct thread_state *t);
 
-/* The thread has released a lock: reads the records of switches of its wait for that. */
+/* The thread has released a lock: records its wait for that, with its records of switches. */
 void waiting_lock_read(struct thread_state *t) __attribute__((noinline));
+
+/* Whether there is a wait to be recorded. */
+static inline bool waiting_lock_noted(const struct thread_state *t)
+{
+  return sampling_of(t)->switches.lock || sampling_of(t)->locks.waited;
+}
 
 static inline void waiting_lock_released(struct thread_state *t)
 {
-  if (__builtin_expect(sampling_of(t)->switches.lock != NULL, 0))
+  if (__builtin_expect(waiting_lock_noted(t), 0))
     waiting_lock_read(t);
 }
 
@@ -82,6 +88,11 @@ static inline uint64_t waiting_region_end(struct thread_state *t)
   const struct switches *switches = &sampling_of(t)->switches;
   return switches->since_join | switches->outer ? waiting_end_late(t) : 0;
 }
+
+/* The thread has slept in a call of the program for so many ticks, of which it was ready without a processor for
+ * others: charges that to the context of the call, if it took longer than the time between two samples.  So calls are
+ * unwound no more often than samples. */
+void waiting_slept(struct thread_state *t, uint64_t ticks, uint64_t ready);
 
 /* At a sample of a thread that waits or is in a call of the program: reads its records of switches. */
 void waiting_read_switches(struct thread_state *t);

@@ -223,16 +223,20 @@ static void test_sleep(void **state)
   trace_state(t, 8 * UNIT_TICKS, 3);
   trace_sleeps(t, 10 * UNIT_TICKS);
   assert_int_equal(record.blocked_since, 10 * UNIT_TICKS);
-  trace_slept(t, 70 * UNIT_TICKS, false);
+  trace_slept(t, 70 * UNIT_TICKS, false, false);
   assert_int_equal(record.blocked_since, 0);
   assert_int_equal(__atomic_load_n(&t->inside, __ATOMIC_SEQ_CST), 0);
   trace_state(t, 71 * UNIT_TICKS, 2);
+  trace_sleeps(t, 73 * UNIT_TICKS);
+  trace_slept(t, 78 * UNIT_TICKS, true, false);
   decode();
-  assert_int_equal(found_count, 5);
+  assert_int_equal(found_count, 7);
   expect_state(1, TRACELOG_STATE, 3, 8);
   expect_state(2, TRACELOG_STATE, 0, 2);
   expect_op(3, TRACELOG_BLOCKED, 0, 60);
   expect_state(4, TRACELOG_STATE, 2, 1);
+  expect_state(5, TRACELOG_STATE, 0, 2);
+  expect_op(6, TRACELOG_LOCK_WAIT, 0, 5);
 }
 
 /* A handler of the program interrupts a callback, and sleeps: the callback may be writing. */
@@ -244,19 +248,19 @@ static void test_sleep_within_a_callback(void **state)
   rt_inside_inc(t);
   trace_sleeps(t, 10 * UNIT_TICKS);
   assert_int_equal(record.blocked_since, 0);
-  trace_slept(t, 70 * UNIT_TICKS, false);
+  trace_slept(t, 70 * UNIT_TICKS, false, false);
   rt_inside_dec(t);
   trace_state(t, 71 * UNIT_TICKS, 2);
   /* a sleep that a jump has left: the tool's handler finds it */
   trace_sleeps(t, 72 * UNIT_TICKS);
   rt_inside_inc(t);
-  trace_slept(t, 80 * UNIT_TICKS, true);
+  trace_slept(t, 80 * UNIT_TICKS, false, true);
   assert_int_equal(t->inside, 1);
   rt_inside_dec(t);
   /* states end while the thread sleeps */
   trace_sleeps(t, 90 * UNIT_TICKS);
   trace_end_states(t);
-  trace_slept(t, 95 * UNIT_TICKS, false);
+  trace_slept(t, 95 * UNIT_TICKS, false, false);
   assert_int_equal(record.blocked_since, 0);
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   decode();
@@ -310,7 +314,7 @@ static void test_pauses(void **state)
   rt_pause(false);
   uint64_t last = later();
   record.blocked_since = second;
-  trace_slept(t, last, false);
+  trace_slept(t, last, false, false);
   assert_int_equal(atomic_load(&rt.lost[FORMAT_LOST_TRACE]), 0);
   decode();
   follow_clock();
@@ -573,7 +577,7 @@ static void test_a_sleep_that_ends_after_the_end(void **state)
   trace_sleeps(t, 10 * UNIT_TICKS);
   waiting_end_trace(t, 20 * UNIT_TICKS, false);
   atomic_store(&rt.graph_suspended, true);
-  trace_slept(t, 30 * UNIT_TICKS, false);
+  trace_slept(t, 30 * UNIT_TICKS, false, false);
   atomic_store(&rt.graph_suspended, false);
   waiting_go_on(t);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);
@@ -727,7 +731,7 @@ static void test_operations_that_do_not_exist(void **state)
     const char text[8] = {(char)(op << 2 | TRACELOG_OTHER), 1, 2, 3, 4, 5, 6, 7};
     struct tracelog_record one;
     size_t offset = 0;
-    bool damaged = false, known = op <= TRACELOG_CHARGE || (op >= TRACELOG_USER_COUNT && op <= TRACELOG_READY);
+    bool damaged = false, known = op <= TRACELOG_CHARGE || (op >= TRACELOG_USER_COUNT && op <= TRACELOG_LOCK_WAIT);
     assert_int_equal(tracelog_next((const uint8_t *)text, 8, &offset, &one, &damaged), known);
     assert_int_equal(damaged, !known);
   }

@@ -86,6 +86,7 @@ void tree_metrics_init(const struct report *report, struct tree_metrics *metrics
   add(metrics, "switches", "", columns->switches);
   add(metrics, "threads_created", "", columns->created);
   add(metrics, "create", "ns", columns->creating);
+  add(metrics, "blocked", "ns", columns->blocked);
   if (!metrics->count) /* nothing was sampled */
     metrics->list[metrics->count++] = (struct tree_metric){.name = "samples", .unit = "", .column = MODEL_NONE};
 }

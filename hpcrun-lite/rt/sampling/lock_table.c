@@ -1,0 +1,123 @@
+#include "hpcrun-lite/rt/sampling/lock_table.h"
+
+#include "common/order.h"
+#include "hpcrun-lite/rt/core/modules.h"
+
+enum { LOCKS_FIRST = 4, LOCKS_MAX = 4096, LAST = FORMAT_LOCK_HOLDERS - 1 };
+
+void lock_table_init(struct thread_state *t)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  locks->waited = 0;
+  table_init(&locks->records, FORMAT_LOCKS, ARENA_LOCKS, t->index, sizeof(struct format_lock), LOCKS_FIRST);
+  for (unsigned i = 0; i < sizeof locks->first / sizeof *locks->first; i++)
+    locks->first[i] = 0;
+}
+
+void lock_table_release(struct thread_state *t)
+{
+  table_release(&sampling_of(t)->locks.records);
+}
+
+/* The first record with that hash. */
+static uint32_t *list_of(struct lock_table *locks, uint64_t id)
+{
+  enum { BUCKETS = sizeof locks->first / sizeof *locks->first };
+  return &locks->first[(id * 0x9e3779b97f4a7c15ULL >> 32) % BUCKETS];
+}
+
+/* Returns a new record; record 0 if there is no room for one; NULL without memory for any. */
+static struct format_lock *add(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  uint32_t index, module = 0, *first = list_of(locks, id);
+  if (!locks->records.count && table_next(&locks->records, &index))
+    table_publish(&locks->records);
+  struct format_lock *lock = locks->records.count < LOCKS_MAX ? table_next(&locks->records, &index) : NULL;
+  if (!lock || !locks->records.count)
+    return locks->records.count ? table_at(&locks->records, 0) : NULL;
+  const struct format_module *in = modules_loaded(t, id, &module);
+  *lock = (struct format_lock){
+      .id = id, .kind = kind, .module = in ? module : 0, .offset = in ? id - in->base : 0, .next = *first};
+  table_publish(&locks->records);
+  *first = index;
+  return lock;
+}
+
+struct format_lock *lock_table_find(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  for (uint32_t i = *list_of(locks, id); i;) {
+    struct format_lock *lock = table_at(&locks->records, i);
+    if (lock->id == id && lock->kind == (uint32_t)kind)
+      return lock;
+    i = lock->next;
+  }
+  return add(t, id, kind);
+}
+
+static void add_wait(struct thread_state *t)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  uint64_t ticks = sampling->locks.waited;
+  struct format_lock *lock = lock_table_find(t, sampling->locks.waited_id, sampling->locks.waited_kind);
+  sampling->locks.waited = 0;
+  if (!lock)
+    return;
+  if (!lock->waits && lock->id && !lock->node)
+    lock->node = sampling->locks.waited_at->node; /* of OpenMP: that of the construct */
+  lock->waits++;
+  lock->ticks += ticks;
+  lock->longest = MAX(lock->longest, ticks);
+}
+
+void lock_table_add(struct thread_state *t)
+{
+  rt_inside_inc(t);
+  if (!rt_stopped())
+    add_wait(t);
+  rt_inside_dec(t);
+}
+
+void lock_table_add_stopped(struct thread_state *t)
+{
+  if (sampling_of(t)->locks.waited && (t == rt_self || !__atomic_load_n(&t->inside, __ATOMIC_ACQUIRE)))
+    add_wait(t);
+}
+
+void lock_table_released(struct thread_state *t, uint64_t id, enum format_lock_kind kind, uint64_t ns, uint32_t node)
+{
+  struct format_lock *lock = lock_table_find(t, id, kind);
+  unsigned i = 0, least = 0;
+  if (!lock)
+    return;
+  lock->released += ns;
+  for (; i < LAST && lock->holder[i] != node && lock->holder[i]; i++)
+    least = lock->holder_ns[i] < lock->holder_ns[least] ? i : least;
+  if (!node || (i == LAST && lock->holder_ns[least] >= ns)) {
+    lock->holder_ns[LAST] += ns;
+    return;
+  }
+  if (i == LAST) { /* it takes the place of the one with least */
+    i = least;
+    lock->holder_ns[LAST] += lock->holder_ns[i];
+    lock->holder_ns[i] = 0;
+  }
+  lock->holder[i] = node;
+  lock->holder_ns[i] += ns;
+}
+
+void lock_table_follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  const struct table *records = &sampling->locks.records;
+  for (unsigned i = 0; i < sizeof sampling->releases / sizeof *sampling->releases; i++)
+    if (sampling->releases[i].node == from)
+      sampling->releases[i].node = to;
+  for (uint32_t i = 1; i < records->count; i++) {
+    struct format_lock *lock = table_at(records, i);
+    lock->node = lock->node == from ? to : lock->node;
+    for (unsigned k = 0; k < LAST; k++)
+      lock->holder[k] = lock->holder[k] == from ? to : lock->holder[k];
+  }
+}

@@ -1,0 +1,38 @@
+/* The locks of a thread: how long it has waited for each, and where it has released one for which others waited; and
+ * the contexts of its last such releases (lock_waiters.c).
+ *
+ * Context: RT; functions marked CTL are called by CTL.  The table is the thread's own; the arena owns the memory. Locks
+ * beyond a limit, and those without memory, share record 0, so that sums are right.  A lock is told by its address, or
+ * the number that the runtime has for it, and the kind of operation: a lock at the address of one that was destroyed is
+ * the same record. */
+#ifndef HPCRUN_LITE_RT_SAMPLING_LOCK_TABLE_H
+#define HPCRUN_LITE_RT_SAMPLING_LOCK_TABLE_H
+
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+
+/* CTL: sets up the table of a new thread.  Nothing is allocated yet. */
+void lock_table_init(struct thread_state *t);
+void lock_table_release(struct thread_state *t);
+
+/* Finds or adds the record of a lock; NULL without memory.  The caller is inside. */
+struct format_lock *lock_table_find(struct thread_state *t, uint64_t id, enum format_lock_kind kind);
+
+/* Adds the thread's last wait to the record of its lock, unless that was done.  Other threads wait while the thread
+ * holds the lock, so this follows when it has released it, or acquires another one; and CTL does it for any thread,
+ * while measuring is stopped. */
+void lock_table_add(struct thread_state *t) __attribute__((noinline));
+void lock_table_add_stopped(struct thread_state *t);
+
+static inline void lock_table_settle(struct thread_state *t)
+{
+  if (__builtin_expect(sampling_of(t)->locks.waited != 0, 0))
+    lock_table_add(t);
+}
+
+/* The thread has released a lock in that context, for which others had waited so long. */
+void lock_table_released(struct thread_state *t, uint64_t id, enum format_lock_kind kind, uint64_t ns, uint32_t node);
+
+/* A node of the thread was merged into another one. */
+void lock_table_follow_merge(struct thread_state *t, uint32_t from, uint32_t to);
+
+#endif
