@@ -120,18 +120,19 @@ def chunks_of_loops_name_their_iterations(directory):
 
 @tap.case
 def cpu_time_is_replayed_as_it_was_computed(directory):
-    binary = program("clang")
+    binary, costs = program("clang"), 0
     for form in ("fib", "loops", "inout"):
         run = measure(directory, binary, form, "2", work="cpu-time")
         replayed, process = reference_replay.Replay(log_of(run)), reference_replay.process(glob.glob(os.path.join(run.output, "*.hpcrun"))[0])
         assert process["tick_scale"] and process["start_ticks"], process
-        assert process["cost_fork"] + process["cost_task"] + process["cost_join"], process
+        costs += process["cost_fork"] + process["cost_task"] + process["cost_join"]
         nanoseconds = [ticks * process["tick_scale"] / 2**32 for ticks in (replayed.work, replayed.span)]
         assert abs(nanoseconds[1] - process["span"]) < 2, (form, nanoseconds, process)
         # one of the two may lack the process's last fragment, which ends while measuring does
         assert abs(nanoseconds[0] - process["work"]) < 1000, (form, nanoseconds, process)
         first = min(stream[0][0] for stream in replayed.streams.values())
         assert first >= process["start_ticks"], (first, process)
+    assert costs  # of a single run they can be 0: seen once on a busy machine
 
 
 @tap.case
