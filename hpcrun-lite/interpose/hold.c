@@ -73,7 +73,7 @@ void hold_release(unsigned held)
   int saved_errno = errno;
   now_held &= ~held;
   if (held & HELD_STATE && rt_thread())
-    blame_unblocked(rt_thread());
+    blame_returned(rt_thread());
   if (held & HELD_TIMERS && rt_thread() && !own_signal_view.in_kernel)
     source_resume(rt_thread());
   if (held & HELD_SIGNAL) {
@@ -87,6 +87,8 @@ void hold_leave(void)
 {
   if (rt_thread())
     posix_lock_events_waited(rt_thread());
+  if (now_held & HELD_STATE && rt_thread())
+    blame_unblocked(rt_thread()); /* the stack is that of a handler */
   if (now_held)
     hold_release(now_held);
 }
@@ -102,5 +104,5 @@ bool hold_sleep_begin(bool may_wait)
 void hold_sleep_end(bool slept)
 {
   if (slept && rt_thread())
-    blame_unblocked(rt_thread());
+    blame_returned(rt_thread());
 }

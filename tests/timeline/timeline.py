@@ -354,7 +354,7 @@ def jumps_out_of_sleep(directory):
     check_all(timeline)
     off = sorted(abs(timeline.within(thread, begin, end, "blocked") - (end - begin))
                  for thread, begin, end in timeline.of("sleep"))
-    tap.timed(off[2] <= 10 * EXACT, "sleep", off)  # the median; at both ends, and the tool unwinds the call
+    tap.timed(off[2] <= 2 * EXACT, "sleep", off)  # the median; at both ends
 
 
 @tap.case

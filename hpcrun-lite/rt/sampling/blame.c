@@ -78,8 +78,8 @@ static uint64_t place_call(struct thread_state *t, uint64_t now)
   return parts[1].preempted;
 }
 
-/* inside: in the tool's handler. */
-static void unblocked(struct thread_state *t, bool inside)
+/* inside: in the tool's handler.  returned: the stack is that of the call. */
+static void unblocked(struct thread_state *t, bool inside, bool returned)
 {
   if (!t->activity.blocked)
     return;
@@ -91,7 +91,7 @@ static void unblocked(struct thread_state *t, bool inside)
   sampling_of(t)->blocked_ticks += ticks;
   if (switches_unread(t))
     ready = place_call(t, now);
-  if (!sampling_process.wall && !inside && !t->inside)
+  if (returned && !sampling_process.wall && !t->inside)
     waiting_slept(t, ticks, ready);
   trace_slept(t, now, false, inside);
   t->changes++;
@@ -100,7 +100,13 @@ static void unblocked(struct thread_state *t, bool inside)
 void blame_unblocked(struct thread_state *t)
 {
   time_filter_check(); /* its signal was held back meanwhile */
-  unblocked(t, false);
+  unblocked(t, false, false);
+}
+
+void blame_returned(struct thread_state *t)
+{
+  time_filter_check();
+  unblocked(t, false, true);
 }
 
 static bool in_region(const struct thread_state *t)
@@ -228,7 +234,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
   if (!again)
     return;
   if (blocked) { /* it left the call by longjmp(): no error */
-    unblocked(t, true);
+    unblocked(t, true, false);
     return;
   }
   rt_lost(t, FORMAT_LOST_STATES);

@@ -46,8 +46,10 @@ void blame_in_use(int more);
 
 /* The thread enters and leaves a call in which it sleeps outside the runtime's waits.  During the call it is not in
  * use.  With `wall` it counts as busy instead.  blame_blocked() returns false if the thread is not busy; the caller
- * must then not call blame_unblocked(). */
+ * must then not call the others.  blame_returned(): the call returns, so that its time can be charged to its context;
+ * blame_unblocked(): it was left in another way. */
 bool blame_blocked(struct thread_state *t);
+void blame_returned(struct thread_state *t);
 void blame_unblocked(struct thread_state *t);
 
 /* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */
