@@ -238,8 +238,7 @@ static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
   *count = 0;
   for (uint32_t i = 0; i < locks->count; i++) {
     const struct lock_row *row = &locks->rows[i];
-    static const struct call_place unknown = {.function = "", .file = ""};
-    const struct call_place *place = row->holder_ns[0] ? &row->holder[0] : &unknown;
+    const struct call_place *place = &row->holder[0];
     if (row->posix)
       list[(*count)++] =
           (struct advice_lock){.kind = row->kind,
@@ -254,7 +253,7 @@ static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
   return list;
 }
 
-/* Where the initial thread slept longest outside regions. */
+/* Where threads slept longest in calls; initial: of the initial thread, outside regions. */
 static struct advice_blocked find_blocked(const struct job *job, bool initial, struct call_places *places)
 {
   uint32_t column = job->columns.blocked == MODEL_NONE ? MODEL_NONE : job->columns.source[job->columns.blocked];

@@ -28,7 +28,9 @@ static void fill(const void *context, const void *which, struct cell *cell)
   (void)context;
   if (!*row->name) {
     char place[PLACE_MAX];
-    snprintf(where, sizeof where, *place_text(&row->first, place) ? "(waited for in %.*s)" : "", PLACE_MAX - 32, place);
+    where[0] = '\0';
+    if (*place_text(&row->first, place))
+      snprintf(where, sizeof where, "(waited for in %.*s)", PLACE_MAX - 32, place);
   }
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/locks.def"
@@ -90,8 +92,6 @@ void locks_text(const struct report *report)
                "and where it was released while others waited, at most three places, with their\n"
                "share of all waiting for which a release is known.  That is exact for locks of\n"
                "POSIX and C11, and sampled for those of OpenMP.\n");
-  if (report->limits.left_out)
-    fprintf(report->stream, "%" PRIu32 " row%s omitted.\n", report->limits.left_out,
-            report->limits.left_out == 1 ? "" : "s");
+  legend_omitted(report);
   text_table_release(&text);
 }

@@ -118,6 +118,7 @@ static void make_row(struct record *records, uint32_t count, struct lock_row *ro
   assert(count);
   const struct context_lock *before = NULL, *most = NULL;
   *row = (struct lock_row){.first = nowhere,
+                           .holder = {nowhere, nowhere, nowhere},
                            .name = records[0].name,
                            .kind = profile_lock_name(records[0].lock->kind),
                            .posix = profile_lock_of_posix(records[0].lock->kind)};
@@ -136,8 +137,7 @@ static void make_row(struct record *records, uint32_t count, struct lock_row *ro
   }
   qsort(records, count, sizeof *records, by_thread);
   for (uint32_t i = 0; i < count && records[i].lock->waits; i++)
-    row->threads += !i || records[i - 1].lock->owner != records[i].lock->owner ||
-                    records[i - 1].lock->thread != records[i].lock->thread;
+    row->threads += !i || by_thread(&records[i - 1], &records[i]);
   qsort(records, count, sizeof *records, by_place);
   uint64_t ns = 0;
   for (uint32_t i = 0; i < count; i++) {

@@ -2,15 +2,15 @@
  *
  * Context: CTL.  A lock is first tried.  What that returns is the result of the call, unless another thread holds the
  * lock: then the thread waits in the call itself, which is timed.  So a lock that is free costs a call of libc, as
- * without the tool.  Mutexes whose attempts take a system call (priority inheritance and protection), and robust ones,
- * which glibc leaves locked where an attempt finds them not recoverable, go straight to the call, which is timed as a
- * whole.
+ * without the tool.  Some mutexes are not tried: an attempt takes a system call (priority inheritance and protection),
+ * or leaves the mutex locked where it is not recoverable (robust ones in glibc).  Of these the tool looks whether
+ * another thread holds the mutex, and times the call only then.
  *
  * Allocators lock mutexes before this library has started: the first call of a function looks it up, for which dlsym()
  * does not allocate if it finds one (libc.h).
  *
- * Calls from the OpenMP runtime are passed through.  Locks inside libc are not seen, nor is the one that a condition
- * variable acquires again at the end of a wait; its release before the wait is. */
+ * What the OpenMP runtime locks is not measured.  Not seen: locks inside libc; and the mutex of a condition variable
+ * when the wait acquires it again, though its release at the beginning of the wait is seen. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -64,6 +64,25 @@ static inline int tried(struct thread_state *t, int result, bool taken, const vo
     posix_lock_events_acquired(t, code);
   return result;
 }
+
+static inline bool plain_taken(int result)
+{
+  return result == 0;
+}
+
+static inline bool c11_taken(int result)
+{
+  return result == thrd_success;
+}
+
+/* A call that waits only if an attempt has the result `busy`; taken(): whether the thread then holds the lock. */
+#define TRY_FIRST(attempt, busy, taken, kind, call)                                                                    \
+  int attempted = attempt;                                                                                             \
+  if (attempted != busy)                                                                                               \
+    return tried(t, attempted, taken(attempted), CALLER);                                                              \
+  wait_begin(t, (const void *)lock, kind, CALLER);                                                                     \
+  int result = call;                                                                                                   \
+  return wait_end(result, taken(result), CALLER)
 
 /* ---- releases ---- */
 
@@ -202,24 +221,14 @@ INTERPOSED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- mutexes of C11 ---- */
 
-static bool c11_taken(int result)
-{
-  return result == thrd_success;
-}
-
-INTERPOSED int mtx_lock(mtx_t *mutex)
+INTERPOSED int mtx_lock(mtx_t *lock)
 {
   int (*real)(mtx_t *) = libc_real(LIBC_mtx_lock);
   int (*attempt)(mtx_t *) = libc_real(LIBC_mtx_trylock);
   struct thread_state *t = measured();
   if (!t)
-    return real(mutex);
-  int tried_result = attempt(mutex);
-  if (tried_result != thrd_busy)
-    return tried(t, tried_result, c11_taken(tried_result), CALLER);
-  wait_begin(t, mutex, FORMAT_LOCK_MUTEX, CALLER);
-  int result = real(mutex);
-  return wait_end(result, c11_taken(result), CALLER);
+    return real(lock);
+  TRY_FIRST(attempt(lock), thrd_busy, c11_taken, FORMAT_LOCK_MUTEX, real(lock));
 }
 
 INTERPOSED int mtx_trylock(mtx_t *mutex)
@@ -229,19 +238,14 @@ INTERPOSED int mtx_trylock(mtx_t *mutex)
   return tried(measured(), result, c11_taken(result), CALLER);
 }
 
-INTERPOSED int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict until)
+INTERPOSED int mtx_timedlock(mtx_t *restrict lock, const struct timespec *restrict until)
 {
   int (*real)(mtx_t *, const struct timespec *) = libc_real(LIBC_mtx_timedlock);
   int (*attempt)(mtx_t *) = libc_real(LIBC_mtx_trylock);
   struct thread_state *t = measured();
   if (!t)
-    return real(mutex, until);
-  int tried_result = attempt(mutex);
-  if (tried_result != thrd_busy)
-    return tried(t, tried_result, c11_taken(tried_result), CALLER);
-  wait_begin(t, mutex, FORMAT_LOCK_MUTEX, CALLER);
-  int result = real(mutex, until);
-  return wait_end(result, c11_taken(result), CALLER);
+    return real(lock, until);
+  TRY_FIRST(attempt(lock), thrd_busy, c11_taken, FORMAT_LOCK_MUTEX, real(lock, until));
 }
 
 INTERPOSED int mtx_unlock(mtx_t *mutex)
@@ -264,12 +268,7 @@ INTERPOSED int mtx_unlock(mtx_t *mutex)
     struct thread_state *t = measured();                                                                               \
     if (!t)                                                                                                            \
       return real arguments;                                                                                           \
-    int tried_result = valid ? attempt(lock) : EBUSY;                                                                  \
-    if (tried_result != EBUSY)                                                                                         \
-      return tried(t, tried_result, tried_result == 0, CALLER);                                                        \
-    wait_begin(t, lock, FORMAT_LOCK_RWLOCK, CALLER);                                                                   \
-    int result = real arguments;                                                                                       \
-    return wait_end(result, result == 0, CALLER);                                                                      \
+    TRY_FIRST(valid ? attempt(lock) : EBUSY, EBUSY, plain_taken, FORMAT_LOCK_RWLOCK, real arguments);                  \
   }
 
 #define RWLOCK_PLAIN(name, attempt) RWLOCK(name, (pthread_rwlock_t * lock), (pthread_rwlock_t *), (lock), attempt, true)
@@ -292,14 +291,14 @@ INTERPOSED int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
   int (*real)(pthread_rwlock_t *) = libc_real(LIBC_pthread_rwlock_tryrdlock);
   int result = real(lock);
-  return tried(measured(), result, result == 0, CALLER);
+  return tried(measured(), result, plain_taken(result), CALLER);
 }
 
 INTERPOSED int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
   int (*real)(pthread_rwlock_t *) = libc_real(LIBC_pthread_rwlock_trywrlock);
   int result = real(lock);
-  return tried(measured(), result, result == 0, CALLER);
+  return tried(measured(), result, plain_taken(result), CALLER);
 }
 
 INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
@@ -317,18 +316,14 @@ INTERPOSED int pthread_spin_lock(pthread_spinlock_t *lock)
   struct thread_state *t = measured();
   if (!t)
     return real(lock);
-  if (attempt(lock) == 0)
-    return tried(t, 0, true, CALLER);
-  wait_begin(t, (const void *)lock, FORMAT_LOCK_SPINLOCK, CALLER);
-  int result = real(lock);
-  return wait_end(result, result == 0, CALLER);
+  TRY_FIRST(attempt(lock), EBUSY, plain_taken, FORMAT_LOCK_SPINLOCK, real(lock));
 }
 
 INTERPOSED int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
   int (*real)(pthread_spinlock_t *) = libc_real(LIBC_pthread_spin_trylock);
   int result = real(lock);
-  return tried(measured(), result, result == 0, CALLER);
+  return tried(measured(), result, plain_taken(result), CALLER);
 }
 
 INTERPOSED int pthread_spin_unlock(pthread_spinlock_t *lock)
@@ -351,25 +346,24 @@ static inline void leave_mutex(const void *mutex, const void *code, uint64_t sp)
   posix_lock_events_released(t, mutex, FORMAT_LOCK_MUTEX, &release, code, sp);
 }
 
+#define WAIT_FOR(call)                                                                                                 \
+  leave_mutex(mutex, CALLER, FRAME);                                                                                   \
+  bool slept = hold_sleep_begin(true);                                                                                 \
+  int result = call;                                                                                                   \
+  hold_sleep_end(slept);                                                                                               \
+  return result
+
 INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
   int (*real)(pthread_cond_t *, pthread_mutex_t *) = libc_real(LIBC_pthread_cond_wait);
-  leave_mutex(mutex, CALLER, FRAME);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex);
-  hold_sleep_end(slept);
-  return result;
+  WAIT_FOR(real(condition, mutex));
 }
 
 INTERPOSED int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                                       const struct timespec *restrict until)
 {
   int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) = libc_real(LIBC_pthread_cond_timedwait);
-  leave_mutex(mutex, CALLER, FRAME);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex, until);
-  hold_sleep_end(slept);
-  return result;
+  WAIT_FOR(real(condition, mutex, until));
 }
 
 INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
@@ -377,29 +371,17 @@ INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthrea
 {
   int (*real)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *) =
       libc_real(LIBC_pthread_cond_clockwait);
-  leave_mutex(mutex, CALLER, FRAME);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex, clock, until);
-  hold_sleep_end(slept);
-  return result;
+  WAIT_FOR(real(condition, mutex, clock, until));
 }
 
 INTERPOSED int cnd_wait(cnd_t *condition, mtx_t *mutex)
 {
   int (*real)(cnd_t *, mtx_t *) = libc_real(LIBC_cnd_wait);
-  leave_mutex(mutex, CALLER, FRAME);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex);
-  hold_sleep_end(slept);
-  return result;
+  WAIT_FOR(real(condition, mutex));
 }
 
 INTERPOSED int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until)
 {
   int (*real)(cnd_t *, mtx_t *, const struct timespec *) = libc_real(LIBC_cnd_timedwait);
-  leave_mutex(mutex, CALLER, FRAME);
-  bool slept = hold_sleep_begin(true);
-  int result = real(condition, mutex, until);
-  hold_sleep_end(slept);
-  return result;
+  WAIT_FOR(real(condition, mutex, until));
 }

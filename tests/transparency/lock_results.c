@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,8 +263,11 @@ static void try_fork(void)
   pthread_atfork(lock_forked, unlock_forked, unlock_forked);
   fflush(stdout);
   pid_t child = fork();
-  if (!child)
-    _exit(pthread_mutex_trylock(&forked) ? 1 : pthread_mutex_unlock(&forked) ? 2 : 7);
+  if (!child) {
+    bool locked = pthread_mutex_trylock(&forked) == 0;
+    bool unlocked = locked && pthread_mutex_unlock(&forked) == 0;
+    _exit(unlocked ? 7 : 1);
+  }
   waitpid(child, &status, 0);
   printf("-- fork: child %d\n", WEXITSTATUS(status));
   show("trylock", pthread_mutex_trylock(&forked));

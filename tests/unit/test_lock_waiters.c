@@ -1,4 +1,4 @@
-/* RT: who waits for locks, what a release is charged with, and the records of locks. */
+/* Marks of waiting threads, what a release takes of them (lock_waiters), and the records of locks (lock_table). */
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/lock_waiters.h"
@@ -8,7 +8,8 @@
 enum { THREADS = 2 };
 static struct measured_thread threads[THREADS];
 static struct format_thread records[THREADS];
-static const uint64_t hour = 9000000000000; /* ticks: so long that those of the test itself do not matter */
+/* Ticks, some seconds: so long that those of the test itself do not matter, and much less than the machine has run. */
+static const uint64_t unit = 10000000000;
 enum { LOCK = 0x1000, HERE = 8 << 3 | FORMAT_WAIT_LOCK, THERE = 9 << 3 | FORMAT_WAIT_LOCK };
 
 static struct thread_state *thread(unsigned i)
@@ -30,10 +31,10 @@ static int setup(void **state)
   return 0;
 }
 
-/* In hours. */
-static unsigned hours(uint64_t ticks)
+/* Rounded. */
+static unsigned units(uint64_t ticks)
 {
-  return (unsigned)((ticks + hour / 2) / hour);
+  return (unsigned)((ticks + unit / 2) / unit);
 }
 
 /* What is charged at a release now, at one site. */
@@ -43,7 +44,7 @@ static unsigned charged(uint64_t key)
   unsigned found = 0;
   lock_waiters_take(LOCK, &release);
   for (unsigned i = 0; i < release.count; i++)
-    found += release.sites[i].key == key ? hours(release.sites[i].ticks) : 0;
+    found += release.sites[i].key == key ? units(release.sites[i].ticks) : 0;
   return found;
 }
 
@@ -52,21 +53,21 @@ static void a_release_has_what_was_waited_since_the_one_before(void **state)
   (void)state;
   uint64_t now = rt_ticks();
   assert_false(lock_waiters_any(LOCK));
-  assert_true(lock_waiters_begin(LOCK, HERE, now - 5 * hour));
-  assert_true(lock_waiters_begin(LOCK, HERE, now - 3 * hour));
-  assert_true(lock_waiters_begin(LOCK, THERE, now - 2 * hour));
+  assert_true(lock_waiters_begin(LOCK, HERE, now - 5 * unit));
+  assert_true(lock_waiters_begin(LOCK, HERE, now - 3 * unit));
+  assert_true(lock_waiters_begin(LOCK, THERE, now - 2 * unit));
   assert_true(lock_waiters_any(LOCK));
   struct lock_release release;
   lock_waiters_take(LOCK, &release);
   assert_int_equal(release.count, 2);
-  assert_int_equal(hours(release.sites[0].ticks) + hours(release.sites[1].ticks), 5 + 3 + 2);
+  assert_int_equal(units(release.sites[0].ticks) + units(release.sites[1].ticks), 5 + 3 + 2);
   assert_int_equal(charged(HERE), 0); /* none of it twice */
-  lock_waiters_ended(LOCK, HERE, now - 5 * hour);
+  lock_waiters_ended(LOCK, HERE, now - 5 * unit);
   assert_int_equal(charged(THERE), 0);
-  lock_waiters_ended(LOCK, THERE, now - 2 * hour);
+  lock_waiters_ended(LOCK, THERE, now - 2 * unit);
   assert_true(lock_waiters_any(LOCK));
   assert_int_equal(charged(HERE), 0); /* what the other one had waited is not charged to it */
-  lock_waiters_ended(LOCK, HERE, now - 3 * hour);
+  lock_waiters_ended(LOCK, HERE, now - 3 * unit);
   assert_false(lock_waiters_any(LOCK));
   assert_int_equal(charged(HERE), 0);
 }
@@ -75,11 +76,11 @@ static void a_wait_that_no_release_ended_is_forgotten(void **state)
 {
   (void)state;
   uint64_t now = rt_ticks();
-  assert_true(lock_waiters_begin(LOCK, HERE, now - 5 * hour));
-  assert_true(lock_waiters_begin(LOCK, HERE, now - hour));
-  lock_waiters_ended(LOCK, HERE, now - 5 * hour); /* its time ran out */
+  assert_true(lock_waiters_begin(LOCK, HERE, now - 5 * unit));
+  assert_true(lock_waiters_begin(LOCK, HERE, now - unit));
+  lock_waiters_ended(LOCK, HERE, now - 5 * unit); /* its time ran out */
   assert_int_equal(charged(HERE), 1);
-  lock_waiters_ended(LOCK, HERE, now - hour);
+  lock_waiters_ended(LOCK, HERE, now - unit);
 }
 
 static void two_locks_do_not_mix(void **state)
@@ -88,14 +89,14 @@ static void two_locks_do_not_mix(void **state)
   uint64_t now = rt_ticks(), other = LOCK + 1;
   while (lock_waiters_of(other) != lock_waiters_of(LOCK))
     other++;
-  assert_true(lock_waiters_begin(LOCK, HERE, now - hour));
-  assert_false(lock_waiters_begin(other, HERE, now - 2 * hour));
+  assert_true(lock_waiters_begin(LOCK, HERE, now - unit));
+  assert_false(lock_waiters_begin(other, HERE, now - 2 * unit));
   assert_false(lock_waiters_any(other));
   struct lock_release release;
   lock_waiters_take(other, &release);
   assert_int_equal(release.count, 0);
   assert_int_equal(charged(HERE), 1);
-  lock_waiters_ended(LOCK, HERE, now - hour);
+  lock_waiters_ended(LOCK, HERE, now - unit);
   assert_true(lock_waiters_begin(other, HERE, now));
   lock_waiters_ended(other, HERE, now);
 }
@@ -105,10 +106,10 @@ static void a_lock_has_a_limited_number_of_sites(void **state)
   (void)state;
   uint64_t now = rt_ticks();
   for (uint64_t i = 0; i < LOCK_WAITERS_SITES; i++)
-    assert_true(lock_waiters_begin(LOCK, HERE + (i << 3), now - (i + 1) * hour));
+    assert_true(lock_waiters_begin(LOCK, HERE + (i << 3), now - (i + 1) * unit));
   assert_false(lock_waiters_begin(LOCK, THERE + (LOCK_WAITERS_SITES << 3), now));
-  lock_waiters_ended(LOCK, HERE + (1 << 3), now - 2 * hour);
-  assert_true(lock_waiters_begin(LOCK, THERE + (LOCK_WAITERS_SITES << 3), now - 7 * hour));
+  lock_waiters_ended(LOCK, HERE + (1 << 3), now - 2 * unit);
+  assert_true(lock_waiters_begin(LOCK, THERE + (LOCK_WAITERS_SITES << 3), now - 7 * unit));
   assert_int_equal(charged(THERE + (LOCK_WAITERS_SITES << 3)), 7);
 }
 

@@ -171,12 +171,12 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
   found->line = blocked->line;
 }
 
-/* Adds calls in which the initial thread slept.  Even if they ran beside the rest of a
- * process, that would take at least as long as the longer of both.  Returns for how long such threads slept. */
+/* Adds calls in which the initial thread slept.  Even if they ran beside the rest of a process, that would take at
+ * least as long as the longer of both.  Returns for how long such threads slept. */
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s = 0, gain_s = 0, beside_s = 0;
+  double blocked_s = 0, gain_s = 0, others_s = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
     const struct profile_process *process = &profile->processes[i];
@@ -184,13 +184,13 @@ static double find_blocking(struct advice_run *run)
     double rest_s = fmax(0, advice_seconds(profile_measured_ns(process->wall_ns, process->paused_ns)) - own_s);
     run->by_process[i] = fmin(own_s, rest_s);
     blocked_s = fmax(blocked_s, own_s);
-    beside_s += outside_s(process);
+    others_s += outside_s(process);
   }
   gain_s = advice_chain(run);
-  struct advice_finding *found = advice_add(run->advice, ADVICE_BLOCKING, gain_s,
-                                            "The initial thread was blocked in calls outside OpenMP for %.3f s%s%s",
-                                            blocked_s, beside_s > 0 ? " without work of threads outside OpenMP" : "",
-                                            place_blocking(run->input) ? "" : ", place unknown: -e wall shows it");
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_BLOCKING, gain_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s%s",
+      blocked_s, others_s > 0 ? ", without the time in which threads outside OpenMP worked" : "",
+      place_blocking(run->input) ? "" : ", place unknown: -e wall shows it");
   if (found != &run->advice->unlisted)
     set_blocking_place(run->input, found);
   advice_more(run->advice, found, gain_s, false);

@@ -38,7 +38,9 @@ const char *verdict_blocked_places(const struct report *report, char *text, size
     snprintf(text, size, ", place unknown (-e wall shows it)");
     return text;
   }
-  for (unsigned i = 0; i < CALL_PLACES_MOST && blocked->ns[i] > blocked->all_ns / MUCH && length < size; i++) {
+  for (unsigned i = 0; i < CALL_PLACES_MOST && length < size; i++) {
+    if (i && blocked->ns[i] <= blocked->all_ns / MUCH)
+      break;
     const struct call_place *place = &blocked->most[i];
     char seconds[16];
     terminal_seconds(blocked->ns[i], 3, seconds);

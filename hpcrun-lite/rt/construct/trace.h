@@ -125,8 +125,8 @@ static inline void trace_chunk(struct thread_state *t)
 }
 
 /* The thread begins to sleep in a call of the program, or has slept since then; lock: it has waited for a lock of
- * POSIX.  They write nothing where `inside` is raised, because a handler of the program may interrupt a
- * callback, and sleep.  inside: the caller is the tool's handler, which has raised `inside` itself. */
+ * POSIX.  They write nothing where `inside` is raised, because a handler of the program may interrupt a callback, and
+ * sleep.  inside: the caller is the tool's handler, which has raised `inside` itself. */
 void trace_sleeps(struct thread_state *t, uint64_t now);
 void trace_slept(struct thread_state *t, uint64_t now, bool lock, bool inside);
 

@@ -222,7 +222,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
   uint64_t wait_id;
   bool blocked = activity->blocked && !sampling_process.wall;
   bool waits = activity->idle || activity->lockwait || blocked, wrong = false;
-  bool posix = activity->lockwait && sampling_of(t)->lock_kind >= FORMAT_LOCK_MUTEX; /* a handler of the program runs */
+  bool posix = activity->lockwait && waiting_for_posix(t); /* a handler of the program runs */
   if (!activity->openmp || !sampling_process.runtime_apart || posix)
     return;
   if (waits)

@@ -7,7 +7,8 @@
  *
  * Departure from the paper: no counter of idle threads is shared.  Each thread keeps its own state in a few bytes that
  * its callbacks write, and a sample counts the states of all threads.  Such a count cannot drift; it costs a callback
- * one plain store, and a sample one load for each thread.  Invariant at every count: 1 <= busy <= in use.
+ * one plain store, and a sample one load for each thread.  Threads that OpenMP does not know are busy while they run,
+ * but never in use.  Invariant at every count: 1 <= busy.
  *
  * Locks: samples of a waiting thread go into the entry of its lock, in a table of fixed size that is indexed by a hash
  * of the 64-bit id.  The thread that releases the lock takes the entry's content and frees the entry.  The wait for an

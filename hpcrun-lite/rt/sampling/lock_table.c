@@ -26,7 +26,7 @@ static uint32_t *list_of(struct lock_table *locks, uint64_t id)
   return &locks->first[(id * 0x9e3779b97f4a7c15ULL >> 32) % BUCKETS];
 }
 
-/* Returns a new record; record 0 if there is no room for one; NULL without memory for any. */
+/* Returns a new record; record 0 if there is no room for one; NULL, and counts a loss, without memory for any. */
 static struct format_lock *add(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
 {
   struct lock_table *locks = &sampling_of(t)->locks;
@@ -34,11 +34,18 @@ static struct format_lock *add(struct thread_state *t, uint64_t id, enum format_
   if (!locks->records.count && table_next(&locks->records, &index))
     table_publish(&locks->records);
   struct format_lock *lock = locks->records.count < LOCKS_MAX ? table_next(&locks->records, &index) : NULL;
-  if (!lock || !locks->records.count)
-    return locks->records.count ? table_at(&locks->records, 0) : NULL;
+  if (!locks->records.count) {
+    rt_lost(t, FORMAT_LOST_MEMORY);
+    return NULL;
+  }
+  if (!lock)
+    return table_at(&locks->records, 0);
+  *lock = (struct format_lock){.id = id, .kind = kind, .next = *first};
   const struct format_module *in = modules_loaded(t, id, &module);
-  *lock = (struct format_lock){
-      .id = id, .kind = kind, .module = in ? module : 0, .offset = in ? id - in->base : 0, .next = *first};
+  if (in) {
+    lock->module = module;
+    lock->offset = id - in->base;
+  }
   table_publish(&locks->records);
   *first = index;
   return lock;

@@ -1,10 +1,11 @@
 /* The locks of a thread: how long it has waited for each, and where it has released one for which others waited; and
  * the contexts of its last such releases (lock_waiters.c).
  *
- * Context: RT; functions marked CTL are called by CTL.  The table is the thread's own; the arena owns the memory. Locks
- * beyond a limit, and those without memory, share record 0, so that sums are right.  A lock is told by its address, or
- * the number that the runtime has for it, and the kind of operation: a lock at the address of one that was destroyed is
- * the same record. */
+ * Context: RT; functions marked CTL are called by CTL.  The table is the thread's own; the arena owns the memory.
+ *
+ * A record is found by the kind of the lock and its address, or the number that the runtime has for it.  So a lock at
+ * the address of one that was destroyed has the same record.  Locks beyond a limit share record 0: sums are complete.
+ */
 #ifndef HPCRUN_LITE_RT_SAMPLING_LOCK_TABLE_H
 #define HPCRUN_LITE_RT_SAMPLING_LOCK_TABLE_H
 
@@ -14,7 +15,8 @@
 void lock_table_init(struct thread_state *t);
 void lock_table_release(struct thread_state *t);
 
-/* Finds or adds the record of a lock; NULL without memory.  The caller is inside. */
+/* Finds or adds the record of a lock.  Returns NULL without memory, which is counted as a loss.  The caller is inside.
+ */
 struct format_lock *lock_table_find(struct thread_state *t, uint64_t id, enum format_lock_kind kind);
 
 /* Adds the thread's last wait to the record of its lock, unless that was done.  Other threads wait while the thread

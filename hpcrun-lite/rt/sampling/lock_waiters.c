@@ -66,7 +66,7 @@ bool lock_waiters_begin(uint64_t id, uint64_t key, uint64_t since)
   bool marked = i < LOCK_WAITERS_SITES;
   if (marked) {
     if (!entry->id)
-      entry->released = since;
+      entry->released = 0; /* not while anybody waits */
     entry->sites[i].key = key;
     entry->sites[i].count++;
     entry->sites[i].since += MAX(since, entry->released);

@@ -55,7 +55,7 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
   if (t->activity.lockwait) {
     record->samples_lockwait++;
     record->lockwait_sampled_ns += share->time_ns;
-    if (sampling_of(t)->lock_kind < FORMAT_LOCK_MUTEX && !blame_wait(t->wait_id, waiting_lock_key(t), share))
+    if (!waiting_for_posix(t) && !blame_wait(t->wait_id, waiting_lock_key(t), share))
       rt_lost(t, FORMAT_LOST_BLAME);
   } else if (t->activity.idle) {
     record->samples_idle++;

@@ -298,12 +298,6 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
   switches_limit(t);
 }
 
-/* The lock for which the thread waits, or waited last, is of POSIX. */
-static inline bool for_posix(const struct thread_state *t)
-{
-  return sampling_of(t)->lock_kind >= FORMAT_LOCK_MUTEX;
-}
-
 /* A wait for tasks or a lock has ended.  outside: threads outside OpenMP can have ended it.  Returns for how long
  * nobody could have ended it, in ticks, while the thread itself was not ready. */
 static uint64_t leave_held_up(struct thread_state *t, uint64_t since, uint64_t until, bool outside)
@@ -327,7 +321,7 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   read_wait(t, wait, since, begun > since && begun < now ? begun : now, parts);
   if (!parked) {
     sampling_of(t)->switches.since_join -= parts[1].preempted; /* others worked meanwhile, or it is in the next line */
-    no_core = leave_held_up(t, since, now, wait->kind == FORMAT_WAIT_LOCK && for_posix(t));
+    no_core = leave_held_up(t, since, now, wait->kind == FORMAT_WAIT_LOCK && waiting_for_posix(t));
     wait->no_core += no_core;
   }
   trace_wait_ready(t, wait, since, now, parts, no_core);
@@ -845,7 +839,7 @@ static inline uint64_t end_lock(struct thread_state *t)
     return now;
   uint64_t ticks = now - since, cost = sampling->lock_cost;
   if (__builtin_expect(sampling->lock_waits, 0)) {
-    cost = 1;
+    cost = 0;
     sampling->lock_waits = false;
   } else if (__builtin_expect(ticks < cost || !cost, 0)) {
     cost = ticks < LOCK_COST_MOST ? ticks : LOCK_COST_MOST;
@@ -911,7 +905,7 @@ void waiting_lock_read(struct thread_state *t)
     return;
   switches_outside(t);
   switches->lock = NULL;
-  wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until, for_posix(t));
+  wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until, waiting_for_posix(t));
   switches_limit(t);
 }
 

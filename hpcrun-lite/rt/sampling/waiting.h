@@ -69,6 +69,12 @@ static inline void waiting_lock_released(struct thread_state *t)
     waiting_lock_read(t);
 }
 
+/* Whether the lock for which the thread waits, or waited last, is of POSIX or C11. */
+static inline bool waiting_for_posix(const struct thread_state *t)
+{
+  return sampling_of(t)->lock_kind >= FORMAT_LOCK_MUTEX;
+}
+
 /* The key of the lock that the thread waits for. */
 uint64_t waiting_lock_key(const struct thread_state *t);
 
