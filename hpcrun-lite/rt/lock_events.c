@@ -151,6 +151,21 @@ static void begin_late(struct thread_state *t, int kind, uint64_t wait_id)
   construct_acquired_late(t, construct_events_mutex_kind(kind), wait_id, now);
 }
 
+/* A light instance begins, where others have begun before.  Returns false where that is not known. */
+static __attribute__((noinline)) bool light_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited, const void *code)
+{
+  struct span_thread *span = span_of(t);
+  const struct hold_site *site = site_at(t, code);
+  if (site->code != code || site->kind != kind || span->hold.site || span->plain.data || !site_holds(t, site) ||
+      !span->running || rt_ever_paused() || !construct_light_again(t, site->known, wait_id, waited))
+    return false;
+  site->total->instances++;
+  site->total->light++;
+  if (waited) /* what the thread did while it waited is no work */
+    work_clock_go_on(t, waited);
+  return true;
+}
+
 /* ---- events ---- */
 
 /* The acquisition is recorded now. */
@@ -169,10 +184,10 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   if (!governor_is_on() || !acquire_light(t, kind, wait_id, moment, codeptr)) {
     uint32_t row = worksharing_mutex_acquired(t, kind, wait_id, moment, codeptr);
     construct_events_acquired(t, kind, row, wait_id, moment);
+    if (code == codeptr)
+      keep_site(t, kind, row, code);
     if (governor_is_on() && span_of(t)->governor.stands_for)
       begin_late(t, kind, wait_id);
-    else if (code == codeptr)
-      keep_site(t, kind, row, code);
   }
   graph_leave(t);
 }
@@ -180,11 +195,14 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                 const void *codeptr)
 {
-  if (!governor_thins(t) && !counts_of(t)->attend) {
+  if (!counts_of(t)->attend) {
     rt_inside_inc(t);
     governor_enter(t);
-    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
-        hold_begin(t, kind, wait_id, moment, codeptr)) {
+    bool begun = false;
+    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+      begun = governor_thins(t) ? light_begin(t, kind, wait_id, moment, codeptr)
+                                : hold_begin(t, kind, wait_id, moment, codeptr);
+    if (begun) {
       graph_leave(t);
       return;
     }
@@ -227,18 +245,32 @@ static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   graph_leave(t);
 }
 
+/* A release that goes on in released(), where its event is counted.  Returns whether it has ended here. */
+static inline bool release_simply(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+{
+  bool held = span_of(t)->hold.site, light = !held && construct_is_light(t, wait_id), ended = false;
+  if (!held && !light)
+    return false;
+  rt_inside_inc(t);
+  governor_enter(t);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples) {
+    ended = light || record_hold(t, is_lock(kind), wait_id, moment);
+    if (light)
+      construct_light_ends_only(t);
+  }
+  if (ended)
+    graph_leave(t);
+  else
+    graph_leave_event(t);
+  return ended;
+}
+
 void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
 {
-  if (span_of(t)->hold.site) {
-    rt_inside_inc(t);
-    governor_enter(t);
-    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
-        record_hold(t, is_lock(kind), wait_id, moment)) {
-      graph_leave(t);
-      return;
-    }
-    graph_leave_event(t);
-  }
+  if (release_simply(t, kind, wait_id, moment))
+    return;
+  if (!moment && span_process.online) /* it was not needed for a light instance */
+    moment = work_clock_value(t);
   released(t, kind, wait_id, moment);
 }
 

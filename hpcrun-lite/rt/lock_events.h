@@ -71,11 +71,13 @@ static inline void lock_events_acquired(struct thread_state *t, int kind, uint64
 }
 
 /* A release in two parts, between which the runtime frees the lock.  lock_events_leave() returns the moment, for
- * lock_events_left().  Blame is taken before: afterwards, a thread that has waited may hold the lock and release it. */
+ * lock_events_left(), or 0 where it is not needed.  Blame is taken before: afterwards, a thread that has waited may
+ * hold the lock and release it. */
 static inline uint64_t lock_events_leave(struct thread_state *t, uint64_t wait_id)
 {
-  uint64_t moment = span_process.online ? work_clock_value(t) : 0;
-  if (__builtin_expect(blame_pending(wait_id), 0))
+  bool blamed = blame_pending(wait_id);
+  uint64_t moment = span_process.online && (blamed || !construct_is_light(t, wait_id)) ? work_clock_value(t) : 0;
+  if (__builtin_expect(blamed, 0))
     sample_take_blame(t, wait_id);
   return moment;
 }

@@ -100,11 +100,23 @@ static void apart(long count)
   }
 }
 
+/* A critical construct that contains a lock in one execution only. */
+static void later(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp critical
+    if (i == count / 2) {
+      omp_set_lock(&inner);
+      omp_unset_lock(&inner);
+    }
+  }
+}
+
 static const struct {
   const char *name;
   void (*run)(long count);
-} forms[] = {{"leaves", leaves}, {"uneven", uneven},   {"nested", nested},
-             {"region", region}, {"sampled", sampled}, {"apart", apart}};
+} forms[] = {{"leaves", leaves},   {"uneven", uneven}, {"nested", nested}, {"region", region},
+             {"sampled", sampled}, {"apart", apart},   {"later", later}};
 
 int main(int argc, char **argv)
 {

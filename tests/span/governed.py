@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, tap
-from measurement_file import CONSTRUCTS, extents
+from measurement_file import CONSTRUCTS, DIRECTIVES, extents
 from report import report
 
 COMPILERS = ("gcc", "clang")
@@ -33,10 +33,10 @@ def by_kind(run):
     return {row["kind"]: row for row in run.view("parallelism")}
 
 
-def records(run, kind):
-    """The constructs of that kind in the measurement."""
+def records(run, kind, table=CONSTRUCTS):
+    """The constructs, or rows of the task graph, of that kind in the measurement."""
     path, = glob.glob(os.path.join(run.output, "*.hpcrun"))
-    return [record for extent in extents(path) if extent.table == CONSTRUCTS for record in extent.parsed()
+    return [record for extent in extents(path) if extent.table == table for record in extent.parsed()
             if record.kind == kind]
 
 
@@ -72,6 +72,30 @@ def light_executions_are_stood_for(directory):
             # those behind the last one that was followed are stood for by none
             assert record.light - record.stood == record.gap - record.skip < 2048, record
             assert record.stood_spread >= record.stood and record.stood_ticks > 0, record
+
+
+@tap.case
+def both_counts_are_exact(directory):
+    """With CPU time as work, most light executions are counted without reading the clock: in the graph and in constructs."""
+    for compiler in COMPILERS:
+        for threads in (1, 2):
+            run = measure(directory, compiler, threads=threads, work="cpu-time")
+            rows = by_kind(run)
+            for kind, number in (("critical", CRITICAL), ("lock", LOCK)):
+                found = records(run, number)
+                light = sum(record.light for record in found)
+                assert sum(record.count for record in found) == COUNT * threads and light, (compiler, found)
+                assert int(rows[kind]["instances"]) == int(rows[kind]["executions"]) == COUNT * threads, rows[kind]
+                directive, = records(run, number, DIRECTIVES)
+                assert directive.light == light, (compiler, directive, light)
+
+
+@tap.case
+def what_contains_others_later_is_known(directory):
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, "later", work="cpu-time")
+        critical, = records(run, CRITICAL)
+        assert critical.count == COUNT and 0 < critical.light <= COUNT / 2 + 1 and critical.flags & WHOLE, critical
 
 
 @tap.case

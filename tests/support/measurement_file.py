@@ -13,9 +13,10 @@ import tap
 
 LAYOUTS = json.loads(tap.must(os.path.join(tap.BUILD, "tests", "record_layouts")))
 TABLES = {name: number for name, (number, _, _) in LAYOUTS["tables"].items()}
-(PROCESS, STRINGS, METRICS, MODULES, THREAD, NODES, VALUES, GRAPH_LOG, CONSTRUCTS, TASKS, INDEX, USER_COUNTS) = map(
-    TABLES.get, ("process", "strings", "metrics", "modules", "thread", "nodes", "values", "graph log", "constructs",
-                 "tasks", "index", "user counts"))
+(PROCESS, STRINGS, METRICS, MODULES, THREAD, NODES, VALUES, DIRECTIVES, GRAPH_LOG, CONSTRUCTS, TASKS, INDEX,
+ USER_COUNTS) = map(
+    TABLES.get, ("process", "strings", "metrics", "modules", "thread", "nodes", "values", "directives", "graph log",
+                 "constructs", "tasks", "index", "user counts"))
 LIVE, ZSTD = 1, 2  # flags
 PAGE = 4096
 MAGIC, VERSION = int.from_bytes(b"hpcrlite", "little"), 1

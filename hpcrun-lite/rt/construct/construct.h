@@ -19,6 +19,7 @@
 
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/construct/construct_thread.h"
+#include "hpcrun-lite/rt/span/governor.h"
 
 /* CTL: sets up the tables of a new thread, whose time counts from its record's construct_since.  Nothing is allocated
  * yet. */
@@ -126,6 +127,43 @@ void construct_held(struct thread_state *t, const struct construct_known *known,
 bool construct_light(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id, uint64_t now,
                      uint64_t *stands_for);
 bool construct_light_ends(struct thread_state *t, uint64_t wait_id);
+
+/* Whether the thread is in a light instance of that lock, and in no other light one. */
+static inline bool construct_is_light(const struct thread_state *t, uint64_t wait_id)
+{
+  const struct construct_thread *construct = construct_of(t);
+  return construct->light_count == 1 && construct->light[0].wait_id == wait_id;
+}
+
+/* construct_light() where the record is known and the thread is in no light instance; otherwise false.  now: 0: the
+ * thread has not waited.  The limits of construct_held() hold. */
+static inline bool construct_light_again(struct thread_state *t, const struct construct_known *known, uint64_t wait_id,
+                                         uint64_t now)
+{
+  struct construct_thread *construct = construct_of(t);
+  struct format_construct *at = known->at;
+  bool whole = !at->skip || at->count == at->light || at->flags & FORMAT_CONSTRUCT_WHOLE;
+  if (whole || construct->light_count || (!now && construct->acquiring))
+    return false;
+  at->skip--;
+  if (now)
+    construct_held(t, known, now, now);
+  else
+    at->count++;
+  at->light++;
+  construct->light[0] = (struct construct_light){wait_id, governor_events(t), at};
+  construct->light_count = 1;
+  return true;
+}
+
+/* construct_light_ends() for the instance of construct_is_light(). */
+static inline void construct_light_ends_only(struct thread_state *t)
+{
+  struct construct_thread *construct = construct_of(t);
+  if (governor_events(t) != construct->light[0].begun + 1)
+    construct->light[0].at->flags |= FORMAT_CONSTRUCT_WHOLE;
+  construct->light_count = 0;
+}
 
 /* The body of the instance that has begun last begins only now. */
 void construct_acquired_late(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now);
