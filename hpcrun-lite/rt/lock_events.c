@@ -152,7 +152,8 @@ static void begin_late(struct thread_state *t, int kind, uint64_t wait_id)
 }
 
 /* A light instance begins, where others have begun before.  Returns false where that is not known. */
-static __attribute__((noinline)) bool light_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited, const void *code)
+static __attribute__((noinline)) bool light_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited,
+                                                  const void *code)
 {
   struct span_thread *span = span_of(t);
   const struct hold_site *site = site_at(t, code);
