@@ -25,7 +25,7 @@
   X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock)        \
   X(pthread_rwlock_clockrdlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_trywrlock)  \
   X(pthread_rwlock_unlock) X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock) X(cnd_wait)             \
-  X(cnd_timedwait) X(pthread_barrier_wait)
+  X(cnd_timedwait) X(pthread_barrier_wait) X(pthread_once) X(call_once)
 /* clang-format on */
 
 #define LIBC_NAME(name) LIBC_##name,

@@ -72,6 +72,7 @@ EXPORTS = {
     "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "cnd_wait", "cnd_timedwait",
     "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
     "pthread_mutex_unlock", "mtx_lock", "mtx_trylock", "mtx_timedlock", "mtx_unlock", "pthread_barrier_wait",
+    "pthread_once", "call_once",
     "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
     "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock", "pthread_rwlock_clockrdlock",
     "pthread_rwlock_clockwrlock", "pthread_rwlock_unlock",
