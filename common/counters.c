@@ -45,17 +45,16 @@ static const char *mode_of(const struct counter *counter)
   return counter->kernel_only ? "/kernel" : "";
 }
 
-bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size)
+bool counters_format(const struct counter *counters, unsigned count, bool locks, char *text, size_t text_size)
 {
-  size_t used = 0;
-  text[0] = '\0';
+  size_t used = (size_t)snprintf(text, text_size, "%s", locks ? COUNTERS_LOCKS : "");
   for (unsigned i = 0; i < count && used < text_size; i++) {
     const struct counter *counter = &counters[i];
     char type[16], config1[32] = "";
     snprintf(type, sizeof type, counter->usage ? "usage" : "%x", (unsigned)counter->type);
     if (counter->config1)
       snprintf(config1, sizeof config1, "/%llx", (unsigned long long)counter->config1);
-    used += (size_t)snprintf(text + used, text_size - used, "%s%s=%s/%llx%s%s", i ? "," : "", counter->name, type,
+    used += (size_t)snprintf(text + used, text_size - used, "%s%s=%s/%llx%s%s", used ? "," : "", counter->name, type,
                              (unsigned long long)counter->config, config1, mode_of(counter));
   }
   return used < text_size;
@@ -106,11 +105,17 @@ static bool parse_one(const char *text, const char *end, struct counter *counter
   return take_number(&at, end, &counter->config1) && take_mode(&at, end, counter);
 }
 
-unsigned counters_parse(const char *text, struct counter *counters)
+unsigned counters_parse(const char *text, struct counter *counters, bool *locks)
 {
   unsigned count = 0;
+  *locks = false;
   for (; *text; text += *text == ',') {
     size_t length = strcspn(text, ",");
+    if (length == strlen(COUNTERS_LOCKS) && !strncmp(text, COUNTERS_LOCKS, length)) {
+      *locks = true;
+      text += length;
+      continue;
+    }
     if (count == COUNTERS_MAX || !parse_one(text, text + length, &counters[count]))
       return 0;
     count++;

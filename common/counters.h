@@ -2,7 +2,8 @@
  *
  * The text is "NAME=TYPE/CONFIG[/CONFIG1][/user|/kernel],..." with numbers in hexadecimal: the kernel's numbers of an
  * event, and whether it counts in one mode only.  TYPE "usage" is a count of getrusage(); CONFIG is then an
- * enum counter_usage.  A name may contain '=', but no ','.
+ * enum counter_usage.  A name may contain '=', but no ','.  An entry "locks" stands for acquisitions of each lock,
+ * which are no event.
  *
  * Context: CTL (the library's start), RT (the structures) and the launcher.  Uses no heap and keeps no state.
  */
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 enum { COUNTERS_MAX = 8, COUNTERS_TEXT_MAX = COUNTERS_MAX * 160 };
+#define COUNTERS_LOCKS "locks"
 
 enum counter_usage {
   COUNTER_PAGE_FAULTS,
@@ -38,10 +40,11 @@ bool counters_as_usage(struct counter *counter);
 /* How it is counted, behind its name in a text: "" or " (...)". */
 const char *counters_how(const struct counter *counter);
 
-/* Writes the text of a list.  Returns false if there is no room. */
-bool counters_format(const struct counter *counters, unsigned count, char *text, size_t text_size);
+/* Writes the text of a list; locks: with that entry.  Returns false if there is no room. */
+bool counters_format(const struct counter *counters, unsigned count, bool locks, char *text, size_t text_size);
 
-/* Parses it into counters[COUNTERS_MAX].  Returns their number, 0 also where the text is not such a list. */
-unsigned counters_parse(const char *text, struct counter *counters);
+/* Parses it into counters[COUNTERS_MAX], and whether it has the entry for locks.  Returns the number of counters, 0
+ * also where the text is not such a list. */
+unsigned counters_parse(const char *text, struct counter *counters, bool *locks);
 
 #endif

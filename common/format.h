@@ -70,7 +70,7 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
                                     FORMAT_CONSTRUCTS, see doc/format.md */                                            \
   T(CODE, "code", struct format_code)   /* checksums of code of modules without a build id */                          \
   T(DEBUG_DATA, "debug data", uint8_t)  /* bytes: what was read of debug data (common/symbols/debug_store.h) */        \
-  T(LOCKS, "locks", struct format_lock) /* locks for which threads waited; record 0: those without a record */
+  T(LOCKS, "locks", struct format_lock) /* locks of the thread; record 0: those without a record */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
@@ -137,7 +137,8 @@ enum format_loss { FORMAT_LOSS_LIST(FORMAT_LOST) FORMAT_LOST_MAX = 24 };
   P(FIRST, 8)     /* the process that the launcher became */                                                           \
   P(FORKED, 16)   /* child created by fork */                                                                          \
   P(ONLINE, 32)   /* work and span were computed: known at its end */                                                  \
-  P(OUTSIDE, 64)  /* threads that OpenMP does not know have shares in the waiting of others */
+  P(OUTSIDE, 64)  /* threads that OpenMP does not know have shares in the waiting of others */                         \
+  P(LOCKS, 128)   /* acquisitions of each lock are counted */
 #define FORMAT_PROCESS_FLAG(name, value) FORMAT_PROCESS_##name = value,
 enum format_process_flag { FORMAT_PROCESS_FLAG_LIST(FORMAT_PROCESS_FLAG) };
 
@@ -452,21 +453,25 @@ struct format_share {
 #define FORMAT_LOCK_KIND(enumerator, name) FORMAT_LOCK_##enumerator,
 enum format_lock_kind { FORMAT_LOCK_LIST(FORMAT_LOCK_KIND) FORMAT_LOCK_KINDS };
 
-/* A lock for which the thread has waited, or for which others waited until the thread released it. */
+/* A lock for which the thread has waited, or for which others waited until the thread released it; with -c locks, one
+ * that it has acquired. */
 enum { FORMAT_LOCK_HOLDERS = 8 };
 #define FORMAT_LOCK_FIELDS(F, A)                                                                                       \
   F(uint64_t, id)                          /* its address, or the runtime's number; 0: of locks that have no record */ \
   F(uint32_t, kind)                        /* enum format_lock_kind */                                                 \
   F(uint32_t, module)                      /* in whose data it lies; 0: none */                                        \
   F(uint64_t, offset)                      /* in that module */                                                        \
-  F(uint32_t, node)                        /* the context in which the thread first waited for it; 0: none */          \
+  F(uint32_t, node)                        /* where it first waited for it, else first acquired it; 0: none */         \
   F(uint32_t, next)                        /* while the program runs: of the same hash, 0: none */                     \
   F(uint64_t, waits)                       /* times in which the thread waited */                                      \
   F(uint64_t, ticks)                       /* ticks of waiting, as in FORMAT_WAIT_FIELDS */                            \
   F(uint64_t, longest)                     /* the longest wait */                                                      \
   F(uint64_t, released)                    /* ns that others waited until the thread released it */                    \
   A(uint32_t, holder, FORMAT_LOCK_HOLDERS) /* the contexts of these releases; 0: none, the last one: all others */     \
-  A(uint64_t, holder_ns, FORMAT_LOCK_HOLDERS) /* of `released` */
+  A(uint64_t, holder_ns, FORMAT_LOCK_HOLDERS) /* of `released` */                                                      \
+  F(uint64_t, acquisitions)                   /* how often the thread has acquired it; -c locks */                     \
+  F(uint64_t, held)                           /* ticks for which it held the lock alone after it had waited for it */  \
+  F(uint64_t, since)                          /* the counter when the present wait began; 0: none */
 struct format_lock {
   FORMAT_LOCK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

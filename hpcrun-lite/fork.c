@@ -25,6 +25,7 @@ static void prepare(void)
     return;
   lock_take();
   atomic_store(&rt.forking, true);
+  rt_home.measuring = false;
   if (!process.finished)
     quiesce_wait();
 }
@@ -34,6 +35,7 @@ static void in_parent(void)
   if (!locked)
     return;
   atomic_store(&rt.forking, false);
+  rt_home.measuring = process.active;
   lock_drop();
 }
 
@@ -47,6 +49,7 @@ static void measure_child(const struct thread_state *old)
   measurement_begin();
   if (!time_filter_continue())
     writer_notes();
+  rt_home.measuring = true;
   thread_start(old ? old->top_sp : 0, 0);
   if (rt_self && old) {
     if (old->activity.openmp)

@@ -66,6 +66,7 @@ static void configure_sampling(void)
   to->blocked_metric = to->usage_metric + FORMAT_USAGES;
   to->count_metric = to->blocked_metric + 1;
   to->metric_count = to->count_metric + config.counter_count;
+  to->count_locks = config.count_locks;
 }
 
 /* Gives RT its settings. */
@@ -146,6 +147,7 @@ bool lifecycle_start(void)
     return false;
   }
   process.active = true;
+  rt_home.measuring = true;
   start_window();
   writer_times();
   if (rt.pid == config.first_pid)
@@ -182,6 +184,7 @@ void lifecycle_end_early(const char *why)
     counts_stop(t);
   }
   process.active = false;
+  rt_home.measuring = false;
   lock_drop();
   lock_settle();
   rt_self = NULL;

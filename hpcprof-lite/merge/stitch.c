@@ -8,6 +8,7 @@
 #include "hpcprof-lite/model/workers.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -404,6 +405,13 @@ static uint32_t lock_context(struct stitch *stitch, uint32_t position, uint32_t 
   return context;
 }
 
+/* The wait for the lock that was open when the process was killed. */
+static double open_ticks(const struct profile_process *process, const struct format_lock *lock)
+{
+  double end = (double)process->start_ticks + (double)process->wall_ns / process->workspan.tick_ns;
+  return process->unfinished && lock->since && (double)lock->since < end ? end - (double)lock->since : 0;
+}
+
 /* Adds what the thread did with one lock. */
 static void add_lock(struct stitch *stitch, uint32_t position, const struct format_lock *from)
 {
@@ -416,12 +424,16 @@ static void add_lock(struct stitch *stitch, uint32_t position, const struct form
                                     .offset = from->offset,
                                     .id = from->id,
                                     .kind = from->kind};
-  struct context_lock waited = lock;
-  waited.waits = from->waits;
-  waited.wait_ns = model_rounded((double)from->ticks * tick_ns);
-  waited.longest_ns = model_rounded((double)from->longest * tick_ns);
-  if (waited.waits)
-    contexts_add_lock(stitch->map.contexts, &waited);
+  struct context_lock used = lock;
+  double open = open_ticks(stitch->map.process, from);
+  used.waits = from->waits;
+  model_add(&used.waits, open > 0);
+  used.wait_ns = model_rounded(((double)from->ticks + open) * tick_ns);
+  used.longest_ns = model_rounded(fmax((double)from->longest, open) * tick_ns);
+  used.acquired = from->acquisitions;
+  used.held_ns = model_rounded((double)from->held * tick_ns);
+  if (used.waits || used.acquired || used.held_ns)
+    contexts_add_lock(stitch->map.contexts, &used);
   for (unsigned i = 0; i < FORMAT_LOCK_HOLDERS; i++) {
     struct context_lock released = lock;
     released.context = lock_context(stitch, position, from->holder[i]);

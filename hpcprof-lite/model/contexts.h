@@ -47,21 +47,23 @@ struct context_construct {
   uint32_t construct, context;
 };
 
-/* What a thread did with a lock: how long it waited for it, or how long others waited until it released it in a
- * context.
- */
+/* What a thread did with a lock: how long it waited for it and how often it acquired it, or how long others waited
+ * until it released it in a context. */
 struct context_lock {
   uint32_t owner;       /* number of the process */
   uint32_t thread;      /* its position in the process */
-  uint32_t context;     /* in which it waited for the lock first, or released it; MODEL_NONE if not known */
+  uint32_t context;     /* in which it waited for the lock first, or else acquired it; or released it; MODEL_NONE if not
+                           known */
   uint32_t module;      /* in whose data the lock lies, MODEL_NONE: in none */
   uint64_t offset;      /* there */
   uint64_t id;          /* in the process: its address; 0: locks without a record of their own */
   uint64_t kind;        /* enum profile_lock_kind */
-  uint64_t waits;       /* of this thread; 0: this is a release */
+  uint64_t waits;       /* of this thread */
   uint64_t wait_ns;     /* in these, with the time in which it had no processor itself */
   uint64_t longest_ns;  /* the longest one */
-  uint64_t released_ns; /* of others, until the release */
+  uint64_t released_ns; /* of others, until the release; 0: this is no release */
+  uint64_t acquired;    /* how often the thread acquired it, if that was counted */
+  uint64_t held_ns;     /* how long it held the lock alone after it had waited for it */
 };
 
 struct context_node {

@@ -248,6 +248,7 @@ static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
                                .line = place->line,
                                .wait_s = advice_seconds(row->wait_ns),
                                .held = (double)row->holder_ns[0] / (double)MAX(MAX(row->released_ns, row->wait_ns), 1),
+                               .held_s = advice_seconds(row->held_ns),
                                .waits = row->waits};
   }
   return list;
@@ -372,8 +373,9 @@ int locks_pipeline(struct job *job)
   uint32_t most = job->options.limits.rows;
   lock_rows_make(&job->profile, &job->names, locks);
   if (!locks->count) {
-    job_print_error("no thread waited for a lock, as far as is known; a part of a run and a run measured by an older "
-                    "hpcrun-lite do not record locks");
+    job_print_error(
+        "no thread waited for a lock, as far as is known; hpcrun-lite -c locks records all locks, a part of "
+        "a run and a run measured by an older hpcrun-lite none");
     return EXIT_INPUT;
   }
   job->report.locks = locks;

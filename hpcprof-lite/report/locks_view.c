@@ -21,6 +21,12 @@ static const char *place_text(const struct call_place *place, char out[PLACE_MAX
   return out;
 }
 
+/* What threads did in its first place. */
+static const char *use_of(const struct lock_row *row)
+{
+  return row->waits ? "waited for" : "acquired";
+}
+
 static void fill(const void *context, const void *which, struct cell *cell)
 {
   const struct lock_row *row = which;
@@ -30,7 +36,7 @@ static void fill(const void *context, const void *which, struct cell *cell)
     char place[PLACE_MAX];
     where[0] = '\0';
     if (*place_text(&row->first, place))
-      snprintf(where, sizeof where, "(waited for in %.*s)", PLACE_MAX - 32, place);
+      snprintf(where, sizeof where, "(%s in %.*s)", use_of(row), PLACE_MAX - 32, place);
   }
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/locks.def"
@@ -53,13 +59,28 @@ void locks_table(const struct report *report, struct table *table)
   table_add(table, &locks_schema, NULL);
 }
 
+/* How often the lock was acquired, and for how long it was held after waits. */
+static void print_amounts(const struct text_table *text, const struct lock_row *row)
+{
+  FILE *stream = text->report->stream;
+  char held[32] = "";
+  if (row->held_ns)
+    snprintf(held, sizeof held, "held for %.2f s after waits", (double)row->held_ns / 1e9);
+  if (row->counted)
+    terminal_wrapf(&text->terminal, stream, "    ", "      ", "acquired %" PRIu64 " time%s%s%s", row->acquired,
+                   terminal_plural(row->acquired), *held ? ", " : "", held);
+  else if (*held)
+    terminal_wrapf(&text->terminal, stream, "    ", "      ", "%s", held);
+}
+
 /* Where threads waited for the lock, and where it was released for which others had waited. */
 static void print_places(const struct text_table *text, const struct lock_row *row)
 {
   FILE *stream = text->report->stream;
   char place[PLACE_MAX];
   if (*row->name && *place_text(&row->first, place))
-    terminal_wrapf(&text->terminal, stream, "    ", "      ", "waited for in %s", place);
+    terminal_wrapf(&text->terminal, stream, "    ", "      ", "%s in %s", use_of(row), place);
+  print_amounts(text, row);
   for (unsigned i = 0; i < CALL_PLACES_MOST && row->holder_ns[i]; i++) {
     place_text(&row->holder[i], place);
     double percent = 100 * (double)row->holder_ns[i] / (double)row->released_ns;
@@ -85,13 +106,16 @@ void locks_text(const struct report *report)
   if (taken)
     fprintf(report->stream, "Locks of POSIX and C11 were acquired %" PRIu64 " time%s.\n", taken,
             terminal_plural(taken));
-  legend_print(report, "Waits are exact.  Below a lock: where it was released while others waited; see\n--legend\n",
-               "Waits, Wait s, Longest: how often and how long threads waited for the lock, and\n"
-               "the longest wait, exact.  Acquisitions without waiting are not in the table.\n"
-               "Lock: the variable, or where threads first waited for it.  Below: that place,\n"
-               "and where it was released while others waited, at most three places, with their\n"
-               "share of all waiting for which a release is known.  That is exact for locks of\n"
-               "POSIX and C11, and sampled for those of OpenMP.\n");
+  legend_print(
+      report, "Waits are exact.  Below a lock: where it was released while others waited; see\n--legend\n",
+      "Waits, Wait s, Longest: how often and how long threads waited for the lock, and\n"
+      "the longest wait, exact.  Locks for which no thread waited are listed with -c locks\n"
+      "of hpcrun-lite.\n"
+      "Lock: the variable, or where threads first waited for it.  Below: that place,\n"
+      "how long threads held the lock, one at a time, after they had waited for it (the\n"
+      "run cannot be shorter), and where it was released while others waited, at most three places, with their\n"
+      "share of all waiting for which a release is known.  That is exact for locks of\n"
+      "POSIX and C11, and sampled for those of OpenMP.\n");
   legend_omitted(report);
   text_table_release(&text);
 }

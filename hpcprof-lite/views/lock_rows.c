@@ -14,7 +14,7 @@
 struct record {
   const struct context_lock *lock;
   struct call_place place; /* of its context */
-  struct call_place home;  /* of a lock that is in no module: where it was waited for first */
+  struct call_place home;  /* of a lock that is in no module: where it was waited for first, or else acquired */
   uint32_t module;         /* of the variable; MODEL_NONE: the lock is in none */
   uint64_t start;          /* of the variable */
   const char *name;        /* of it, "" if not known */
@@ -72,9 +72,11 @@ static void name_locks(const struct profile *profile, struct names *names, struc
 {
   qsort(records, count, sizeof *records, by_module);
   for (uint32_t i = 0, end; i < count; i = end) {
-    for (end = i + 1; end < count && records[end].lock->module == records[i].lock->module;)
+    uint32_t module = records[i].lock->module;
+    for (end = i + 1; end < count && records[end].lock->module == module;)
       end++;
-    if (records[i].lock->module != MODEL_NONE)
+    if (module != MODEL_NONE &&
+        !(profile->catalog.modules[module].flags & MODULE_TOOL)) /* what is there, stands for others */
       name_module(profile, names, records + i, end - i);
   }
 }
@@ -84,9 +86,14 @@ static void name_locks(const struct profile *profile, struct names *names, struc
 ORDER(by_lock, struct record,
       COMPARE(x->lock->kind, y->lock->kind) ?: COMPARE(x->lock->owner, y->lock->owner)
       ?: COMPARE(x->lock->id, y->lock->id) ?: COMPARE(y->lock->waits, x->lock->waits)
-      ?: COMPARE(x->lock->thread, y->lock->thread) ?: call_place_compare(&x->place, &y->place))
+      ?: COMPARE(y->lock->acquired, x->lock->acquired) ?: COMPARE(x->lock->thread, y->lock->thread) ?: call_place_compare(&x->place, &y->place))
 
-/* Sets where locks in no module were waited for first: where the thread with most waits did. */
+static bool is_used(const struct context_lock *lock)
+{
+  return lock->waits || lock->acquired;
+}
+
+/* Sets where locks in no module were waited for first, or else acquired: where the thread that did that most did. */
 static void place_locks(struct record *records, uint32_t count)
 {
   qsort(records, count, sizeof *records, by_lock);
@@ -94,8 +101,8 @@ static void place_locks(struct record *records, uint32_t count)
     const struct context_lock *lock = records[i].lock, *before = records[first].lock;
     if (lock->kind != before->kind || lock->owner != before->owner || lock->id != before->id)
       first = i;
-    if (lock->module == MODEL_NONE)
-      records[i].home = records[first].lock->waits ? records[first].place : nowhere;
+    if (records[i].module == MODEL_NONE)
+      records[i].home = is_used(records[first].lock) ? records[first].place : nowhere;
   }
 }
 
@@ -112,29 +119,57 @@ ORDER(by_thread, struct record,
       ?: COMPARE(x->lock->thread, y->lock->thread))
 ORDER(by_place, struct record, call_place_compare(&x->place, &y->place))
 
+/* Which processes have counted acquisitions, by their numbers.  The caller frees it. */
+static bool *counting_processes(const struct profile *profile)
+{
+  bool *counted = xcalloc(profile->processes_count, sizeof *counted);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    assert(profile->processes[i].number < profile->processes_count);
+    counted[profile->processes[i].number] = profile->processes[i].flags & PROCESS_LOCKS;
+  }
+  return counted;
+}
+
+/* The record of the thread that waited most often for a lock, or else acquired it most often. */
+static const struct record *used_most(const struct record *x, const struct record *y)
+{
+  int order = COMPARE(x->lock->waits, y->lock->waits) ?: COMPARE(x->lock->acquired, y->lock->acquired);
+  return order < 0 ? y : x;
+}
+
+/* Adds the records of a group up, which are in the order of their locks. */
+static void add_up(const bool *counted, const struct record *records, uint32_t count, struct lock_row *row)
+{
+  const struct record *most = &records[0];
+  uint64_t held_ns = 0; /* of the lock */
+  row->counted = true;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct context_lock *lock = records[i].lock, *before = i ? records[i - 1].lock : NULL;
+    bool begins = !before || before->owner != lock->owner || before->id != lock->id;
+    row->locks += begins;
+    held_ns = begins ? 0 : held_ns;
+    model_add(&held_ns, lock->held_ns);
+    row->held_ns = MAX(row->held_ns, held_ns);
+    model_add(&row->waits, lock->waits);
+    model_add(&row->wait_ns, lock->wait_ns);
+    model_add(&row->acquired, lock->acquired);
+    model_add(&row->released_ns, lock->released_ns);
+    row->longest_ns = MAX(row->longest_ns, lock->longest_ns);
+    row->counted = row->counted && counted[lock->owner];
+    most = used_most(most, &records[i]);
+  }
+  row->first = is_used(most->lock) ? most->place : nowhere;
+}
+
 /* Makes the row of the locks of a group; their records are reordered. */
-static void make_row(struct record *records, uint32_t count, struct lock_row *row)
+static void make_row(const bool *counted, struct record *records, uint32_t count, struct lock_row *row)
 {
   assert(count);
-  const struct context_lock *before = NULL, *most = NULL;
-  *row = (struct lock_row){.first = nowhere,
-                           .holder = {nowhere, nowhere, nowhere},
+  *row = (struct lock_row){.holder = {nowhere, nowhere, nowhere},
                            .name = records[0].name,
                            .kind = profile_lock_name(records[0].lock->kind),
                            .posix = profile_lock_of_posix(records[0].lock->kind)};
-  for (uint32_t i = 0; i < count; i++) {
-    const struct context_lock *lock = records[i].lock;
-    row->locks += !before || before->owner != lock->owner || before->id != lock->id;
-    before = lock;
-    model_add(&row->waits, lock->waits);
-    model_add(&row->wait_ns, lock->wait_ns);
-    model_add(&row->released_ns, lock->released_ns);
-    row->longest_ns = MAX(row->longest_ns, lock->longest_ns);
-    if (lock->waits && (!most || lock->waits > most->waits)) {
-      most = lock;
-      row->first = records[i].place;
-    }
-  }
+  add_up(counted, records, count, row);
   qsort(records, count, sizeof *records, by_thread);
   for (uint32_t i = 0; i < count && records[i].lock->waits; i++)
     row->threads += !i || by_thread(&records[i - 1], &records[i]);
@@ -150,7 +185,7 @@ static void make_row(struct record *records, uint32_t count, struct lock_row *ro
 }
 
 ORDER(by_time, struct lock_row,
-      COMPARE(y->wait_ns, x->wait_ns) ?: strcmp(x->name, y->name) ?: strcmp(x->first.function, y->first.function)
+      COMPARE(y->wait_ns, x->wait_ns) ?: COMPARE(y->acquired, x->acquired) ?: strcmp(x->name, y->name) ?: strcmp(x->first.function, y->first.function)
       ?: COMPARE(x->first.line, y->first.line) ?: strcmp(x->kind, y->kind))
 
 void lock_rows_make(const struct profile *profile, struct names *names, struct lock_rows *rows)
@@ -158,6 +193,7 @@ void lock_rows_make(const struct profile *profile, struct names *names, struct l
   const struct contexts *contexts = &profile->contexts;
   uint32_t count = contexts->locks_count;
   struct record *records = xcalloc(count, sizeof *records);
+  bool *counted = counting_processes(profile);
   *rows = (struct lock_rows){.rows = xcalloc(count, sizeof *rows->rows)};
   for (uint32_t i = 0; i < count; i++)
     records[i] = (struct record){.lock = &contexts->locks[i],
@@ -171,9 +207,10 @@ void lock_rows_make(const struct profile *profile, struct names *names, struct l
   for (uint32_t i = 0, end; i < count; i = end) {
     for (end = i + 1; end < count && !compare_groups(&records[i], &records[end]);)
       end++;
-    make_row(records + i, end - i, &rows->rows[rows->count++]);
+    make_row(counted, records + i, end - i, &rows->rows[rows->count++]);
   }
   free(records);
+  free(counted);
   qsort(rows->rows, rows->count, sizeof *rows->rows, by_time);
 }
 

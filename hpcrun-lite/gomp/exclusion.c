@@ -149,6 +149,8 @@ static inline void entered(const void *lock, int kind, uint64_t id, const void *
     int times = GOMP_NEXT(runtime, old##omp_test_nest_lock##end)(lock);                                                \
     if (task && times == 1)                                                                                            \
       ompt_on_mutex_acquired(ompt_mutex_test_nest_lock, (uint64_t)lock, GOMP_CALLER);                                  \
+    else if (task && times)                                                                                            \
+      lock_events_count(rt_thread(), ompt_mutex_nest_lock, (uint64_t)lock);                                            \
     return times;                                                                                                      \
   }                                                                                                                    \
   /* A nested lock that the task holds already is tested with success: the result is how often it holds the lock. */   \
@@ -167,6 +169,8 @@ static inline void entered(const void *lock, int kind, uint64_t id, const void *
     }                                                                                                                  \
     if (times <= 1)                                                                                                    \
       ompt_on_mutex_acquired(ompt_mutex_nest_lock, (uint64_t)lock, GOMP_CALLER);                                       \
+    else                                                                                                               \
+      lock_events_count(rt_thread(), ompt_mutex_nest_lock, (uint64_t)lock);                                            \
   }                                                                                                                    \
   GOMP_CODE void wrap_##old##omp_unset_nest_lock##end(void *lock)                                                      \
   {                                                                                                                    \

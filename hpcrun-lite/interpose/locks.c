@@ -26,11 +26,15 @@
 #define CALLER __builtin_return_address(0)
 #define FRAME ((uint64_t)__builtin_frame_address(0))
 
-/* The thread, if what it locks is measured. */
+/* The thread, if what it locks is measured.  Then all functions of libc are known. */
 static inline struct thread_state *measured(void)
 {
-  bool goes_on = process.active && !atomic_load_explicit(&rt.forking, memory_order_relaxed); /* handlers of fork() */
-  return __builtin_expect(goes_on, 1) ? rt_thread() : NULL;
+  return __builtin_expect(rt_home.measuring, 1) ? rt_self : NULL;
+}
+
+static inline void *known(enum libc_call call)
+{
+  return libc_addresses[call];
 }
 
 /* ---- waiting ---- */
@@ -41,48 +45,59 @@ static void wait_begin(struct thread_state *t, const void *lock, enum format_loc
   posix_lock_events_wait(t, lock, kind, code);
 }
 
-/* Returns the result, of which taken says whether the thread holds the lock. */
-static int wait_end(int result, bool taken, const void *code)
+/* What the thread has got: nothing; a lock that others may hold, too; or one that it holds alone. */
+enum taken { NOT_TAKEN, SHARED, ALONE };
+
+/* Returns the result of the call. */
+static int wait_end(int result, enum taken taken, const void *lock, enum format_lock_kind kind, const void *code)
 {
   struct thread_state *t = rt_thread();
-  if (t)
-    posix_lock_events_waited(t);
-  if (t && taken)
-    posix_lock_events_acquired(t, code);
+  uint64_t since = t ? posix_lock_events_waited(t) : 0;
+  if (!t || !taken)
+    return result;
+  posix_lock_events_acquired(t, lock, kind, code);
+  if (since && taken == ALONE)
+    lock_table_hold(t, (uint64_t)lock, since);
   return result;
 }
 
-static inline bool mutex_taken(int result)
+static inline enum taken mutex_taken(int result)
 {
-  return result == 0 || result == EOWNERDEAD;
+  return result == 0 || result == EOWNERDEAD ? ALONE : NOT_TAKEN;
 }
 
 /* An attempt has this result, and the thread need not wait. */
-static inline int tried(struct thread_state *t, int result, bool taken, const void *code)
+static inline int tried(struct thread_state *t, int result, enum taken taken, const void *lock,
+                        enum format_lock_kind kind, const void *code)
 {
   if (t && taken)
-    posix_lock_events_acquired(t, code);
+    posix_lock_events_acquired(t, lock, kind, code);
   return result;
 }
 
-static inline bool plain_taken(int result)
+static inline enum taken plain_taken(int result)
 {
-  return result == 0;
+  return result == 0 ? ALONE : NOT_TAKEN;
 }
 
-static inline bool c11_taken(int result)
+static inline enum taken read_taken(int result)
 {
-  return result == thrd_success;
+  return result == 0 ? SHARED : NOT_TAKEN;
 }
 
-/* A call that waits only if an attempt has the result `busy`; taken(): whether the thread then holds the lock. */
+static inline enum taken c11_taken(int result)
+{
+  return result == thrd_success ? ALONE : NOT_TAKEN;
+}
+
+/* A call that waits only if an attempt has the result `busy`; taken(): what the thread then has. */
 #define TRY_FIRST(attempt, busy, taken, kind, call)                                                                    \
   int attempted = attempt;                                                                                             \
-  if (attempted != busy)                                                                                               \
-    return tried(t, attempted, taken(attempted), CALLER);                                                              \
+  if (__builtin_expect(attempted != busy, 1))                                                                          \
+    return tried(t, attempted, taken(attempted), (const void *)lock, kind, CALLER);                                    \
   wait_begin(t, (const void *)lock, kind, CALLER);                                                                     \
   int result = call;                                                                                                   \
-  return wait_end(result, taken(result), CALLER)
+  return wait_end(result, taken(result), (const void *)lock, kind, CALLER)
 
 /* ---- releases ---- */
 
@@ -93,15 +108,17 @@ static __attribute__((noinline)) int release_noticed(struct thread_state *t, voi
   struct lock_release release;
   posix_lock_events_release(t, lock, &release);
   int result = real(lock);
-  release.count = result ? 0 : release.count;
+  if (result)
+    release.count = 0, release.held = 0;
   posix_lock_events_released(t, lock, kind, &release, code, sp);
   return result;
 }
 
-/* Calls the real function. */
-#define RELEASE(lock, kind, real)                                                                                      \
+/* Calls the real function.  stays: the lock stays locked, as the thread has locked it more than once. */
+#define RELEASE(name, type, lock, kind, stays)                                                                         \
   struct thread_state *t = measured();                                                                                 \
-  if (__builtin_expect(!t || !posix_lock_events_noticed(t, (const void *)(lock)), 1))                                  \
+  int (*real)(type *) = t ? known(LIBC_##name) : libc_real(LIBC_##name);                                               \
+  if (__builtin_expect(!t || !posix_lock_events_noticed(t, (const void *)(lock)) || stays, 1))                         \
     return real(lock);                                                                                                 \
   return release_noticed(t, (void *)(lock), kind, (int (*)(void *))real, CALLER, FRAME)
 
@@ -139,9 +156,10 @@ static bool is_held(const pthread_mutex_t *mutex, const struct thread_state *t)
   return word & (kind_of(mutex) & PROTECT ? BELOW_CEILING : OWNER) && owner != t->tid;
 }
 
-static int mutex_trylock(pthread_mutex_t *mutex)
+/* Of a thread that is measured. */
+static inline int mutex_trylock(pthread_mutex_t *mutex)
 {
-  int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_trylock);
+  int (*real)(pthread_mutex_t *) = known(LIBC_pthread_mutex_trylock);
   return real(mutex);
 }
 
@@ -149,47 +167,50 @@ static int mutex_trylock(pthread_mutex_t *mutex)
 #define MUTEX_WAIT(call, code)                                                                                         \
   wait_begin(t, mutex, FORMAT_LOCK_MUTEX, code);                                                                       \
   int result = call;                                                                                                   \
-  return wait_end(result, mutex_taken(result), code)
+  return wait_end(result, mutex_taken(result), mutex, FORMAT_LOCK_MUTEX, code)
 
 /* The same, with an attempt before; valid: the call does not refuse its arguments before it tries. */
 #define MUTEX_CALL(call, valid, code)                                                                                  \
   if (kind_of(mutex) & (ROBUST | INHERIT | PROTECT)) {                                                                 \
     if (!is_held(mutex, t)) {                                                                                          \
       int untimed = call;                                                                                              \
-      return tried(t, untimed, mutex_taken(untimed), code);                                                            \
+      return tried(t, untimed, mutex_taken(untimed), mutex, FORMAT_LOCK_MUTEX, code);                                  \
     }                                                                                                                  \
   } else if (valid) {                                                                                                  \
     int attempted = mutex_trylock(mutex);                                                                              \
     if (attempted != EBUSY)                                                                                            \
-      return tried(t, attempted, mutex_taken(attempted), code);                                                        \
+      return tried(t, attempted, mutex_taken(attempted), mutex, FORMAT_LOCK_MUTEX, code);                              \
   }                                                                                                                    \
   MUTEX_WAIT(call, code)
 
-/* Another thread holds the mutex, or it must not be tried. */
+/* The thread is not measured, another one holds the mutex, or it must not be tried. */
 static __attribute__((noinline)) int mutex_lock_otherwise(pthread_mutex_t *mutex, struct thread_state *t,
                                                           const void *code)
 {
   int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_lock);
+  if (!t)
+    return real(mutex);
   MUTEX_CALL(real(mutex), false, code);
 }
 
 INTERPOSED int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
   struct thread_state *t = measured();
-  if (__builtin_expect(!t, 0)) {
-    int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_lock);
-    return real(mutex);
-  }
-  int result = kind_of(mutex) & (ROBUST | INHERIT | PROTECT) ? EBUSY : mutex_trylock(mutex);
-  if (__builtin_expect(result == EBUSY, 0))
+  if (__builtin_expect(!t || kind_of(mutex) & (ROBUST | INHERIT | PROTECT), 0))
     return mutex_lock_otherwise(mutex, t, CALLER);
-  return tried(t, result, mutex_taken(result), CALLER);
+  int result = mutex_trylock(mutex);
+  if (__builtin_expect(result == 0, 1))
+    posix_lock_events_acquired(t, mutex, FORMAT_LOCK_MUTEX, CALLER);
+  else if (result == EBUSY)
+    return mutex_lock_otherwise(mutex, t, CALLER);
+  return result;
 }
 
 INTERPOSED int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
-  int result = mutex_trylock(mutex);
-  return tried(measured(), result, mutex_taken(result), CALLER);
+  int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_trylock);
+  int result = real(mutex);
+  return tried(measured(), result, mutex_taken(result), mutex, FORMAT_LOCK_MUTEX, CALLER);
 }
 
 INTERPOSED int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict until)
@@ -213,10 +234,7 @@ INTERPOSED int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_
 
 INTERPOSED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-  int (*real)(pthread_mutex_t *) = libc_real(LIBC_pthread_mutex_unlock);
-  if (stays_locked(mutex))
-    return real(mutex);
-  RELEASE(mutex, FORMAT_LOCK_MUTEX, real);
+  RELEASE(pthread_mutex_unlock, pthread_mutex_t, mutex, FORMAT_LOCK_MUTEX, stays_locked(mutex));
 }
 
 /* ---- mutexes of C11 ---- */
@@ -235,7 +253,7 @@ INTERPOSED int mtx_trylock(mtx_t *mutex)
 {
   int (*real)(mtx_t *) = libc_real(LIBC_mtx_trylock);
   int result = real(mutex);
-  return tried(measured(), result, c11_taken(result), CALLER);
+  return tried(measured(), result, c11_taken(result), mutex, FORMAT_LOCK_MUTEX, CALLER);
 }
 
 INTERPOSED int mtx_timedlock(mtx_t *restrict lock, const struct timespec *restrict until)
@@ -250,72 +268,69 @@ INTERPOSED int mtx_timedlock(mtx_t *restrict lock, const struct timespec *restri
 
 INTERPOSED int mtx_unlock(mtx_t *mutex)
 {
-  int (*real)(mtx_t *) = libc_real(LIBC_mtx_unlock);
-  if (stays_locked((pthread_mutex_t *)mutex))
-    return real(mutex);
-  RELEASE(mutex, FORMAT_LOCK_MUTEX, real);
+  RELEASE(mtx_unlock, mtx_t, mutex, FORMAT_LOCK_MUTEX, stays_locked((pthread_mutex_t *)mutex));
 }
 
 /* ---- locks for reading and writing ---- */
 
-/* A call that locks: its parameters beyond the lock and its arguments; attempt: the call that tries; valid: whether it
- * accepts them. */
-#define RWLOCK(name, parameters, types, arguments, attempt_name, valid)                                                \
+/* A call that locks: its parameters beyond the lock and its arguments; attempt: the call that tries; taken(): what the
+ * thread then has; valid: whether the call accepts the arguments. */
+#define RWLOCK(name, parameters, types, arguments, attempt_name, taken, valid)                                         \
   INTERPOSED int name parameters                                                                                       \
   {                                                                                                                    \
-    int(*real) types = libc_real(LIBC_##name);                                                                         \
-    int (*attempt)(pthread_rwlock_t *) = libc_real(LIBC_##attempt_name);                                               \
     struct thread_state *t = measured();                                                                               \
+    int(*real) types = t ? known(LIBC_##name) : libc_real(LIBC_##name);                                                \
     if (!t)                                                                                                            \
       return real arguments;                                                                                           \
-    TRY_FIRST(valid ? attempt(lock) : EBUSY, EBUSY, plain_taken, FORMAT_LOCK_RWLOCK, real arguments);                  \
+    int (*attempt)(pthread_rwlock_t *) = known(LIBC_##attempt_name);                                                   \
+    TRY_FIRST(valid ? attempt(lock) : EBUSY, EBUSY, taken, FORMAT_LOCK_RWLOCK, real arguments);                        \
   }
 
-#define RWLOCK_PLAIN(name, attempt) RWLOCK(name, (pthread_rwlock_t * lock), (pthread_rwlock_t *), (lock), attempt, true)
-#define RWLOCK_TIMED(name, attempt)                                                                                    \
+#define RWLOCK_PLAIN(name, attempt, taken)                                                                             \
+  RWLOCK(name, (pthread_rwlock_t * lock), (pthread_rwlock_t *), (lock), attempt, taken, true)
+#define RWLOCK_TIMED(name, attempt, taken)                                                                             \
   RWLOCK(name, (pthread_rwlock_t *restrict lock, const struct timespec *restrict until),                               \
-         (pthread_rwlock_t *, const struct timespec *), (lock, until), attempt, is_time(CLOCK_REALTIME, until))
-#define RWLOCK_CLOCK(name, attempt)                                                                                    \
+         (pthread_rwlock_t *, const struct timespec *), (lock, until), attempt, taken, is_time(CLOCK_REALTIME, until))
+#define RWLOCK_CLOCK(name, attempt, taken)                                                                             \
   RWLOCK(name, (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict until),              \
-         (pthread_rwlock_t *, clockid_t, const struct timespec *), (lock, clock, until), attempt,                      \
+         (pthread_rwlock_t *, clockid_t, const struct timespec *), (lock, clock, until), attempt, taken,               \
          is_time(clock, until))
 
-RWLOCK_PLAIN(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock)
-RWLOCK_PLAIN(pthread_rwlock_wrlock, pthread_rwlock_trywrlock)
-RWLOCK_TIMED(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock)
-RWLOCK_TIMED(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock)
-RWLOCK_CLOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock)
-RWLOCK_CLOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock)
+RWLOCK_PLAIN(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, read_taken)
+RWLOCK_PLAIN(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, plain_taken)
+RWLOCK_TIMED(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, read_taken)
+RWLOCK_TIMED(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, plain_taken)
+RWLOCK_CLOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, read_taken)
+RWLOCK_CLOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, plain_taken)
 
 INTERPOSED int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
   int (*real)(pthread_rwlock_t *) = libc_real(LIBC_pthread_rwlock_tryrdlock);
   int result = real(lock);
-  return tried(measured(), result, plain_taken(result), CALLER);
+  return tried(measured(), result, read_taken(result), lock, FORMAT_LOCK_RWLOCK, CALLER);
 }
 
 INTERPOSED int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
   int (*real)(pthread_rwlock_t *) = libc_real(LIBC_pthread_rwlock_trywrlock);
   int result = real(lock);
-  return tried(measured(), result, plain_taken(result), CALLER);
+  return tried(measured(), result, plain_taken(result), lock, FORMAT_LOCK_RWLOCK, CALLER);
 }
 
 INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-  int (*real)(pthread_rwlock_t *) = libc_real(LIBC_pthread_rwlock_unlock);
-  RELEASE(lock, FORMAT_LOCK_RWLOCK, real);
+  RELEASE(pthread_rwlock_unlock, pthread_rwlock_t, lock, FORMAT_LOCK_RWLOCK, false);
 }
 
 /* ---- spinlocks ---- */
 
 INTERPOSED int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-  int (*real)(pthread_spinlock_t *) = libc_real(LIBC_pthread_spin_lock);
-  int (*attempt)(pthread_spinlock_t *) = libc_real(LIBC_pthread_spin_trylock);
   struct thread_state *t = measured();
+  int (*real)(pthread_spinlock_t *) = t ? known(LIBC_pthread_spin_lock) : libc_real(LIBC_pthread_spin_lock);
   if (!t)
     return real(lock);
+  int (*attempt)(pthread_spinlock_t *) = known(LIBC_pthread_spin_trylock);
   TRY_FIRST(attempt(lock), EBUSY, plain_taken, FORMAT_LOCK_SPINLOCK, real(lock));
 }
 
@@ -323,13 +338,12 @@ INTERPOSED int pthread_spin_trylock(pthread_spinlock_t *lock)
 {
   int (*real)(pthread_spinlock_t *) = libc_real(LIBC_pthread_spin_trylock);
   int result = real(lock);
-  return tried(measured(), result, plain_taken(result), CALLER);
+  return tried(measured(), result, plain_taken(result), (const void *)lock, FORMAT_LOCK_SPINLOCK, CALLER);
 }
 
 INTERPOSED int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
-  int (*real)(pthread_spinlock_t *) = libc_real(LIBC_pthread_spin_unlock);
-  RELEASE(lock, FORMAT_LOCK_SPINLOCK, real);
+  RELEASE(pthread_spin_unlock, pthread_spinlock_t, lock, FORMAT_LOCK_SPINLOCK, false);
 }
 
 /* ---- condition variables ---- */

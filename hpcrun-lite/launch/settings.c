@@ -142,7 +142,7 @@ bool settings_apply(const struct plan *plan)
                   {"HPCRUN_LITE_DIR", plan->directory},
                   {"HPCRUN_LITE_DIR_INODE", inode[0] != '\0' ? inode : NULL},
                   {"HPCRUN_LITE_EVENTS", plan->event_list},
-                  {"HPCRUN_LITE_COUNT", plan->counted.count ? plan->counted.text : NULL},
+                  {"HPCRUN_LITE_COUNT", *plan->counted.text ? plan->counted.text : NULL},
                   {"HPCRUN_LITE_TASKS", plan->task_context},
                   {"HPCRUN_LITE_PARALLELISM", plan->parallelism},
                   {"HPCRUN_LITE_WORK", plan->work},

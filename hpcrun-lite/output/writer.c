@@ -10,6 +10,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "common/order.h"
 #include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/filter_settings.h"
 #include "hpcrun-lite/process/message.h"
@@ -336,10 +337,11 @@ static struct waiting_interval without_pauses(struct waiting_interval open, uint
                                    .parked = rt_measured_between(parked, now)};
 }
 
-/* The wait sites, with the wait that has not ended. */
+/* The wait sites, with the waits that have not ended. */
 static void put_waits(struct thread_state *t, uint64_t now)
 {
   struct sampling_thread *sampling = sampling_of(t);
+  uint64_t for_lock = waiting_open_lock(t, now);
   struct format_wait rows[16];
   enum { ROWS = sizeof rows / sizeof *rows };
   struct waiting_interval open = without_pauses(waiting_open_interval(t, now), now);
@@ -350,6 +352,7 @@ static void put_waits(struct thread_state *t, uint64_t now)
       rows[i] = *wait;
       rows[i].since = 0;
       rows[i].idle += (wait == sampling->waiting ? open.idle : 0) + (first + i == 0 ? open.parked : 0);
+      rows[i].idle += wait == sampling->waiting_lock ? for_lock : 0;
       rows[i].runtime += wait == sampling->waiting ? open.runtime : 0;
     }
     put(&writer.threads, FORMAT_WAITS, t->index, first, count, sizeof *rows, rows);
@@ -418,6 +421,30 @@ static void put_counts(struct thread_state *t, uint64_t now, const uint64_t *tot
   }
 }
 
+/* The locks, with the wait that has not ended. */
+static void put_locks(struct thread_state *t, uint64_t now)
+{
+  struct format_lock rows[8];
+  enum { ROWS = sizeof rows / sizeof *rows };
+  uint64_t ticks = waiting_open_lock(t, now);
+  const struct format_lock *open = lock_table_stopped(t, ticks != 0);
+  const struct table *records = &sampling_of(t)->locks.records;
+  for (uint32_t first = 0; first < records->count; first += ROWS) {
+    uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+      const struct format_lock *lock = table_at(records, first + i);
+      rows[i] = *lock;
+      rows[i].since = 0;
+      if (lock == open) {
+        rows[i].waits++;
+        rows[i].ticks += ticks;
+        rows[i].longest = MAX(rows[i].longest, ticks);
+      }
+    }
+    put(&writer.threads, FORMAT_LOCKS, t->index, first, count, sizeof *rows, rows);
+  }
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
@@ -449,8 +476,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
     trace_counts_open(t, totals);
   put_counts(t, now, totals, counted);
   put_table(&writer.threads, &sampling->shares);
-  lock_table_add_stopped(t);
-  put_table(&writer.threads, &sampling->locks.records);
+  put_locks(t, now);
   put_table(&writer.threads, &marks_of(t)->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
@@ -549,6 +575,9 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < counts_process.count && (size_t)at < sizeof notes; i++)
     at += put_counted(notes + at, sizeof notes - (size_t)at, i);
+  if (sampling_process.count_locks && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "%sacquisitions of each lock",
+                   counts_process.count ? ", " : "\ncounted: ");
   if (atomic_load(&counts_process.scaled) && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    "\ncounts are scaled: the processor could not count all events all the time");
@@ -641,6 +670,7 @@ static struct format_process process_facts(void)
       .rank = config.rank,
       .flags = FORMAT_PROCESS_OUTSIDE | (config.exchanged ? FORMAT_PROCESS_EXCHANGED : 0) |
                (span_process.online ? FORMAT_PROCESS_ONLINE : 0) |
+               (sampling_process.count_locks ? FORMAT_PROCESS_LOCKS : 0) |
                (rt.pid == config.first_pid ? FORMAT_PROCESS_FIRST : 0) | (process.forked ? FORMAT_PROCESS_FORKED : 0),
       .start_ns = process.start_realtime_ns,
       .cpus = process.cpus,

@@ -188,7 +188,7 @@ void config_read(void)
     message_print("%s: nothing is measured", message);
     return;
   }
-  config.counter_count = counters_parse(text("HPCRUN_LITE_COUNT", ""), config.counters);
+  config.counter_count = counters_parse(text("HPCRUN_LITE_COUNT", ""), config.counters, &config.count_locks);
   config.event_count = (unsigned)count;
   config.directory = directory;
 }

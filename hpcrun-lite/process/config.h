@@ -22,6 +22,7 @@ struct config {
   unsigned event_count;
   struct counter counters[COUNTERS_MAX]; /* -c */
   unsigned counter_count;
+  bool count_locks;         /* -c locks */
   int verbosity;            /* 0 quiet, 1 normal, 2 verbose */
   int first_pid;            /* the process that the launcher became */
   const char *program;      /* the name that was executed, without folders */

@@ -12,7 +12,7 @@
 
 static inline bool code_in_runtime(const void *code)
 {
-  return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_end - rt.runtime_start, 0);
+  return __builtin_expect((uint64_t)code - rt.runtime_start < rt.runtime_size, 0);
 }
 
 /* Is it in the code of the adapter that stands between the program and the runtime? */

@@ -212,9 +212,10 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
   acquired(t, kind, wait_id, moment, codeptr);
 }
 
-void lock_events_acquired_again(struct thread_state *t)
+void lock_events_acquired_again(struct thread_state *t, uint64_t wait_id)
 {
   waiting_lock_end(t);
+  lock_events_count(t, ompt_mutex_nest_lock, wait_id);
   construct_held_already(t);
 }
 

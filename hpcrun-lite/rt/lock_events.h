@@ -14,6 +14,7 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/lock_counts.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -62,9 +63,18 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
   rt_inside_dec(t);
 }
 
+/* Counts an acquisition for -c locks: by the kind of the lock, not of the call. */
+static inline void lock_events_count(struct thread_state *t, int kind, uint64_t wait_id)
+{
+  bool tests = kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
+  if (__builtin_expect(sampling_of(t)->locks.attends & LOCKS_COUNTED, 0))
+    lock_counts_acquired(t, wait_id, (enum format_lock_kind)(tests ? kind - 1 : kind));
+}
+
 static inline void lock_events_acquired(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr)
 {
   uint64_t moment = t->activity.lockwait ? waiting_lock_end(t) : 0;
+  lock_events_count(t, kind, wait_id);
   trace_lock_held(t, wait_id);
   if (span_process.online)
     lock_events_graph_acquired(t, kind, wait_id, moment, codeptr);
@@ -105,7 +115,7 @@ static inline void lock_events_waited(struct thread_state *t, bool waited)
 }
 
 /* The thread acquires a nested lock that it already holds: then lock_events_acquired() is not called. */
-void lock_events_acquired_again(struct thread_state *t);
+void lock_events_acquired_again(struct thread_state *t, uint64_t wait_id);
 
 /* The lock is destroyed, or another one begins at its address. */
 void lock_events_ends(struct thread_state *t, uint64_t wait_id);

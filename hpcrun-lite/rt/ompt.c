@@ -253,10 +253,10 @@ void ompt_on_mutex_acquired(int kind, uint64_t wait_id, const void *codeptr)
 
 void ompt_on_nest_lock(int endpoint, uint64_t wait_id, const void *codeptr)
 {
-  (void)wait_id, (void)codeptr;
+  (void)codeptr;
   struct thread_state *t = callback_thread();
   if (t && endpoint == ompt_scope_begin)
-    lock_events_acquired_again(t);
+    lock_events_acquired_again(t, wait_id);
 }
 
 void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr)

@@ -9,26 +9,33 @@
 #define HPCRUN_LITE_RT_POSIX_LOCK_EVENTS_H
 
 #include "hpcrun-lite/rt/code_address.h"
+#include "hpcrun-lite/rt/sampling/lock_counts.h"
+#include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/lock_waiters.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
 /* The thread goes on to acquire a lock that another one holds; code: the return address of the call. */
 void posix_lock_events_wait(struct thread_state *t, const void *lock, enum format_lock_kind kind, const void *code);
 
-/* It has stopped waiting, whether it holds the lock or not; or it jumps out of the call, or ends there. */
-void posix_lock_events_waited(struct thread_state *t);
+/* It has stopped waiting, whether it holds the lock or not; or it jumps out of the call, or ends there.  Returns the
+ * moment, 0 if the wait was not timed. */
+uint64_t posix_lock_events_waited(struct thread_state *t);
 
 /* It has acquired a lock. */
-static inline void posix_lock_events_acquired(struct thread_state *t, const void *code)
+static inline void posix_lock_events_acquired(struct thread_state *t, const void *lock, enum format_lock_kind kind,
+                                              const void *code)
 {
-  if (!code_in_runtime(code) && !t->inside)
-    t->record->locks_taken++;
+  if (code_in_runtime(code) || t->inside)
+    return;
+  t->record->locks_taken++;
+  if (__builtin_expect(sampling_of(t)->locks.attends, 0))
+    lock_counts_acquired(t, (uint64_t)lock, kind);
 }
 
 /* Is there anything to do at a release of the lock? */
 static inline bool posix_lock_events_noticed(const struct thread_state *t, const void *lock)
 {
-  return lock_waiters_any((uint64_t)lock) || waiting_lock_noted(t);
+  return __builtin_expect(waiting_lock_noted(t), 0) || lock_waiters_any((uint64_t)lock);
 }
 
 /* The thread is going to release such a lock, and has released it, in a call with that return address and stack

@@ -3,9 +3,14 @@
  * blame: one thread holds a lock, first in hold_long(), then in hold_short(), while two others wait for it.
  * chain: each of three threads waits for a lock that the next one holds; the last one sleeps.
  * many: each thread waits often for one of eight locks in an array, and for one on the heap.
+ * held: a thread holds one lock, and for a part of that time another one; it has waited for both.  Then it waits for a
+ * condition with a mutex, and holds the first lock without having waited for it.
+ * open, killed: a thread waits for a lock when the process ends.
+ * once: two threads wait until a third one has run the routine of pthread_once() or call_once().
  * outside: after a region, two threads that OpenMP does not know work; nothing is serial. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +205,123 @@ static void many(void)
   printf("acquisitions %d\n", 2 * ROUNDS * THREADS);
 }
 
+/* ---- held ---- */
+
+static double held[2];
+
+static NOINLINE void *hold_both(void *argument)
+{
+  pthread_barrier_wait(&step);
+  usleep(10000);
+  acquire(&first_lock, false);
+  double since = wall_clock();
+  usleep(10000);
+  acquire(&second_lock, false);
+  double since_second = wall_clock();
+  usleep(20000);
+  held[1] = wall_clock() - since_second;
+  release(&second_lock);
+  usleep(20000);
+  held[0] = wall_clock() - since;
+  if (kind == MUTEX || kind == TIMED) {
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (until.tv_nsec + 30000000) / 1000000000;
+    until.tv_nsec = (until.tv_nsec + 30000000) % 1000000000;
+    while (pthread_cond_timedwait(&condition, &first_lock.mutex, &until) == 0)
+      ;
+    usleep(20000);
+  }
+  release(&first_lock);
+  acquire(&first_lock, false); /* at once */
+  usleep(20000);
+  release(&first_lock);
+  return argument;
+}
+
+static void hold_after_waits(void)
+{
+  pthread_t thread;
+  pthread_barrier_init(&step, NULL, 2);
+  acquire(&first_lock, false);
+  acquire(&second_lock, false);
+  pthread_create(&thread, NULL, hold_both, NULL);
+  pthread_barrier_wait(&step);
+  usleep(30000);
+  release(&first_lock);
+  usleep(30000);
+  release(&second_lock);
+  pthread_join(thread, NULL);
+  printf("first %.6f\nsecond %.6f\n", held[0], held[1]);
+}
+
+/* ---- waits that do not end ---- */
+
+static NOINLINE void *wait_for_ever(void *argument)
+{
+  pthread_barrier_wait(&step);
+  acquire(&held_lock, false);
+  return argument;
+}
+
+static void leave_open(bool killed)
+{
+  pthread_t thread;
+  pthread_barrier_init(&step, NULL, 2);
+  acquire(&held_lock, false);
+  pthread_create(&thread, NULL, wait_for_ever, NULL);
+  pthread_barrier_wait(&step);
+  double since = wall_clock();
+  burn(0.1); /* samples keep the process's times up to date */
+  printf("open %.6f\n", wall_clock() - since);
+  fflush(stdout);
+  if (killed)
+    kill(getpid(), SIGKILL);
+}
+
+/* ---- pthread_once(), call_once() ---- */
+
+static pthread_once_t posix_control = PTHREAD_ONCE_INIT;
+static once_flag c11_control = ONCE_FLAG_INIT;
+
+static NOINLINE void routine(void)
+{
+  pthread_barrier_wait(&step);
+  usleep(60000);
+  __asm__ volatile("");
+}
+
+static NOINLINE void call_routine(void)
+{
+  if (kind == C11)
+    call_once(&c11_control, routine);
+  else
+    pthread_once(&posix_control, routine);
+  __asm__ volatile("");
+}
+
+static NOINLINE void *wait_for_routine(void *number)
+{
+  pthread_barrier_wait(&step);
+  double since = wall_clock();
+  call_routine();
+  waited[(long)number][0] = wall_clock() - since;
+  return NULL;
+}
+
+static void once(void)
+{
+  pthread_t threads[2];
+  pthread_barrier_init(&step, NULL, 3);
+  for (long i = 0; i < 2; i++)
+    pthread_create(&threads[i], NULL, wait_for_routine, (void *)i);
+  call_routine();
+  for (int i = 0; i < 2; i++)
+    pthread_join(threads[i], NULL);
+  printf("waited %.6f\n", waited[0][0] + waited[1][0]);
+}
+
 /* ---- threads outside OpenMP ---- */
 
 static NOINLINE void *work_outside(void *argument)
@@ -236,6 +358,12 @@ int main(int argc, char **argv)
     chain();
   else if (!strcmp(argv[2], "many"))
     many();
+  else if (!strcmp(argv[2], "held"))
+    hold_after_waits();
+  else if (!strcmp(argv[2], "open") || !strcmp(argv[2], "killed"))
+    leave_open(!strcmp(argv[2], "killed"));
+  else if (!strcmp(argv[2], "once"))
+    once();
   else
     outside();
   return 0;

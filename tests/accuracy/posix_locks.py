@@ -3,21 +3,23 @@
 know are workers.
 
 The waiting threads measure their waits with their own clocks around the calls, which contain the tool's work there."""
+import csv
+import io
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, clocks, idleness_of, line_of, lockwait_of, near, tap, work_of
+from measured import Measurement, build, clocks, idleness_of, line_of, lockwait_of, near, sum_of, tap, work_of
 
 KINDS = ("mutex", "rwlock", "writers", "spinlock", "c11", "timed")
 NAMES = {"mutex": "mutex", "timed": "mutex", "c11": "mutex", "rwlock": "rwlock", "writers": "rwlock", "spinlock": "spinlock"}
 OFF = 0.002  # seconds for which a wait of the tool and one by the program's clocks differ, with three waits at a time
 
 
-def measure(directory, *arguments, options=(), compiler="gcc"):
+def measure(directory, *arguments, options=(), compiler="gcc", status=0):
     program = build("posix_locks.c", compiler)
     run = Measurement(directory, program, *arguments, options=("-e", "task-clock@f1000", *options))
-    assert run.done.returncode == 0, run.done
+    assert run.done.returncode == status, run.done
     return run, clocks(run.done.stdout)
 
 
@@ -69,6 +71,46 @@ def a_lock_is_waited_for_in_a_chain(directory):
 
 
 @tap.case
+def holds_after_waits_are_timed(directory):
+    """Each lock's own, without waits for conditions; they bound the run's time."""
+    for kind, options in (("mutex", ()), ("timed", ("-c", "locks")), ("writers", ("-p", "off")), ("spinlock", ()), ("c11", ("-t",))):
+        run, own = measure(directory, kind, "held", options=options)
+        rows = {row["lock"]: row for row in run.view("locks")}
+        for which in ("first", "second"):
+            row = rows[f"{which}_lock"]
+            is_near(float(row["held_s"]), own[which], f"{kind}: {which}")
+            assert float(row["held_s"]) <= own[which] + 1e-4 and row["waits"] == "1", (row, own)
+    run, _ = measure(directory, "rwlock", "blame")
+    row, = run.view("locks")
+    assert row["held_s"] == "", row  # readers hold it at the same time
+
+
+@tap.case
+def waits_that_do_not_end_are_listed(directory):
+    for kind, mode in (("mutex", "open"), ("writers", "open"), ("mutex", "killed"), ("spinlock", "killed")):
+        run, own = measure(directory, kind, mode, status=-9 if mode == "killed" else 0)
+        done = tap.run(tap.REPORT, "--view", "locks", "-f", "csv", run.output)
+        assert ("was killed" in done.stderr) == (mode == "killed"), done
+        row, = csv.DictReader(io.StringIO(done.stdout))
+        assert row["lock"] == "held_lock" and row["waits"] == row["threads"] == "1", row
+        assert row["function"] == "wait_for_ever" and row["longest_s"] == row["wait_s"], row
+        tap.timed(abs(float(row["wait_s"]) - own["open"]) < 0.03, row, own)
+        if mode == "open":
+            waits = sum(float(thread["lockwait_s"]) + float(thread["waiting_no_core_s"]) for thread in run.threads())
+            assert abs(float(row["wait_s"]) - waits) < 0.01, (row, waits)
+
+
+@tap.case
+def threads_wait_for_a_routine_that_runs_once(directory):
+    for kind in ("mutex", "c11"):
+        run, own = measure(directory, kind, "once")
+        nodes = run.tree()
+        all_s, inside_s = sum_of(nodes, "blocked_incl_s", "call_routine"), sum_of(nodes, "blocked_incl_s", "routine")
+        is_near(all_s - inside_s, own["waited"], kind)
+        is_near(inside_s, 0.06, f"{kind}: the routine itself sleeps")
+
+
+@tap.case
 def parts_of_a_run_add_up(directory):
     for options in (("-t",), ("-t", "-p", "off")):
         run, _ = measure(directory, "mutex", "blame", options=options)
@@ -89,6 +131,7 @@ def locks_of_one_variable_and_of_one_place_are_one_row(directory):
         assert all(row["function"] == "take_many" for row in rows.values()), rows
         assert rows[""]["locks"] == "1" and int(rows.get("array", {"locks": "1"})["locks"]) <= 8, rows
         assert taken(run) == own["acquisitions"]
+        assert all(row["acquisitions"] == "" for row in rows.values()), rows  # without -c locks
         waits = sum(float(row["wait_s"]) for row in rows.values())
         threads = sum(float(row["lockwait_s"]) + float(row["waiting_no_core_s"]) for row in run.threads())
         assert threads - 1e-3 <= waits, (threads, waits)  # which lack the time without a core

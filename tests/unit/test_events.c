@@ -127,17 +127,24 @@ static void lists_of_counters_are_read_as_written(void **state)
   enum { COUNT = sizeof list / sizeof *list };
   struct counter read[COUNTERS_MAX];
   char text[COUNTERS_TEXT_MAX];
-  assert_true(counters_format(list, COUNT, text, sizeof text));
+  bool locks = true;
+  assert_true(counters_format(list, COUNT, false, text, sizeof text));
   assert_string_equal(text,
                       "page-faults=1/2,FP_ARITH:SCALAR=2:u=4/1c7/user,x=a/1/ff/user,y=a/0/1,z:k=4/3/kernel,cs=usage/3");
-  assert_int_equal(counters_parse(text, read), COUNT);
+  assert_int_equal(counters_parse(text, read, &locks), COUNT);
+  assert_false(locks);
   for (unsigned i = 0; i < COUNT; i++) {
     assert_string_equal(read[i].name, list[i].name);
     assert_true(read[i].usage == list[i].usage && read[i].user_only == list[i].user_only);
     assert_true(read[i].kernel_only == list[i].kernel_only);
     assert_true(read[i].type == list[i].type && read[i].config == list[i].config && read[i].config1 == list[i].config1);
   }
-  assert_false(counters_format(list, COUNT, text, 40));
+  assert_false(counters_format(list, COUNT, false, text, 40));
+  assert_true(counters_format(list, 1, true, text, sizeof text));
+  assert_string_equal(text, "locks,page-faults=1/2");
+  assert_true(counters_parse(text, read, &locks) == 1 && locks);
+  assert_true(counters_format(list, 0, true, text, sizeof text));
+  assert_true(counters_parse(text, read, &locks) == 0 && locks);
 }
 
 static void other_lists_of_counters_are_none(void **state)
@@ -147,10 +154,11 @@ static void other_lists_of_counters_are_none(void **state)
                                       "a=1/",      "a=1/x",       "a=1/2/", "a=1/2/3/4",   "a=1/2,,",
                                       "a=usage/9", "a=usage/",    "a=-1/2", "a=1/2/users", "a=1/2,b=1/2 "};
   struct counter read[COUNTERS_MAX];
+  bool locks;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    if (counters_parse(wrong[i], read) != 0 && strcmp(wrong[i], "a=1/2/") != 0)
+    if (counters_parse(wrong[i], read, &locks) != 0 && strcmp(wrong[i], "a=1/2/") != 0)
       fail_msg("'%s' is taken", wrong[i]);
-  assert_int_equal(counters_parse("a=1/1,b=1/1,c=1/1,d=1/1,e=1/1,f=1/1,g=1/1,h=1/1,i=1/1", read), 0);
+  assert_int_equal(counters_parse("a=1/1,b=1/1,c=1/1,d=1/1,e=1/1,f=1/1,g=1/1,h=1/1,i=1/1", read, &locks), 0);
 }
 
 static void some_events_are_known_to_getrusage(void **state)

@@ -1,8 +1,10 @@
 /* Marks of waiting threads, what a release takes of them (lock_waiters), and the records of locks (lock_table). */
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/lock_counts.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/lock_waiters.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
+#include "hpcrun-lite/rt/sampling/waiting.h"
 #include "tests/unit/rt_threads.h"
 
 enum { THREADS = 2 };
@@ -132,17 +134,17 @@ static void wait_for_lock(uint64_t id, enum format_lock_kind kind, uint64_t tick
 static void waits_are_added_up_for_each_lock(void **state)
 {
   (void)state;
-  wait_for_lock(LOCK, FORMAT_LOCK_MUTEX, 0);
+  wait_for_lock(LOCK, FORMAT_LOCK_LOCK, 0);
   assert_int_equal(sampling_of(thread(0))->locks.records.count, 0);
-  wait_for_lock(LOCK, FORMAT_LOCK_MUTEX, 5);
-  wait_for_lock(LOCK, FORMAT_LOCK_RWLOCK, 7);
-  wait_for_lock(LOCK, FORMAT_LOCK_MUTEX, 3);
+  wait_for_lock(LOCK, FORMAT_LOCK_LOCK, 5);
+  wait_for_lock(LOCK, FORMAT_LOCK_CRITICAL, 7);
+  wait_for_lock(LOCK, FORMAT_LOCK_LOCK, 3);
   assert_int_equal(sampling_of(thread(0))->locks.records.count, 3);
   assert_int_equal(record(0)->waits, 0);
-  assert_true(record(1)->id == LOCK && record(1)->kind == FORMAT_LOCK_MUTEX && record(1)->waits == 2);
+  assert_true(record(1)->id == LOCK && record(1)->kind == FORMAT_LOCK_LOCK && record(1)->waits == 2);
   assert_true(record(1)->ticks == 8 && record(1)->longest == 5 && record(2)->ticks == 7);
   assert_int_equal(record(2)->node, record(1)->node + 1); /* of the first wait for each */
-  lock_table_settle(thread(0)); /* nothing twice */
+  lock_table_settle(thread(0));                           /* nothing twice */
   assert_int_equal(record(2)->waits, 1);
 }
 
@@ -161,6 +163,56 @@ static void too_many_locks_share_a_record(void **state)
   assert_int_equal(record(0)->waits, MANY - (count - 1));
   wait_for_lock(1 << 6, FORMAT_LOCK_MUTEX, 2);
   assert_int_equal(record(1)->waits, 2);
+}
+
+/* Each lock's own, whatever others the thread holds; a hold whose end was not seen is forgotten. */
+static void holds_are_timed_for_each_lock(void **state)
+{
+  (void)state;
+  enum { OTHER = 0x2000, THIRD = 0x3000 };
+  struct thread_state *t = thread(0);
+  uint64_t now = rt_ticks();
+  lock_table_hold(t, LOCK, now - 5 * unit);
+  lock_table_hold(t, OTHER, now - 2 * unit);
+  lock_table_hold(t, THIRD, now - 9 * unit);
+  assert_true(waiting_lock_noted(t));
+  lock_counts_acquired(t, THIRD, FORMAT_LOCK_MUTEX); /* it was released by another thread, say */
+  assert_int_equal(lock_table_hold_end(t, THIRD), 0);
+  assert_int_equal(units(lock_table_hold_end(t, OTHER)), 2);
+  assert_int_equal(lock_table_hold_end(t, OTHER), 0);
+  lock_table_unnote(t);
+  assert_true(waiting_lock_noted(t));
+  assert_int_equal(units(lock_table_hold_end(t, LOCK)), 5);
+  lock_table_unnote(t);
+  assert_false(waiting_lock_noted(t));
+  lock_table_held(t, LOCK, FORMAT_LOCK_MUTEX, 7);
+  lock_table_held(t, LOCK, FORMAT_LOCK_MUTEX, 4);
+  assert_true(record(1)->id == LOCK && record(1)->held == 11 && record(1)->acquisitions == 0);
+  for (uint64_t i = 1; i <= LOCK_HOLDS + 1; i++)
+    lock_table_hold(t, i << 6, now - unit);
+  assert_int_equal(units(lock_table_hold_end(t, LOCK_HOLDS << 6)), 1);
+  assert_int_equal(lock_table_hold_end(t, (LOCK_HOLDS + 1) << 6), 0); /* there was no room */
+}
+
+/* Each in the record of its lock, and in that of the others where there are too many. */
+static void acquisitions_are_counted_for_each_lock(void **state)
+{
+  (void)state;
+  enum { MANY = 5000, ROUNDS = 3 };
+  struct thread_state *t = thread(0);
+  sampling_of(t)->locks.attends = LOCKS_COUNTED;
+  lock_table_find(t, 1 << 6, FORMAT_LOCK_RWLOCK);
+  for (uint64_t i = 1; i <= MANY; i++) /* a new record would need the stack of a program */
+    lock_table_find(t, i << 6, FORMAT_LOCK_MUTEX);
+  lock_counts_acquired(t, 1 << 6, FORMAT_LOCK_RWLOCK);
+  for (uint64_t i = 1; i <= ROUNDS * MANY; i++)
+    lock_counts_acquired(t, (i % MANY + 1) << 6, FORMAT_LOCK_MUTEX);
+  uint32_t count = sampling_of(t)->locks.records.count;
+  assert_int_equal(count, 4096);
+  assert_true(record(1)->kind == FORMAT_LOCK_RWLOCK && record(1)->acquisitions == 1);
+  for (uint32_t i = 2; i < count; i++)
+    assert_int_equal(record(i)->acquisitions, ROUNDS);
+  assert_int_equal(record(0)->acquisitions, ROUNDS * (MANY - (count - 2)));
 }
 
 /* Of more contexts than a record has room for, those with most stay; the last place has all others. */
@@ -198,6 +250,8 @@ int main(void)
       cmocka_unit_test_setup(a_lock_has_a_limited_number_of_sites, setup),
       cmocka_unit_test_setup(waits_are_added_up_for_each_lock, setup),
       cmocka_unit_test_setup(too_many_locks_share_a_record, setup),
+      cmocka_unit_test_setup(holds_are_timed_for_each_lock, setup),
+      cmocka_unit_test_setup(acquisitions_are_counted_for_each_lock, setup),
       cmocka_unit_test_setup(releases_are_divided_by_context, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

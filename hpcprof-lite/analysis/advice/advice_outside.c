@@ -209,6 +209,17 @@ void advice_outside_find(struct advice_run *run)
   find_serial(run, serial_s - fmin(serial_s, blocked_s * (1 - 1 / threads)));
 }
 
+/* Adds to the evidence for how long threads held the lock, one after the other: the run cannot be shorter. */
+static void add_hold(const struct advice_run *run, const struct advice_lock *lock, struct advice_finding *found)
+{
+  size_t length = strlen(found->evidence);
+  double elapsed_s = run->advice->elapsed_s;
+  if (lock->held_s > elapsed_s / 10)
+    snprintf(found->evidence + length, sizeof found->evidence - length,
+             "; it was held for %.2f of %.2f s, which more threads cannot shorten", fmin(lock->held_s, elapsed_s),
+             elapsed_s);
+}
+
 void advice_mutexes_find(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
@@ -218,11 +229,14 @@ void advice_mutexes_find(struct advice_run *run)
     struct advice_finding *found = advice_add(
         run->advice, ADVICE_MUTEX, lock->wait_s / threads, "Threads waited %.3f s for the %s %.80s%s%" PRIu64 " time%s",
         lock->wait_s, lock->kind, lock->name, *lock->name ? ", " : "", lock->waits, lock->waits == 1 ? "" : "s");
-    if (found == &run->advice->unlisted || !*lock->function)
+    if (found == &run->advice->unlisted)
+      continue;
+    add_hold(run, lock, found);
+    if (!*lock->function)
       continue;
     size_t length = strlen(found->evidence);
     snprintf(found->evidence + length, sizeof found->evidence - length,
-             "; %.0f %% of that until it was released in the place named", 100 * lock->held);
+             "; %.0f %% of the waiting until it was released in the place named", 100 * lock->held);
     found->name = lock->function;
     found->file = lock->file;
     found->line = lock->line;

@@ -23,6 +23,7 @@ struct advice_lock {
   const char *function, *file; /* where it is released while others wait for it; "" if not known */
   uint32_t line;
   double wait_s, held; /* of all threads; the part of it until releases there */
+  double held_s;       /* how long at least threads held it, one after the other; 0: not known */
   uint64_t waits;
 };
 

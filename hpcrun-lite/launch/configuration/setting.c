@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/counters.h"
+
 const char *const setting_modes[] = {"off", "online", "log", NULL};
 const char *const setting_units[] = {"cpu-time", "instructions", "cycles", "user", NULL};
 const char *const setting_traces[] = {"states", "samples", "off", NULL};
@@ -160,11 +162,11 @@ static void adapt_level(struct setting_values *values, const struct setting_laye
 }
 
 /* Work and span are taken as a whole where they are asked for by name, unless the same layer or one before it names a
- * limit; and always with a graph log, a trace or counters. */
+ * limit; and always with a graph log, a trace or counters of events. */
 static void adapt_limit(struct setting_values *values, const struct setting_layer *const layers[], size_t count)
 {
   bool asked = setting_is(values, SETTING_PARALLELISM, "log") || !setting_is(values, SETTING_TRACE, "off") ||
-               !setting_is(values, SETTING_COUNTERS, "none");
+               !(setting_is(values, SETTING_COUNTERS, "none") || setting_is(values, SETTING_COUNTERS, COUNTERS_LOCKS));
   for (size_t i = 0; i < count && !asked && !(layers[i] && layers[i]->text[SETTING_OVERHEAD_LIMIT]); i++)
     asked = layers[i] && layers[i]->text[SETTING_PARALLELISM] && setting_is(values, SETTING_PARALLELISM, "online");
   if (asked && !setting_is(values, SETTING_OVERHEAD_LIMIT, "100")) {

@@ -136,6 +136,8 @@ static bool check_counters(const struct work *work)
   bool same = count_events_add(&wanted, work->values.of.text[SETTING_COUNTERS], unused, sizeof unused);
   for (unsigned i = 0; i < wanted.count && same; i++)
     same = next_value(&at, "counter", value, sizeof value) && strcmp(value, wanted.counters[i].name) == 0;
+  if (wanted.locks)
+    same = same && next_value(&at, "counter", value, sizeof value) && strcmp(value, COUNTERS_LOCKS) == 0;
   if (same && !next_value(&at, "counter", value, sizeof value))
     return true;
   return refuse(work, SETTING_COUNTERS, "has the columns of its counters from its start on: give -c at the start");

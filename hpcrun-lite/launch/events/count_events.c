@@ -39,6 +39,7 @@ const char *const count_events_names[] = {"page-faults",
                                           "dTLB-loads",
                                           "dTLB-load-misses",
                                           "iTLB-load-misses",
+                                          COUNTERS_LOCKS,
                                           NULL};
 
 /* ---- libpfm ---- */
@@ -174,7 +175,9 @@ bool count_events_add(struct count_list *list, const char *names, char *message,
       snprintf(message, message_size, "'none' stands alone: leave it out, or the other events");
       return false;
     }
-    if (!add_one(list, name, message, message_size))
+    if (!strcmp(name, COUNTERS_LOCKS))
+      list->locks = true;
+    else if (!add_one(list, name, message, message_size))
       return false;
     names += length;
     if (!*names)
@@ -291,7 +294,7 @@ bool count_events_check(struct count_list *list, char *message, size_t message_s
   }
   if (!fit_together(list, message, message_size))
     return false;
-  if (counters_format(list->counters, list->count, list->text, sizeof list->text))
+  if (counters_format(list->counters, list->count, list->locks, list->text, sizeof list->text))
     return true;
   snprintf(message, message_size, "the names are too long together: count fewer events in one run");
   return false;
@@ -323,7 +326,9 @@ static void print_event(const char *name)
 {
   struct counter counter;
   char message[512];
-  if (find_event(name, &counter, message, sizeof message))
+  if (!strcmp(name, COUNTERS_LOCKS))
+    printf("  %-28s %s\n", name, "yes: acquisitions of each lock");
+  else if (find_event(name, &counter, message, sizeof message))
     printf("  %-28s %s\n", name, availability(&counter));
 }
 

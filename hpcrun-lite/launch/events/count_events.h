@@ -11,6 +11,7 @@
 struct count_list {
   struct counter counters[COUNTERS_MAX];
   unsigned count;
+  bool locks;                   /* acquisitions of each lock, which are no event */
   char text[COUNTERS_TEXT_MAX]; /* for the preloaded library */
 };
 

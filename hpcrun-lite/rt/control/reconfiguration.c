@@ -75,6 +75,8 @@ void reconfiguration_put(struct control_answer *answer, const struct filter *fil
   put_events(answer);
   for (unsigned i = 0; i < counts_process.count; i++)
     put_words(answer, "counter ", counts_process.counters[i].name);
+  if (sampling_process.count_locks)
+    put_words(answer, "counter ", COUNTERS_LOCKS);
   put_number(answer, "filter-hash ", filter->hash); /* its text may be longer than an answer */
   put_part(answer, "skip-first ", filter->skip_first);
   put_part(answer, "only ", filter->only);

@@ -255,7 +255,7 @@ bool modules_mark_runtime(struct thread_state *t, const void *address)
     return false;
   rt.ompt_module = index;
   rt.runtime_start = module->start;
-  rt.runtime_end = module->end;
+  rt.runtime_size = module->end - module->start;
   return true;
 }
 

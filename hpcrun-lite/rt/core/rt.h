@@ -143,10 +143,13 @@ static inline bool rt_begins_undeferred(const struct thread_state *t, uint64_t s
 }
 
 /* A page that the kernel zeroes in a child that was forked without calling libc's fork() (by _Fork() or a system call).
- * Such a child shares its parent's files, so it must not measure.  Writer: rt_begin(), before there are other threads;
- * all threads read it plainly. */
+ * Such a child shares its parent's files, so it must not measure.  Writers: of `ours` rt_begin(), before there are
+ * other threads; of `measuring` CTL.  All threads read it plainly. */
 extern union rt_home {
-  bool ours;
+  struct {
+    bool ours;
+    bool measuring; /* from the start of measuring to its end, but not in handlers of fork() */
+  };
   char page[4096];
 } rt_home __attribute__((visibility("hidden")));
 

@@ -35,10 +35,10 @@ enum rt_waits { RT_WAITS_ENDED = 1, RT_WAITS_PAUSED = 2 };
  * - pauses, paused_by, paused_at, paused_until: see rt_pause(); record: written by CTL. */
 struct rt_process {
   _Alignas(64) int pid;
-  bool ompt;                           /* the OpenMP runtime reports its events */
-  uint32_t ompt_module;                /* of the runtime that calls us; 0: none, or the executable */
-  uint64_t runtime_start, runtime_end; /* its addresses */
-  uint64_t start_ticks, start_ns;      /* start of the process: time-stamp counter, CLOCK_MONOTONIC */
+  bool ompt;                            /* the OpenMP runtime reports its events */
+  uint32_t ompt_module;                 /* of the runtime that calls us; 0: none, or the executable */
+  uint64_t runtime_start, runtime_size; /* its addresses */
+  uint64_t start_ticks, start_ns;       /* start of the process: time-stamp counter, CLOCK_MONOTONIC */
   uint32_t epoch;                /* base of region generations: handles of the parent process do not match in a child */
   atomic_bool forking;           /* no samples while the process forks */
   atomic_bool flushing;          /* the graph is suspended for a flush only: see graph_access.c */

@@ -348,8 +348,7 @@ static void add_tail_caller(struct stack_reader *reader, const struct frame *cal
  * function (code_address.h), or inside the runtime if that is not known. */
 static bool is_jump(const struct stack_reader *reader, uint64_t code)
 {
-  return code - rt.runtime_start < rt.runtime_end - rt.runtime_start ||
-         (code && unwind_function(reader->t, code - 1) == code - 1);
+  return code - rt.runtime_start < rt.runtime_size || (code && unwind_function(reader->t, code - 1) == code - 1);
 }
 
 /* Adds the function that has jumped into the runtime from what the run has called. */

@@ -8,10 +8,8 @@ enum { LOCKS_FIRST = 4, LOCKS_MAX = 4096, LAST = FORMAT_LOCK_HOLDERS - 1 };
 void lock_table_init(struct thread_state *t)
 {
   struct lock_table *locks = &sampling_of(t)->locks;
-  locks->waited = 0;
+  *locks = (struct lock_table){.attends = sampling_process.count_locks ? LOCKS_COUNTED : 0};
   table_init(&locks->records, FORMAT_LOCKS, ARENA_LOCKS, t->index, sizeof(struct format_lock), LOCKS_FIRST);
-  for (unsigned i = 0; i < sizeof locks->first / sizeof *locks->first; i++)
-    locks->first[i] = 0;
 }
 
 void lock_table_release(struct thread_state *t)
@@ -22,8 +20,19 @@ void lock_table_release(struct thread_state *t)
 /* The first record with that hash. */
 static uint32_t *list_of(struct lock_table *locks, uint64_t id)
 {
-  enum { BUCKETS = sizeof locks->first / sizeof *locks->first };
-  return &locks->first[(id * 0x9e3779b97f4a7c15ULL >> 32) % BUCKETS];
+  return &locks->first[(id * 0x9e3779b97f4a7c15ULL >> 32) % LOCK_LISTS];
+}
+
+struct format_lock *lock_table_known(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  for (uint32_t i = *list_of(locks, id); i;) {
+    struct format_lock *lock = table_at(&locks->records, i);
+    if (lock->id == id && lock->kind == (uint32_t)kind)
+      return lock;
+    i = lock->next;
+  }
+  return NULL;
 }
 
 /* Returns a new record; record 0 if there is no room for one; NULL, and counts a loss, without memory for any. */
@@ -53,14 +62,17 @@ static struct format_lock *add(struct thread_state *t, uint64_t id, enum format_
 
 struct format_lock *lock_table_find(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
 {
-  struct lock_table *locks = &sampling_of(t)->locks;
-  for (uint32_t i = *list_of(locks, id); i;) {
-    struct format_lock *lock = table_at(&locks->records, i);
-    if (lock->id == id && lock->kind == (uint32_t)kind)
-      return lock;
-    i = lock->next;
-  }
-  return add(t, id, kind);
+  struct format_lock *lock = lock_table_known(t, id, kind);
+  return lock ? lock : add(t, id, kind);
+}
+
+/* ---- waits ---- */
+
+/* The context in which the thread waits for one of OpenMP's locks for the first time is that of the construct. */
+static void place_wait(struct format_lock *lock, const struct format_wait *at)
+{
+  if (!lock->waits && lock->id && lock->kind < FORMAT_LOCK_MUTEX && at->node)
+    lock->node = at->node;
 }
 
 static void add_wait(struct thread_state *t)
@@ -71,8 +83,7 @@ static void add_wait(struct thread_state *t)
   sampling->locks.waited = 0;
   if (!lock)
     return;
-  if (!lock->waits && lock->id && !lock->node)
-    lock->node = sampling->locks.waited_at->node; /* of OpenMP: that of the construct */
+  place_wait(lock, sampling->locks.waited_at);
   lock->waits++;
   lock->ticks += ticks;
   lock->longest = MAX(lock->longest, ticks);
@@ -86,11 +97,73 @@ void lock_table_add(struct thread_state *t)
   rt_inside_dec(t);
 }
 
-void lock_table_add_stopped(struct thread_state *t)
+struct format_lock *lock_table_stopped(struct thread_state *t, bool waits)
 {
-  if (sampling_of(t)->locks.waited && (t == rt_self || !__atomic_load_n(&t->inside, __ATOMIC_ACQUIRE)))
+  struct sampling_thread *sampling = sampling_of(t);
+  if (t != rt_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
+    return NULL;
+  if (sampling->locks.waited)
     add_wait(t);
+  struct format_lock *lock = waits ? lock_table_find(t, t->wait_id, sampling->lock_kind) : NULL;
+  if (lock && sampling->waiting_lock)
+    place_wait(lock, sampling->waiting_lock);
+  return lock;
 }
+
+/* ---- holds ---- */
+
+void lock_table_hold(struct thread_state *t, uint64_t id, uint64_t since)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  unsigned i = 0;
+  while (i < LOCK_HOLDS && locks->holds[i].id)
+    i++;
+  if (i == LOCK_HOLDS)
+    return;
+  locks->holds[i].since = since;
+  locks->holds[i].id = id;
+  locks->attends |= LOCKS_NOTED;
+}
+
+uint64_t lock_table_hold_end(struct thread_state *t, uint64_t id)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  for (unsigned i = 0; i < LOCK_HOLDS; i++)
+    if (locks->holds[i].id == id) {
+      locks->holds[i].id = 0;
+      return rt_measured_between(locks->holds[i].since, rt_ticks());
+    }
+  return 0;
+}
+
+void lock_table_forget_hold(struct thread_state *t, uint64_t id)
+{
+  struct lock_table *locks = &sampling_of(t)->locks;
+  for (unsigned i = 0; i < LOCK_HOLDS; i++)
+    if (locks->holds[i].id == id)
+      locks->holds[i].id = 0;
+}
+
+void lock_table_held(struct thread_state *t, uint64_t id, enum format_lock_kind kind, uint64_t ticks)
+{
+  rt_inside_inc(t);
+  struct format_lock *lock = rt_stopped() ? NULL : lock_table_find(t, id, kind);
+  if (lock && lock->id) /* the sum of several locks bounds nothing */
+    lock->held += ticks;
+  rt_inside_dec(t);
+}
+
+void lock_table_unnote(struct thread_state *t)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  bool noted = sampling->locks.waited || sampling->switches.lock;
+  for (unsigned i = 0; i < LOCK_HOLDS; i++)
+    noted = noted || sampling->locks.holds[i].id;
+  if (!noted)
+    sampling->locks.attends &= (uint8_t)~LOCKS_NOTED;
+}
+
+/* ---- releases ---- */
 
 void lock_table_released(struct thread_state *t, uint64_t id, enum format_lock_kind kind, uint64_t ns, uint32_t node)
 {

@@ -11,13 +11,13 @@
 enum { TRIES = 100, END_TRIES = 1 << 15 };
 
 struct lock_waiters lock_waiters[1 << LOCK_WAITERS_BITS];
-static atomic_bool used; /* a thread has waited; any thread, relaxed */
+atomic_bool lock_waiters_used;
 
 void lock_waiters_start(void)
 {
-  for (unsigned i = 0; used && i < sizeof lock_waiters / sizeof *lock_waiters; i++)
+  for (unsigned i = 0; lock_waiters_used && i < sizeof lock_waiters / sizeof *lock_waiters; i++)
     lock_waiters[i] = (struct lock_waiters){0};
-  used = false;
+  lock_waiters_used = false;
 }
 
 static bool entry_take(struct lock_waiters *entry, int tries)
@@ -58,8 +58,8 @@ static unsigned site_or_free(const struct lock_waiters *entry, uint64_t key)
 bool lock_waiters_begin(uint64_t id, uint64_t key, uint64_t since)
 {
   struct lock_waiters *entry = lock_waiters_of(id);
-  if (!atomic_load_explicit(&used, memory_order_relaxed))
-    atomic_store_explicit(&used, true, memory_order_relaxed);
+  if (!atomic_load_explicit(&lock_waiters_used, memory_order_relaxed))
+    atomic_store_explicit(&lock_waiters_used, true, memory_order_relaxed);
   if (!entry_take(entry, TRIES))
     return false;
   unsigned i = !entry->id || entry->id == id ? site_or_free(entry, key) : LOCK_WAITERS_SITES;

@@ -31,10 +31,13 @@ struct lock_waiters {
   } sites[LOCK_WAITERS_SITES];
 } __attribute__((aligned(128)));
 
-extern struct lock_waiters lock_waiters[1 << LOCK_WAITERS_BITS];
+extern struct lock_waiters lock_waiters[1 << LOCK_WAITERS_BITS] __attribute__((visibility("hidden")));
+extern atomic_bool lock_waiters_used
+    __attribute__((visibility("hidden"))); /* a thread has waited; any thread, relaxed */
 
-/* What threads have waited until a release. */
+/* What threads have waited until a release, and for how long the releasing one has held the lock after a wait. */
 struct lock_release {
+  uint64_t held; /* ticks; 0: not timed */
   unsigned count;
   struct {
     uint64_t key, ticks;
@@ -62,10 +65,11 @@ static inline struct lock_waiters *lock_waiters_of(uint64_t id)
   return &lock_waiters[id * 0x9e3779b97f4a7c15ULL >> (64 - LOCK_WAITERS_BITS)];
 }
 
-/* Whether threads wait for the lock.  Costs one load and one comparison. */
+/* Whether threads wait for the lock.  The table is not touched in a program whose threads never wait. */
 static inline bool lock_waiters_any(uint64_t id)
 {
-  return __builtin_expect(__atomic_load_n(&lock_waiters_of(id)->id, __ATOMIC_RELAXED) == id, 0);
+  return __builtin_expect(atomic_load_explicit(&lock_waiters_used, memory_order_relaxed), 0) &&
+         __builtin_expect(__atomic_load_n(&lock_waiters_of(id)->id, __ATOMIC_RELAXED) == id, 0);
 }
 
 #endif

@@ -31,6 +31,7 @@ extern struct sampling_process {
   bool timers_for_cpu;                 /* CPU time is sampled by timers, because perf_event may not sample the kernel */
   uint32_t rings_max;                  /* how many rings of records of switches the process may have */
   bool task_creation;                  /* tasks stand below the context that created them */
+  bool count_locks;                    /* -c locks: each acquisition is counted in the record of its lock */
   bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
   bool forked; /* child of fork(): the runtime does not know the regions that were open in the parent */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */

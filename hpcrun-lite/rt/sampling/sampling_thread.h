@@ -143,13 +143,26 @@ struct kernel_usage {
   bool on;
 };
 
+/* What there is to do at an acquisition or release of a lock: bits of lock_table.attends.  COUNTED: each acquisition is
+ * counted.  NOTED: the thread holds a lock for which it has waited, or has a wait that is not in its record. */
+enum { LOCKS_COUNTED = 1, LOCKS_NOTED = 2 };
+
 /* The locks of the thread: see sampling/lock_table.h. */
+enum { LOCK_HOLDS = 8, LOCK_LISTS = 512, LOCK_COUNTS_LOG = 7 };
 struct lock_table {
+  uint8_t attends;
+  uint8_t waited_kind;
   uint64_t waited, waited_id; /* ticks of a wait for that lock that are not in its record; 0: none */
   const struct format_wait *waited_at;
-  uint8_t waited_kind;
   struct table records;
-  uint32_t first[64]; /* by hash: the first record of a list; 0: none */
+  struct {
+    uint64_t id, since; /* a lock for which the thread has waited, and holds; id 0: free */
+  } holds[LOCK_HOLDS];
+  uint32_t first[LOCK_LISTS]; /* by hash: the first record of a list; 0: none */
+  struct lock_count {
+    uint64_t key; /* 0: free */
+    struct format_lock *lock;
+  } counts[1 << LOCK_COUNTS_LOG]; /* records of locks that were acquired lately */
 };
 
 /* Where the thread has released locks for which others slept: see sampling/lock_waiters.c. */
@@ -163,7 +176,8 @@ struct release_site {
 struct posix_wait {
   uint64_t lock, since, key; /* rt_measured_clock(); its site */
   uint32_t kind;
-  bool open, marked; /* it has not ended; a release finds it */
+  bool open, marked;          /* it has not ended; a release finds it */
+  struct format_lock *record; /* NULL: none */
 };
 
 struct sampling_thread {

@@ -849,6 +849,7 @@ static inline uint64_t end_lock(struct thread_state *t)
   uint64_t runtime = waited ? cost : ticks;
   if (__builtin_expect(waited, 0)) {
     lock_table_settle(t); /* of a lock around this one */
+    sampling->locks.attends |= LOCKS_NOTED;
     sampling->locks.waited_id = t->wait_id;
     sampling->locks.waited_kind = sampling->lock_kind;
     sampling->locks.waited_at = wait;
@@ -901,12 +902,21 @@ void waiting_lock_read(struct thread_state *t)
   struct switches *switches = &sampling_of(t)->switches;
   struct format_wait *wait = switches->lock;
   lock_table_settle(t);
-  if (!wait)
-    return;
-  switches_outside(t);
-  switches->lock = NULL;
-  wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until, waiting_for_posix(t));
-  switches_limit(t);
+  if (wait) {
+    switches_outside(t);
+    switches->lock = NULL;
+    wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until, waiting_for_posix(t));
+    switches_limit(t);
+  }
+  lock_table_unnote(t);
+}
+
+uint64_t waiting_open_lock(const struct thread_state *t, uint64_t now)
+{
+  uint64_t since = t->lock_since;
+  if (!t->activity.lockwait || since >= now || (!waiting_for_posix(t) && now - since < LOCK_COST_MOST))
+    return 0;
+  return rt_measured_between(since, now);
 }
 
 uint64_t waiting_lock_key(const struct thread_state *t)

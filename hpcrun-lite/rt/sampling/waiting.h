@@ -57,10 +57,10 @@ uint64_t waiting_lock_end(struct thread_state *t);
 /* The thread has released a lock: records its wait for that, with its records of switches. */
 void waiting_lock_read(struct thread_state *t) __attribute__((noinline));
 
-/* Whether there is a wait to be recorded. */
+/* Whether there may be a wait to be recorded, or the thread holds a lock for which it has waited. */
 static inline bool waiting_lock_noted(const struct thread_state *t)
 {
-  return sampling_of(t)->switches.lock || sampling_of(t)->locks.waited;
+  return sampling_of(t)->locks.attends & LOCKS_NOTED;
 }
 
 static inline void waiting_lock_released(struct thread_state *t)
@@ -114,6 +114,10 @@ struct waiting_interval {
   uint64_t ending; /* of idle: after the master had left the barrier at the end of the region */
 };
 struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now);
+
+/* CTL: for how many ticks the thread has waited for a lock until that moment, if it still waits; 0: it does not.  The
+ * thread may be running. */
+uint64_t waiting_open_lock(const struct thread_state *t, uint64_t now);
 
 /* CTL: writes the state that the thread is in until now to the trace; ends: the thread ends, and calls this itself.
  * Otherwise it may be running.  If it is in a callback or the handler, nothing is written, which is counted. */
