@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -245,6 +246,74 @@ static void try_cancellation(void)
   show("unlock", pthread_mutex_unlock(&queue));
 }
 
+/* ---- an address that is used again, and a mutex of two processes ---- */
+
+static void try_reuse(void)
+{
+  static union {
+    pthread_mutex_t mutex;
+    pthread_rwlock_t rwlock;
+    pthread_spinlock_t spinlock;
+  } at;
+  struct other held = {(int (*)(void *))pthread_mutex_lock, (int (*)(void *))pthread_mutex_unlock, &at};
+  struct other written = {(int (*)(void *))pthread_rwlock_wrlock, (int (*)(void *))pthread_rwlock_unlock, &at};
+  struct timespec soon;
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  printf("-- reuse\n");
+  for (int i = 0; i < 3; i++) {
+    show("init", pthread_mutex_init(&at.mutex, i == 1 ? &recursive : NULL));
+    start(&held);
+    soon = after(CLOCK_REALTIME, 5);
+    show("timedlock held", pthread_mutex_timedlock(&at.mutex, &soon));
+    finish(&held);
+    show("lock", pthread_mutex_lock(&at.mutex));
+    show("trylock again", pthread_mutex_trylock(&at.mutex));
+    for (int k = 0; k <= (i == 1); k++)
+      show("unlock", pthread_mutex_unlock(&at.mutex));
+    show("destroy", pthread_mutex_destroy(&at.mutex));
+    show("init", pthread_rwlock_init(&at.rwlock, NULL));
+    start(&written);
+    soon = after(CLOCK_REALTIME, 5);
+    show("timedrdlock held", pthread_rwlock_timedrdlock(&at.rwlock, &soon));
+    finish(&written);
+    show("destroy", pthread_rwlock_destroy(&at.rwlock));
+    show("init", pthread_spin_init(&at.spinlock, PTHREAD_PROCESS_PRIVATE));
+    show("lock", pthread_spin_lock(&at.spinlock));
+    show("unlock", pthread_spin_unlock(&at.spinlock));
+  }
+}
+
+/* The child holds it while the parent waits, and ends with it, if it is robust. */
+static void try_shared(bool robust)
+{
+  pthread_mutex_t *made = mutex_of(PTHREAD_MUTEX_NORMAL, robust ? PTHREAD_MUTEX_ROBUST : PTHREAD_MUTEX_STALLED,
+                                   PTHREAD_PRIO_NONE, PTHREAD_PROCESS_SHARED);
+  pthread_mutex_t *mutex = mmap(NULL, sizeof *mutex, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int held[2], status;
+  char byte = 0;
+  memcpy(mutex, made, sizeof *mutex);
+  free(made);
+  printf("-- shared%s\n", robust ? ", robust" : "");
+  fflush(stdout);
+  if (pipe(held))
+    return;
+  pid_t child = fork();
+  if (!child) {
+    pthread_mutex_lock(mutex);
+    bool told = write(held[1], &byte, 1) == 1;
+    usleep(10000);
+    _exit(told && (robust || !pthread_mutex_unlock(mutex)) ? 7 : 1);
+  }
+  printf("held %d\n", (int)read(held[0], &byte, 1));
+  show("lock", pthread_mutex_lock(mutex));
+  show("unlock", pthread_mutex_unlock(mutex));
+  show("lock", pthread_mutex_lock(mutex));
+  waitpid(child, &status, 0);
+  printf("child %d\n", WEXITSTATUS(status));
+}
+
 /* ---- fork ---- */
 
 static void lock_forked(void)
@@ -301,6 +370,9 @@ int main(void)
   try_c11(mtx_timed);
   try_c11(mtx_plain | mtx_recursive);
   try_cancellation();
+  try_reuse();
+  try_shared(false);
+  try_shared(true);
   try_fork();
   signal(SIGUSR1, handle);
   raise(SIGUSR1);

@@ -8,19 +8,23 @@ import tap
 from measured import build, preload_library
 
 
-def outcome(directory, measured, *options, **settings):
-    program = build("lock_results.c", "gcc", openmp=False)
+PROGRAMS = {"lock_results.c": ("gcc", 150), "unwound_waits.cpp": ("g++", 11)}  # compiler, lines of output
+
+
+def outcome(directory, source, measured, *options, **settings):
+    program = build(source, PROGRAMS[source][0], openmp=False)
     launcher = (tap.LAUNCHER, "-q", "--overwrite", "-o", os.path.join(directory, "measured"), *options, "--")
     done = tap.run(*(launcher if measured else ()), program, cwd=directory, timeout=60, **settings)
     return done.returncode, done.stdout
 
 
 def check(directory, *options, **settings):
-    plain = outcome(directory, False, **settings)
-    assert plain[0] == 0 and plain[1].count("\n") > 150, plain
-    measured = outcome(directory, True, *options, **settings)
-    assert measured == plain, [pair for pair in zip(measured[1].splitlines(), plain[1].splitlines())
-                               if pair[0] != pair[1]] or measured
+    for source, (_, lines) in PROGRAMS.items():
+        plain = outcome(directory, source, False, **settings)
+        assert plain[0] == 0 and plain[1].count("\n") > lines, plain
+        measured = outcome(directory, source, True, *options, **settings)
+        assert measured == plain, [pair for pair in zip(measured[1].splitlines(), plain[1].splitlines())
+                                   if pair[0] != pair[1]] or measured
 
 
 @tap.case
@@ -31,6 +35,11 @@ def all_calls_return_the_same(directory):
 @tap.case
 def so_they_do_by_elapsed_time_with_a_trace(directory):
     check(directory, "-e", "wall@f1000", "-t")
+
+
+@tap.case
+def so_they_do_while_acquisitions_are_counted(directory):
+    check(directory, "-c", "locks", "-t")
 
 
 @tap.case
