@@ -49,6 +49,7 @@ static const struct page_table {
     {.name = "region-tree", .view = OPTIONS_REGION_TREE},
     {.name = "overheads", .view = OPTIONS_OVERHEADS},
     {.name = "tasks", .view = OPTIONS_TASKS},
+    {.name = "locks", .view = OPTIONS_LOCKS, .optional = true},
     {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
     {.name = "marks", .view = OPTIONS_MARKS, .optional = true},
     {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true, .content = PAGE_INTERVALS},

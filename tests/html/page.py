@@ -17,7 +17,7 @@ from tap import BUILD, GOLDEN, case, main, must
 
 # Tables of the page are the CSV of the view of that name.
 TABLES = ("summary", "advice", "efficiency", "threads", "speedup", "topdown", "flat", "parallelism", "critical-path",
-          "whatif", "regions", "region-tree", "overheads", "tasks", "phases", "grains")
+          "whatif", "regions", "region-tree", "overheads", "tasks", "locks", "phases", "grains")
 READ_TABLE = """loadTable(%r).then((table) => table && [table.columns.map((column) => column.name),
     ...Array.from({ length: table.rows }, (_, row) => table.columns.map((column) => column.text(row)))])"""
 
@@ -38,7 +38,7 @@ def quiet(browser):
 def tables_equal_the_csv(directory):
     need_browser()
     with Browser() as browser:
-        for name in ("recorded", "blame", "constructs2", "traced", "two", "hostile", "recorded-time"):
+        for name in ("recorded", "blame", "constructs2", "traced", "two", "hostile", "recorded-time", "locked"):
             path, _ = page(directory, name)
             browser.open(path)
             for view in TABLES:

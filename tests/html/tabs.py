@@ -72,6 +72,18 @@ def figures_are_those_of_the_csv(directory):
 
 
 @case
+def locks_are_listed(directory):
+    with Browser() as browser:
+        opened(directory, "locked", browser)
+        rows, cells = expected("locked", "locks"), shown(browser, "Locks")
+        assert len(cells) == len(rows) > 0, (cells, rows)
+        for one, row in zip(cells, rows):
+            assert one["kind"] == row["kind"] and one["lock"] == row["lock"], (one, row)
+            agree(one, row, ("waits", "wait_s", "acquisitions", "held_s"))
+        assert not browser.messages, browser.messages
+
+
+@case
 def nested_constructs_fold_and_unfold(directory):
     label = quoted("Constructs as they were nested")
     with Browser() as browser:

@@ -110,7 +110,8 @@ class RangeSection {
 }
 
 export async function drawConstructs(tab) {
-  const [overheads, regions, nested, tasks] = await Promise.all(["overheads", "regions", "region-tree", "tasks"].map(loadTable));
+  const [overheads, regions, nested, tasks, locks] =
+    await Promise.all(["overheads", "regions", "region-tree", "tasks", "locks"].map(loadTable));
   const range = new RangeSection();
   fill(tab, element("div", { class: "cards" },
     range.element, overheadSection(overheads),
@@ -123,6 +124,7 @@ export async function drawConstructs(tab) {
       title: "Constructs as they were nested", note: "Sums over all threads.", table: nested, first: "name",
       tree: new SumTree(regionTree(nested)), hidden: ["id", "parent_id", "depth", "thread", "context_id"],
     }) : null,
-    gridSection({ title: "Tasks", table: tasks, hidden: ["context_id"], missing: "No explicit task was created." })));
+    gridSection({ title: "Tasks", table: tasks, hidden: ["context_id"], missing: "No explicit task was created." }),
+    gridSection({ title: "Locks", table: locks, missing: "No thread waited for a lock, as far as is known." })));
   await range.follow();
 }
