@@ -225,7 +225,10 @@ enum format_role {
   FORMAT_ROLE_SHARES,   /* the first of a list of records of FORMAT_SHARES; 0: none */
   FORMAT_ROLE_COUNTED,  /* counted between samples; also a column of FORMAT_COUNTS */
   FORMAT_ROLE_USAGE,    /* this and the next ones, by enum format_usage: what the kernel did between samples */
-  FORMAT_ROLE_BLOCKED = FORMAT_ROLE_USAGE + FORMAT_USAGES /* ns asleep in calls longer than a sampling period */
+  FORMAT_ROLE_BLOCKED = FORMAT_ROLE_USAGE + FORMAT_USAGES, /* ns asleep in calls of the program */
+  FORMAT_ROLE_BLOCKED_NEAR,                                /* ns asleep elsewhere, before the next sample */
+  FORMAT_ROLE_BLOCKED_BYTES,                               /* bytes that these calls have moved */
+  FORMAT_ROLE_BLOCKED_LAST = FORMAT_ROLE_BLOCKED_BYTES
 };
 
 #define FORMAT_METRIC_FIELDS(F, A)                                                                                     \

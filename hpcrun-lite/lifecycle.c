@@ -64,7 +64,7 @@ static void configure_sampling(void)
   to->share_metric = timed ? 6 : UINT32_MAX;
   to->usage_metric = timed ? 7 + to->event_count - 1 : 1 + to->event_count;
   to->blocked_metric = to->usage_metric + FORMAT_USAGES;
-  to->count_metric = to->blocked_metric + 1;
+  to->count_metric = to->blocked_metric + FORMAT_ROLE_BLOCKED_LAST - FORMAT_ROLE_BLOCKED + 1;
   to->metric_count = to->count_metric + config.counter_count;
   to->count_locks = config.count_locks;
 }

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
+#include "hpcrun-lite/rt/sampling/call_sleep.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
@@ -130,6 +131,7 @@ struct thread_state *thread_state_new(uint32_t index)
   sampling_of(t)->walk = arena_data(sampling_of(t)->walk_extent);
   t->cpu_start_ns = sys_thread_cpu_ns();
   waiting_init(t);
+  call_sleep_init(t);
   barrier_start_thread(t);
   construct_init(t);
   marks_start_thread(t);

@@ -320,6 +320,10 @@ struct read_column read_column(const struct read_file *file, uint32_t column)
     return usage_column(found.role - FORMAT_ROLE_USAGE);
   if (found.role == FORMAT_ROLE_BLOCKED)
     return (struct read_column){.name = "blocked", .unit = "ns", .role = COLUMN_BLOCKED};
+  if (found.role == FORMAT_ROLE_BLOCKED_NEAR)
+    return (struct read_column){.name = "blocked near", .unit = "ns", .role = COLUMN_BLOCKED_NEAR};
+  if (found.role == FORMAT_ROLE_BLOCKED_BYTES)
+    return (struct read_column){.name = "blocked bytes", .unit = "", .role = COLUMN_BLOCKED_BYTES};
   found.role = COLUMN_EVENT;
   found.counted = metric->role == FORMAT_ROLE_COUNTED;
   found.name =

@@ -218,13 +218,14 @@ void difference_columns(uint32_t catalog_columns, struct tree_columns *columns, 
       columns->events[events++] = columns->events[i];
   columns->events_count = events;
   *part = *columns;
-  uint32_t *const of_run[] = {&columns->samples,     &columns->work,     &columns->overhead, &columns->lockwait,
-                              &columns->idleness,    &columns->critical, &columns->user_cpu, &columns->system_cpu,
-                              &columns->page_faults, &columns->switches, &columns->created,  &columns->creating,
-                              &columns->blocked};
-  uint32_t *const of_part[] = {&part->samples,  &part->work,     &part->overhead,   &part->lockwait,    &part->idleness,
-                               &part->critical, &part->user_cpu, &part->system_cpu, &part->page_faults, &part->switches,
-                               &part->created,  &part->creating, &part->blocked};
+  uint32_t *const of_run[] = {
+      &columns->samples,  &columns->work,     &columns->overhead,   &columns->lockwait,     &columns->idleness,
+      &columns->critical, &columns->user_cpu, &columns->system_cpu, &columns->page_faults,  &columns->switches,
+      &columns->created,  &columns->creating, &columns->blocked,    &columns->blocked_near, &columns->blocked_bytes};
+  uint32_t *const of_part[] = {&part->samples,     &part->work,         &part->overhead,     &part->lockwait,
+                               &part->idleness,    &part->critical,     &part->user_cpu,     &part->system_cpu,
+                               &part->page_faults, &part->switches,     &part->created,      &part->creating,
+                               &part->blocked,     &part->blocked_near, &part->blocked_bytes};
   for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
     if (*of_run[i] >= kept)
       *of_run[i] = MODEL_NONE;

@@ -40,12 +40,14 @@ enum column_role {
   COLUMN_USER,     /* of a counter of the program */
   COLUMN_USER_CPU, /* with the next ones: what the kernel counted between samples */
   COLUMN_SYSTEM_CPU,
-  COLUMN_PAGE_FAULTS, /* minor and major ones */
-  COLUMN_SWITCHES,    /* context switches, voluntary or not */
-  COLUMN_CREATED,     /* threads that were created */
-  COLUMN_CREATING,    /* how long that took */
-  COLUMN_BLOCKED,     /* how long threads slept in calls outside OpenMP, of calls longer than a sampling period */
-  COLUMN_MET,         /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
+  COLUMN_PAGE_FAULTS,   /* minor and major ones */
+  COLUMN_SWITCHES,      /* context switches, voluntary or not */
+  COLUMN_CREATED,       /* threads that were created */
+  COLUMN_CREATING,      /* how long that took */
+  COLUMN_BLOCKED,       /* how long threads slept in calls outside OpenMP */
+  COLUMN_BLOCKED_NEAR,  /* how long they slept elsewhere outside OpenMP: in the context of the next sample */
+  COLUMN_BLOCKED_BYTES, /* bytes that these calls have moved */
+  COLUMN_MET,           /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
   COLUMN_ROLES,
   COLUMN_OF_WHOLE = 32 /* added to a role: the figure of the whole run, where the others are those of a part; rows are
                           numbered by it */

@@ -27,16 +27,25 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
                                    .created = MODEL_NONE,
                                    .creating = MODEL_NONE,
                                    .blocked = MODEL_NONE,
+                                   .blocked_near = MODEL_NONE,
+                                   .blocked_bytes = MODEL_NONE,
                                    .met = MODEL_NONE,
                                    .counted_faults = MODEL_NONE};
-  uint32_t *const first[COLUMN_ROLES] = {
-      [COLUMN_SAMPLES] = &columns->samples,         [COLUMN_WORK] = &columns->work,
-      [COLUMN_OVERHEAD] = &columns->overhead,       [COLUMN_LOCKWAIT] = &columns->lockwait,
-      [COLUMN_IDLENESS] = &columns->idleness,       [COLUMN_CRITICAL] = &columns->critical,
-      [COLUMN_USER_CPU] = &columns->user_cpu,       [COLUMN_SYSTEM_CPU] = &columns->system_cpu,
-      [COLUMN_PAGE_FAULTS] = &columns->page_faults, [COLUMN_SWITCHES] = &columns->switches,
-      [COLUMN_CREATED] = &columns->created,         [COLUMN_CREATING] = &columns->creating,
-      [COLUMN_BLOCKED] = &columns->blocked};
+  uint32_t *const first[COLUMN_ROLES] = {[COLUMN_SAMPLES] = &columns->samples,
+                                         [COLUMN_WORK] = &columns->work,
+                                         [COLUMN_OVERHEAD] = &columns->overhead,
+                                         [COLUMN_LOCKWAIT] = &columns->lockwait,
+                                         [COLUMN_IDLENESS] = &columns->idleness,
+                                         [COLUMN_CRITICAL] = &columns->critical,
+                                         [COLUMN_USER_CPU] = &columns->user_cpu,
+                                         [COLUMN_SYSTEM_CPU] = &columns->system_cpu,
+                                         [COLUMN_PAGE_FAULTS] = &columns->page_faults,
+                                         [COLUMN_SWITCHES] = &columns->switches,
+                                         [COLUMN_CREATED] = &columns->created,
+                                         [COLUMN_CREATING] = &columns->creating,
+                                         [COLUMN_BLOCKED] = &columns->blocked,
+                                         [COLUMN_BLOCKED_NEAR] = &columns->blocked_near,
+                                         [COLUMN_BLOCKED_BYTES] = &columns->blocked_bytes};
   catalog_column_order(catalog, order);
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
     const struct catalog_column *column = &catalog->columns[order[i]];
@@ -74,7 +83,8 @@ void tree_columns_keep_critical(struct tree_columns *columns)
 {
   columns->samples = columns->work = columns->overhead = columns->lockwait = columns->idleness = MODEL_NONE;
   columns->user_cpu = columns->system_cpu = columns->page_faults = columns->switches = MODEL_NONE;
-  columns->created = columns->creating = columns->blocked = columns->counted_faults = MODEL_NONE;
+  columns->created = columns->creating = columns->counted_faults = MODEL_NONE;
+  columns->blocked = columns->blocked_near = columns->blocked_bytes = MODEL_NONE;
   columns->events_count = 0;
 }
 
@@ -105,7 +115,9 @@ bool tree_columns_find(const struct tree_columns *columns, const char *name, uin
                  {"switches", "", columns->switches},
                  {"threads_created", "", columns->created},
                  {"create", "_s", columns->creating},
-                 {"blocked", "_s", columns->blocked}};
+                 {"blocked", "_s", columns->blocked},
+                 {"blocked_near", "_s", columns->blocked_near},
+                 {"blocked_bytes", "", columns->blocked_bytes}};
   *column = MODEL_NONE;
   for (size_t i = 0; i < sizeof figures / sizeof *figures && *column == MODEL_NONE; i++)
     if (names_figure(name, figures[i].name, figures[i].unit, inclusive))

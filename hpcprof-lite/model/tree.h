@@ -59,7 +59,7 @@ struct tree_columns {
   struct catalog_column columns[CATALOG_COLUMNS_MAX]; /* sorted; strings belong to the catalog */
   uint32_t source[CATALOG_COLUMNS_MAX];               /* [column] number in the catalog */
   uint32_t count, samples, work, overhead, lockwait, idleness, critical;
-  uint32_t user_cpu, system_cpu, page_faults, switches, created, creating, blocked;
+  uint32_t user_cpu, system_cpu, page_faults, switches, created, creating, blocked, blocked_near, blocked_bytes;
   uint32_t met; /* number in the catalog of the column that is not 0 in the contexts to which these apply; MODEL_NONE:
                    to all */
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;

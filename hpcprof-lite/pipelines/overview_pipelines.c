@@ -254,16 +254,33 @@ static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
   return list;
 }
 
-/* Where threads slept longest in calls; initial: of the initial thread, outside regions. */
-static struct advice_blocked find_blocked(const struct job *job, bool initial, struct call_places *places)
+/* Where threads slept longest outside OpenMP. */
+static void find_blocked(const struct job *job, enum call_scope scope, struct call_places *places)
 {
-  uint32_t column = job->columns.blocked == MODEL_NONE ? MODEL_NONE : job->columns.source[job->columns.blocked];
-  call_places_find(&job->profile, &job->names, column, initial, places);
-  return (struct advice_blocked){.function = places->most[0].function,
-                                 .file = places->most[0].file,
-                                 .line = places->most[0].line,
-                                 .s = advice_seconds(places->ns[0]),
-                                 .all_s = advice_seconds(places->all_ns)};
+  const struct tree_columns *columns = &job->columns;
+  uint32_t column = columns->blocked == MODEL_NONE ? MODEL_NONE : columns->source[columns->blocked];
+  uint32_t near = columns->blocked_near == MODEL_NONE ? MODEL_NONE : columns->source[columns->blocked_near];
+  call_places_find(&job->profile, &job->names, column, near, scope, places);
+}
+
+/* The same of initial threads.  If these slept mostly in parallel regions, other threads may have slept there, too. */
+static struct advice_blocked find_initial_blocked(const struct job *job)
+{
+  struct call_places places;
+  uint64_t blocked_ns = 0;
+  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
+    const struct profile_thread *initial = profile_initial_thread(&job->profile.processes[i]);
+    model_add(&blocked_ns, initial ? initial->blocked_ns : 0);
+  }
+  find_blocked(job, CALLS_INITIAL, &places);
+  if (places.all_ns < blocked_ns / 2)
+    find_blocked(job, CALLS_BELOW_MAIN, &places);
+  return (struct advice_blocked){.function = places.most[0].function,
+                                 .file = places.most[0].file,
+                                 .line = places.most[0].line,
+                                 .near = places.most[0].near,
+                                 .s = advice_seconds(places.ns[0]),
+                                 .all_s = advice_seconds(places.all_ns)};
 }
 
 /* The most threads that lived at once, of OpenMP or not. */
@@ -309,9 +326,8 @@ int advice_pipeline(struct job *job)
                                .inflation_s = inflation_s,
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
   struct advice_lock *locks = list_mutexes(job, &input.locks_count);
-  struct call_places places;
   input.locks = locks;
-  input.blocked = find_blocked(job, true, &places);
+  input.blocked = find_initial_blocked(job);
   input.all_threads = threads_at_once(&job->profile);
   advice_compute(&input, &job->report.advice);
   free(locks);
@@ -340,7 +356,7 @@ int summary_pipeline(struct job *job)
   core_findings_find(&job->profile, &job->construct_list, &summary->cores);
   job->report.tree = &job->tree;
   summary->flat = flat;
-  find_blocked(job, false, &summary->blocked);
+  find_blocked(job, CALLS_ALL, &summary->blocked);
   summary->traced = has_trace(job);
   summary->phased = summary->traced && has_states(&job->profile);
   summary->critical_count = hotspots_critical(flat, columns, summary->critical);

@@ -11,7 +11,7 @@ static const struct call_place nowhere = {.function = "", .file = ""};
 
 int call_place_compare(const struct call_place *x, const struct call_place *y)
 {
-  return strcmp(x->file, y->file) ?: COMPARE(x->line, y->line) ?: strcmp(x->function, y->function);
+  return strcmp(x->file, y->file) ?: COMPARE(x->line, y->line) ?: strcmp(x->function, y->function) ?: x->near - y->near;
 }
 
 /* A function by which the C++ library calls those of POSIX. */
@@ -43,9 +43,9 @@ struct call_place call_place_of(const struct profile *profile, const struct name
       const struct names_function *function = &names->functions[frame->function];
       const char *name = known_name(names, function);
       if (!*innermost.function)
-        innermost = (struct call_place){function->name, frame->file, frame->line};
+        innermost = (struct call_place){.function = function->name, .file = frame->file, .line = frame->line};
       if (!*place.function && !is_wrapper(function))
-        place = (struct call_place){function->name, frame->file, frame->line};
+        place = (struct call_place){.function = function->name, .file = frame->file, .line = frame->line};
       if (*place.function && name) {
         place.function = name;
         return place;
@@ -71,14 +71,14 @@ void call_places_enter(const struct call_place *place, uint64_t ns, struct call_
   most_ns[i] = ns;
 }
 
-/* Whether a context is below the function in which programs begin, and in no parallel region. */
-static bool is_initial(const struct profile *profile, const struct names *names, uint32_t context)
+/* Whether a context is below the function in which programs begin and, outside: in no parallel region. */
+static bool is_below_main(const struct profile *profile, const struct names *names, uint32_t context, bool outside)
 {
   static const char *const starts[] = {"main", "MAIN__"};
   bool found = false;
   for (; context; context = profile->contexts.nodes[context].parent) {
     uint32_t address = names->address_of[context];
-    if (profile->contexts.nodes[context].kind == CONTEXT_PARALLEL)
+    if (outside && profile->contexts.nodes[context].kind == CONTEXT_PARALLEL)
       return false;
     for (uint32_t i = 0; address != MODEL_NONE && i < names->addresses[address].count; i++) {
       const struct names_frame *frame = &names->frames[names->addresses[address].first + i];
@@ -96,19 +96,28 @@ struct place_amount {
 
 ORDER(by_place, struct place_amount, call_place_compare(&x->place, &y->place))
 
-void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, bool initial,
-                      struct call_places *places)
+/* Adds the places with an amount in that column. */
+static void add_places(const struct profile *profile, const struct names *names, uint32_t column, bool near,
+                       enum call_scope scope, struct place_amount *amounts, uint32_t *count)
+{
+  for (uint32_t i = 1; i < profile->contexts.count && column != MODEL_NONE; i++) {
+    uint64_t ns = contexts_get(&profile->contexts, i, column);
+    if (!ns || (scope != CALLS_ALL && !is_below_main(profile, names, i, scope == CALLS_INITIAL)))
+      continue;
+    amounts[*count] = (struct place_amount){call_place_of(profile, names, i), ns};
+    amounts[(*count)++].place.near = near;
+  }
+}
+
+void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, uint32_t near,
+                      enum call_scope scope, struct call_places *places)
 {
   assert(names->address_of);
-  const struct contexts *contexts = &profile->contexts;
-  struct place_amount *amounts = xcalloc(contexts->count, sizeof *amounts);
+  struct place_amount *amounts = xcalloc(2 * (size_t)profile->contexts.count, sizeof *amounts);
   uint32_t count = 0;
   *places = (struct call_places){0};
-  for (uint32_t i = 1; i < contexts->count && column != MODEL_NONE; i++) {
-    uint64_t ns = contexts_get(contexts, i, column);
-    if (ns && (!initial || is_initial(profile, names, i)))
-      amounts[count++] = (struct place_amount){call_place_of(profile, names, i), ns};
-  }
+  add_places(profile, names, column, false, scope, amounts, &count);
+  add_places(profile, names, near, true, scope, amounts, &count);
   qsort(amounts, count, sizeof *amounts, by_place);
   for (uint32_t i = 0; i < count; i++) {
     model_add(&places->all_ns, amounts[i].ns);

@@ -11,6 +11,7 @@
 struct call_place {
   const char *function, *file; /* "" if not known; NULL in structures that have no place */
   uint32_t line;
+  bool near; /* it is near that place */
 };
 
 /* Returns the place of a context: its innermost function that is not one by which the C++ library calls those of POSIX.
@@ -21,7 +22,7 @@ struct call_place call_place_of(const struct profile *profile, const struct name
 /* Orders places by file, line and function. */
 int call_place_compare(const struct call_place *x, const struct call_place *y);
 
-/* Where threads were blocked longest, in a column of the catalog. */
+/* Where threads were blocked longest. */
 enum { CALL_PLACES_MOST = 3 };
 struct call_places {
   struct call_place most[CALL_PLACES_MOST]; /* the longest first */
@@ -29,9 +30,12 @@ struct call_places {
   uint64_t all_ns;                          /* in all places */
 };
 
-/* initial: only below the program's main function, and outside parallel regions. */
-void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, bool initial,
-                      struct call_places *places);
+/* Of all threads; below the program's main function; or of these, outside parallel regions: of the initial thread. */
+enum call_scope { CALLS_ALL, CALLS_BELOW_MAIN, CALLS_INITIAL };
+
+/* column, near: columns of the catalog, of time in such places and near them; MODEL_NONE: none. */
+void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, uint32_t near,
+                      enum call_scope scope, struct call_places *places);
 
 /* Enters a place with its time into an array of CALL_PLACES_MOST, the longest first. */
 void call_places_enter(const struct call_place *place, uint64_t ns, struct call_place most[CALL_PLACES_MOST],

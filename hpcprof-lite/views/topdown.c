@@ -562,7 +562,7 @@ static const char *root_name(const struct build *build)
 /* Whether a column is counted between samples, by -c or by the kernel. */
 static bool is_counted(uint32_t role)
 {
-  return role == COLUMN_EVENT || (role >= COLUMN_USER_CPU && role <= COLUMN_BLOCKED);
+  return role == COLUMN_EVENT || (role >= COLUMN_USER_CPU && role <= COLUMN_BLOCKED_BYTES);
 }
 
 /* Adds the values of the root to a row: those that are counted between samples, or all others. */

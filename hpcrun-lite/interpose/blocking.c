@@ -139,7 +139,7 @@ INTERPOSED ssize_t msgrcv(int queue, void *message, size_t size, long type, int 
   ssize_t (*real)(int, void *, size_t, long, int) = libc_real(LIBC_msgrcv);
   unsigned held = hold_wait(!(flags & IPC_NOWAIT));
   ssize_t result = real(queue, message, size, type, flags);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -148,7 +148,7 @@ INTERPOSED int msgsnd(int queue, const void *message, size_t size, int flags)
   int (*real)(int, const void *, size_t, int) = libc_real(LIBC_msgsnd);
   unsigned held = hold_wait(!(flags & IPC_NOWAIT));
   int result = real(queue, message, size, flags);
-  hold_release(held);
+  hold_moved(held, result ? 0 : (ssize_t)size, CALLER);
   return result;
 }
 
@@ -202,7 +202,7 @@ INTERPOSED ssize_t recv(int fd, void *buffer, size_t size, int flags)
   ssize_t (*real)(int, void *, size_t, int) = libc_real(LIBC_recv);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -212,7 +212,7 @@ INTERPOSED ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flag
   ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *) = libc_real(LIBC_recvfrom);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, from, from_size);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -221,7 +221,7 @@ INTERPOSED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
   ssize_t (*real)(int, struct msghdr *, int) = libc_real(LIBC_recvmsg);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -230,7 +230,7 @@ INTERPOSED ssize_t send(int fd, const void *buffer, size_t size, int flags)
   ssize_t (*real)(int, const void *, size_t, int) = libc_real(LIBC_send);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -240,7 +240,7 @@ INTERPOSED ssize_t sendto(int fd, const void *buffer, size_t size, int flags, co
   ssize_t (*real)(int, const void *, size_t, int, const struct sockaddr *, socklen_t) = libc_real(LIBC_sendto);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, flags, to, to_size);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -249,7 +249,7 @@ INTERPOSED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
   ssize_t (*real)(int, const struct msghdr *, int) = libc_real(LIBC_sendmsg);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, message, flags);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -269,7 +269,7 @@ INTERPOSED ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, in
   ssize_t (*real)(int, void *, size_t, size_t, int) = libc_real(LIBC___recv_chk);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
 }
 
@@ -281,8 +281,17 @@ INTERPOSED ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t size, si
   ssize_t (*real)(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *) = libc_real(LIBC___recvfrom_chk);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   ssize_t result = real(fd, buffer, size, room, flags, from, from_size);
-  hold_release(held);
+  hold_moved(held, result, CALLER);
   return result;
+}
+
+/* The bytes of the first messages. */
+static ssize_t bytes_in(const struct mmsghdr *messages, int count)
+{
+  size_t bytes = 0;
+  for (int i = 0; i < count; i++)
+    bytes += messages[i].msg_len;
+  return (ssize_t)bytes;
 }
 
 INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
@@ -290,7 +299,7 @@ INTERPOSED int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
   int (*real)(int, struct mmsghdr *, unsigned, int, struct timespec *) = libc_real(LIBC_recvmmsg);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags, timeout);
-  hold_release(held);
+  hold_moved(held, bytes_in(messages, result), CALLER);
   return result;
 }
 
@@ -299,7 +308,7 @@ INTERPOSED int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int fl
   int (*real)(int, struct mmsghdr *, unsigned, int) = libc_real(LIBC_sendmmsg);
   unsigned held = hold_wait(!(flags & MSG_DONTWAIT));
   int result = real(fd, messages, count, flags);
-  hold_release(held);
+  hold_moved(held, bytes_in(messages, result), CALLER);
   return result;
 }
 
@@ -322,6 +331,17 @@ INTERPOSED int pthread_join(pthread_t thread, void **value)
   int (*real)(pthread_t, void **) = libc_real(LIBC_pthread_join);
   bool slept = hold_sleep_begin(true);
   int result = real(thread, value);
+  hold_sleep_end(slept);
+  if (!result)
+    thread_joined(thread);
+  return result;
+}
+
+INTERPOSED int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
+{
+  int (*real)(pthread_t, void **, const struct timespec *) = libc_real(LIBC_pthread_timedjoin_np);
+  bool slept = hold_sleep_begin(true);
+  int result = real(thread, value, until);
   hold_sleep_end(slept);
   if (!result)
     thread_joined(thread);
@@ -351,6 +371,33 @@ INTERPOSED int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
   int (*real)(idtype_t, id_t, siginfo_t *, int) = libc_real(LIBC_waitid);
   bool slept = hold_sleep_begin(!(options & WNOHANG));
   int result = real(type, id, info, options);
+  hold_sleep_end(slept);
+  return result;
+}
+
+INTERPOSED pid_t wait(int *status)
+{
+  pid_t (*real)(int *) = libc_real(LIBC_wait);
+  bool slept = hold_sleep_begin(true);
+  pid_t result = real(status);
+  hold_sleep_end(slept);
+  return result;
+}
+
+INTERPOSED pid_t wait3(int *status, int options, struct rusage *usage)
+{
+  pid_t (*real)(int *, int, struct rusage *) = libc_real(LIBC_wait3);
+  bool slept = hold_sleep_begin(!(options & WNOHANG));
+  pid_t result = real(status, options, usage);
+  hold_sleep_end(slept);
+  return result;
+}
+
+INTERPOSED pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+  pid_t (*real)(pid_t, int *, int, struct rusage *) = libc_real(LIBC_wait4);
+  bool slept = hold_sleep_begin(!(options & WNOHANG));
+  pid_t result = real(pid, status, options, usage);
   hold_sleep_end(slept);
   return result;
 }

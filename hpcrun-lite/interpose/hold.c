@@ -70,10 +70,20 @@ unsigned hold_transfer(bool may_be_cut)
 
 void hold_release(unsigned held)
 {
+  hold_moved(held, 0, NULL);
+}
+
+static struct call_moved moved_by(ssize_t bytes, const void *code)
+{
+  return (struct call_moved){code, bytes > 0 ? (uint64_t)bytes : 0};
+}
+
+void hold_moved(unsigned held, ssize_t bytes, const void *code)
+{
   int saved_errno = errno;
   now_held &= ~held;
   if (held & HELD_STATE && rt_thread())
-    blame_returned(rt_thread());
+    blame_returned(rt_thread(), moved_by(bytes, code));
   if (held & HELD_TIMERS && rt_thread() && !own_signal_view.in_kernel)
     source_resume(rt_thread());
   if (held & HELD_SIGNAL) {
@@ -104,5 +114,14 @@ bool hold_sleep_begin(bool may_wait)
 void hold_sleep_end(bool slept)
 {
   if (slept && rt_thread())
-    blame_returned(rt_thread());
+    blame_returned(rt_thread(), moved_by(0, NULL));
+}
+
+void hold_io_switched(uint64_t position, ssize_t bytes, const void *code)
+{
+  struct thread_state *t = rt_thread();
+  int saved_errno = errno;
+  if (t && position && process.active)
+    call_sleep_switched(t, position, moved_by(bytes, code));
+  errno = saved_errno;
 }

@@ -11,6 +11,13 @@
 #define HPCRUN_LITE_INTERPOSE_HOLD_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+#include "hpcrun-lite/rt/sampling/call_sleep.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
+
+/* The address to which an interposed function returns. */
+#define CALLER __builtin_return_address(0)
 
 /* Begins a call that may sleep: the thread counts as blocked.  may_wait: false where this call cannot wait; then
  * nothing is done.  Returns what hold_release() needs. */
@@ -22,6 +29,9 @@ unsigned hold_transfer(bool may_be_cut);
 /* Ends the call.  errno stays as it is. */
 void hold_release(unsigned held);
 
+/* The same for a call that has moved so many bytes (below 0: it failed), and returns to that address. */
+void hold_moved(unsigned held, ssize_t bytes, const void *code);
+
 /* The thread jumps out of the call that it is in, if any. */
 void hold_leave(void);
 
@@ -29,6 +39,24 @@ void hold_leave(void);
  * `wall` samples arrive as elsewhere.  hold_sleep_begin() returns what hold_sleep_end() needs. */
 bool hold_sleep_begin(bool may_wait);
 void hold_sleep_end(bool slept);
+
+/* Around a call that mostly runs in the kernel, and sometimes sleeps there: the thread counts as blocked only while it
+ * sleeps, which the kernel's records of its switches tell afterwards; nothing is held back.  Costs a few nanoseconds if
+ * the thread was not switched.  A jump out of the call leaves nothing to mend.  hold_io_begin() returns what
+ * hold_io_end() needs; errno stays as it is. */
+void hold_io_switched(uint64_t position, ssize_t bytes, const void *code) __attribute__((noinline, cold));
+
+static inline uint64_t hold_io_begin(void)
+{
+  const struct thread_state *t = rt_thread();
+  return t ? switches_position(t) : 0;
+}
+
+static inline void hold_io_end(uint64_t position, ssize_t bytes, const void *code)
+{
+  if (__builtin_expect(position != hold_io_begin(), 0))
+    hold_io_switched(position, bytes, code);
+}
 
 /* Before the thread sleeps: publishes the creation contexts of its open regions.  hold_wait() and hold_sleep_begin() do
  * so, too. */

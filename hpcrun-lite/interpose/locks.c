@@ -23,7 +23,6 @@
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/posix_lock_events.h"
 
-#define CALLER __builtin_return_address(0)
 #define FRAME ((uint64_t)__builtin_frame_address(0))
 
 /* The thread, if what it locks is measured.  Then all functions of libc are known. */

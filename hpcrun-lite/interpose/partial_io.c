@@ -31,6 +31,24 @@ INTERPOSED int setsockopt(int fd, int level, int option, const void *value, sock
   return real(fd, level, option, value, size);
 }
 
+/* A call that transfers data: what is held back, and what hold_io_end() needs. */
+struct transfer {
+  unsigned held;
+  uint64_t position;
+};
+
+static struct transfer begin(unsigned held)
+{
+  return (struct transfer){held, hold_io_begin()};
+}
+
+static void end(struct transfer transfer, ssize_t bytes, const void *code)
+{
+  hold_io_end(transfer.position, bytes, code); /* before a sample that was held back */
+  if (transfer.held)
+    hold_moved(transfer.held, bytes, code);
+}
+
 static unsigned hold_for_reading(void)
 {
   return hold_wait(atomic_load_explicit(&timeouts, memory_order_relaxed));
@@ -70,12 +88,12 @@ static bool ended_at_page(int fd, ssize_t done, size_t size)
   return memory;
 }
 
-INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
+static ssize_t read_from(int fd, void *buffer, size_t size, const void *code)
 {
   ssize_t (*real)(int, void *, size_t) = libc_real(LIBC_read);
-  unsigned held = hold_for_reading();
+  struct transfer transfer = begin(hold_for_reading());
   ssize_t result = real(fd, buffer, size);
-  hold_release(held);
+  end(transfer, result, code);
   while (ended_at_page(fd, result, size)) {
     ssize_t more = real(fd, (char *)buffer + result, size - (size_t)result);
     if (more <= 0)
@@ -85,6 +103,11 @@ INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
   return result;
 }
 
+INTERPOSED ssize_t read(int fd, void *buffer, size_t size)
+{
+  return read_from(fd, buffer, size, CALLER);
+}
+
 /* Called by fortified programs; `room` is the size of the buffer. */
 ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 INTERPOSED ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
@@ -92,24 +115,24 @@ INTERPOSED ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
   ssize_t (*real)(int, void *, size_t, size_t) = libc_real(LIBC___read_chk);
   if (size > room)
     return real(fd, buffer, size, room);
-  return read(fd, buffer, size);
+  return read_from(fd, buffer, size, CALLER);
 }
 
 INTERPOSED ssize_t readv(int fd, const struct iovec *parts, int count)
 {
   ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_readv);
-  unsigned held = hold_for_reading();
+  struct transfer transfer = begin(hold_for_reading());
   ssize_t result = real(fd, parts, count);
-  hold_release(held);
+  end(transfer, result, CALLER);
   return result;
 }
 
 INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
 {
   ssize_t (*real)(int, const void *, size_t) = libc_real(LIBC_write);
-  unsigned held = hold_for_writing(fd, size);
+  struct transfer transfer = begin(hold_for_writing(fd, size));
   ssize_t result = real(fd, buffer, size);
-  hold_release(held);
+  end(transfer, result, CALLER);
   return result;
 }
 
@@ -117,33 +140,38 @@ INTERPOSED ssize_t write(int fd, const void *buffer, size_t size)
 INTERPOSED ssize_t writev(int fd, const struct iovec *parts, int count)
 {
   ssize_t (*real)(int, const struct iovec *, int) = libc_real(LIBC_writev);
-  unsigned held = hold_for_writing(fd, SIZE_MAX);
+  struct transfer transfer = begin(hold_for_writing(fd, SIZE_MAX));
   ssize_t result = real(fd, parts, count);
-  hold_release(held);
+  end(transfer, result, CALLER);
+  return result;
+}
+
+static ssize_t send_file(int to, int from, off64_t *at, size_t size, const void *code)
+{
+  ssize_t (*real)(int, int, off64_t *, size_t) = libc_real(LIBC_sendfile);
+  unsigned held = hold_for_reading();
+  struct transfer transfer = begin(held ? held : hold_transfer(true));
+  ssize_t result = real(to, from, at, size);
+  end(transfer, result, code);
   return result;
 }
 
 INTERPOSED ssize_t sendfile(int to, int from, off_t *at, size_t size)
 {
-  ssize_t (*real)(int, int, off_t *, size_t) = libc_real(LIBC_sendfile);
-  unsigned held = hold_for_reading();
-  held = held ? held : hold_transfer(true);
-  ssize_t result = real(to, from, at, size);
-  hold_release(held);
-  return result;
+  return send_file(to, from, at, size, CALLER);
 }
 
 INTERPOSED ssize_t sendfile64(int to, int from, off64_t *at, size_t size)
 {
-  return sendfile(to, from, at, size);
+  return send_file(to, from, at, size, CALLER);
 }
 
 INTERPOSED ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags)
 {
   ssize_t (*real)(int, off64_t *, int, off64_t *, size_t, unsigned) = libc_real(LIBC_copy_file_range);
-  unsigned held = hold_transfer(true);
+  struct transfer transfer = begin(hold_transfer(true));
   ssize_t result = real(from, from_at, to, to_at, size, flags);
-  hold_release(held);
+  end(transfer, result, CALLER);
   return result;
 }
 
@@ -151,8 +179,8 @@ INTERPOSED ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
   enum { WHOLE = 256 }; /* bytes that always arrive whole (getrandom(2)) */
   ssize_t (*real)(void *, size_t, unsigned) = libc_real(LIBC_getrandom);
-  unsigned held = hold_transfer(size > WHOLE);
+  struct transfer transfer = begin(hold_transfer(size > WHOLE));
   ssize_t result = real(buffer, size, flags);
-  hold_release(held);
+  end(transfer, result, CALLER);
   return result;
 }

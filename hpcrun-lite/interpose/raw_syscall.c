@@ -1,5 +1,6 @@
 /* System calls that the program makes by syscall(), not by libc's function for the call.  Context: CTL. */
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,12 +22,29 @@
 #include "hpcrun-lite/rt/core/rt.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
-enum raw { RAW_OTHER, RAW_WAIT, RAW_TRANSFER };
+/* The effect of a signal on a system call: none that is known (IO: it may sleep); it ends a wait (MOVE: whose result is
+ * a number of bytes); or it ends a transfer with a part. */
+enum raw { RAW_OTHER, RAW_IO, RAW_WAIT, RAW_MOVE, RAW_TRANSFER };
 
-/* The effect of a signal on a system call: none, it ends a wait, or it ends a transfer with a part. */
+/* Does an operation of futex() wait?  The others only wake. */
+static bool futex_waits(int operation)
+{
+  switch (operation & FUTEX_CMD_MASK) {
+  case FUTEX_WAIT:
+  case FUTEX_WAIT_BITSET:
+  case FUTEX_WAIT_REQUEUE_PI:
+  case FUTEX_LOCK_PI:
+  case FUTEX_LOCK_PI2:
+    return true;
+  }
+  return false;
+}
+
 static enum raw raw_kind(long number, const long *arguments)
 {
   switch (number) {
+  case SYS_futex:
+    return futex_waits((int)arguments[1]) ? RAW_WAIT : RAW_OTHER;
   case SYS_nanosleep:
   case SYS_clock_nanosleep:
   case SYS_pause:
@@ -39,24 +57,30 @@ static enum raw raw_kind(long number, const long *arguments)
   case SYS_epoll_pwait2:
   case SYS_rt_sigsuspend:
   case SYS_rt_sigtimedwait:
-  case SYS_futex:
+  case SYS_futex_waitv:
   case SYS_io_getevents:
-  case SYS_msgrcv:
   case SYS_msgsnd:
   case SYS_semop:
   case SYS_semtimedop:
   case SYS_accept:
   case SYS_accept4:
   case SYS_connect:
-  case SYS_recvfrom:
-  case SYS_recvmsg:
   case SYS_recvmmsg:
-  case SYS_sendto:
-  case SYS_sendmsg:
   case SYS_sendmmsg:
     return RAW_WAIT;
+  case SYS_msgrcv:
+  case SYS_recvfrom:
+  case SYS_recvmsg:
+  case SYS_sendto:
+  case SYS_sendmsg:
+    return RAW_MOVE;
   case SYS_write:
-    return partial_io_possible((int)arguments[0], (size_t)arguments[2]) ? RAW_TRANSFER : RAW_OTHER;
+    return partial_io_possible((int)arguments[0], (size_t)arguments[2]) ? RAW_TRANSFER : RAW_IO;
+  case SYS_read:
+  case SYS_readv:
+  case SYS_pread64:
+  case SYS_pwrite64:
+    return RAW_IO;
   case SYS_writev:
   case SYS_sendfile:
   case SYS_copy_file_range:
@@ -169,12 +193,13 @@ INTERPOSED long syscall(long number, ...)
   enum raw kind = raw_kind(number, arguments);
   if (kind == RAW_WAIT)
     raw_mask(number, arguments, &copy);
-  unsigned held;
-  if (kind == RAW_TRANSFER)
-    held = hold_transfer(true);
-  else
-    held = hold_wait(kind == RAW_WAIT && !runtime_waits());
+  bool moves = kind != RAW_WAIT, io = kind == RAW_IO || kind == RAW_TRANSFER;
+  unsigned held = kind == RAW_TRANSFER ? hold_transfer(true)
+                                       : hold_wait((kind == RAW_WAIT || kind == RAW_MOVE) && !runtime_waits());
+  uint64_t position = io ? hold_io_begin() : 0;
   long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
-  hold_release(held);
+  if (io)
+    hold_io_end(position, result, CALLER);
+  hold_moved(held, moves ? result : 0, CALLER);
   return result;
 }

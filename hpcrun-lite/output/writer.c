@@ -284,6 +284,8 @@ static void describe_metrics(void)
     add_metric(usage[i], i <= FORMAT_USAGE_SYSTEM || i == FORMAT_USAGE_CREATING ? ns : 0,
                (enum format_role)(FORMAT_ROLE_USAGE + i), 0);
   add_metric("blocked", ns, FORMAT_ROLE_BLOCKED, 0);
+  add_metric("blocked near", ns, FORMAT_ROLE_BLOCKED_NEAR, 0);
+  add_metric("blocked bytes", 0, FORMAT_ROLE_BLOCKED_BYTES, 0);
   for (unsigned i = 0; i < counts_process.count; i++)
     add_metric(counts_process.counters[i].name, 0, FORMAT_ROLE_COUNTED, 0);
 }

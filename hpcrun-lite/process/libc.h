@@ -25,7 +25,14 @@
   X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock)        \
   X(pthread_rwlock_clockrdlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_trywrlock)  \
   X(pthread_rwlock_unlock) X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock) X(cnd_wait)             \
-  X(cnd_timedwait) X(pthread_barrier_wait) X(pthread_once) X(call_once)
+  X(cnd_timedwait) X(pthread_barrier_wait) X(pread) X(pread64) X(__pread_chk) X(__pread64_chk) X(pwrite) X(pwrite64)   \
+  X(preadv) X(preadv64) X(pwritev) X(pwritev64) X(splice) X(fsync) X(fdatasync) X(msync) X(flock) X(lockf) X(lockf64)  \
+  X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend) X(fread) X(fread_unlocked) X(__fread_chk)                \
+  X(__fread_unlocked_chk) X(fwrite) X(fwrite_unlocked) X(fgets) X(fgets_unlocked) X(__fgets_chk)                       \
+  X(__fgets_unlocked_chk) X(getline) X(getdelim) X(__getdelim) X(puts) X(fputs) X(fputs_unlocked) X(vprintf)           \
+  X(vfprintf) X(__vprintf_chk) X(__vfprintf_chk) X(fflush) X(fflush_unlocked) X(fclose) X(fopen) X(fopen64) X(pclose)  \
+  X(system) X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) X(fcntl)   \
+  X(fcntl64) X(wait) X(wait3) X(wait4) X(pthread_timedjoin_np) X(pthread_once) X(call_once)
 /* clang-format on */
 
 #define LIBC_NAME(name) LIBC_##name,

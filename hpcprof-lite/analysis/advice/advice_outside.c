@@ -165,7 +165,8 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
   if (blocked->s <= 0)
     return;
   snprintf(found->evidence + length, sizeof found->evidence - length,
-           "; %.0f %% of the time with a known place is in the one named", 100 * blocked->s / blocked->all_s);
+           "; %.0f %% of the time with a known place is %s the one named", 100 * blocked->s / blocked->all_s,
+           blocked->near ? "near" : "in");
   found->name = blocked->function;
   found->file = blocked->file;
   found->line = blocked->line;
@@ -249,7 +250,7 @@ void advice_mutexes_find(struct advice_run *run)
 void advice_spinning_find(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double spun_s = 0, most_s = 0;
+  double spun_s = 0, most_s = 0, all_ready_s = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     double own_s = 0, idle_s = 0, ready_s = 0;
@@ -261,10 +262,13 @@ void advice_spinning_find(struct advice_run *run)
     run->by_process[i] = process->usable && process->cpus ? own_s / process->cpus : 0;
     most_s += process->usable && process->cpus ? fmin(idle_s, ready_s) / process->cpus : 0;
     spun_s += own_s;
+    all_ready_s += ready_s;
   }
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_SPINNING, advice_chain(run),
-      "Threads without work spun for at least %.3f s while threads with work were ready to run without a core", spun_s);
+      "Threads without work spun for at least %.3f s while threads with work were ready to run without a core; all "
+      "threads together were ready without one for %.3f s",
+      spun_s, all_ready_s);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
 }
 

@@ -44,8 +44,9 @@ struct advice_input {
   double beside_s;              /* of serial_s: at least two threads ran, and one of them outside OpenMP */
   double efficiency;            /* 0 to 1, below 0 if not known */
   struct advice_blocked {
-    const char *function, *file; /* where the initial thread slept longest outside regions; "" or NULL if not known */
+    const char *function, *file; /* where the initial thread slept longest; "" or NULL if not known */
     uint32_t line;
+    bool near;       /* it was near that place */
     double s, all_s; /* there, and wherever that is known */
   } blocked;
   const struct advice_lock *locks;

@@ -44,8 +44,8 @@ const char *verdict_blocked_places(const struct report *report, char *text, size
     const struct call_place *place = &blocked->most[i];
     char seconds[16];
     terminal_seconds(blocked->ns[i], 3, seconds);
-    int added = snprintf(text + length, size - length, ", %s s%s in %s", seconds, i ? "" : " of it",
-                         *place->function ? place->function : "code that is not known");
+    int added = snprintf(text + length, size - length, ", %s s%s %s %s", seconds, i ? "" : " of it",
+                         place->near ? "near" : "in", *place->function ? place->function : "code that is not known");
     length += added > 0 ? (size_t)added : 0;
     if (*place->file && place->line && length < size)
       length +=

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/call_sleep.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
@@ -66,33 +67,35 @@ bool blame_blocked(struct thread_state *t)
   return true;
 }
 
-/* What the thread's records of switches say about the call that ends.  Returns how many ticks of it the thread was
- * ready without a processor. */
-static uint64_t place_call(struct thread_state *t, uint64_t now)
+/* What the thread's records of switches say about the call that ends. */
+static struct switched place_call(struct thread_state *t, uint64_t now)
 {
   struct switched parts[3] = {{0}};
   switches_read(t, 2, (const uint64_t[]){sampling_of(t)->blocked_since, now}, parts);
   t->record->call_preempted += parts[1].preempted;
   t->record->call_wakes += parts[1].wakes;
   switches_limit(t);
-  return parts[1].preempted;
+  return parts[1];
 }
 
-/* inside: in the tool's handler.  returned: the stack is that of the call. */
-static void unblocked(struct thread_state *t, bool inside, bool returned)
+/* inside: in the tool's handler.  moved: of a call that returns; NULL: the thread has left it in another way. */
+static void unblocked(struct thread_state *t, bool inside, const struct call_moved *moved)
 {
   if (!t->activity.blocked)
     return;
   if (!sampling_process.wall && t->activity.openmp)
     blame_in_use(1);
   rt_set_flag(&t->activity.blocked, false);
-  uint64_t now = rt_ticks(), ready = 0;
+  struct switched switched = {0};
+  bool recorded = sampling_of(t)->switches.ring;
+  uint64_t now = rt_ticks();
   uint64_t ticks = rt_measured_between(sampling_of(t)->blocked_since, now);
   sampling_of(t)->blocked_ticks += ticks;
   if (switches_unread(t))
-    ready = place_call(t, now);
-  if (returned && !sampling_process.wall && !t->inside)
-    waiting_slept(t, ticks, ready);
+    switched = place_call(t, now);
+  if (moved) /* of a call that did not sleep, nothing is told but its time */
+    call_sleep_charge(t, rt_minus(ticks, switched.preempted),
+                      (struct call_moved){moved->code, switched.slept || !recorded ? moved->bytes : 0});
   trace_slept(t, now, false, inside);
   t->changes++;
 }
@@ -100,13 +103,13 @@ static void unblocked(struct thread_state *t, bool inside, bool returned)
 void blame_unblocked(struct thread_state *t)
 {
   time_filter_check(); /* its signal was held back meanwhile */
-  unblocked(t, false, false);
+  unblocked(t, false, NULL);
 }
 
-void blame_returned(struct thread_state *t)
+void blame_returned(struct thread_state *t, struct call_moved moved)
 {
   time_filter_check();
-  unblocked(t, false, true);
+  unblocked(t, false, &moved);
 }
 
 static bool in_region(const struct thread_state *t)
@@ -138,10 +141,17 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
   return (rt_scale(2 * amount, share, all) + 1) / 2;
 }
 
-/* Whether a thread that OpenMP does not know runs: it is no worker while it waits for anything. */
-static bool runs_outside(struct thread_state *t, struct activity is)
+/* Whether a thread in a call that blocks was woken: it runs there, or is ready to.  Callers read rings. */
+static bool is_woken(const struct thread_state *t)
 {
-  return !is.lockwait && !is.blocked && switches_state(t) != SWITCHES_SLEEPS; /* the caller reads rings */
+  enum switches_state state = switches_state(t);
+  return state == SWITCHES_RUNS || state == SWITCHES_READY;
+}
+
+/* Whether a thread that OpenMP does not know runs: it is no worker while it waits for anything. */
+static bool runs_outside(const struct thread_state *t, struct activity is)
+{
+  return !is.lockwait && (is.blocked ? is_woken(t) : switches_state(t) != SWITCHES_SLEEPS);
 }
 
 struct blame blame_share(struct thread_state *self, uint64_t time_ns)
@@ -159,7 +169,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
     region = region || (is.openmp && in_region(t));
     *(is.openmp ? &present : &others) += step;
-    if (is.blocked && !sampling_process.wall && t != self)
+    if (is.blocked && !sampling_process.wall && t != self && !is_woken(t))
       continue;
     if (!is.openmp && t != self && !runs_outside(t, is))
       continue;
@@ -195,7 +205,7 @@ bool blame_any_ready(const struct thread_state *self)
     if (!t || t == self)
       continue;
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
-    found = !is.idle && !is.lockwait && !is.blocked && switches_state(t) == SWITCHES_READY;
+    found = !is.idle && !is.lockwait && switches_state(t) == SWITCHES_READY; /* also in a call in which it was woken */
   }
   switches_readers(-1);
   return found;
@@ -234,7 +244,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
   if (!again)
     return;
   if (blocked) { /* it left the call by longjmp(): no error */
-    unblocked(t, true, false);
+    unblocked(t, true, NULL);
     return;
   }
   rt_lost(t, FORMAT_LOST_STATES);

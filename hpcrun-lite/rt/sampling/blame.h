@@ -20,7 +20,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_BLAME_H
 #define HPCRUN_LITE_RT_SAMPLING_BLAME_H
 
-#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+#include "hpcrun-lite/rt/sampling/call_sleep.h"
 
 /* `lock` is exchanged with acquire and stored with release; its holder writes the other fields.
  * Releases of locks read `id` without it: if they read an old value, the blame waits for the next release, or the entry
@@ -50,7 +50,7 @@ void blame_in_use(int more);
  * must then not call the others.  blame_returned(): the call returns, so that its time can be charged to its context;
  * blame_unblocked(): it was left in another way. */
 bool blame_blocked(struct thread_state *t);
-void blame_returned(struct thread_state *t);
+void blame_returned(struct thread_state *t, struct call_moved moved);
 void blame_unblocked(struct thread_state *t);
 
 /* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
+#include "hpcrun-lite/rt/sampling/call_sleep.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
@@ -152,6 +153,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     enum tracelog_sample_kind kind = t->activity.lockwait ? TRACELOG_LOCKWAIT : TRACELOG_IDLE;
     put_trace(t, event, kind, counts->on ? node : CCT_NONE, weight);
     kernel_usage_charge(t, node);
+    call_sleep_sampled(t, node);
     if (counts->on)
       charge_counts(t, node, counts->own_since);
     if (region_wanted(t)) /* other threads wait for the creation contexts of our regions */
@@ -167,6 +169,8 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   uint32_t known = node == CCT_NONE ? construct_open_node(t) : node;
   if (counted)
     kernel_usage_charge(t, known);
+  if (timed)
+    call_sleep_sampled(t, known);
   if (counted && counts->on)
     charge_counts(t, known, counts->own_since);
   bool kept;
@@ -200,6 +204,7 @@ void sample_end(struct thread_state *t, uint64_t cpu_ns)
     source->throttled_until = 0; /* this function may be called again at the end of the process */
   }
   core_limits_thread(t);
+  call_sleep_end(t);
 }
 
 static bool wants_publication(const siginfo_t *info)

@@ -24,8 +24,8 @@ extern struct sampling_process {
   int time_event; /* event from which the four categories of time come: the first that measures time; -1 if there is
                      none */
   bool wall;      /* the time event measures elapsed time */
-  unsigned count_metric, usage_metric, blocked_metric; /* columns of the first counter, and of FORMAT_ROLE_USAGE and
-                                                          FORMAT_ROLE_BLOCKED in a value record */
+  unsigned count_metric, usage_metric, blocked_metric; /* columns of a value record: of the first counter, and the
+                                                          first ones of FORMAT_ROLE_USAGE and FORMAT_ROLE_BLOCKED */
   unsigned metric_count, share_metric; /* columns of a value record; the column of its shares (FORMAT_ROLE_SHARES) */
   uint32_t cpus;                       /* cores that the process may run on */
   bool timers_for_cpu;                 /* CPU time is sampled by timers, because perf_event may not sample the kernel */

@@ -125,12 +125,23 @@ struct switches {
   uint64_t since_join;       /* ticks by which missing processors held the thread up since its team's last join */
   uint64_t outer;            /* the same in the outermost region, while the thread is in one inside it */
   uint64_t held_up;          /* the same, until that join */
+  uint64_t slept_outside;    /* ticks asleep outside waits and interposed calls, since the last sample */
   struct sys_moment opened;
   uint64_t window_ns;              /* since when switches are counted */
   uint64_t window_read;            /* position at that time */
   struct format_wait *lock;        /* the thread has waited for a lock, and has not released it; NULL: has not */
   bool lock_read;                  /* the records of that wait are read */
   uint64_t lock_since, lock_until; /* ticks */
+};
+
+/* Sleep in calls of the program, and the bytes that they have moved: see sampling/call_sleep.h. */
+struct call_sleep {
+  uint64_t part_ns, passed_ns; /* the present part of the sleep in short calls; how much of it has passed */
+  uint64_t moment_ns, random;  /* the moment in it whose call it is charged to */
+  struct call_bytes {
+    const void *code; /* the address to which calls return */
+    uint64_t bytes;   /* not charged yet */
+  } sites[8];
 };
 
 /* What the kernel has counted for the thread: see sampling/kernel_usage.h. */
@@ -244,6 +255,7 @@ struct sampling_thread {
   struct format_extent *frames_extent, *walk_extent, *stacks_extent;
   struct sample_trace sample_trace;
   struct kernel_usage kernel_usage;
+  struct call_sleep call_sleep;
   struct trace_end ended;
 };
 

@@ -243,6 +243,7 @@ static void read_with_lock(struct thread_state *t, const void *ring, unsigned co
   for (unsigned i = 0; i < count; i++)
     all[LOCK_MOMENTS + i] = moments[i];
   read_records(t, &(struct reading){ring, sys_moment(), LOCK_MOMENTS + count, all, found});
+  switches->slept_outside += found[0].slept;
   switches->lock->preempted += found[WAIT].preempted;
   switches->lock->wakes += found[WAIT].wakes;
   switches->since_join -= found[WAIT].preempted;
@@ -260,12 +261,14 @@ void switches_read(struct thread_state *t, unsigned count, const uint64_t moment
   const void *ring = __atomic_load_n(&switches->ring, __ATOMIC_RELAXED);
   if (!ring || switches->reading)
     return;
+  uint64_t slept = parts[0].slept;
   switches->reading = true;
   atomic_signal_fence(memory_order_seq_cst);
   if (switches->lock && !switches->lock_read)
     read_with_lock(t, ring, count, moments, parts);
   else
     read_records(t, &(struct reading){ring, sys_moment(), count, moments, parts});
+  switches->slept_outside += parts[0].slept - slept;
   atomic_signal_fence(memory_order_seq_cst);
   switches->reading = false;
 }
@@ -274,6 +277,18 @@ void switches_outside(struct thread_state *t)
 {
   struct switched outside = {0};
   switches_read(t, 0, NULL, &outside);
+}
+
+uint64_t switches_moment(const struct thread_state *t, uint64_t position)
+{
+  enum { SLACK_TICKS = 256 }; /* the moments of a later reading are rounded otherwise */
+  const struct switches *switches = &sampling_of(t)->switches;
+  struct switch_record record;
+  struct sys_moment now = sys_moment();
+  const void *ring = __atomic_load_n(&switches->ring, __ATOMIC_RELAXED);
+  if (!ring || !record_at(ring, position - 1, &record))
+    return 0;
+  return ticks_at(switches, &now, record.time_ns) - SLACK_TICKS;
 }
 
 uint64_t switches_ns_at(const struct thread_state *t, const struct sys_moment *now, uint64_t ticks)
@@ -326,7 +341,7 @@ static enum switches_state latest(const struct perf_event_mmap_page *page)
 enum switches_state switches_state(const struct thread_state *of)
 {
   const void *ring = __atomic_load_n(&sampling_of(of)->switches.ring, __ATOMIC_SEQ_CST);
-  return ring ? latest(ring) : SWITCHES_RUNS;
+  return ring ? latest(ring) : SWITCHES_UNKNOWN;
 }
 
 void switches_readers(int more)

@@ -64,15 +64,25 @@ struct switches_interval {
 unsigned switches_off(struct thread_state *of, uint64_t from_ns, uint64_t to_ns, bool asleep,
                       struct switches_interval *intervals, unsigned most);
 
-/* What the last record of a thread says: it has a processor, is ready without one, or sleeps; RUNS without a ring.  Any
- * thread may ask, between switches_readers(1) and switches_readers(-1). */
-enum switches_state { SWITCHES_RUNS, SWITCHES_READY, SWITCHES_SLEEPS };
+/* What the last record of a thread says: it has a processor, is ready without one, or sleeps.  Any thread may ask,
+ * between switches_readers(1) and switches_readers(-1). */
+enum switches_state { SWITCHES_UNKNOWN, SWITCHES_RUNS, SWITCHES_READY, SWITCHES_SLEEPS };
 enum switches_state switches_state(const struct thread_state *of);
 void switches_readers(int more);
 
 /* The time at a moment (time-stamp counter) since the calling thread's ring was opened, and the ticks of a duration. */
 uint64_t switches_ns_at(const struct thread_state *t, const struct sys_moment *now, uint64_t ticks);
 uint64_t switches_ticks_of(const struct thread_state *t, const struct sys_moment *now, uint64_t ns);
+
+/* The position up to which the kernel has written records, plus 1; 0 without a ring. */
+static inline uint64_t switches_position(const struct thread_state *t)
+{
+  const struct perf_event_mmap_page *page = __atomic_load_n(&sampling_of(t)->switches.ring, __ATOMIC_RELAXED);
+  return page ? __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) + 1 : 0;
+}
+
+/* When the thread was first switched after that; 0 if that record is lost. */
+uint64_t switches_moment(const struct thread_state *t, uint64_t position);
 
 /* Bytes of records that were not read; a ring has room for twice as many as SWITCHES_MANY; 0 without a ring. */
 static inline uint64_t switches_unread(const struct thread_state *t)

@@ -939,26 +939,6 @@ void waiting_read_switches(struct thread_state *t)
   trace_ready(t, since, rt_ticks(), (struct trace_ready){.preempted = parts[1].preempted, .wakes = parts[1].wakes});
 }
 
-static __attribute__((noinline)) void charge_call(struct thread_state *t, uint64_t ticks)
-{
-  rt_inside_inc(t);
-  if (!rt_stopped() && !rt_paused()) {
-    uint32_t node = context_met(t);
-    if (!cct_add(t, node == CCT_NONE ? CCT_ROOT : node, sampling_process.blocked_metric, rt_ticks_to_ns(ticks)))
-      rt_lost(t, FORMAT_LOST_MEMORY);
-  }
-  rt_inside_dec(t);
-}
-
-void waiting_slept(struct thread_state *t, uint64_t ticks, uint64_t ready)
-{
-  if (sampling_process.time_event < 0)
-    return;
-  const struct event *event = &sampling_process.events[sampling_process.time_event];
-  if (rt_ticks_to_ns(ticks) > __atomic_load_n(&event->period, __ATOMIC_RELAXED))
-    charge_call(t, rt_minus(ticks, ready));
-}
-
 void waiting_in_tool(struct thread_state *t, uint64_t ns)
 {
   struct format_wait *wait = t->activity.lockwait ? sampling_of(t)->waiting_lock : sampling_of(t)->waiting;

@@ -95,11 +95,6 @@ static inline uint64_t waiting_region_end(struct thread_state *t)
   return switches->since_join | switches->outer ? waiting_end_late(t) : 0;
 }
 
-/* The thread has slept in a call of the program for so many ticks, of which it was ready without a processor for
- * others: charges that to the context of the call, if it took longer than the time between two samples.  So calls are
- * unwound no more often than samples. */
-void waiting_slept(struct thread_state *t, uint64_t ticks, uint64_t ready);
-
 /* At a sample of a thread that waits or is in a call of the program: reads its records of switches. */
 void waiting_read_switches(struct thread_state *t);
 

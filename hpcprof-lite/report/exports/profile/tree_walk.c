@@ -87,6 +87,8 @@ void tree_metrics_init(const struct report *report, struct tree_metrics *metrics
   add(metrics, "threads_created", "", columns->created);
   add(metrics, "create", "ns", columns->creating);
   add(metrics, "blocked", "ns", columns->blocked);
+  add(metrics, "blocked_near", "ns", columns->blocked_near);
+  add(metrics, "blocked_bytes", "", columns->blocked_bytes);
   if (!metrics->count) /* nothing was sampled */
     metrics->list[metrics->count++] = (struct tree_metric){.name = "samples", .unit = "", .column = MODEL_NONE};
 }

@@ -1,0 +1,44 @@
+/* Sleep in calls of the program, and the bytes that these calls have moved: charged to contexts, with samples of CPU
+ * time.
+ *
+ * A call that slept longer than the time between two samples is charged what it slept.  Sleep in shorter calls is
+ * divided into parts of that time, one after the other, and each part is charged to the call in which a random moment
+ * of it lies.  So contexts have what their calls slept, in expectation, and the sum is exact to one part for each
+ * thread; and stacks are unwound about as often as by samples.
+ *
+ * Bytes are exact: those of short calls stay with the line of the call until one of its calls is charged.  What is left
+ * over is charged to the root.
+ *
+ * Sleep that the records of switches show outside waits and interposed calls is charged to the context of the thread's
+ * next sample, in a column of its own.
+ *
+ * Context: RT, in the thread itself; call_sleep_end() also CTL.  Calls within waits of the OpenMP runtime are part of
+ * these.  Without memory a loss is counted. */
+#ifndef HPCRUN_LITE_RT_SAMPLING_CALL_SLEEP_H
+#define HPCRUN_LITE_RT_SAMPLING_CALL_SLEEP_H
+
+#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+
+/* Bytes that a call has moved, and the address to which it returns; 0: none, or it does not tell. */
+struct call_moved {
+  const void *code;
+  uint64_t bytes;
+};
+
+void call_sleep_init(struct thread_state *t);
+
+/* The thread returns from a call in which it slept for so many measured ticks. */
+void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved moved);
+
+/* The thread returns from a call that counts as blocked only while it sleeps: the thread was switched in it, since its
+ * ring of records had that position. */
+void call_sleep_switched(struct thread_state *t, uint64_t position, struct call_moved moved)
+    __attribute__((noinline, cold));
+
+/* At a sample: charges other sleep to its context. */
+void call_sleep_sampled(struct thread_state *t, uint32_t node);
+
+/* The thread ends, or measuring does: bytes that are left over. */
+void call_sleep_end(struct thread_state *t);
+
+#endif
