@@ -7,6 +7,7 @@
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #define _GNU_SOURCE
 #include <aio.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -326,6 +327,14 @@ INTERPOSED int aio_suspend64(const struct aiocb64 *const list[], int count, cons
   return aio_suspend((const struct aiocb *const *)list, count, timeout);
 }
 
+/* errno stays as it is. */
+static void joined(pthread_t thread)
+{
+  int saved_errno = errno;
+  thread_joined(thread);
+  errno = saved_errno;
+}
+
 INTERPOSED int pthread_join(pthread_t thread, void **value)
 {
   int (*real)(pthread_t, void **) = libc_real(LIBC_pthread_join);
@@ -333,7 +342,7 @@ INTERPOSED int pthread_join(pthread_t thread, void **value)
   int result = real(thread, value);
   hold_sleep_end(slept);
   if (!result)
-    thread_joined(thread);
+    joined(thread);
   return result;
 }
 
@@ -344,7 +353,7 @@ INTERPOSED int pthread_timedjoin_np(pthread_t thread, void **value, const struct
   int result = real(thread, value, until);
   hold_sleep_end(slept);
   if (!result)
-    thread_joined(thread);
+    joined(thread);
   return result;
 }
 

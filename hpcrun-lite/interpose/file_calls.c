@@ -114,13 +114,13 @@ FILE_CALL(int, pclose, (FILE * stream), (stream), 0)
 FILE_CALL(int, system, (const char *command), (command), 0)
 
 /* A function that prints its further arguments by a function of libc that takes them as a list. */
-#define PRINT_CALL(name, by, parameters, last, ...)                                                                    \
+#define PRINT_CALL(name, by, parameters, types, ...)                                                                   \
   int name parameters;                                                                                                 \
   INTERPOSED int name parameters                                                                                       \
   {                                                                                                                    \
-    int (*real)() = (int (*)())libc_real(LIBC_##by);                                                                   \
+    int(*real) types = libc_real(LIBC_##by);                                                                           \
     va_list list;                                                                                                      \
-    va_start(list, last);                                                                                              \
+    va_start(list, format);                                                                                            \
     uint64_t position = hold_io_begin();                                                                               \
     int result = real(__VA_ARGS__, list);                                                                              \
     hold_io_end(position, result, CALLER);                                                                             \
@@ -128,11 +128,12 @@ FILE_CALL(int, system, (const char *command), (command), 0)
     return result;                                                                                                     \
   }
 
-PRINT_CALL(printf, vprintf, (const char *restrict format, ...), format, format)
-PRINT_CALL(fprintf, vfprintf, (FILE *restrict stream, const char *restrict format, ...), format, stream, format)
-PRINT_CALL(__printf_chk, __vprintf_chk, (int flag, const char *format, ...), format, flag, format)
-PRINT_CALL(__fprintf_chk, __vfprintf_chk, (FILE * stream, int flag, const char *format, ...), format, stream, flag,
-           format)
+PRINT_CALL(printf, vprintf, (const char *restrict format, ...), (const char *, va_list), format)
+PRINT_CALL(fprintf, vfprintf, (FILE *restrict stream, const char *restrict format, ...),
+           (FILE *, const char *, va_list), stream, format)
+PRINT_CALL(__printf_chk, __vprintf_chk, (int flag, const char *format, ...), (int, const char *, va_list), flag, format)
+PRINT_CALL(__fprintf_chk, __vfprintf_chk, (FILE * stream, int flag, const char *format, ...),
+           (FILE *, int, const char *, va_list), stream, flag, format)
 
 /* ---- opening: a FIFO waits for its other end ---- */
 

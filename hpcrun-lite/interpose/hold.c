@@ -26,9 +26,11 @@ void hold_publish_regions(void)
   struct thread_state *t = rt_thread();
   if (!span_of(t)->open_region || !rt_enter(t))
     return;
+  int saved_errno = errno;
   if (!rt_stopped() && region_publish_open(t)) /* tested inside: see rt_stopped() */
     context_publish_open(t);
   rt_leave(t);
+  errno = saved_errno;
 }
 
 static unsigned hold_back(void)
@@ -113,8 +115,10 @@ bool hold_sleep_begin(bool may_wait)
 
 void hold_sleep_end(bool slept)
 {
+  int saved_errno = errno;
   if (slept && rt_thread())
     blame_returned(rt_thread(), moved_by(0, NULL));
+  errno = saved_errno;
 }
 
 void hold_io_switched(uint64_t position, ssize_t bytes, const void *code)

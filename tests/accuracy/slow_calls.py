@@ -53,9 +53,9 @@ def short_calls_are_charged_without_bias(directory):
     # About 700 ms asleep in parts of 2 ms, which are charged to the one line or to the other.
     run, nodes, own = measure(directory, "in_turn", event="task-clock@f500")
     short, longer = (sum_of(nodes, "blocked_incl_s", call) for call in ("in_short", "in_longer"))
-    period, asleep, ready = 0.002, total(run, "blocked_s"), total(run, "core_wait_s")
-    # One part may be open, or charged in advance; how long a woken thread waits for a core is in no record.
-    assert asleep - 2.5 * period < short + longer < asleep + ready + 2.5 * period, (short, longer, asleep, ready)
+    period, asleep = 0.002, total(run, "blocked_s")
+    # One part may be charged in advance, or not be charged yet.  The calls contain a little CPU time.
+    assert asleep - 1.5 * period < short + longer < sum(own.values()) + 1.5 * period, (short, longer, asleep, own)
     share, parts = own["in_short"] / (own["in_short"] + own["in_longer"]), asleep / period
     error = (share * (1 - share) / parts) ** 0.5
     assert abs(short / (short + longer) - share) < 5 * error, (short, longer, share, error)
