@@ -363,6 +363,58 @@ static void parts_are_exact(void **state)
   assert_int_equal(rt_scale(5, 3, 0), 0);
 }
 
+/* A ring of records of switches, the last of which is of that kind. */
+struct ring {
+  struct perf_event_mmap_page page;
+  char rest[4096 - sizeof(struct perf_event_mmap_page)];
+  struct perf_event_header record;
+};
+
+static void set_last(struct thread_state *t, struct ring *ring, uint16_t misc)
+{
+  *ring = (struct ring){.page = {.data_head = 16}, .record = {.misc = misc}};
+  sampling_of(t)->switches.ring = ring;
+}
+
+static void a_thread_that_was_woken_in_a_call_is_busy(void **state)
+{
+  (void)state;
+  static struct ring ring;
+  enum { GONE_ON = 0, ASLEEP = PERF_RECORD_MISC_SWITCH_OUT, READY = ASLEEP | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT };
+  start_openmp(2);
+  fork_region(2);
+  blame_blocked(thread(1));
+  assert_share(thread(0), 1, 1);
+  assert_false(blame_any_ready(thread(0)));
+  set_last(thread(1), &ring, ASLEEP);
+  assert_share(thread(0), 1, 1);
+  assert_false(blame_any_ready(thread(0)));
+  set_last(thread(1), &ring, READY);
+  assert_share(thread(0), 2, 2);
+  assert_true(blame_any_ready(thread(0)));
+  set_last(thread(1), &ring, GONE_ON);
+  assert_share(thread(0), 2, 2);
+  assert_false(blame_any_ready(thread(0)));
+  sampling_of(thread(1))->switches.ring = NULL;
+  blame_unblocked(thread(1));
+}
+
+static void a_thread_outside_that_was_woken_in_a_call_runs(void **state)
+{
+  (void)state;
+  static struct ring ring;
+  start_openmp(1);
+  assert_true(live_threads_add(thread(1)));
+  blame_blocked(thread(1));
+  assert_int_equal(blame_share(thread(0), 1260000).per_busy_ns, 1260000);
+  assert_int_equal(records[0].beside_ns, 0);
+  set_last(thread(1), &ring, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+  assert_int_equal(blame_share(thread(0), 1260000).per_busy_ns, 1260000 / 2);
+  assert_int_equal(records[0].beside_ns, 1260000 / 2);
+  sampling_of(thread(1))->switches.ring = NULL;
+  blame_unblocked(thread(1));
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -380,6 +432,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(blame_goes_to_the_release, setup),
       cmocka_unit_test_setup(collisions_lose_and_do_not_mix, setup),
       cmocka_unit_test_setup(a_state_is_repaired_at_the_second_sample, setup),
+      cmocka_unit_test_setup(a_thread_that_was_woken_in_a_call_is_busy, setup),
+      cmocka_unit_test_setup(a_thread_outside_that_was_woken_in_a_call_runs, setup),
   };
   return UNIT_RUN(argc, argv, "blame", tests, NULL, NULL);
 }
