@@ -281,7 +281,7 @@ void switches_outside(struct thread_state *t)
 
 uint64_t switches_moment(const struct thread_state *t, uint64_t position)
 {
-  enum { SLACK_TICKS = 256 }; /* the moments of a later reading are rounded otherwise */
+  enum { SLACK_TICKS = 1 << 13 }; /* a few microseconds: a later reading converts times with other clock values */
   const struct switches *switches = &sampling_of(t)->switches;
   struct switch_record record;
   struct sys_moment now = sys_moment();
