@@ -97,8 +97,10 @@ void hold_moved(unsigned held, ssize_t bytes, const void *code)
 
 void hold_leave(void)
 {
-  if (rt_thread())
+  if (rt_thread()) {
+    sampling_of(rt_thread())->call_sleep.open = 0;
     posix_lock_events_waited(rt_thread());
+  }
   if (now_held & HELD_STATE && rt_thread())
     blame_unblocked(rt_thread()); /* the stack is that of a handler */
   if (now_held)

@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #include "hpcrun-lite/rt/sampling/call_sleep.h"
-#include "hpcrun-lite/rt/sampling/switches.h"
 
 /* The address to which an interposed function returns. */
 #define CALLER __builtin_return_address(0)
@@ -48,13 +47,14 @@ void hold_io_switched(uint64_t position, ssize_t bytes, const void *code) __attr
 
 static inline uint64_t hold_io_begin(void)
 {
-  const struct thread_state *t = rt_thread();
-  return t ? switches_position(t) : 0;
+  struct thread_state *t = rt_thread();
+  return t ? call_sleep_enter(t) : 0;
 }
 
 static inline void hold_io_end(uint64_t position, ssize_t bytes, const void *code)
 {
-  if (__builtin_expect(position != hold_io_begin(), 0))
+  struct thread_state *t = rt_thread();
+  if (t && __builtin_expect(call_sleep_left(t, position), 0))
     hold_io_switched(position, bytes, code);
 }
 

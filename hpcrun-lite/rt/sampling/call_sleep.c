@@ -3,7 +3,6 @@
 #include "common/order.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
-#include "hpcrun-lite/rt/sampling/switches.h"
 
 enum { SITES = sizeof((struct call_sleep *)0)->sites / sizeof *((struct call_sleep *)0)->sites };
 
@@ -95,7 +94,19 @@ void call_sleep_switched(struct thread_state *t, uint64_t position, struct call_
   struct switched parts[3] = {{0}};
   switches_read(t, 2, (const uint64_t[]){switches_moment(t, position), rt_ticks()}, parts);
   switches_limit(t);
-  call_sleep_charge(t, parts[1].slept, moved);
+  call_sleep_charge(t, parts[1].slept + sampling_of(t)->call_sleep.taken, moved);
+}
+
+void call_sleep_read(struct thread_state *t)
+{
+  struct call_sleep *sleep = &sampling_of(t)->call_sleep;
+  struct switched parts[2] = {{0}};
+  if (!sleep->open) {
+    switches_outside(t);
+    return;
+  }
+  switches_read(t, 1, (const uint64_t[]){switches_moment(t, sleep->open)}, parts);
+  sleep->taken += parts[1].slept;
 }
 
 void call_sleep_sampled(struct thread_state *t, uint32_t node)

@@ -17,7 +17,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_CALL_SLEEP_H
 #define HPCRUN_LITE_RT_SAMPLING_CALL_SLEEP_H
 
-#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 
 /* Bytes that a call has moved, and the address to which it returns; 0: none, or it does not tell. */
 struct call_moved {
@@ -30,10 +30,29 @@ void call_sleep_init(struct thread_state *t);
 /* The thread returns from a call in which it slept for so many measured ticks. */
 void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved moved);
 
-/* The thread returns from a call that counts as blocked only while it sleeps: the thread was switched in it, since its
- * ring of records had that position. */
+/* Around a call that counts as blocked only while it sleeps, which the thread's records of switches tell afterwards.
+ * call_sleep_enter() returns their position.  call_sleep_left() returns whether the thread was switched since then;
+ * then call_sleep_switched() charges what it slept.  A jump out of the call ends it by `open` = 0; an unseen one makes
+ * samples keep what they find for that call, which is then lost. */
+static inline uint64_t call_sleep_enter(struct thread_state *t)
+{
+  struct call_sleep *sleep = &sampling_of(t)->call_sleep;
+  sleep->taken = 0;
+  sleep->open = switches_position(t);
+  return sleep->open;
+}
+
+static inline bool call_sleep_left(struct thread_state *t, uint64_t position)
+{
+  sampling_of(t)->call_sleep.open = 0;
+  return position != switches_position(t);
+}
+
 void call_sleep_switched(struct thread_state *t, uint64_t position, struct call_moved moved)
     __attribute__((noinline, cold));
+
+/* At a sample outside waits and blocked calls: reads records, also those of such a call. */
+void call_sleep_read(struct thread_state *t);
 
 /* At a sample: charges other sleep to its context. */
 void call_sleep_sampled(struct thread_state *t, uint32_t node);

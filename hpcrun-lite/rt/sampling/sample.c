@@ -258,7 +258,7 @@ static void read_switches(struct thread_state *t)
   if (!unread)
     return;
   if (outside)
-    switches_outside(t);
+    call_sleep_read(t);
   else if (unread > SWITCHES_MANY)
     waiting_read_switches(t);
   switches_limit(t);

@@ -138,6 +138,8 @@ struct switches {
 struct call_sleep {
   uint64_t part_ns, passed_ns; /* the present part of the sleep in short calls; how much of it has passed */
   uint64_t moment_ns, random;  /* the moment in it whose call it is charged to */
+  uint64_t open;               /* the call of call_sleep_enter() that the thread is in; 0: none */
+  uint64_t taken;              /* ticks asleep in it until a sample */
   struct call_bytes {
     const void *code; /* the address to which calls return */
     uint64_t bytes;   /* not charged yet */
