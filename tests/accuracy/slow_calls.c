@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,44 @@ static void unseen(void)
   say("in_system_call", asleep);
 }
 
+/* ---- calls that wake ---- */
+
+enum { LOOKS = 400 };
+static volatile int wakes_now, looked; /* pthread_create() holds all signals back for a moment */
+
+/* How often another thread is seen with SIGURG, which carries samples, held back. */
+static void *look(void *process)
+{
+  char path[64], text[4096];
+  int held = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%ld/status", (long)(intptr_t)process);
+  while (!wakes_now)
+    sched_yield();
+  for (int i = 0; i < LOOKS; i++) {
+    int fd = open(path, O_RDONLY);
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    CHECK(length > 0);
+    text[length] = '\0';
+    char *mask = strstr(text, "SigBlk:");
+    CHECK(mask);
+    held += strtoull(mask + 7, NULL, 16) >> (SIGURG - 1) & 1;
+  }
+  looked = 1;
+  return (void *)(intptr_t)held;
+}
+
+static void wakes(void)
+{
+  pthread_t thread;
+  void *held;
+  CHECK(pthread_create(&thread, NULL, look, (void *)syscall(SYS_gettid)) == 0);
+  for (wakes_now = 1; !looked;)
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  CHECK(pthread_join(thread, &held) == 0);
+  say("held", (double)(intptr_t)held);
+}
+
 /* ---- in a parallel region ---- */
 
 NOINLINE void in_region(void) { nap(100000); }
@@ -253,6 +292,7 @@ static void region(void)
 int main(int argc, char **argv)
 {
   static const struct mode modes[] = {
-      {"kinds", kinds}, {"in_turn", in_turn}, {"bytes", bytes}, {"unseen", unseen}, {"region", region}};
+      {"kinds", kinds}, {"in_turn", in_turn}, {"bytes", bytes}, {"unseen", unseen},
+      {"wakes", wakes}, {"region", region}};
   return !RUN_MODE(modes, argc, argv);
 }

@@ -85,6 +85,12 @@ def other_sleep_is_near_the_next_sample(directory):
 
 
 @tap.case
+def a_futex_that_wakes_holds_nothing_back(directory):
+    _, _, own = measure(directory, "wakes", event="task-clock@3600000000")  # no sample: it holds itself back
+    assert own["held"] == 0, own
+
+
+@tap.case
 def calls_in_regions_are_named(directory):
     run, _, _ = measure(directory, "region")
     found, = [row for row in run.view("advice") if row["class"] == "blocking"]
