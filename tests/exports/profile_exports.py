@@ -421,7 +421,7 @@ def tables_of_the_database_are_those_of_csv(directory):
                 value, text = row[column], expected[unescaped(column)]
                 assert (unescaped(value) == text if isinstance(value, str) else
                         value == cell(text)), (name, column, value, expected)
-    assert len([column for column in base.execute("select * from contexts").fetchone().keys()]) == 44
+    assert len([column for column in base.execute("select * from contexts").fetchone().keys()]) == 48
     assert base.execute("pragma user_version").fetchone()[0] == 1
     assert base.execute("select typeof(name) from parallelism where name = '0012'").fetchone()[0] == "text"
 
