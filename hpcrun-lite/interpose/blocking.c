@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/select.h>
@@ -95,33 +94,6 @@ INTERPOSED int epoll_wait(int epoll, struct epoll_event *events, int count, int 
   int (*real)(int, struct epoll_event *, int, int) = libc_real(LIBC_epoll_wait);
   unsigned held = hold_wait(timeout != 0);
   int result = real(epoll, events, count, timeout);
-  hold_release(held);
-  return result;
-}
-
-INTERPOSED int sem_wait(sem_t *semaphore)
-{
-  int (*real)(sem_t *) = libc_real(LIBC_sem_wait);
-  unsigned held = hold_wait(true);
-  int result = real(semaphore);
-  hold_release(held);
-  return result;
-}
-
-INTERPOSED int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
-{
-  int (*real)(sem_t *, const struct timespec *) = libc_real(LIBC_sem_timedwait);
-  unsigned held = hold_wait(true);
-  int result = real(semaphore, until);
-  hold_release(held);
-  return result;
-}
-
-INTERPOSED int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until)
-{
-  int (*real)(sem_t *, clockid_t, const struct timespec *) = libc_real(LIBC_sem_clockwait);
-  unsigned held = hold_wait(true);
-  int result = real(semaphore, clock, until);
   hold_release(held);
   return result;
 }

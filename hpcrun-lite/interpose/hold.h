@@ -15,9 +15,6 @@
 
 #include "hpcrun-lite/rt/sampling/call_sleep.h"
 
-/* The address to which an interposed function returns. */
-#define CALLER __builtin_return_address(0)
-
 /* Begins a call that may sleep: the thread counts as blocked.  may_wait: false where this call cannot wait; then
  * nothing is done.  Returns what hold_release() needs. */
 unsigned hold_wait(bool may_wait);

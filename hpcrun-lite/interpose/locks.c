@@ -9,8 +9,8 @@
  * Allocators lock mutexes before this library has started: the first call of a function looks it up, for which dlsym()
  * does not allocate if it finds one (libc.h).
  *
- * What the OpenMP runtime locks is not measured.  Not seen: locks inside libc; and the mutex of a condition variable
- * when the wait acquires it again, though its release at the beginning of the wait is seen. */
+ * What the OpenMP runtime locks is not measured.  Not seen: locks inside libc.  For the mutex of a condition variable
+ * see conditions.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -20,16 +20,7 @@
 #include "hpcrun-lite/interpose/hold.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
-#include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/posix_lock_events.h"
-
-#define FRAME ((uint64_t)__builtin_frame_address(0))
-
-/* The thread, if what it locks is measured.  Then all functions of libc are known. */
-static inline struct thread_state *measured(void)
-{
-  return __builtin_expect(rt_home.measuring, 1) ? rt_self : NULL;
-}
 
 static inline void *known(enum libc_call call)
 {
@@ -343,58 +334,4 @@ INTERPOSED int pthread_spin_trylock(pthread_spinlock_t *lock)
 INTERPOSED int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
   RELEASE(pthread_spin_unlock, pthread_spinlock_t, lock, FORMAT_LOCK_SPINLOCK, false);
-}
-
-/* ---- condition variables ---- */
-
-/* The wait releases the mutex: what others have waited for it is charged here, before, since a wait may be cancelled.
- */
-static inline void leave_mutex(const void *mutex, const void *code, uint64_t sp)
-{
-  struct thread_state *t = measured();
-  struct lock_release release;
-  if (!t)
-    return;
-  posix_lock_events_release(t, mutex, &release);
-  posix_lock_events_released(t, mutex, FORMAT_LOCK_MUTEX, &release, code, sp);
-}
-
-#define WAIT_FOR(call)                                                                                                 \
-  leave_mutex(mutex, CALLER, FRAME);                                                                                   \
-  bool slept = hold_sleep_begin(true);                                                                                 \
-  int result = call;                                                                                                   \
-  hold_sleep_end(slept);                                                                                               \
-  return result
-
-INTERPOSED int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
-{
-  int (*real)(pthread_cond_t *, pthread_mutex_t *) = libc_real(LIBC_pthread_cond_wait);
-  WAIT_FOR(real(condition, mutex));
-}
-
-INTERPOSED int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                                      const struct timespec *restrict until)
-{
-  int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *) = libc_real(LIBC_pthread_cond_timedwait);
-  WAIT_FOR(real(condition, mutex, until));
-}
-
-INTERPOSED int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
-                                      clockid_t clock, const struct timespec *restrict until)
-{
-  int (*real)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *) =
-      libc_real(LIBC_pthread_cond_clockwait);
-  WAIT_FOR(real(condition, mutex, clock, until));
-}
-
-INTERPOSED int cnd_wait(cnd_t *condition, mtx_t *mutex)
-{
-  int (*real)(cnd_t *, mtx_t *) = libc_real(LIBC_cnd_wait);
-  WAIT_FOR(real(condition, mutex));
-}
-
-INTERPOSED int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until)
-{
-  int (*real)(cnd_t *, mtx_t *, const struct timespec *) = libc_real(LIBC_cnd_timedwait);
-  WAIT_FOR(real(condition, mutex, until));
 }
