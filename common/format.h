@@ -401,6 +401,7 @@ enum format_wait_kind {
   FORMAT_WAIT_BARRIER,    /* any other barrier */
   FORMAT_WAIT_TASKS,      /* taskwait, taskgroup */
   FORMAT_WAIT_LOCK,       /* locks, critical, ordered, atomic; mutexes and other locks of POSIX and C11 */
+  FORMAT_WAIT_POOL,       /* a thread of a pool outside OpenMP, at a condition variable or semaphore */
   FORMAT_WAIT_KINDS
 };
 

@@ -20,6 +20,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
 #include "hpcrun-lite/rt/sampling/lock_waiters.h"
+#include "hpcrun-lite/rt/sampling/pools.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -42,6 +43,7 @@ void measurement_begin(void)
   live_threads_start();
   blame_start();
   lock_waiters_start();
+  pools_start();
   source_reset();
   task_context_start();
   span_start();

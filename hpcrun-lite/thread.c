@@ -22,6 +22,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
+#include "hpcrun-lite/rt/sampling/pools.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/source.h"
@@ -236,7 +237,8 @@ static void end_thread(struct thread_state *t)
 {
   uint64_t cpu_ns = sys_thread_cpu_ns();
   kernel_usage_stop(t);
-  blame_unblocked(t); /* it was cancelled in a call */
+  pools_end(t, false); /* it was cancelled in a call */
+  blame_unblocked(t);
   posix_lock_events_waited(t);
   lock_events_before_other(t);
   t->inside = 1;

@@ -46,6 +46,12 @@ static struct open_state open_state_of(const struct read_file *file, const struc
     state.since = thread->construct_since;
     state.left = !place && thread->construct_open % CONSTRUCT_TIMES == CONSTRUCT_TIME_EXIT;
   }
+  if (place && waits[place - 1].kind == FORMAT_WAIT_POOL) { /* before that the thread may have been blocked */
+    state.code = constructs ? CONSTRUCT_TIME_WAIT : place;
+    state.since = waits[place - 1].since;
+    state.blocked = state.left = false;
+    return state;
+  }
   if (constructs && place && waits[place - 1].kind == FORMAT_WAIT_LOCK && !state.blocked) {
     state.lock = place; /* a lock that is waited for is no open construct */
     state.since = waits[place - 1].since;

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/posix_lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/pools.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 
@@ -105,6 +106,8 @@ void hold_leave(void)
     blame_unblocked(rt_thread()); /* the stack is that of a handler */
   if (now_held)
     hold_release(now_held);
+  if (rt_thread())
+    pools_end(rt_thread(), false);
 }
 
 bool hold_sleep_begin(bool may_wait)

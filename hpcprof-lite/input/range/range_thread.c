@@ -39,6 +39,19 @@ static void take_nodes(struct range_thread *thread, struct read_file *file, stru
   free(nodes);
 }
 
+/* A thread of a pool waits outside all constructs; of several places, the trace does not tell which one. */
+static void take_pool(struct range_thread *thread, struct range_wait_sites *sites)
+{
+  uint32_t i = 0;
+  while (i < thread->stored.count && thread->stored.waits[i].kind != FORMAT_WAIT_POOL)
+    i++;
+  if (i == thread->stored.count)
+    return;
+  for (; thread->codes_count < CONSTRUCT_TIMES; thread->codes_count++)
+    thread->codes[thread->codes_count] = (struct range_code){.site = MODEL_NONE, .stored = MODEL_NONE};
+  thread->codes[CONSTRUCT_TIME_WAIT] = range_code_of_site(&thread->stored, i, sites);
+}
+
 static void take_codes(struct range_thread *thread, const struct read_file *file, struct range_wait_sites *sites)
 {
   if (!thread->with_constructs) {
@@ -48,6 +61,7 @@ static void take_codes(struct range_thread *thread, const struct read_file *file
   }
   thread->codes_count = thread->constructs_count * CONSTRUCT_TIMES;
   thread->codes = range_codes_of_constructs(file, thread->constructs, thread->constructs_count, &thread->stored, sites);
+  take_pool(thread, sites);
   struct open_state *open = &thread->life.open;
   if (open->lock) {
     open->code = thread->codes_count++;
@@ -467,7 +481,7 @@ static void take_times_off(struct format_wait *sum, const struct format_wait *wa
  * that kind. */
 static void add_tool_time(struct range_thread *thread)
 {
-  enum { KINDS = FORMAT_WAIT_LOCK + 1 };
+  enum { KINDS = FORMAT_WAIT_KINDS };
   struct format_wait others[KINDS] = {0};
   for (uint32_t i = 0; i < thread->stored.count; i++)
     if (thread->stored.waits[i].kind < KINDS)

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/input/range/range_wait_sites.h"
 
+#include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/thread_states.h"
 #include "hpcprof-lite/model/construct_tree.h"
@@ -61,7 +62,7 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
 {
   const struct format_directive *directives = read_records(file, FORMAT_DIRECTIVES);
   uint8_t *regions = xcalloc(count, sizeof *regions);
-  struct range_code *codes = xcalloc((size_t)count * CONSTRUCT_TIMES + 1, sizeof *codes);
+  struct range_code *codes = xcalloc((size_t)MAX(count, 1) * CONSTRUCT_TIMES + 1, sizeof *codes);
   for (uint32_t i = 0; i < count; i++) {
     struct wait_site site = {0};
     if (i)

@@ -21,6 +21,7 @@ void blame_start(void)
   for (unsigned i = 0; entries_used && i < sizeof blame_entries / sizeof *blame_entries; i++)
     blame_entries[i] = (struct blame_entry){0};
   entries_used = false;
+  sampling_process.openmp = false;
 }
 
 void blame_in_use(int threads)
@@ -39,6 +40,8 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
     return;
   t->record->flags |= FORMAT_THREAD_OPENMP;
   t->worker = worker;
+  if (!atomic_load_explicit(&sampling_process.openmp, memory_order_relaxed))
+    atomic_store_explicit(&sampling_process.openmp, true, memory_order_relaxed);
   blame_unblocked(t);
   blame_in_use(!worker);
   rt_set_flag(&t->activity.openmp, true);
@@ -118,10 +121,11 @@ static bool in_region(const struct thread_state *t)
          region_open(__atomic_load_n(&sampling_of(t)->base_region, __ATOMIC_RELAXED));
 }
 
-/* The site at which a thread is idle.  A worker whose region has ended waits for the next one. */
-static uint64_t idle_site(const struct thread_state *t)
+/* The site at which a thread is idle.  A worker whose region has ended waits for the next one; a thread that OpenMP
+ * does not know is idle in a pool. */
+static uint64_t idle_site(const struct thread_state *t, struct activity is)
 {
-  return in_region(t) ? __atomic_load_n(&sampling_of(t)->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
+  return !is.openmp || in_region(t) ? __atomic_load_n(&sampling_of(t)->waiting_key, __ATOMIC_RELAXED) : WAITING_PARKED;
 }
 
 /* Adds to a site of the list; the last one takes what does not fit. */
@@ -171,11 +175,11 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     *(is.openmp ? &present : &others) += step;
     if (is.blocked && !sampling_process.wall && t != self && !is_woken(t))
       continue;
-    if (!is.openmp && t != self && !runs_outside(t, is))
+    if (!is.openmp && !is.idle && t != self && !runs_outside(t, is))
       continue;
-    outside += is.openmp ? 0 : step;
+    outside += is.openmp || is.idle ? 0 : step;
     if (is.idle && !is.lockwait)
-      add_wait(&share, idle_site(t), step);
+      add_wait(&share, idle_site(t, is), step);
     else
       busy += step;
   }

@@ -61,7 +61,7 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
   } else if (t->activity.idle) {
     record->samples_idle++;
     record->idle_sampled_ns += share->time_ns;
-    record->spun_ns += !sampling_process.wall && blame_any_ready(t) ? share->time_ns : 0;
+    record->spun_ns += t->activity.openmp && !sampling_process.wall && blame_any_ready(t) ? share->time_ns : 0;
   }
   return t->activity.lockwait || t->activity.idle;
 }

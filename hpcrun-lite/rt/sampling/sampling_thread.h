@@ -193,6 +193,15 @@ struct posix_wait {
   struct format_lock *record; /* NULL: none */
 };
 
+/* The wait at a condition variable or semaphore that the thread is in: see sampling/pools.h. */
+struct pool_wait {
+  uint64_t object, since;            /* since: ticks */
+  struct format_wait *wait;          /* its site; NULL: it cannot be a pool's */
+  struct thread_state *next, **link; /* in a list; link: what points to this thread there */
+  bool open, blocked;                /* it is in that list; it began as a blocking call */
+};
+enum { POOLS_KNOWN = 4 };
+
 struct sampling_thread {
   struct construct_thread below;
 
@@ -218,6 +227,9 @@ struct sampling_thread {
   struct table waits;
   struct lock_table locks;
   struct posix_wait posix_wait;
+  struct pool_wait pool_wait;
+  uint64_t pools_known[POOLS_KNOWN]; /* objects at which the thread was idle */
+  unsigned pools_count;              /* that were ever put there */
   struct release_site releases[16];
   uint64_t releases_unwound,
       release_due; /* contexts of releases that were unwound; when the next one may be, in ticks */

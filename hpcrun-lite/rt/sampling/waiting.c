@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
+#include "hpcrun-lite/rt/sampling/call_sleep.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/held_up.h"
@@ -87,7 +88,7 @@ static void keep_context(struct thread_state *t, struct format_wait *wait)
     return;
   wait->context_sought = 1;
   uint32_t node = context_met(t);
-  if (node != CCT_NONE && cct_kind(t, node) != FORMAT_KIND_FILTERED)
+  if (node != CCT_NONE && cct_kind(t, node) != FORMAT_KIND_FILTERED && wait->kind != FORMAT_WAIT_POOL)
     node = cct_child(t, node, (struct cct_key){FORMAT_KIND_RUNTIME, 0, 0});
   wait->node = node == CCT_NONE ? 0 : node;
 }
@@ -606,7 +607,7 @@ static void end_trace(struct thread_state *t, uint64_t now)
 {
   uint64_t code = trace_open_code(t), record = code / FORMAT_TIMES * FORMAT_TIMES;
   if (t->record->blocked_since)
-    trace_put_slept(t, now, t->activity.lockwait);
+    trace_put_slept(t, t->activity.idle ? t->idle_since : now, t->activity.lockwait); /* idle: in a pool */
   if (span_process.online) {
     if (record && code % FORMAT_TIMES == FORMAT_TIME_WAIT)
       end_trace_in_wait(t, now, (const uint64_t[]){code, record + FORMAT_TIME_EXIT, PARKED_CONSTRUCT});
@@ -944,6 +945,67 @@ void waiting_in_tool(struct thread_state *t, uint64_t ns)
   struct format_wait *wait = t->activity.lockwait ? sampling_of(t)->waiting_lock : sampling_of(t)->waiting;
   if (wait)
     wait->tool_ns += ns;
+}
+
+/* ---- pools ---- */
+
+struct format_wait *waiting_pool_site(struct thread_state *t, const void *code)
+{
+  return ended() ? NULL : site_of(t, key_of(FORMAT_WAIT_POOL, code));
+}
+
+void waiting_pool_turn(struct thread_state *t, uint64_t since)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  if (ended() || !sampling->pool_wait.wait)
+    return;
+  t->idle_since = sampling->pool_wait.wait->since = since;
+  set_waiting(t, sampling->pool_wait.wait);
+  if (t->activity.blocked) {
+    rt_set_flag(&t->activity.blocked, false);
+    sampling->blocked_ticks += rt_measured_between(sampling->blocked_since, since);
+  }
+  rt_set_flag(&t->activity.idle, true);
+  t->changes++;
+}
+
+/* Writes both parts of the wait. */
+static void trace_pool(struct thread_state *t, uint64_t since, uint64_t now)
+{
+  if (!trace_of(t)->states || t->inside)
+    return;
+  if (t->record->blocked_since)
+    trace_slept(t, since, false, false);
+  rt_inside_inc(t);
+  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+    trace_state(t, since, trace_open_code(t));
+    trace_state(t, now, span_process.online ? PARKED_CONSTRUCT : sampling_of(t)->pool_wait.wait->site + 1);
+  }
+  rt_inside_dec(t);
+}
+
+void waiting_pool_end(struct thread_state *t, bool returned)
+{
+  const struct pool_wait *pool = &sampling_of(t)->pool_wait;
+  struct switched parts[4] = {{0}};
+  uint64_t since = t->idle_since, now = rt_set_idle(t, false);
+  pool->wait->since = 0;
+  if (ended())
+    return;
+  add_interval(t, pool->wait, now - since, 0);
+  if (__builtin_expect(rt_ever_paused(), 0))
+    leave_out_pauses(t, pool->wait, since, now - since, now);
+  if (switches_unread(t)) {
+    switches_read(t, 3, (const uint64_t[]){pool->since, since, now}, parts);
+    t->record->call_preempted += parts[1].preempted;
+    t->record->call_wakes += parts[1].wakes;
+    pool->wait->preempted += parts[2].preempted;
+    pool->wait->wakes += parts[2].wakes;
+    switches_limit(t);
+  }
+  if (pool->blocked && returned)
+    call_sleep_charge(t, rt_minus(rt_measured_between(pool->since, since), parts[1].preempted), (struct call_moved){0});
+  trace_pool(t, since, now);
 }
 
 /* ---- shares ---- */
