@@ -440,8 +440,8 @@ struct format_share {
   FORMAT_SHARE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-/* Kinds of locks: K(enumerator, name).  The first ones are OpenMP's, with OMPT's numbers; then those of POSIX and C11.
- */
+/* Kinds of locks: K(enumerator, name).  The first ones are OpenMP's, with OMPT's numbers; then those of POSIX and C11;
+ * then the objects at which the threads of pools wait, which are no locks. */
 #define FORMAT_LOCK_LIST(K)                                                                                            \
   K(OTHERS, "other")                                                                                                   \
   K(LOCK, "lock")                                                                                                      \
@@ -453,7 +453,9 @@ struct format_share {
   K(ORDERED, "ordered")                                                                                                \
   K(MUTEX, "mutex")                                                                                                    \
   K(RWLOCK, "rwlock")                                                                                                  \
-  K(SPINLOCK, "spinlock")
+  K(SPINLOCK, "spinlock")                                                                                              \
+  K(CONDITION, "condition variable")                                                                                   \
+  K(SEMAPHORE, "semaphore")
 #define FORMAT_LOCK_KIND(enumerator, name) FORMAT_LOCK_##enumerator,
 enum format_lock_kind { FORMAT_LOCK_LIST(FORMAT_LOCK_KIND) FORMAT_LOCK_KINDS };
 

@@ -188,8 +188,11 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     for (unsigned j = 0; j < LOSS_MAX; j++)
       model_add(&totals->lost[j], process->lost[j]);
     uint64_t others_ns = totals->blocked_ns;
-    for (uint32_t j = 0; j < process->threads_count; j++)
+    for (uint32_t j = 0; j < process->threads_count; j++) {
       add_thread(totals, &process->threads[j]);
+      if (!(process->flags & PROCESS_OMPT))
+        model_add(&totals->pool_idle_ns, process->threads[j].idle_ns);
+    }
     if (profile_by_wall(process))
       model_add(&sleeping_ns, totals->blocked_ns - others_ns);
     add_quota(totals, process);

@@ -26,11 +26,12 @@ struct totals {
   uint64_t lived_ns;                          /* of all threads: life time */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
-  uint64_t spun_ns;         /* idle threads spun while others were ready without a processor, sampled */
-  uint64_t outside_ns;      /* elapsed, sampled: no region was open */
-  uint64_t beside_ns;       /* of that: several threads ran, at least one of them outside OpenMP */
-  uint32_t delay_estimated; /* threads for whose waits the time without a processor is an estimate that matters */
-  uint64_t no_core_ns;      /* waiting for a thread without a processor */
+  uint64_t pool_idle_ns;          /* of idle_ns: in processes without OpenMP, where threads of pools are idle */
+  uint64_t spun_ns;               /* idle threads spun while others were ready without a processor, sampled */
+  uint64_t outside_ns;            /* elapsed, sampled: no region was open */
+  uint64_t beside_ns;             /* of that: several threads ran, at least one of them outside OpenMP */
+  uint32_t delay_estimated;       /* threads for whose waits the time without a processor is an estimate that matters */
+  uint64_t no_core_ns;            /* waiting for a thread without a processor */
   uint64_t delay_ns, runnable_ns; /* all waiting for a core, also within other waits; that and CPU time */
   uint64_t with_cores_ns; /* how long the run would have taken, had each thread always had a processor; 0: not known */
   uint64_t steal_ns, machine_ns;       /* steal time of the machines' CPUs, and all their time */

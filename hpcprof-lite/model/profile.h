@@ -250,7 +250,13 @@ const char *profile_lock_name(uint64_t kind);
 /* Returns whether a kind of locks is of POSIX or C11, not of OpenMP. */
 static inline bool profile_lock_of_posix(uint64_t kind)
 {
-  return kind >= LOCK_KIND_MUTEX;
+  return kind >= LOCK_KIND_MUTEX && kind < LOCK_KIND_CONDITION;
+}
+
+/* Returns whether it is no lock, but an object at which threads of a pool wait for work. */
+static inline bool profile_lock_of_pool(uint64_t kind)
+{
+  return kind >= LOCK_KIND_CONDITION;
 }
 
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */

@@ -275,6 +275,7 @@ void job_release(struct job *job)
   free(job->arguments);
   free(job->shown);
   lock_rows_release(&job->lists.locks);
+  lock_rows_release(&job->lists.pools);
   free(job->lists.threads);
   free(job->lists.rows);
   free(job->choice.columns);

@@ -37,7 +37,7 @@ struct job_lists {
   uint64_t *threads;
   uint32_t *rows;
   struct distribution distribution;
-  struct lock_rows locks;
+  struct lock_rows locks, pools;
 };
 
 /* The columns that --sort and --columns name. */

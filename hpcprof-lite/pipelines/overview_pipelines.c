@@ -233,7 +233,7 @@ static int compare_work(const struct job *job, double *gain_s)
 static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
 {
   struct lock_rows *locks = &job->lists.locks;
-  lock_rows_make(&job->profile, &job->names, locks);
+  lock_rows_make(&job->profile, &job->names, false, locks);
   struct advice_lock *list = xcalloc(locks->count, sizeof *list);
   *count = 0;
   for (uint32_t i = 0; i < locks->count; i++) {
@@ -252,6 +252,24 @@ static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
                                .waits = row->waits};
   }
   return list;
+}
+
+/* Where threads of pools waited longest for work, and how long all of them did. */
+static struct advice_pool find_pool(struct job *job)
+{
+  struct lock_rows *pools = &job->lists.pools;
+  lock_rows_make(&job->profile, &job->names, true, pools);
+  struct advice_pool pool = {.idle_s = advice_seconds(job->totals.pool_idle_ns),
+                             .ran_s = advice_seconds(job->totals.outside_ns)};
+  if (!pools->count)
+    return pool;
+  const struct lock_row *row = &pools->rows[0];
+  pool.kind = row->kind;
+  pool.name = row->name;
+  pool.function = row->first.function;
+  pool.file = row->first.file;
+  pool.line = row->first.line;
+  return pool;
 }
 
 /* Where threads slept longest outside OpenMP. */
@@ -328,6 +346,7 @@ int advice_pipeline(struct job *job)
   struct advice_lock *locks = list_mutexes(job, &input.locks_count);
   input.locks = locks;
   input.blocked = find_initial_blocked(job);
+  input.pool = job->report.summary.pool = find_pool(job);
   input.all_threads = threads_at_once(&job->profile);
   advice_compute(&input, &job->report.advice);
   free(locks);
@@ -387,7 +406,7 @@ int locks_pipeline(struct job *job)
 {
   struct lock_rows *locks = &job->lists.locks;
   uint32_t most = job->options.limits.rows;
-  lock_rows_make(&job->profile, &job->names, locks);
+  lock_rows_make(&job->profile, &job->names, false, locks);
   if (!locks->count) {
     job_print_error(
         "no thread waited for a lock, as far as is known; hpcrun-lite -c locks records all locks, a part of "

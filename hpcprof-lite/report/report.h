@@ -69,6 +69,7 @@ struct report_summary {
   struct causes_finding idle[CAUSES_WORST], locks[CAUSES_WORST]; /* contexts that cause most waiting */
   uint32_t idle_count, locks_count;
   struct call_places blocked; /* where threads slept outside OpenMP */
+  struct advice_pool pool;
   struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
   uint32_t unnamed_count;
   struct core_findings cores;

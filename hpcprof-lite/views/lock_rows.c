@@ -188,19 +188,22 @@ ORDER(by_time, struct lock_row,
       COMPARE(y->wait_ns, x->wait_ns) ?: COMPARE(y->acquired, x->acquired) ?: strcmp(x->name, y->name) ?: strcmp(x->first.function, y->first.function)
       ?: COMPARE(x->first.line, y->first.line) ?: strcmp(x->kind, y->kind))
 
-void lock_rows_make(const struct profile *profile, struct names *names, struct lock_rows *rows)
+void lock_rows_make(const struct profile *profile, struct names *names, bool pools, struct lock_rows *rows)
 {
   const struct contexts *contexts = &profile->contexts;
-  uint32_t count = contexts->locks_count;
-  struct record *records = xcalloc(count, sizeof *records);
+  struct record *records = xcalloc(contexts->locks_count, sizeof *records);
   bool *counted = counting_processes(profile);
-  *rows = (struct lock_rows){.rows = xcalloc(count, sizeof *rows->rows)};
-  for (uint32_t i = 0; i < count; i++)
-    records[i] = (struct record){.lock = &contexts->locks[i],
-                                 .place = call_place_of(profile, names, contexts->locks[i].context),
-                                 .home = nowhere,
-                                 .module = MODEL_NONE,
-                                 .name = ""};
+  uint32_t count = 0;
+  *rows = (struct lock_rows){.rows = xcalloc(contexts->locks_count, sizeof *rows->rows)};
+  for (uint32_t i = 0; i < contexts->locks_count; i++) {
+    if (profile_lock_of_pool(contexts->locks[i].kind) != pools)
+      continue;
+    records[count++] = (struct record){.lock = &contexts->locks[i],
+                                       .place = call_place_of(profile, names, contexts->locks[i].context),
+                                       .home = nowhere,
+                                       .module = MODEL_NONE,
+                                       .name = ""};
+  }
   name_locks(profile, names, records, count);
   place_locks(records, count);
   qsort(records, count, sizeof *records, by_group);

@@ -32,7 +32,8 @@ struct lock_rows {
   uint32_t count;
 };
 
-void lock_rows_make(const struct profile *profile, struct names *names, struct lock_rows *rows);
+/* pools: the objects at which threads of pools wait, instead of locks. */
+void lock_rows_make(const struct profile *profile, struct names *names, bool pools, struct lock_rows *rows);
 void lock_rows_release(struct lock_rows *rows);
 
 #endif

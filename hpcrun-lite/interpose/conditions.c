@@ -36,7 +36,8 @@ static bool condition_begin(const void *condition, const void *mutex, const void
   if (!rt_thread())
     return false;
   hold_publish_regions();
-  return pools_begin(rt_thread(), condition, code_in_runtime(code) ? NULL : code, !sampling_process.wall);
+  return pools_begin(rt_thread(), condition, FORMAT_LOCK_CONDITION, code_in_runtime(code) ? NULL : code,
+                     !sampling_process.wall);
 }
 
 static int condition_end(bool begun, int result)
@@ -111,7 +112,7 @@ struct semaphore_wait {
 static struct semaphore_wait semaphore_begin(const sem_t *semaphore, const void *code)
 {
   struct semaphore_wait wait = {.held = hold_transfer(true)};
-  wait.begun = pools_begin(rt_thread(), semaphore, code_in_runtime(code) ? NULL : code, true);
+  wait.begun = pools_begin(rt_thread(), semaphore, FORMAT_LOCK_SEMAPHORE, code_in_runtime(code) ? NULL : code, true);
   return wait;
 }
 

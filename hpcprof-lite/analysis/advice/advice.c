@@ -125,6 +125,7 @@ void advice_compute(const struct advice_input *input, struct advice *advice)
   bool crowded = advice_oversubscription(&run);
   advice_mutexes_find(&run);
   advice_spinning_find(&run);
+  advice_pools_find(&run);
   advice->unfit_first = find_unfit(input, advice);
   advice_outside_find(&run);
   advice_add(advice, ADVICE_INFLATION, input->inflation_s,

@@ -75,6 +75,10 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
                          "Let idle threads sleep: OMP_WAIT_POLICY=passive (with GCC also GOMP_SPINCOUNT=0, with LLVM "
                          "KMP_BLOCKTIME=0); or use fewer threads.",
                          "threads", "medium", 0.5, 2},
+    [ADVICE_POOL] = {"pool", "idle pool during code",
+                     "Let the pool do a part of what runs meanwhile, hand work to it earlier or in smaller pieces, or "
+                     "use fewer threads.",
+                     "topdown --sort idleness_incl_s", "medium", 0, 1.05},
     [ADVICE_UNFIT] = {"unfit", "the measurement itself", "", "summary", "", 0, 0},
     [ADVICE_NONE] = {"none", "nothing found", "", "topdown", "", 0, 0},
 };

@@ -17,7 +17,8 @@ struct serial_rows {
   bool *region;
 };
 
-static void sum_serial(const struct advice_input *input, struct serial_rows *rows)
+/* most: nanoseconds of idleness that a nanosecond of its own work can cause; 0: not limited. */
+static void sum_serial(const struct advice_input *input, double most, struct serial_rows *rows)
 {
   assert(input->columns->idleness != MODEL_NONE);
   const struct tree *tree = input->tree;
@@ -27,7 +28,10 @@ static void sum_serial(const struct advice_input *input, struct serial_rows *row
       rows->region[i] = row->kind != ROW_RUNTIME;
       rows->idle[i] = 0;
     } else {
-      model_add(&rows->idle[i], tree_excl(tree, i, input->columns->idleness));
+      uint64_t idle = tree_excl(tree, i, input->columns->idleness);
+      if (most > 0)
+        idle = MIN(idle, model_rounded(most * (double)tree_excl(tree, i, input->columns->work)));
+      model_add(&rows->idle[i], idle);
     }
     if (i && row->parent != MODEL_NONE) {
       model_add(&rows->idle[row->parent], rows->idle[i]);
@@ -134,7 +138,7 @@ static void find_serial(struct advice_run *run, double gain_s)
     return;
   struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
                              xcalloc(input->tree->count, sizeof *rows.region)};
-  sum_serial(input, &rows);
+  sum_serial(input, 0, &rows);
   place_serial(input, &rows, serial_s, found);
   free(rows.idle);
   free(rows.region);
@@ -270,6 +274,72 @@ void advice_spinning_find(struct advice_run *run)
       "threads together were ready without one for %.3f s",
       spun_s, all_ready_s);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
+}
+
+/* The code during which threads of pools were idle: below the outermost function with most of that, the innermost one
+ * that has at least 80 % of it, is not inlined and does not belong to a library.  MODEL_NONE: not known. */
+static uint32_t pool_place(const struct advice_input *input, const struct serial_rows *rows)
+{
+  uint32_t at = next_callee(input->tree, rows, 0, MODEL_NONE);
+  uint64_t least = at == MODEL_NONE ? 0 : rows->idle[at] - rows->idle[at] / 5;
+  while (at != MODEL_NONE) {
+    uint32_t next = next_callee(input->tree, rows, at, MODEL_NONE);
+    if (next == MODEL_NONE || rows->idle[next] < least || input->tree->rows[next].kind == ROW_INLINED ||
+        in_library(input, &input->tree->rows[next]))
+      break;
+    at = next;
+  }
+  return at;
+}
+
+/* The place of the finding is that of the code which runs meanwhile. */
+static void place_pool(const struct advice_input *input, struct advice_finding *found)
+{
+  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
+                             xcalloc(input->tree->count, sizeof *rows.region)};
+  sum_serial(input, input->all_threads - 1, &rows); /* what no sample has seen is charged to the waits */
+  uint32_t at = pool_place(input, &rows);
+  size_t length = strlen(found->evidence);
+  if (at != MODEL_NONE) {
+    const struct tree_row *row = &input->tree->rows[at];
+    snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that while the code named ran",
+             fmin(100, 100 * advice_seconds(rows.idle[at]) / input->pool.idle_s));
+    found->name = row->name;
+    found->file = row->file;
+    found->line = row->line;
+    found->context = row->id;
+  }
+  free(rows.idle);
+  free(rows.region);
+}
+
+/* The most cores that a process has. */
+static double most_cores(const struct profile *profile)
+{
+  uint32_t most = 1;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    most = profile->processes[i].usable ? MAX(most, profile->processes[i].cpus) : most;
+  return most;
+}
+
+/* While nobody runs, a pool's threads wait for something outside; and the cores limit what they can take over. */
+void advice_pools_find(struct advice_run *run)
+{
+  const struct advice_input *input = run->input;
+  const struct advice_pool *pool = &input->pool;
+  double threads = input->all_threads;
+  double most_s = pool->ran_s - advice_seconds(input->work_ns) / most_cores(input->profile);
+  char object[ADVICE_EVIDENCE_MAX / 2] = "";
+  if (threads < 2)
+    return;
+  if (pool->kind && *pool->function)
+    snprintf(object, sizeof object, ", mostly at the %s %.60s%sin %.60s (%.60s:%" PRIu32 ")", pool->kind, pool->name,
+             *pool->name ? " " : "", pool->function, names_base(pool->file), pool->line);
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_POOL, fmax(0, fmin(pool->idle_s / threads, most_s)),
+                 "Threads of pools outside OpenMP waited %.3f s for work%s", pool->idle_s, object);
+  if (found != &run->advice->unlisted && input->columns->idleness != MODEL_NONE && input->columns->work != MODEL_NONE)
+    place_pool(input, found);
 }
 
 /* A process with more threads than cores. */

@@ -13,6 +13,9 @@ void advice_outside_find(struct advice_run *run);
 /* Adds locks of POSIX and C11 for which threads wait. */
 void advice_mutexes_find(struct advice_run *run);
 
+/* Adds threads of pools outside OpenMP that wait for work. */
+void advice_pools_find(struct advice_run *run);
+
 /* Adds idle threads that spin while others have no core. */
 void advice_spinning_find(struct advice_run *run);
 

@@ -27,6 +27,15 @@ struct advice_lock {
   uint64_t waits;
 };
 
+/* Threads of pools in programs without OpenMP, which waited for work. */
+struct advice_pool {
+  double idle_s;               /* of all threads */
+  double ran_s;                /* elapsed time in which any thread ran, sampled */
+  const char *kind, *name;     /* the object at which they waited longest; NULL: not known; name: "" if not known */
+  const char *function, *file; /* where they wait for it; "" if not known */
+  uint32_t line;
+};
+
 /* What advice is based on.  It refers to what belongs to the caller. */
 struct advice_input {
   const struct profile *profile;
@@ -51,6 +60,7 @@ struct advice_input {
   } blocked;
   const struct advice_lock *locks;
   uint32_t locks_count;
+  struct advice_pool pool;
   uint32_t all_threads; /* most that lived at once, of OpenMP or not; the sum over the processes */
 };
 

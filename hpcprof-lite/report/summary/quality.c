@@ -179,6 +179,8 @@ static uint64_t charged_by_samples(const struct report *report)
   const struct contexts *contexts = &report->profile->contexts;
   uint64_t posix_ns = 0, all_ns = 0;
   for (uint32_t i = 0; i < contexts->locks_count; i++) {
+    if (profile_lock_of_pool(contexts->locks[i].kind))
+      continue;
     model_add(&all_ns, contexts->locks[i].wait_ns);
     if (profile_lock_of_posix(contexts->locks[i].kind))
       model_add(&posix_ns, contexts->locks[i].wait_ns);

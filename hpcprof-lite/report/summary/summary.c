@@ -196,6 +196,20 @@ static void print_churn(const struct summary *summary)
     print_wrapped(summary, "Threads come and go in %s: %s", kernel->found[i].place, kernel->found[i].text);
 }
 
+/* Where threads of pools waited longest for work. */
+static void print_pools(const struct summary *summary)
+{
+  const struct advice_pool *pool = &summary->report->summary.pool;
+  char object[LINE] = "", seconds[CELL];
+  if (!summary->report->totals->pool_idle_ns)
+    return;
+  terminal_seconds(summary->report->totals->pool_idle_ns, 3, seconds);
+  if (pool->kind && *pool->function)
+    snprintf(object, sizeof object, ", mostly at the %s %.200s%sin %.200s (%.200s:%" PRIu32 ")", pool->kind, pool->name,
+             *pool->name ? " " : "", pool->function, names_base(pool->file), pool->line);
+  print_wrapped(summary, "Idle outside OpenMP: threads of pools waited %s s for work%s", seconds, object);
+}
+
 /* ---- what to change ---- */
 
 /* Remedies that fit into a line.  For other classes, the text of the advice view is cut. */
@@ -216,6 +230,7 @@ static const char *const remedies[ADVICE_CLASSES] = {
     [ADVICE_BLOCKING] = "Do it beside the computation: a task, a thread, asynchronous I/O",
     [ADVICE_SPINNING] = "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads",
     [ADVICE_MUTEX] = "Hold it for less time; keep results per thread; use several locks",
+    [ADVICE_POOL] = "Let the pool do a part of it; hand work over earlier; or fewer threads",
     [ADVICE_LOCALITY] = "Keep tasks near their data: OMP_PLACES, OMP_PROC_BIND, affinity",
 };
 
@@ -327,6 +342,7 @@ void summary_text(const struct report *report)
   print_hot(&summary);
   print_kernel(&summary);
   print_churn(&summary);
+  print_pools(&summary);
   fputc('\n', report->stream);
   print_findings(&summary);
   quality_print(report, &summary.terminal);

@@ -220,11 +220,12 @@ static void threads_text(const struct report *report, char out[PART])
   const struct totals *run = report->totals;
   uint32_t threads = run->openmp_processes ? run->threads_max : run->threads;
   const char *plural = terminal_plural(threads), *kind = threads == run->threads ? "" : "OpenMP ";
+  const char *outside = !run->openmp_processes && run->pool_idle_ns ? " outside OpenMP" : "";
   if (run->openmp_processes > 1)
     snprintf(out, PART, " in %" PRIu32 " processes with %s%" PRIu32 " OpenMP thread%s each", run->openmp_processes,
              threads == 1 ? "" : "up to ", threads, plural);
   else
-    snprintf(out, PART, " with %" PRIu32 " %sthread%s", threads, kind, plural);
+    snprintf(out, PART, " with %" PRIu32 " %sthread%s%s", threads, kind, plural, outside);
 }
 
 /* "; 63 % of their time was work" */
@@ -233,15 +234,16 @@ static void share_text(const struct report *report, char out[PART])
   const struct totals *run = report->totals;
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   *out = 0;
-  if (!run->openmp_processes && run->elapsed_ns && run->samples)
+  bool pools = !run->openmp_processes && run->pool_idle_ns;
+  if (!run->openmp_processes && !pools && run->elapsed_ns && run->samples)
     snprintf(out, PART, ", which used %.2f cores on average", (double)run->cpu_ns / (double)run->elapsed_ns);
-  if (!run->openmp_processes || !all || !tree_has_time(report->columns) || run->samples < MODEL_FEW_SAMPLES)
+  if ((!run->openmp_processes && !pools) || !all || !tree_has_time(report->columns) || run->samples < MODEL_FEW_SAMPLES)
     return;
-  bool others = run->openmp_processes > 1 || run->threads != run->threads_max;
+  bool others = run->openmp_processes > 1 || (!pools && run->threads != run->threads_max);
   const char *whose = run->threads == 1 ? "its" : "their";
-  if (report->baseline == BASELINE_CORE)
+  if (report->baseline == BASELINE_CORE && !pools)
     whose = "the cores'";
-  else if (report->baseline == BASELINE_SHARED)
+  else if (report->baseline == BASELINE_SHARED && !pools)
     whose = "the used threads'";
   else if (others)
     whose = "all threads'";

@@ -87,7 +87,7 @@ static void leave(struct pool_wait *own)
     sampling_of(own->next)->pool_wait.link = own->link;
 }
 
-bool pools_begin(struct thread_state *t, const void *object, const void *code, bool blocks)
+bool pools_begin(struct thread_state *t, const void *object, enum format_lock_kind kind, const void *code, bool blocks)
 {
   struct pool_wait *own = &sampling_of(t)->pool_wait;
   const struct activity *is = &t->activity;
@@ -95,7 +95,8 @@ bool pools_begin(struct thread_state *t, const void *object, const void *code, b
     return false;
   bool openmp = atomic_load_explicit(&sampling_process.openmp, memory_order_relaxed);
   bool looked_up = code && !openmp && !t->inside && !off;
-  *own = (struct pool_wait){.object = (uint64_t)object, .wait = looked_up ? waiting_pool_site(t, code) : NULL};
+  *own = (struct pool_wait){
+      .object = (uint64_t)object, .kind = (uint8_t)kind, .wait = looked_up ? waiting_pool_site(t, code) : NULL};
   own->blocked = blocks && blame_blocked(t);
   own->since = own->blocked ? sampling_of(t)->blocked_since : rt_ticks();
   if (!own->wait)

@@ -19,10 +19,10 @@
 /* CTL: a new process, in which no thread waits. */
 void pools_start(void);
 
-/* The thread begins to wait at an object; code: where the call returns to, NULL: in the OpenMP runtime.  blocks: it is
- * blocked where it is not idle; otherwise it counts as busy.  Returns false if it waits for something else already; the
- * caller must then not call pools_end(). */
-bool pools_begin(struct thread_state *t, const void *object, const void *code, bool blocks);
+/* The thread begins to wait at an object of that kind; code: where the call returns to, NULL: in the OpenMP runtime.
+ * blocks: it is blocked where it is not idle; otherwise it counts as busy.  Returns false if it waits for something
+ * else already; the caller must then not call pools_end(). */
+bool pools_begin(struct thread_state *t, const void *object, enum format_lock_kind kind, const void *code, bool blocks);
 
 /* The wait has ended; returned: the stack is that of the call.  Does nothing in a thread that has not begun one. */
 void pools_end(struct thread_state *t, bool returned);

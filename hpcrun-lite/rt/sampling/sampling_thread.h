@@ -198,6 +198,7 @@ struct pool_wait {
   uint64_t object, since;            /* since: ticks */
   struct format_wait *wait;          /* its site; NULL: it cannot be a pool's */
   struct thread_state *next, **link; /* in a list; link: what points to this thread there */
+  uint8_t kind;                      /* of the object: enum format_lock_kind */
   bool open, blocked;                /* it is in that list; it began as a blocking call */
 };
 enum { POOLS_KNOWN = 4 };

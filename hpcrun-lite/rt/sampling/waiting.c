@@ -988,6 +988,7 @@ void waiting_pool_end(struct thread_state *t, bool returned)
 {
   const struct pool_wait *pool = &sampling_of(t)->pool_wait;
   struct switched parts[4] = {{0}};
+  lock_table_settle(t);
   uint64_t since = t->idle_since, now = rt_set_idle(t, false);
   pool->wait->since = 0;
   if (ended())
@@ -995,6 +996,11 @@ void waiting_pool_end(struct thread_state *t, bool returned)
   add_interval(t, pool->wait, now - since, 0);
   if (__builtin_expect(rt_ever_paused(), 0))
     leave_out_pauses(t, pool->wait, since, now - since, now);
+  sampling_of(t)->locks.waited_id = pool->object;
+  sampling_of(t)->locks.waited_kind = pool->kind;
+  sampling_of(t)->locks.waited_at = pool->wait;
+  sampling_of(t)->locks.waited = rt_measured_between(since, now);
+  lock_table_settle(t);
   if (switches_unread(t)) {
     switches_read(t, 3, (const uint64_t[]){pool->since, since, now}, parts);
     t->record->call_preempted += parts[1].preempted;

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Idleness of pools of threads in programs without OpenMP: exact, and charged to what runs meanwhile.
+
+The threads measure their waits with their own clocks around the calls.  What they waited for a core is in neither."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, clocks, idleness_of, line_of, near, tap
+
+OFF = 0.003  # seconds for which the waits of the tool and those by the program's clocks differ
+KINDS = ("condition", "timed", "clock", "c11", "c11-timed", "semaphore", "semaphore-timed", "semaphore-clock")
+
+
+def measure(directory, kind, mode, *options, openmp=False, ends=0):
+    program = build("outside_threads.c", name="outside_threads-openmp" if openmp else "outside_threads", openmp=openmp)
+    if "-e" not in options:
+        options = ("-e", "task-clock@f1000", *options)
+    run = Measurement(directory, program, kind, mode, options=options)
+    assert run.done.returncode == ends, run.done
+    return run, clocks(run.done.stdout), {int(row["thread"]): row for row in run.threads()}
+
+
+def sum_of(threads, *columns):
+    return sum(float(row[column] or 0) for row in threads.values() for column in columns)
+
+
+def others(threads):
+    """All but the initial one."""
+    return {number: row for number, row in threads.items() if number > 1}
+
+
+def is_near(value, own, threads, what):
+    """A wait of the program's clocks contains the time until the thread had a core again."""
+    core = sum_of(others(threads), "core_wait_s", "waiting_no_core_s")
+    assert value < 1.02 * own + OFF and own - core - 0.02 * own - OFF < value, (what, value, own, core)
+
+
+@tap.case
+def a_pools_waiting_is_idle(directory):
+    for kind in KINDS:
+        run, own, threads = measure(directory, kind, "pool")
+        is_near(sum_of(threads, "idle_s"), own["pool"], threads, kind)
+        assert float(threads[1]["idle_s"]) == 0, "the initial thread waits alone"
+        nodes = run.tree()
+        idle = sum_of(threads, "idle_s")
+        assert idleness_of(nodes, "serial_part") > 0.5, "three threads, 0.2 s of CPU time"
+        near(idleness_of(nodes, "serial_part") + idleness_of(nodes, "worker"), idle, 0.03, kind)
+
+
+@tap.case
+def a_lone_thread_is_blocked(directory):
+    for kind in KINDS:
+        run, own, threads = measure(directory, kind, "alone")
+        assert sum_of(threads, "idle_s") == 0, (kind, threads)
+        is_near(sum_of(others(threads), "blocked_s"), own["lone"], threads, kind)
+        assert not any(node.value("idleness_incl_s") for node in run.tree()), kind
+
+
+@tap.case
+def a_lone_thread_takes_no_share_of_a_pool_in_its_line(directory):
+    for kind in ("condition", "semaphore"):
+        _, own, threads = measure(directory, kind, "beside")
+        is_near(sum_of(threads, "idle_s"), own["pool"], threads, kind)
+        lone, = (row for row in others(threads).values() if float(row["idle_s"]) == 0)
+        is_near(float(lone["blocked_s"]), own["lone"], threads, kind)
+
+
+@tap.case
+def all_options_agree(directory):
+    for options in (("-t",), ("-t", "-p", "off"), ("-p", "off"), ("-e", "wall@f200")):
+        for kind in ("c11", "semaphore"):
+            run, own, threads = measure(directory, kind, "pool", *options)
+            is_near(sum_of(threads, "idle_s"), own["pool"], threads, (options, kind))
+            columns = ["work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "waiting_no_core_s"]
+            wall = sum_of(threads, "wall_s")
+            known = sum_of(threads, *columns, *([] if "wall@f200" in options else ["blocked_s"]))
+            tap.timed(abs(known - wall) < 0.03 * wall, f"{options} {kind}: {known} of {wall}")
+            if "-t" in options:
+                drawn = sum(float(row["end_s"]) - float(row["start_s"]) for row in run.view("timeline")
+                            if row["category"] == "idle")
+                near(drawn, sum_of(threads, "idle_s"), 0.02, (options, kind))
+
+
+@tap.case
+def parts_of_a_run_add_up(directory):
+    for options in (("-t",), ("-t", "-p", "off")):
+        run, _, threads = measure(directory, "condition", "pool", *options)
+        middle = str(float(threads[1]["wall_s"]) / 2)
+        parts = [sum(float(row["idle_s"]) for row in run.view("threads", *part))
+                 for part in (("--to", middle), ("--from", middle))]
+        near(sum(parts), sum_of(threads, "idle_s"), 0.05, options)  # each part has its own share of the latency of waking
+        assert min(parts) > 0, parts
+
+
+@tap.case
+def waits_that_are_open_at_the_end_count(directory):
+    for options in ((), ("-t",), ("-t", "-p", "off")):
+        for kind in ("condition", "semaphore"):
+            for mode, ends in (("open", 0), ("killed", -9)):
+                run, own, threads = measure(directory, kind, mode, *options, ends=ends)
+                idle = sum_of(threads, "idle_s")
+                assert idle > own["open"] + 0.3 * (own["serial"] - own["open"]), (mode, options, own, threads)
+                longest = max(float(row["wall_s"]) for row in threads.values())
+                assert all(float(row["idle_s"]) < longest + OFF for row in threads.values()), threads
+                if options:
+                    last = {row["thread"]: row["category"] for row in run.view("timeline")}
+                    assert [last[str(number)] for number in (2, 3, 4)] == ["idle"] * 3, (mode, options, last)
+
+
+@tap.case
+def waits_that_do_not_return_end(directory):
+    for kind, mode in (("condition", "cancelled"), ("semaphore", "cancelled"), ("semaphore", "jump")):
+        run, own, threads = measure(directory, kind, mode)
+        is_near(sum_of(threads, "idle_s"), own["pool"], threads, (kind, mode))
+        if mode == "jump":
+            near(sum(node.value("work_excl_s") for node in run.tree() if "work_after_jump" in node.path()), 0.3, 0.1)
+
+
+@tap.case
+def an_available_semaphore_is_not_waited_for(directory):
+    for kind in KINDS[5:]:
+        run, _, threads = measure(directory, kind, "available")
+        assert sum_of(threads, "idle_s") == 0, (kind, threads)
+        assert sum_of(threads, "blocked_s") < sum_of(threads, "wall_s") / 2, (kind, threads)
+
+
+@tap.case
+def beside_openmp_a_pool_is_blocked(directory):
+    for kind in ("condition", "semaphore"):
+        _, own, threads = measure(directory, kind, "pool", openmp=True)
+        outside = {number: row for number, row in threads.items() if number > 2}
+        assert len(outside) == 3 and sum_of(outside, "idle_s") == 0, threads
+        is_near(sum_of(outside, "blocked_s"), own["pool"], threads, kind)
+
+
+@tap.case
+def reports_name_the_pool_and_what_runs_meanwhile(directory):
+    for kind, name in (("condition", "condition variable"), ("semaphore", "semaphore")):
+        run, _, threads = measure(directory, kind, "pool")
+        text = " ".join(tap.must(tap.REPORT, run.output).split())
+        line = line_of("outside_threads.c", "/* waits */")
+        place = f"the {name} objects in wait_once (outside_threads.c:{line})"
+        assert "with 4 threads outside OpenMP; " in text and "of their time was work" in text, text
+        assert "Idle outside OpenMP: threads of pools waited" in text and place in text, (place, text)
+        finding, = (row for row in run.view("advice") if row["class"] == "pool")
+        assert place in finding["evidence"], (place, finding)
+        tap.timed("largest loss found: idle pool during code at outside_threads.c:" in text, text)
+        tap.timed(finding["name"] == "serial_part", finding)
+        assert 0 < float(finding["gain_s"]) <= sum_of(threads, "idle_s") / len(threads), finding
+
+
+tap.main()
