@@ -280,14 +280,12 @@ void advice_spinning_find(struct advice_run *run)
  * that has at least 80 % of it, is not inlined and does not belong to a library.  MODEL_NONE: not known. */
 static uint32_t pool_place(const struct advice_input *input, const struct serial_rows *rows)
 {
-  uint32_t at = next_callee(input->tree, rows, 0, MODEL_NONE);
+  const struct tree *tree = input->tree;
+  uint32_t next = next_callee(tree, rows, 0, MODEL_NONE), at = next;
   uint64_t least = at == MODEL_NONE ? 0 : rows->idle[at] - rows->idle[at] / 5;
-  while (at != MODEL_NONE) {
-    uint32_t next = next_callee(input->tree, rows, at, MODEL_NONE);
-    if (next == MODEL_NONE || rows->idle[next] < least || input->tree->rows[next].kind == ROW_INLINED ||
-        in_library(input, &input->tree->rows[next]))
-      break;
-    at = next;
+  while (next != MODEL_NONE && rows->idle[next] >= least && !in_library(input, &tree->rows[next])) {
+    at = tree->rows[next].kind == ROW_INLINED ? at : next;
+    next = next_callee(tree, rows, next, MODEL_NONE);
   }
   return at;
 }
