@@ -15,8 +15,10 @@ int call_place_compare(const struct call_place *x, const struct call_place *y)
 }
 
 /* A function by which the C++ library calls those of POSIX. */
-static bool is_wrapper(const struct names_function *function)
+static bool is_wrapper(const struct names_function *function, const char *file)
 {
+  if (strstr(file, "/include/c++/"))
+    return true;
   static const char *const prefixes[] = {"std::", "__gthread", "__glibcxx_", "__gnu_cxx::", "boost::"};
   for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
     if (!strncmp(function->name, prefixes[i], strlen(prefixes[i])))
@@ -44,7 +46,7 @@ struct call_place call_place_of(const struct profile *profile, const struct name
       const char *name = known_name(names, function);
       if (!*innermost.function)
         innermost = (struct call_place){.function = function->name, .file = frame->file, .line = frame->line};
-      if (!*place.function && !is_wrapper(function))
+      if (!*place.function && !is_wrapper(function, frame->file))
         place = (struct call_place){.function = function->name, .file = frame->file, .line = frame->line};
       if (*place.function && name) {
         place.function = name;

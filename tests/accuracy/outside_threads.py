@@ -150,4 +150,40 @@ def reports_name_the_pool_and_what_runs_meanwhile(directory):
         assert 0 < float(finding["gain_s"]) <= sum_of(threads, "idle_s") / len(threads), finding
 
 
+@tap.case
+def threads_of_cxx_are_a_pool(directory):
+    run = Measurement(directory, build("outside_threads.cpp", "g++", openmp=False))
+    assert run.done.returncode == 0, run.done
+    own, threads = clocks(run.done.stdout), {int(row["thread"]): row for row in run.threads()}
+    is_near(sum_of(threads, "idle_s"), own["pool"], threads, "std::condition_variable")
+    finding, = (row for row in run.view("advice") if row["class"] == "pool")
+    line = line_of("outside_threads.cpp", "changed.wait(")
+    assert f"the condition variable changed in worker (outside_threads.cpp:{line})" in finding["evidence"], finding
+
+
+PYTHON = """
+import queue, threading
+jobs, results = queue.Queue(), []
+def work():
+    while (job := jobs.get()) is not None:
+        results.append(sum(range(job)))
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for _ in range(20): jobs.put(200000)
+for _ in threads: jobs.put(None)
+for thread in threads: thread.join()
+print(len(results), set(results))
+"""
+
+
+@tap.case
+def threads_of_python_run_as_they_do_alone(directory):
+    for options in ((), ("-t",), ("-e", "wall")):
+        run = Measurement(directory, sys.executable, "-c", PYTHON, options=options)
+        assert run.done.returncode == 0 and run.done.stdout == "20 {19999900000}\n", run.done
+        for row in run.threads():
+            waits = sum(float(row[column]) for column in ("idle_s", "lockwait_s", "blocked_s"))
+            assert waits < float(row["wall_s"]) + OFF, (options, row)
+
+
 tap.main()

@@ -311,6 +311,18 @@ static void place_pool(const struct advice_input *input, struct advice_finding *
   free(rows.region);
 }
 
+void advice_pool_text(const struct advice_pool *pool, char *out, size_t size)
+{
+  assert(size);
+  *out = '\0';
+  if (!pool->kind || !*pool->function)
+    return;
+  int length = snprintf(out, size, ", mostly at the %s %.60s%sin %.60s", pool->kind, pool->name, *pool->name ? " " : "",
+                        pool->function);
+  if (*pool->file && pool->line)
+    snprintf(out + length, size - (size_t)length, " (%.60s:%" PRIu32 ")", names_base(pool->file), pool->line);
+}
+
 /* The most cores that a process has. */
 static double most_cores(const struct profile *profile)
 {
@@ -330,9 +342,7 @@ void advice_pools_find(struct advice_run *run)
   char object[ADVICE_EVIDENCE_MAX / 2] = "";
   if (threads < 2)
     return;
-  if (pool->kind && *pool->function)
-    snprintf(object, sizeof object, ", mostly at the %s %.60s%sin %.60s (%.60s:%" PRIu32 ")", pool->kind, pool->name,
-             *pool->name ? " " : "", pool->function, names_base(pool->file), pool->line);
+  advice_pool_text(pool, object, sizeof object);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_POOL, fmax(0, fmin(pool->idle_s / threads, most_s)),
                  "Threads of pools outside OpenMP waited %.3f s for work%s", pool->idle_s, object);

@@ -16,6 +16,9 @@ void advice_mutexes_find(struct advice_run *run);
 /* Adds threads of pools outside OpenMP that wait for work. */
 void advice_pools_find(struct advice_run *run);
 
+/* ", mostly at the semaphore s in f (a.c:3)", "" if that is not known; size: at least 200. */
+void advice_pool_text(const struct advice_pool *pool, char *out, size_t size);
+
 /* Adds idle threads that spin while others have no core. */
 void advice_spinning_find(struct advice_run *run);
 

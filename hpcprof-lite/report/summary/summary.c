@@ -5,6 +5,7 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "common/order.h"
+#include "hpcprof-lite/analysis/advice/advice_outside.h"
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/legend.h"
@@ -204,9 +205,7 @@ static void print_pools(const struct summary *summary)
   if (!summary->report->totals->pool_idle_ns)
     return;
   terminal_seconds(summary->report->totals->pool_idle_ns, 3, seconds);
-  if (pool->kind && *pool->function)
-    snprintf(object, sizeof object, ", mostly at the %s %.200s%sin %.200s (%.200s:%" PRIu32 ")", pool->kind, pool->name,
-             *pool->name ? " " : "", pool->function, names_base(pool->file), pool->line);
+  advice_pool_text(pool, object, sizeof object);
   print_wrapped(summary, "Idle outside OpenMP: threads of pools waited %s s for work%s", seconds, object);
 }
 
