@@ -483,7 +483,9 @@ struct format_lock {
 };
 
 enum format_thread_flag {
-  FORMAT_THREAD_OPENMP = 1 /* known to an OpenMP runtime: the thread's samples carry blame for idleness */
+  FORMAT_THREAD_OPENMP = 1, /* known to an OpenMP runtime: the thread's samples carry blame for idleness */
+  FORMAT_THREAD_HELPER = 2  /* the OpenMP runtime's own, never together with OPENMP: what it runs is the program's, and
+                               its other time is in no figure */
 };
 
 /* Kinds of constructs: C(prefix, enumerator, name).  Those with the prefix CONSTRUCT are in struct format_construct

@@ -50,7 +50,7 @@ static void measure_child(const struct thread_state *old)
   if (!time_filter_continue())
     writer_notes();
   rt_home.measuring = true;
-  thread_start(old ? old->top_sp : 0, 0);
+  thread_start(old ? old->top_sp : 0, 0, RT_MADE_BY_PROGRAM);
   if (rt_self && old) {
     if (old->activity.openmp)
       blame_openmp_begin(rt_self, false);

@@ -52,6 +52,8 @@ static void configure_sampling(void)
   memcpy(to->events, config.events, sizeof to->events);
   to->event_count = config.event_count;
   to->task_creation = config.task_creation;
+  atomic_store(&to->task_words, config.task_creation);
+  atomic_store(&to->helpers, 0);
   to->known_contexts = to->task_creation || config.online || filter_now()->paths; /* a path in a region needs what is
                                                                                    around it */
   atomic_store(&to->unsampled, config.unsampled);
@@ -153,7 +155,7 @@ bool lifecycle_start(void)
   if (rt.pid == config.first_pid)
     arena_create_live_file(); /* however early the program is killed, it leaves a report; before the first sample */
   extern void *__libc_stack_end;
-  thread_start((uint64_t)__libc_stack_end - START_SLACK, 0);
+  thread_start((uint64_t)__libc_stack_end - START_SLACK, 0, RT_MADE_BY_PROGRAM);
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/construct/trace_counts.h"
+#include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/counts/counts.h"
@@ -79,6 +80,14 @@ uint32_t thread_hand_over(void)
   uint32_t handed = span_process.online ? span_hand_over(t) : 0;
   rt_leave(t);
   return handed;
+}
+
+uint8_t thread_maker(const void *start)
+{
+  const struct thread_state *t = rt_thread();
+  if (!code_in_runtime(start))
+    return RT_MADE_BY_PROGRAM;
+  return t && t->helper && !t->activity.openmp ? RT_MADE_BY_HELPERS : RT_MADE_BY_RUNTIME;
 }
 
 void thread_created(uint64_t ticks)
@@ -164,7 +173,7 @@ static void start_graph(struct thread_state *t, uint32_t handed)
   mxcsr_restore(mxcsr);
 }
 
-void thread_start(uint64_t top_sp, uint32_t handed)
+void thread_start(uint64_t top_sp, uint32_t handed, uint8_t maker)
 {
   if (rt_self || !process.active || !rt_home.ours)
     return;
@@ -172,6 +181,7 @@ void thread_start(uint64_t top_sp, uint32_t handed)
   if (!t)
     return;
   thread_state_find_stack(t, top_sp);
+  t->maker = maker;
   rt_self = t;
   pthread_setspecific(end_key, &end_key);
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see

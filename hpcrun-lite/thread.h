@@ -19,8 +19,9 @@ bool thread_watch_ends(void);
 void thread_call_at_end(void (*function)(bool last));
 
 /* The calling thread begins.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known.  handed:
- * from thread_hand_over(), 0 if there is none. */
-void thread_start(uint64_t top_sp, uint32_t handed);
+ * from thread_hand_over(), 0 if there is none.
+ * maker: enum rt_maker. */
+void thread_start(uint64_t top_sp, uint32_t handed, uint8_t maker);
 
 /* The calling thread ends: writes what it has measured, and frees its state. */
 void thread_stop(void);
@@ -30,6 +31,9 @@ bool thread_stopped(void);
 
 /* What a thread that the calling thread creates takes over from it (rt/span/span.h); 0 = nothing. */
 uint32_t thread_hand_over(void);
+
+/* What is creating a thread that begins with that function (enum rt_maker). */
+uint8_t thread_maker(const void *start);
 
 /* The calling thread has created a thread, which took so many ticks. */
 void thread_created(uint64_t ticks);

@@ -27,7 +27,7 @@
 
 void threads_adopt(void)
 {
-  thread_start(0, 0);
+  thread_start(0, 0, RT_MADE_BY_PROGRAM);
 }
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
@@ -40,7 +40,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
     return 0;
   bool separate = true;
   if (!rt_thread())
-    thread_start(0, 0);
+    thread_start(0, 0, RT_MADE_BY_PROGRAM);
   if (rt_thread() && rt_enter(rt_thread())) {
     separate = modules_mark_runtime(rt_thread(), (const void *)rt.get_task_info);
     rt_leave(rt_thread());

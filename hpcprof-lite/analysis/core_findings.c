@@ -67,7 +67,8 @@ static const char *plural(uint64_t count)
 static bool needs_core(const struct profile_thread *thread)
 {
   enum { LITTLE = 20 };
-  return thread->mask_cpus && (thread->flags & THREAD_OPENMP || thread->cpu_ns > thread->wall_ns / LITTLE);
+  bool counts = thread->mask_cpus && !(thread->flags & THREAD_HELPER);
+  return counts && (thread->flags & THREAD_OPENMP || thread->cpu_ns > thread->wall_ns / LITTLE);
 }
 
 /* Whether it needs a core, and has that mask. */

@@ -68,8 +68,10 @@ static char *distinct_text(const struct profile *profile, bool hosts, const char
 
 static void add_thread(struct totals *totals, const struct profile_thread *thread)
 {
-  totals->threads++;
-  model_add(&totals->lived_ns, thread->wall_ns);
+  bool helper = thread->flags & THREAD_HELPER;
+  uint64_t ran_ns = model_sum(model_sum(thread->work_ns, thread->overhead_ns), thread->lockwait_ns);
+  totals->threads += !helper;
+  model_add(&totals->lived_ns, helper ? model_sum(ran_ns, thread->idle_ns) : thread->wall_ns);
   model_add(&totals->samples, thread->samples);
   model_add(&totals->work_ns, thread->work_ns);
   model_add(&totals->overhead_ns, thread->overhead_ns);

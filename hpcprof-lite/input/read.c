@@ -16,7 +16,9 @@ _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION ==
 _Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
-_Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP, "same flags");
+_Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP &&
+                   (int)THREAD_HELPER == FORMAT_THREAD_HELPER,
+               "same flags");
 
 struct read_file {
   struct file_tables tables;
@@ -141,6 +143,16 @@ static void derive_process(struct profile_process *process)
 
 ORDER(by_index, struct profile_thread, COMPARE(x->index, y->index))
 
+/* A hidden helper of the OpenMP runtime: where it slept or was ready to run, it mostly had no task. */
+static void take_helper(struct profile_thread *thread)
+{
+  thread->flags &= ~(uint32_t)FORMAT_THREAD_OPENMP;
+  thread->blocked_ns = thread->blocked_since = thread->run_delay_ns = thread->unsampled_ns = 0;
+  thread->unsampled_cpu_ns = thread->unsampled_delay_ns = 0;
+  thread->switched_seen = thread->switched_preempted = thread->switched_wakes = 0;
+  thread->call_preempted = thread->call_wakes = 0;
+}
+
 static void take_thread(const struct format_thread *record, struct profile_thread *thread)
 {
   static const uint64_t codes_max = (uint64_t)UINT32_MAX * FORMAT_TIMES; /* of constructs, see construct_open */
@@ -151,6 +163,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
   thread->events_ns = MIN(record->events_ns, record->wall_ns);
   thread->construct_since = record->construct_open < codes_max ? record->construct_since : 0;
   thread->construct_open = record->construct_open % (codes_max + FORMAT_TIMES);
+  if (record->flags & FORMAT_THREAD_HELPER)
+    take_helper(thread);
 }
 
 /* Appends the threads that have a tree but no record to the `count` sorted ones.  Returns their number. */

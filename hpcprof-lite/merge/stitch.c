@@ -370,8 +370,11 @@ static void add_values(struct stitch *stitch, uint32_t position)
     const struct profile_process *process = stitch->map.process;
     struct profile_thread *record = &process->threads[position];
     bool unsampled = profile_unsampled(process) && !record->samples;
-    uint64_t work_ns =
-        split_rest(record, profile_by_wall(process), unsampled, stitch->amounts.threads[position].estimated_ns);
+    uint64_t work_ns = 0;
+    if (record->flags & THREAD_HELPER)
+      record->blocked_ns = 0; /* in a part of the run the trace has said so */
+    else
+      work_ns = split_rest(record, profile_by_wall(process), unsampled, stitch->amounts.threads[position].estimated_ns);
     add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
   }
   release_values(&values);

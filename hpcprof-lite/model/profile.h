@@ -21,7 +21,7 @@ enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
 #define PROFILE_LOSS(name) LOSS_##name,
 enum profile_loss { FORMAT_LOSS_LIST(PROFILE_LOSS) LOSS_MAX = FORMAT_LOST_MAX };
 
-enum thread_flag { THREAD_OPENMP = 1 };
+enum thread_flag { THREAD_OPENMP = 1, THREAD_HELPER = 2 };
 
 enum { PROFILE_MASK_WORDS = FORMAT_MASK_WORDS }; /* of sets of CPUs: see cpu_list.h */
 
@@ -37,7 +37,8 @@ enum construct_time {
 #define PROFILE_USAGE(name) USAGE_##name,
 enum profile_usage { FORMAT_USAGE_LIST(PROFILE_USAGE) USAGES };
 
-/* All times but cpu_ns and run_delay_ns lack paused_ns.  construct_since, construct_open, blocked_since: of the
+/* All times but cpu_ns and run_delay_ns lack paused_ns.  Of a thread with THREAD_HELPER there is only what it has run
+ * for the program.  construct_since, construct_open, blocked_since: of the
  * interval that was open when the process was killed. */
 struct profile_thread {
   union {

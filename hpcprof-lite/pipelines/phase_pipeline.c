@@ -105,6 +105,8 @@ static bool counts(const struct finding *finding, uint32_t process, uint32_t pos
   const struct profile_thread *thread = &finding->job->profile.processes[process].threads[position];
   uint64_t start_ns, end_ns;
   lane_life(&timeline_source_traced(finding->timeline->source, process)->lanes, position, &start_ns, &end_ns);
+  if (thread->flags & THREAD_HELPER)
+    return false;
   return !position || thread->flags & THREAD_OPENMP ||
          model_sum(thread->work_ns, thread->overhead_ns) >= (end_ns - start_ns) / LEAST_WORK;
 }

@@ -12,8 +12,10 @@ static void fill(const void *context, const void *row, struct cell *cell)
   const struct report *report = context;
   const struct profile_process *process = &report->profile->processes[*(const uint32_t *)row];
   struct profile_thread sum = {0};
+  uint32_t threads = 0;
   bool time = tree_has_time(report->columns);
   for (uint32_t i = 0; i < process->threads_count; i++) {
+    threads += !(process->threads[i].flags & THREAD_HELPER);
     model_add(&sum.work_ns, process->threads[i].work_ns);
     model_add(&sum.overhead_ns, process->threads[i].overhead_ns);
     model_add(&sum.lockwait_ns, process->threads[i].lockwait_ns);

@@ -203,6 +203,21 @@ static void print_events(const struct report *report, const struct terminal *ter
     fprintf(report->stream, "One sample for every %.3f ms of a thread's time.\n", (double)period / 1e6);
 }
 
+/* What the OpenMP runtime's own threads have run, which are not listed. */
+static void print_helpers(const struct report *report)
+{
+  uint64_t ran_ns = 0;
+  for (uint32_t i = 0; i < report->profile->processes_count; i++) {
+    const struct profile_process *process = &report->profile->processes[i];
+    for (uint32_t j = 0; process->usable && j < process->threads_count; j++)
+      if (process->threads[j].flags & THREAD_HELPER)
+        model_add(&ran_ns, process->threads[j].work_ns);
+  }
+  if (ran_ns)
+    fprintf(report->stream, "Not listed: helper threads of the OpenMP runtime, with %.2f s of work\n",
+            (double)ran_ns / 1e9);
+}
+
 static void print_all(const struct report *report)
 {
   struct text_table text;
@@ -223,6 +238,7 @@ static void print_all(const struct report *report)
   if (report->legend && text_table_shows(&text, "blocked_s"))
     fprintf(report->stream, "Block: time asleep outside OpenMP: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
+  print_helpers(report);
   if (report->limits.left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->limits.left_out,
             terminal_plural(report->limits.left_out));

@@ -608,7 +608,10 @@ static void take_state(struct lane *lane, struct trace_event *event)
   bool waits = state.category == TIMELINE_IDLE || state.category == TIMELINE_LOCK_WAIT;
   state.begins = event->begun || event->chunk;
   state.holder = event->holder;
-  if (event->blocked) {
+  bool of_program = !(lane->thread->flags & THREAD_HELPER) || state.record;
+  if (!of_program && (event->blocked || lane->of->with_constructs)) {
+    state.category = TIMELINE_GAP; /* it has no task */
+  } else if (event->blocked) {
     state.category = event->lock_wait ? TIMELINE_LOCK_WAIT : TIMELINE_BLOCKED;
   } else if (event->lock) {
     state.category = TIMELINE_LOCK_WAIT;

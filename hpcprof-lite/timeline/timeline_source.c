@@ -527,6 +527,12 @@ static size_t count_threads(const struct timeline_source *source)
   return threads;
 }
 
+/* Whether a thread has a lane: not one of the OpenMP runtime that has run nothing for the program. */
+static bool has_lane(const struct profile_thread *thread)
+{
+  return !(thread->flags & THREAD_HELPER) || thread->samples || thread->work;
+}
+
 /* Lists the lanes of processes that have a trace. */
 static void list_lanes(struct timeline_source *source)
 {
@@ -549,7 +555,7 @@ static void list_lanes(struct timeline_source *source)
       lane_life(lanes, j, &lane.start_ns, &lane.end_ns);
       lane.start_ns = MAX(lane.start_ns, timeline->from_ns);
       lane.end_ns = MIN(lane.end_ns, timeline->to_ns);
-      if (lane.start_ns >= lane.end_ns)
+      if (lane.start_ns >= lane.end_ns || !has_lane(&process->threads[j]))
         continue;
       timeline->lanes[timeline->lanes_count++] = lane;
     }

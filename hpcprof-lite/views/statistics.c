@@ -201,14 +201,16 @@ static void sum_up(struct worker *worker)
   }
 }
 
-/* Counts the amounts of one owner and clears them; adds them to `sum`, unless NULL. */
+/* Counts the amounts of one owner (MODEL_NONE: of none) and clears them; adds them to `sum`, unless NULL. */
 static void count_owner(struct amounts *from, struct tally *tally, uint32_t owner, struct amounts *sum)
 {
-  tally->counted[tally->counted_count++] = owner;
+  if (owner != MODEL_NONE)
+    tally->counted[tally->counted_count++] = owner;
   for (uint32_t row = from->rows; (row = amounts_take(from, row)) != MODEL_NONE;) {
     uint64_t amount = from->values[row];
     from->values[row] = 0;
-    tally_add(tally, row, amount);
+    if (owner != MODEL_NONE)
+      tally_add(tally, row, amount);
     if (sum)
       amounts_add(sum, row, amount);
   }
@@ -229,7 +231,8 @@ static void count_thread(struct worker *worker, struct stitch *stitch, uint32_t 
   count_owner(&worker->shown, &worker->threads, owner, rank);
 }
 
-/* Counts the threads of one process.  If its file cannot be read any more, they have no work. */
+/* Counts the threads of one process, but for those of the OpenMP runtime.  If its file cannot be read any more, they
+ * have no work. */
 static void count_process(struct worker *worker, uint32_t position, struct amounts *rank)
 {
   struct run *run = worker->run;
@@ -250,8 +253,9 @@ static void count_process(struct worker *worker, uint32_t position, struct amoun
     problems_add(run->problems, "%s: cannot be read any more: the statistics of threads lack its work", process.path);
     pthread_mutex_unlock(&run->lock);
   }
+  uint32_t owner = run->first_owner[position];
   for (uint32_t i = 0; i < process.threads_count; i++)
-    count_thread(worker, stitch, i, run->first_owner[position] + i, rank);
+    count_thread(worker, stitch, i, process.threads[i].flags & THREAD_HELPER ? MODEL_NONE : owner++, rank);
   if (stitch)
     stitch_close(stitch);
   read_close(file);
@@ -457,7 +461,8 @@ static void plan_units(struct run *run)
     const struct profile_process *process = &profile->processes[run->order[i]];
     run->first_owner[i] = statistics->threads_count;
     for (uint32_t j = 0; j < process->threads_count; j++)
-      statistics->thread_owners[statistics->threads_count++] = (struct statistics_owner){run->order[i], j};
+      if (!(process->threads[j].flags & THREAD_HELPER))
+        statistics->thread_owners[statistics->threads_count++] = (struct statistics_owner){run->order[i], j};
     bool ranked = process->rank >= 0;
     if (ranked && i && profile->processes[run->order[i - 1]].rank == process->rank) {
       run->units[run->units_count - 1].count++;

@@ -13,5 +13,6 @@ void thread_order(const struct profile *profile, uint64_t **order, uint32_t *cou
   *order = xcalloc(threads, sizeof **order);
   for (uint32_t i = 0; i < profile->processes_count; i++)
     for (uint32_t j = 0; profile->processes[i].usable && j < profile->processes[i].threads_count; j++)
-      (*order)[(*count)++] = (uint64_t)i << 32 | j;
+      if (!(profile->processes[i].threads[j].flags & THREAD_HELPER))
+        (*order)[(*count)++] = (uint64_t)i << 32 | j;
 }

@@ -19,6 +19,7 @@ struct start {
   thrd_start_t run_c11;
   void *argument;
   uint32_t handed;
+  uint8_t maker;
   struct own_signal_view view; /* of the creator */
 };
 
@@ -29,7 +30,7 @@ static void *trampoline(void *argument)
   free(argument);
   __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
   own_signal_view = (struct own_signal_view){.blocked = start.view.blocked, .mask = start.view.mask};
-  thread_start(sp, start.handed);
+  thread_start(sp, start.handed, start.maker);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
   return result;
@@ -42,6 +43,7 @@ static struct start *start_new(struct start start)
   if (copy) {
     *copy = start;
     copy->handed = thread_hand_over();
+    copy->maker = thread_maker(start.run ? (const void *)start.run : (const void *)start.run_c11);
     copy->view = own_signal_view;
   }
   return copy;

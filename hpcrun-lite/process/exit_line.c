@@ -61,9 +61,10 @@ static void say_counts(void)
   const char *missing = process_openmp_missing();
   snprintf(attached, sizeof attached, "OpenMP attached (%s)", process.runtime);
   bool apart = rt.pid == config.first_pid && children_us() > children_at_start_us;
+  uint32_t threads = process.thread_count - atomic_load(&sampling_process.helpers);
   message_print("%s: %s%llu sample%s of %u thread%s%s; %s; %s%s%s", config.directory, rank,
-                (unsigned long long)process_samples(), process_samples() == 1 ? "" : "s", process.thread_count,
-                process.thread_count == 1 ? "" : "s", stream_length(trace_file()) ? ", and a trace" : "",
+                (unsigned long long)process_samples(), process_samples() == 1 ? "" : "s", threads,
+                threads == 1 ? "" : "s", stream_length(trace_file()) ? ", and a trace" : "",
                 missing ? missing : attached, losses, estimates,
                 apart ? "; child processes are measured separately (-v)" : "");
 }

@@ -35,8 +35,9 @@ struct barrier_data {
 struct measured_thread {
   struct control_thread below;
   struct barrier_data barrier;
-  bool forking;       /* begins a region; its implicit task in it has not begun */
-  uint64_t cancelled; /* the handle of the region to whose end it goes, since that was cancelled; 0: none */
+  const ompt_data_t *helper_task; /* of a hidden helper: the task in which it waits for others */
+  bool forking;                   /* begins a region; its implicit task in it has not begun */
+  uint64_t cancelled;             /* the handle of the region to whose end it goes, since that was cancelled; 0: none */
   struct loop_call loop_call;
   struct format_extent *handler_stack; /* see hpcrun-lite/handler.c */
 };

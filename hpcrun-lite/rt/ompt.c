@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/control_events.h"
 #include "hpcrun-lite/rt/core/ctl_calls.h"
+#include "hpcrun-lite/rt/helper_events.h"
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -26,8 +27,9 @@ void ompt_on_thread_begin(int type, ompt_data_t *thread_data)
   if (!rt_thread())
     threads_adopt();
   struct thread_state *t = rt_thread();
-  if (t)
-    region_events_thread_begin(t, type == ompt_thread_worker);
+  bool worker = type == ompt_thread_worker;
+  if (t && !helper_events_thread_begin(t, worker))
+    region_events_thread_begin(t, worker);
 }
 
 void ompt_on_thread_end(ompt_data_t *thread_data)
@@ -38,13 +40,28 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
     region_events_thread_end(t);
 }
 
+/* Of a thread that is not announced: the region is that of the runtime's own threads, or the announcement was not
+ * heeded. */
+static __attribute__((noinline, cold)) bool of_program(const void *codeptr)
+{
+  struct thread_state *t = rt_thread();
+  if (!t || helper_events_region(t, codeptr) || t->maker != RT_MADE_BY_RUNTIME)
+    return false;
+  region_events_thread_begin(t, false);
+  return true;
+}
+
 void ompt_on_parallel_begin(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_data_t *parallel_data,
                             unsigned requested, int flags, const void *codeptr)
 {
   (void)requested;
   struct thread_state *t = rt_openmp_thread();
-  if (t)
-    region_events_begin(t, frame, parallel_data, task_data, flags, codeptr);
+  if (__builtin_expect(!t, 0)) {
+    if (!of_program(codeptr))
+      return;
+    t = rt_thread();
+  }
+  region_events_begin(t, frame, parallel_data, task_data, flags, codeptr);
 }
 
 void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, int flags, const void *codeptr)
@@ -55,12 +72,21 @@ void ompt_on_parallel_end(ompt_data_t *parallel_data, ompt_data_t *task_data, in
     region_events_end(t);
 }
 
+static __attribute__((noinline, cold)) void helper_implicit_task(int endpoint, ompt_data_t *task_data)
+{
+  struct thread_state *t = rt_thread();
+  if (t && endpoint == ompt_scope_begin)
+    helper_events_implicit_begin(t, task_data);
+}
+
 void ompt_on_implicit_task(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, unsigned team_size,
                            unsigned index, int flags)
 {
   struct thread_state *t = rt_openmp_thread();
-  if (!t)
+  if (__builtin_expect(!t, 0)) {
+    helper_implicit_task(endpoint, task_data);
     return;
+  }
   if (endpoint == ompt_scope_end)
     region_events_implicit_end(t, task_data);
   else
@@ -80,13 +106,20 @@ static __attribute__((noinline, cold)) void schedule_after_record(ompt_data_t *p
   task_events_schedule(t, prior, status, next);
 }
 
+static __attribute__((noinline, cold)) void helper_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+  struct thread_state *t = rt_thread();
+  if (t && helper_events_wakes(t, prior, status, next) && span_process.online)
+    task_events_switch(t, prior, status, next);
+}
+
 /* Without a frame of its own where nothing is to be recorded: tasks are switched often. */
 void ompt_on_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
 {
   struct thread_state *t = rt_openmp_thread();
-  if (!t)
-    return;
-  if (__builtin_expect(lock_events_unrecorded(t), 0))
+  if (__builtin_expect(!t, 0))
+    helper_schedule(prior, status, next);
+  else if (__builtin_expect(lock_events_unrecorded(t), 0))
     schedule_after_record(prior, status, next);
   else
     task_events_schedule(t, prior, status, next);

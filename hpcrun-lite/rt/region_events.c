@@ -20,7 +20,9 @@ static bool parked(const struct thread_state *worker)
 {
   uint64_t base = __atomic_load_n(&sampling_of(worker)->base_region, __ATOMIC_ACQUIRE);
   bool left = !base || (worker->activity.idle && !region_open(base));
-  return worker->worker && left && !__atomic_load_n(&span_of(worker)->open_region, __ATOMIC_ACQUIRE);
+  bool busy = worker->helper && !worker->activity.blocked;
+  return (worker->worker || worker->helper) && !busy && left &&
+         !__atomic_load_n(&span_of(worker)->open_region, __ATOMIC_ACQUIRE);
 }
 
 /* Is the thread the initial one, between its regions, and no other thread of the OpenMP runtime does anything? */

@@ -4,7 +4,9 @@
 #include "hpcrun-lite/rt/construct/construct_tasks.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/helper_events.h"
 #include "hpcrun-lite/rt/lock_events.h"
+#include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -63,8 +65,10 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
   uint64_t word = 0;
   if (sampling_process.task_creation)
     creation_context = creation_context_of(t, creator, frame, codeptr);
-  if (!span_process.online)
-    return rt_task_word(creation_context);
+  if (!span_process.online) {
+    uint64_t region = sampling_process.task_creation ? 0 : region_current(t);
+    return rt_task_word(creation_context | (region == REGION_NO_RECORD ? 0 : (uint32_t)region));
+  }
   if (graph_enter(t)) {
     explicit_task_publish(t);
     codeptr = take_undeferred_code(t, flags, codeptr, &dependent);
@@ -116,7 +120,7 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
     return;
   codeptr = code_of_task(t, task_data, codeptr);
   uint64_t word = 0;
-  if (sampling_process.task_creation || span_process.online)
+  if (task_events_follow(0))
     word = new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr);
   if (flags & ompt_task_taskwait) {
     if (task_data)
@@ -278,6 +282,12 @@ void task_events_switch_wait(struct thread_state *t, ompt_data_t *prior, int sta
 {
   if (prior && prior == measured_of(t)->barrier.place)
     *prior = measured_of(t)->barrier.word;
+  if (__builtin_expect(t->helper, 0) && helper_events_ends(t, next)) {
+    if (span_process.online)
+      task_events_switch(t, prior, status, next);
+    helper_events_sleeps(t);
+    return;
+  }
   if (span_process.online || status == ompt_taskwait_complete)
     switch_wait(t, prior, status, next);
   else

@@ -10,7 +10,8 @@
 /* Whether anything follows the creation of tasks with such flags. */
 static inline bool task_events_follow(int flags)
 {
-  return span_process.online || sampling_process.task_creation || flags & ompt_task_taskwait;
+  return span_process.online || atomic_load_explicit(&sampling_process.task_words, memory_order_relaxed) ||
+         flags & ompt_task_taskwait;
 }
 
 /* Then: a task is created, or is a taskwait with dependences.  The function looks for the thread's state itself: one

@@ -501,7 +501,7 @@ void range_take_rest(const struct range *range, uint32_t position, const struct 
 {
   assert(position < range->count);
   const struct range_thread *from = &range->threads[position];
-  if (from->samples_all != whole->samples)
+  if (from->samples_all != whole->samples || thread->flags & THREAD_HELPER)
     return; /* the trace lacks some: then the part has what is left of its own */
   struct range_amount life = {thread->wall_ns, whole->wall_ns};
   thread->core_wait_ns = range_share_of(whole->core_wait_ns, from->delayed.all ? from->delayed : life);

@@ -107,6 +107,10 @@ struct activity {
   bool blocked;  /* it sleeps in a blocking call of the program */
 } __attribute__((aligned(4)));
 
+/* What has created a thread: the program, or the OpenMP runtime, where the initial thread of libomp's hidden helpers
+ * (rt/helper_events.h) creates the others. */
+enum rt_maker { RT_MADE_BY_PROGRAM, RT_MADE_BY_RUNTIME, RT_MADE_BY_HELPERS };
+
 struct thread_state {
   /* What a callback needs first, on one cache line.  Other threads read `activity`, `idle_since` and
    * `lock_since` relaxed, and `inside` with acquire.
@@ -124,6 +128,8 @@ struct thread_state {
   int tid;
   uint32_t live_slot;             /* number among the live threads: sampling/live_threads.c */
   bool worker;                    /* created by the OpenMP runtime */
+  bool helper;                    /* one of libomp's hidden helpers: see rt/helper_events.h */
+  uint8_t maker;                  /* enum rt_maker */
   uint64_t cpu_start_ns;          /* the thread's CPU clock when measuring it began */
   uint64_t stack_low, stack_high; /* 0: not known */
   uint64_t top_sp;                /* an unwind that reaches this stack pointer is complete */

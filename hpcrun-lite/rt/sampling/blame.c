@@ -172,12 +172,12 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     struct activity is;
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
     region = region || (is.openmp && in_region(t));
-    *(is.openmp ? &present : &others) += step;
+    *(is.openmp && !t->helper ? &present : &others) += step;
     if (is.blocked && !sampling_process.wall && t != self && !is_woken(t))
       continue;
     if (!is.openmp && !is.idle && t != self && !runs_outside(t, is))
       continue;
-    outside += is.openmp || is.idle ? 0 : step;
+    outside += (is.openmp && !t->helper) || is.idle ? 0 : step;
     if (is.idle && !is.lockwait)
       add_wait(&share, idle_site(t, is), step);
     else

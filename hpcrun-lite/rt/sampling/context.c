@@ -680,7 +680,7 @@ static void find_tasks(struct stack_reader *reader)
     }
     uint32_t creation_context =
         span_process.online ? explicit_task_creation_context(task.word) : rt_task_index(task.word);
-    if (!(task.flags & ompt_task_explicit))
+    if (!(task.flags & (ompt_task_explicit | ompt_task_target)))
       continue;
     reader->tasks[reader->tasks_count++] = (struct task_level){
         task.exit_frame, creation_context, span_process.online ? explicit_task_directive(task.word) : 0};

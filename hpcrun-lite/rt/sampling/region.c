@@ -218,6 +218,13 @@ uint64_t region_current(const struct thread_state *t)
   return word_of(at(span->open_region)) >> 32 << 32 | span->open_region;
 }
 
+uint64_t region_handle(uint32_t index)
+{
+  if (!index || index >= __atomic_load_n(&regions.count, __ATOMIC_ACQUIRE))
+    return 0;
+  return __atomic_load_n(&at(index)->word, __ATOMIC_ACQUIRE) >> 32 << 32 | index;
+}
+
 struct region_team *region_team(uint32_t region)
 {
   return region && region != (uint32_t)REGION_NO_RECORD ? table_at(&teams, region) : NULL;

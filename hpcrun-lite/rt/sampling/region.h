@@ -132,6 +132,9 @@ bool region_find_end(uint64_t handle, const struct region_team *team, struct reg
 /* Handle of the innermost region of the thread; 0 outside any. */
 uint64_t region_current(const struct thread_state *t);
 
+/* The handle of the latest instance with the index in a handle; 0 for 0. */
+uint64_t region_handle(uint32_t index);
+
 /* A number that is the same for all instances of that region created in the same context. */
 uint64_t region_identity(const struct thread_state *t);
 

@@ -136,6 +136,21 @@ static bool charge_event(struct thread_state *t, uint32_t node, unsigned event, 
          (!counted || cct_add(t, node, METRIC_SAMPLES, 1));
 }
 
+/* Is it one of the runtime's hidden helpers, without a task of the program, or about to become one? */
+static bool helper_waits(const struct thread_state *t)
+{
+  return !t->activity.openmp && (t->helper || t->maker == RT_MADE_BY_HELPERS);
+}
+
+/* What such a thread has cost meanwhile counts outside all contexts, as time of waiting threads does. */
+static void charge_helper(struct thread_state *t)
+{
+  uint32_t node = construct_open_node(t);
+  kernel_usage_charge(t, node);
+  if (counts_of(t)->on)
+    charge_counts(t, node, counts_of(t)->own_since);
+}
+
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
@@ -281,7 +296,10 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
     count_in_tool(t, source, weight);
   } else {
     read_switches(t);
-    charge(t, source->event, weight, context);
+    if (helper_waits(t))
+      charge_helper(t);
+    else
+      charge(t, source->event, weight, context);
   }
   times_refresh(t);
   core_limits_sample(t);

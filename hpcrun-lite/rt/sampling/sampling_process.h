@@ -5,6 +5,7 @@
  * before it has threads.  The atomic fields:
  *
  * - in_use, running_timers, rings: sums to which any thread adds; no other data depends on their order;
+ * - helpers: likewise; task_words: becomes true once, before the tasks for which it matters;
  * - ring_readers: likewise, but ordered against the rings (rt/sampling/switches.c);
  * - unsampled, sampled, unsampled_ticks, known_contexts, and the rates of events: written by the thread that carries
  * out a command (rt/control/command.h). */
@@ -32,6 +33,8 @@ extern struct sampling_process {
   uint32_t rings_max;                  /* how many rings of records of switches the process may have */
   bool task_creation;                  /* tasks stand below the context that created them */
   bool count_locks;                    /* -c locks: each acquisition is counted in the record of its lock */
+  atomic_bool task_words;              /* without a graph: a task's data word names that context or, with hidden
+                                          helpers, its region */
   bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
   bool forked; /* child of fork(): the runtime does not know the regions that were open in the parent */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
@@ -48,6 +51,7 @@ extern struct sampling_process {
   atomic_int in_use_max;
   atomic_uint rings;          /* of records of switches */
   atomic_uint ring_readers;   /* threads that read rings of others, of which none is unmapped meanwhile */
+  atomic_uint helpers;        /* hidden helpers: see rt/helper_events.h */
   atomic_uint running_timers; /* timers of elapsed time that are running: see sampling/source.c */
 
   _Alignas(64) ompt_get_state_t get_state;

@@ -103,7 +103,7 @@ uint32_t task_creation_node(struct thread_state *t, uint32_t creator, uint64_t e
 
 uint32_t task_creation_known(const ompt_data_t *data)
 {
-  if (!data)
+  if (!data || !(span_process.online || sampling_process.task_creation))
     return 0;
   return span_process.online ? explicit_task_creation_context(data->value) : rt_task_index(data->value);
 }

@@ -506,6 +506,14 @@ uint32_t explicit_task_called(struct thread_state *t)
   return index;
 }
 
+uint64_t explicit_task_region(uint64_t word)
+{
+  uint32_t batch = word & RT_TASK_NEW ? task_batch_of(word) : 0, task = rt_task_index(word);
+  if (batch)
+    return at(batch)->region;
+  return task ? graph_task(task)->region : 0;
+}
+
 uint32_t explicit_task_creation_context(uint64_t word)
 {
   uint32_t batch = word & RT_TASK_NEW ? task_batch_of(word) : 0, task = rt_task_index(word);

@@ -97,7 +97,8 @@ enum { DIRECT_LEVELS = 128 };
  * the first one outside; a direct one if that is more than DIRECT_LEVELS outside.  0: none is known. */
 uint32_t explicit_task_called(struct thread_state *t);
 
-/* The creation context of the task of a data word. */
+/* The region in which the task of a data word was created, 0: outside any; and its creation context. */
+uint64_t explicit_task_region(uint64_t word);
 uint32_t explicit_task_creation_context(uint64_t word);
 
 /* The task goes on to another chunk of a loop: a taskwait in it does not wait for the children of earlier chunks. */
