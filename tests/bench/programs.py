@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import costs
+import lock_costs
 import short_events
 import tap
 from measured import Measurement, build, source_file
@@ -41,6 +42,16 @@ def programs_switch_as_often_as_they_are_told(_):
         switches, cpu_ns, wall_ns = map(int, tap.run(program, form, "100", "10").stderr.split())
         assert cpu_ns > 0 and wall_ns > 0 and switches >= (100 if form == "sleep" else 0), (form, switches)
     assert tap.run(program, "nothing", "1", "1").returncode == 2
+
+
+@tap.case
+def locks_have_times(_):
+    program = build("lock_costs.c", openmp=False)
+    forms = names_in("lock_costs.c", r'\{"([\w-]+)", \w+, \d, \w+\}')
+    for form in forms:
+        assert float(tap.run(program, form, "100").stderr) > 0, form
+    assert set(lock_costs.FORMS) <= set(forms), forms
+    assert tap.run(program, "nothing", "1").returncode == 2
 
 
 @tap.case
