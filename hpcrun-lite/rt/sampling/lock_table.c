@@ -68,10 +68,12 @@ struct format_lock *lock_table_find(struct thread_state *t, uint64_t id, enum fo
 
 /* ---- waits ---- */
 
-/* The context in which the thread waits for one of OpenMP's locks for the first time is that of the construct. */
+/* The first wait for one of OpenMP's locks or an object of a pool has the context of its wait site; those of POSIX have
+ * got that of the call when the wait began. */
 static void place_wait(struct format_lock *lock, const struct format_wait *at)
 {
-  if (!lock->waits && lock->id && lock->kind < FORMAT_LOCK_MUTEX && at->node)
+  bool posix = lock->kind >= FORMAT_LOCK_MUTEX && lock->kind <= FORMAT_LOCK_SPINLOCK;
+  if (!lock->waits && lock->id && !posix && at->node)
     lock->node = at->node;
 }
 
