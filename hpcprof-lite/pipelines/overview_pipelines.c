@@ -409,8 +409,8 @@ int locks_pipeline(struct job *job)
   lock_rows_make(&job->profile, &job->names, false, locks);
   if (!locks->count) {
     job_print_error(
-        "no thread waited for a lock, as far as is known; hpcrun-lite -c locks records all locks, a part of "
-        "a run and a run measured by an older hpcrun-lite none");
+        "no thread waited for a lock, as far as is known (hpcrun-lite -c locks lists all locks; a part of a run, and a "
+        "run measured by an older hpcrun-lite, have none)");
     return EXIT_INPUT;
   }
   job->report.locks = locks;

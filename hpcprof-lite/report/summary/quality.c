@@ -210,8 +210,8 @@ static void print_unsampled(struct quality *quality)
     print_hint(quality, "%s s of lock waits timed, %s s sampled: threads slept%s", one, other, where);
     hints++;
   }
-  if (run->blocked_ns >= BLOCKED_LEAST_NS && run->blocked_ns > run->openmp_wall_ns / 50 &&
-      !verdict_blocked(quality->report)) {
+  uint64_t lived_ns = run->openmp_wall_ns ? run->openmp_wall_ns : run->lived_ns;
+  if (run->blocked_ns >= BLOCKED_LEAST_NS && run->blocked_ns > lived_ns / 50 && !verdict_blocked(quality->report)) {
     seconds_text(run->blocked_ns, one);
     print_hint(quality, "Threads were blocked for %s s in calls outside OpenMP%s", one,
                verdict_blocked_places(quality->report, places, sizeof places));

@@ -30,6 +30,7 @@ bool verdict_blocked(const struct report *report)
 const char *verdict_blocked_places(const struct report *report, char *text, size_t size)
 {
   const struct call_places *blocked = &report->summary.blocked;
+  uint64_t rest_ns = report->totals->blocked_ns; /* places also contain the latency of waking */
   size_t length = 0;
   text[0] = '\0';
   if (report->totals->by_wall)
@@ -39,11 +40,13 @@ const char *verdict_blocked_places(const struct report *report, char *text, size
     return text;
   }
   for (unsigned i = 0; i < CALL_PLACES_MOST && length < size; i++) {
-    if (i && blocked->ns[i] <= blocked->all_ns / MUCH)
+    uint64_t ns = MIN(blocked->ns[i], rest_ns);
+    if (i && ns <= blocked->all_ns / MUCH)
       break;
     const struct call_place *place = &blocked->most[i];
     char seconds[16];
-    terminal_seconds(blocked->ns[i], 3, seconds);
+    rest_ns -= ns;
+    terminal_seconds(ns, 3, seconds);
     int added = snprintf(text + length, size - length, ", %s s%s %s %s", seconds, i ? "" : " of it",
                          place->near ? "near" : "in", *place->function ? place->function : "code that is not known");
     length += added > 0 ? (size_t)added : 0;
