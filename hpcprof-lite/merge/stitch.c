@@ -446,9 +446,12 @@ static void add_lock(struct stitch *stitch, uint32_t position, const struct form
   }
 }
 
+/* In a part of the run they are not known: the records are those of the whole run. */
 static void add_locks(struct stitch *stitch, uint32_t position)
 {
   uint32_t count, unknown = 0, index = stitch->map.process->threads[position].index;
+  if (stitch->map.process->in_part)
+    return;
   struct format_lock *locks = read_table(stitch->map.file, index, FORMAT_LOCKS, stitch->map.problems, &count);
   for (uint32_t i = 0; i < count && stitch->map.process->workspan.tick_ns > 0; i++) {
     if (locks[i].kind < FORMAT_LOCK_KINDS)

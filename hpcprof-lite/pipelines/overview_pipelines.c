@@ -229,27 +229,38 @@ static int compare_work(const struct job *job, double *gain_s)
   return 0;
 }
 
+/* The part of the waiting for locks in which the waiting threads were not ready without a core. */
+static double waiting_with_cores(const struct job *job)
+{
+  const struct lock_rows *locks = &job->lists.locks;
+  double wait_ns = 0, net_ns = (double)job->totals.lockwait_ns;
+  for (uint32_t i = 0; i < locks->count; i++)
+    wait_ns += (double)locks->rows[i].wait_ns;
+  return net_ns > 0 && wait_ns > net_ns ? net_ns / wait_ns : 1;
+}
+
 /* Returns the locks of POSIX and C11, for free(). */
 static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
 {
   struct lock_rows *locks = &job->lists.locks;
   lock_rows_make(&job->profile, &job->names, false, locks);
   struct advice_lock *list = xcalloc(locks->count, sizeof *list);
+  double with_cores = waiting_with_cores(job);
   *count = 0;
   for (uint32_t i = 0; i < locks->count; i++) {
     const struct lock_row *row = &locks->rows[i];
     const struct call_place *place = &row->holder[0];
     if (row->posix)
-      list[(*count)++] =
-          (struct advice_lock){.kind = row->kind,
-                               .name = row->name,
-                               .function = place->function,
-                               .file = place->file,
-                               .line = place->line,
-                               .wait_s = advice_seconds(row->wait_ns),
-                               .held = (double)row->holder_ns[0] / (double)MAX(MAX(row->released_ns, row->wait_ns), 1),
-                               .held_s = advice_seconds(row->held_ns),
-                               .waits = row->waits};
+      list[(*count)++] = (struct advice_lock){.kind = row->kind,
+                                              .name = row->name,
+                                              .function = place->function,
+                                              .file = place->file,
+                                              .line = place->line,
+                                              .wait_s = advice_seconds(row->wait_ns),
+                                              .lost_s = with_cores * advice_seconds(row->wait_ns),
+                                              .held = (double)row->holder_ns[0] / (double)MAX(row->released_ns, 1),
+                                              .held_s = advice_seconds(row->held_ns),
+                                              .waits = row->waits};
   }
   return list;
 }
@@ -408,9 +419,9 @@ int locks_pipeline(struct job *job)
   uint32_t most = job->options.limits.rows;
   lock_rows_make(&job->profile, &job->names, false, locks);
   if (!locks->count) {
-    job_print_error(
-        "no thread waited for a lock, as far as is known (hpcrun-lite -c locks lists all locks; a part of a run, and a "
-        "run measured by an older hpcrun-lite, have none)");
+    job_print_error("no thread waited for a lock, as far as is known; to list all locks, measure with 'hpcrun-lite -c "
+                    "locks' (locks "
+                    "are not known for a part of a run, or of an older hpcrun-lite)");
     return EXIT_INPUT;
   }
   job->report.locks = locks;

@@ -62,10 +62,11 @@ void locks_table(const struct report *report, struct table *table)
 /* How often the lock was acquired, and for how long it was held after waits. */
 static void print_amounts(const struct text_table *text, const struct lock_row *row)
 {
+  enum { SHOWN_LEAST_NS = 5000000 }; /* rounds to 0.01 s */
   FILE *stream = text->report->stream;
   char held[32] = "";
-  if (row->held_ns)
-    snprintf(held, sizeof held, "held for %.2f s after waits", (double)row->held_ns / 1e9);
+  if (row->held_ns >= SHOWN_LEAST_NS)
+    snprintf(held, sizeof held, "held for at least %.2f s", (double)row->held_ns / 1e9);
   if (row->counted)
     terminal_wrapf(&text->terminal, stream, "    ", "      ", "acquired %" PRIu64 " time%s%s%s", row->acquired,
                    terminal_plural(row->acquired), *held ? ", " : "", held);
@@ -106,16 +107,18 @@ void locks_text(const struct report *report)
   if (taken)
     fprintf(report->stream, "Locks of POSIX and C11 were acquired %" PRIu64 " time%s.\n", taken,
             terminal_plural(taken));
-  legend_print(
-      report, "Waits are exact.  Below a lock: where it was released while others waited; see\n--legend\n",
-      "Waits, Wait s, Longest: how often and how long threads waited for the lock, and\n"
-      "the longest wait, exact.  Locks for which no thread waited are listed with -c locks\n"
-      "of hpcrun-lite.\n"
-      "Lock: the variable, or where threads first waited for it.  Below: that place,\n"
-      "how long threads held the lock, one at a time, after they had waited for it (the\n"
-      "run cannot be shorter), and where it was released while others waited, at most three places, with their\n"
-      "share of all waiting for which a release is known.  That is exact for locks of\n"
-      "POSIX and C11, and sampled for those of OpenMP.\n");
+  legend_print(report, "Waits are exact.  Below a lock: where it was released while others waited; see\n--legend\n",
+               "Waits, Wait s, Longest: how often and how long threads waited for the lock, and\n"
+               "the longest wait, exact, with the time in which the waiting thread had no core\n"
+               "(lock wait in the view threads is without it).  Locks for which no thread waited\n"
+               "are listed with -c locks of hpcrun-lite, which also counts how often each lock\n"
+               "was acquired.\n"
+               "Lock: the variable, or where threads first waited for it or, if none did, first\n"
+               "acquired it.  Below: that place; how long threads held the lock, one at a time,\n"
+               "after they had waited for it (the run cannot be shorter); and where it was\n"
+               "released while others waited: at most three places, with their share of all\n"
+               "waiting for which a release is known.  That is exact for locks of POSIX and C11,\n"
+               "and sampled for those of OpenMP.\n");
   legend_omitted(report);
   text_table_release(&text);
 }

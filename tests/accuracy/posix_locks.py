@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, clocks, idleness_of, line_of, lockwait_of, near, sum_of, tap, work_of
+from report import report
 
 KINDS = ("mutex", "rwlock", "writers", "spinlock", "c11", "timed")
 NAMES = {"mutex": "mutex", "timed": "mutex", "c11": "mutex", "rwlock": "rwlock", "writers": "rwlock", "spinlock": "spinlock"}
@@ -120,6 +121,9 @@ def parts_of_a_run_add_up(directory):
             whole, first, second = (sum(float(thread[column]) for thread in part) for part in parts)
             assert abs(whole - first - second) < 1e-3, (options, column, whole, first, second)
             assert first > 0 or column == "blocked_s", (options, whole, first, second)
+        done = report(run.output, "--view", "locks", "--from", middle)
+        assert done.returncode and "locks are not known for a part of a run" in done.stderr, done
+        assert not any(row["class"] == "mutex" for row in run.view("advice", "--from", middle)), "of the whole run"
 
 
 @tap.case

@@ -15,9 +15,12 @@
 static bool find_unfit(const struct advice_input *input, struct advice *advice)
 {
   bool known = input->constructs->count > 1 || advice->count;
-  if (!known)
-    advice_add(advice, ADVICE_UNFIT, 0, "No OpenMP construct was timed: forecasts need %s-p online (the default)",
-               input->threads ? "" : "a program that uses OpenMP, and ");
+  if (!known && input->threads)
+    advice_add(advice, ADVICE_UNFIT, 0, "No OpenMP construct was timed: forecasts need -p online (the default)");
+  else if (!known)
+    advice_add(advice, ADVICE_UNFIT, 0,
+               "No OpenMP construct was timed, and threads hardly waited for locks or in pools: nothing allows a "
+               "forecast");
   const char *chunks = profile_chunks_note(input->profile);
   if (chunks)
     advice_add(advice, ADVICE_UNFIT, 0, "%s", chunks);

@@ -221,8 +221,8 @@ static void add_hold(const struct advice_run *run, const struct advice_lock *loc
   double elapsed_s = run->advice->elapsed_s;
   if (lock->held_s > elapsed_s / 10)
     snprintf(found->evidence + length, sizeof found->evidence - length,
-             "; it was held for %.2f of %.2f s, which more threads cannot shorten", fmin(lock->held_s, elapsed_s),
-             elapsed_s);
+             "; it was held for at least %.2f of %.2f s, which more threads cannot shorten",
+             fmin(lock->held_s, elapsed_s), elapsed_s);
 }
 
 void advice_mutexes_find(struct advice_run *run)
@@ -232,16 +232,21 @@ void advice_mutexes_find(struct advice_run *run)
   for (uint32_t i = 0; i < input->locks_count && threads > 1; i++) {
     const struct advice_lock *lock = &input->locks[i];
     struct advice_finding *found = advice_add(
-        run->advice, ADVICE_MUTEX, lock->wait_s / threads, "Threads waited %.3f s for the %s %.80s%s%" PRIu64 " time%s",
+        run->advice, ADVICE_MUTEX, lock->lost_s / threads, "Threads waited %.3f s for the %s %.80s%s%" PRIu64 " time%s",
         lock->wait_s, lock->kind, lock->name, *lock->name ? ", " : "", lock->waits, lock->waits == 1 ? "" : "s");
     if (found == &run->advice->unlisted)
       continue;
+    size_t length = strlen(found->evidence);
+    if (lock->lost_s < lock->wait_s - lock->wait_s / ADVICE_MUCH)
+      snprintf(found->evidence + length, sizeof found->evidence - length, ", about %.3f s of it without a core",
+               lock->wait_s - lock->lost_s);
     add_hold(run, lock, found);
     if (!*lock->function)
       continue;
-    size_t length = strlen(found->evidence);
+    length = strlen(found->evidence);
     snprintf(found->evidence + length, sizeof found->evidence - length,
-             "; %.0f %% of the waiting until it was released in the place named", 100 * lock->held);
+             "; %.0f %% of the waiting for which a release is known, until it was released in the place named",
+             100 * lock->held);
     found->name = lock->function;
     found->file = lock->file;
     found->line = lock->line;
@@ -343,9 +348,8 @@ void advice_pools_find(struct advice_run *run)
   if (threads < 2)
     return;
   advice_pool_text(pool, object, sizeof object);
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_POOL, fmax(0, fmin(pool->idle_s / threads, most_s)),
-                 "Threads of pools outside OpenMP waited %.3f s for work%s", pool->idle_s, object);
+  struct advice_finding *found = advice_add(run->advice, ADVICE_POOL, fmax(0, fmin(pool->idle_s / threads, most_s)),
+                                            "Threads of pools outside OpenMP waited %.3f s%s", pool->idle_s, object);
   if (found != &run->advice->unlisted && input->columns->idleness != MODEL_NONE && input->columns->work != MODEL_NONE)
     place_pool(input, found);
 }

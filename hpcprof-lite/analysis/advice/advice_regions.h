@@ -22,8 +22,9 @@ struct advice_lock {
   const char *kind, *name;     /* name: of the variable; "" if not known */
   const char *function, *file; /* where it is released while others wait for it; "" if not known */
   uint32_t line;
-  double wait_s, held; /* of all threads; the part of it until releases there */
-  double held_s;       /* how long at least threads held it, one after the other; 0: not known */
+  double wait_s, lost_s; /* of all threads; without the time in which they had no core */
+  double held;           /* the part of the waiting with a known release that ended with releases there */
+  double held_s;         /* how long at least threads held it, one after the other; 0: not known */
   uint64_t waits;
 };
 

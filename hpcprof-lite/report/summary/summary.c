@@ -197,7 +197,7 @@ static void print_churn(const struct summary *summary)
     print_wrapped(summary, "Threads come and go in %s: %s", kernel->found[i].place, kernel->found[i].text);
 }
 
-/* Where threads of pools waited longest for work. */
+/* Where threads of pools waited longest. */
 static void print_pools(const struct summary *summary)
 {
   const struct advice_pool *pool = &summary->report->summary.pool;
@@ -206,7 +206,7 @@ static void print_pools(const struct summary *summary)
     return;
   terminal_seconds(summary->report->totals->pool_idle_ns, 3, seconds);
   advice_pool_text(pool, object, sizeof object);
-  print_wrapped(summary, "Idle outside OpenMP: threads of pools waited %s s for work%s", seconds, object);
+  print_wrapped(summary, "Idle outside OpenMP: threads of pools waited %s s%s", seconds, object);
 }
 
 /* ---- what to change ---- */

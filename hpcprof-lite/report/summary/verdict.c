@@ -27,26 +27,34 @@ bool verdict_blocked(const struct report *report)
   return ns[TIMELINE_BLOCKED] > all / 2;
 }
 
+static bool is_part(const struct profile *profile)
+{
+  bool part = false;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    part = part || profile->processes[i].in_part;
+  return part;
+}
+
 const char *verdict_blocked_places(const struct report *report, char *text, size_t size)
 {
   const struct call_places *blocked = &report->summary.blocked;
-  uint64_t rest_ns = report->totals->blocked_ns; /* places also contain the latency of waking */
+  double all_ns = (double)report->totals->blocked_ns; /* places also contain the latency of waking */
+  double scale = (double)blocked->all_ns > all_ns ? all_ns / (double)blocked->all_ns : 1;
   size_t length = 0;
   text[0] = '\0';
   if (report->totals->by_wall)
     return text;
   if (!blocked->ns[0]) {
-    snprintf(text, size, ", place unknown (-e wall shows it)");
+    snprintf(text, size,
+             is_part(report->profile) ? ", place known only for the whole run" : ", place unknown (-e wall shows it)");
     return text;
   }
   for (unsigned i = 0; i < CALL_PLACES_MOST && length < size; i++) {
-    uint64_t ns = MIN(blocked->ns[i], rest_ns);
-    if (i && ns <= blocked->all_ns / MUCH)
+    if (i && blocked->ns[i] <= blocked->all_ns / MUCH)
       break;
     const struct call_place *place = &blocked->most[i];
     char seconds[16];
-    rest_ns -= ns;
-    terminal_seconds(ns, 3, seconds);
+    terminal_seconds(model_rounded(scale * (double)blocked->ns[i]), 3, seconds);
     int added = snprintf(text + length, size - length, ", %s s%s %s %s", seconds, i ? "" : " of it",
                          place->near ? "near" : "in", *place->function ? place->function : "code that is not known");
     length += added > 0 ? (size_t)added : 0;
@@ -223,12 +231,11 @@ static void threads_text(const struct report *report, char out[PART])
   const struct totals *run = report->totals;
   uint32_t threads = run->openmp_processes ? run->threads_max : run->threads;
   const char *plural = terminal_plural(threads), *kind = threads == run->threads ? "" : "OpenMP ";
-  const char *outside = !run->openmp_processes && run->pool_idle_ns ? " outside OpenMP" : "";
   if (run->openmp_processes > 1)
     snprintf(out, PART, " in %" PRIu32 " processes with %s%" PRIu32 " OpenMP thread%s each", run->openmp_processes,
              threads == 1 ? "" : "up to ", threads, plural);
   else
-    snprintf(out, PART, " with %" PRIu32 " %sthread%s%s", threads, kind, plural, outside);
+    snprintf(out, PART, " with %" PRIu32 " %sthread%s", threads, kind, plural);
 }
 
 /* "; 63 % of their time was work" */

@@ -55,13 +55,18 @@ function figure(title, value, help) {
   return value ? element("div", { class: "figure", title: help ?? null }, element("dt", {}, title), element("dd", {}, value)) : null;
 }
 
+/* Whether OpenMP was seen, and how many threads the page names: OpenMP's, or all without it. */
+const hasOpenmp = (items) => items.text("categories", "threads x elapsed") !== "";
+export const threadsInUse = (items) => items.number("run", hasOpenmp(items) ? "threads_max" : "threads");
+
 function figures(items) {
   const efficiency = items.number("efficiency", "parallel_efficiency");
   const parallelism = items.number("parallelism", "parallelism");
   return element("dl", { class: "figures" },
     figure("Elapsed", formatSeconds(items.number("run", "elapsed"))),
     figure("CPU time", formatSeconds(items.number("run", "cpu"))),
-    figure("Threads", formatCount(items.number("run", "threads_max")), "most OpenMP threads in use at once in a process"),
+    figure("Threads", formatCount(threadsInUse(items)),
+      hasOpenmp(items) ? "most OpenMP threads in use at once in a process" : "threads of all processes"),
     figure("Processes", items.number("run", "processes") > 1 ? formatCount(items.number("run", "processes")) : ""),
     figure("Parallel efficiency", Number.isFinite(efficiency) ? formatPercent(100 * efficiency) : "",
       "the part of the threads' time in which they do the program's work"),
