@@ -17,6 +17,7 @@
 #include "hpcrun-lite/thread.h"
 
 static bool locked;
+__thread bool fork_runs __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static void prepare(void)
 {
@@ -25,7 +26,7 @@ static void prepare(void)
     return;
   lock_take();
   atomic_store(&rt.forking, true);
-  rt_home.measuring = false;
+  fork_runs = true;
   if (!process.finished)
     quiesce_wait();
 }
@@ -35,7 +36,7 @@ static void in_parent(void)
   if (!locked)
     return;
   atomic_store(&rt.forking, false);
-  rt_home.measuring = process.active;
+  fork_runs = false;
   lock_drop();
 }
 
@@ -67,6 +68,7 @@ static void in_child(void)
   if (!locked)
     return;
   static struct thread_state old;
+  fork_runs = false;
   lock_inherit();
   bool measured = process.active && !process.finished, known = measured && rt_self;
   for (struct thread_state *t = process.threads; t; t = t->next) {

@@ -7,6 +7,11 @@
 #ifndef HPCRUN_LITE_FORK_H
 #define HPCRUN_LITE_FORK_H
 
+#include <stdbool.h>
+
+/* The thread forks: what other handlers of fork() lock in it is not measured. */
+extern __thread bool fork_runs __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /* Registers what runs around fork(): once, before the program has threads. */
 void fork_start(void);
 

@@ -19,8 +19,7 @@ bool thread_watch_ends(void);
 void thread_call_at_end(void (*function)(bool last));
 
 /* The calling thread begins.  top_sp: the stack pointer of its outermost frame of interest, 0 if not known.  handed:
- * from thread_hand_over(), 0 if there is none.
- * maker: enum rt_maker. */
+ * from thread_hand_over(), 0 if there is none.  maker: enum rt_maker. */
 void thread_start(uint64_t top_sp, uint32_t handed, uint8_t maker);
 
 /* The calling thread ends: writes what it has measured, and frees its state. */

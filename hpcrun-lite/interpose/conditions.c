@@ -86,12 +86,6 @@ INTERPOSED int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex, c
 
 /* ---- semaphores ---- */
 
-/* Whether the calls with a time limit accept it: they refuse it before they try. */
-static bool is_time(clockid_t clock, const struct timespec *until)
-{
-  return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 && until->tv_nsec < 1000000000;
-}
-
 /* Takes the semaphore if the thread need not wait for it, as the calls do: after a cancellation. */
 static bool taken_at_once(sem_t *semaphore)
 {

@@ -115,12 +115,15 @@ bool hold_sleep_begin(bool may_wait)
   if (!may_wait || !rt_thread())
     return false;
   hold_publish_regions();
-  return !sampling_process.wall && blame_blocked(rt_thread());
+  bool slept = !sampling_process.wall && blame_blocked(rt_thread());
+  now_held |= slept ? HELD_STATE : 0;
+  return slept;
 }
 
 void hold_sleep_end(bool slept)
 {
   int saved_errno = errno;
+  now_held &= slept ? ~(unsigned)HELD_STATE : ~0u;
   if (slept && rt_thread())
     blame_returned(rt_thread(), moved_by(0, NULL));
   errno = saved_errno;

@@ -3,6 +3,9 @@
 #ifndef HPCRUN_LITE_INTERPOSE_INTERPOSED_H
 #define HPCRUN_LITE_INTERPOSE_INTERPOSED_H
 
+#include <time.h>
+
+#include "hpcrun-lite/fork.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
@@ -14,7 +17,16 @@
 /* The thread, if what it locks is measured.  Then all functions of libc are known. */
 static inline struct thread_state *measured(void)
 {
-  return __builtin_expect(rt_home.measuring, 1) ? rt_self : NULL;
+  return __builtin_expect(rt_home.measuring && !fork_runs, 1) ? rt_self : NULL;
+}
+
+/* Whether the calls with a time limit accept it: they refuse some before they try.  libc need not look at it if the
+ * lock is free, so that it may be NULL, whatever its declaration says. */
+static inline bool is_time(clockid_t clock, const struct timespec *volatile until_passed)
+{
+  const struct timespec *until = until_passed;
+  return until && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 &&
+         until->tv_nsec < 1000000000;
 }
 
 #endif

@@ -112,29 +112,7 @@ static __attribute__((noinline)) int release_noticed(struct thread_state *t, voi
     return real(lock);                                                                                                 \
   return release_noticed(t, (void *)(lock), kind, (int (*)(void *))real, CALLER, FRAME)
 
-/* Whether the calls with a time limit accept it: they refuse some before they try.  libc need not look at it if the
- * lock is free, so that it may be NULL, whatever its declaration says. */
-static bool is_time(clockid_t clock, const struct timespec *volatile until_passed)
-{
-  const struct timespec *until = until_passed;
-  return until && (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && until->tv_nsec >= 0 &&
-         until->tv_nsec < 1000000000;
-}
-
 /* ---- mutexes ---- */
-
-enum { RECURSIVE = 1, TYPE = 3, ROBUST = 0x10, INHERIT = 0x20, PROTECT = 0x40 }; /* glibc: bits of a mutex's kind */
-
-static inline int kind_of(const pthread_mutex_t *mutex)
-{
-  return __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
-}
-
-/* Will the thread hold a recursive mutex after it has released it once? */
-static inline bool stays_locked(const pthread_mutex_t *mutex)
-{
-  return (kind_of(mutex) & TYPE) == RECURSIVE && mutex->__data.__count > 1;
-}
 
 /* Does another thread hold a mutex that must not be tried?  If it is released meanwhile, the thread counts as waiting
  * for a moment; if it is acquired meanwhile, its wait is not counted. */
@@ -143,7 +121,7 @@ static bool is_held(const pthread_mutex_t *mutex, const struct thread_state *t)
   enum { OWNER = 0x3fffffff, BELOW_CEILING = 0x7ffff };
   int word = __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
   int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
-  return word & (kind_of(mutex) & PROTECT ? BELOW_CEILING : OWNER) && owner != t->tid;
+  return word & (posix_lock_events_mutex_kind(mutex) & MUTEX_PROTECT ? BELOW_CEILING : OWNER) && owner != t->tid;
 }
 
 /* Of a thread that is measured. */
@@ -161,7 +139,7 @@ static inline int mutex_trylock(pthread_mutex_t *mutex)
 
 /* The same, with an attempt before; valid: the call does not refuse its arguments before it tries. */
 #define MUTEX_CALL(call, valid, code)                                                                                  \
-  if (kind_of(mutex) & (ROBUST | INHERIT | PROTECT)) {                                                                 \
+  if (posix_lock_events_mutex_kind(mutex) & (MUTEX_ROBUST | MUTEX_INHERIT | MUTEX_PROTECT)) {                          \
     if (!is_held(mutex, t)) {                                                                                          \
       int untimed = call;                                                                                              \
       return tried(t, untimed, mutex_taken(untimed), mutex, FORMAT_LOCK_MUTEX, code);                                  \
@@ -186,7 +164,7 @@ static __attribute__((noinline)) int mutex_lock_otherwise(pthread_mutex_t *mutex
 INTERPOSED int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
   struct thread_state *t = measured();
-  if (__builtin_expect(!t || kind_of(mutex) & (ROBUST | INHERIT | PROTECT), 0))
+  if (__builtin_expect(!t || posix_lock_events_mutex_kind(mutex) & (MUTEX_ROBUST | MUTEX_INHERIT | MUTEX_PROTECT), 0))
     return mutex_lock_otherwise(mutex, t, CALLER);
   int result = mutex_trylock(mutex);
   if (__builtin_expect(result == 0, 1))
@@ -224,7 +202,7 @@ INTERPOSED int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_
 
 INTERPOSED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-  RELEASE(pthread_mutex_unlock, pthread_mutex_t, mutex, FORMAT_LOCK_MUTEX, stays_locked(mutex));
+  RELEASE(pthread_mutex_unlock, pthread_mutex_t, mutex, FORMAT_LOCK_MUTEX, posix_lock_events_nested(mutex));
 }
 
 /* ---- mutexes of C11 ---- */
@@ -258,7 +236,7 @@ INTERPOSED int mtx_timedlock(mtx_t *restrict lock, const struct timespec *restri
 
 INTERPOSED int mtx_unlock(mtx_t *mutex)
 {
-  RELEASE(mtx_unlock, mtx_t, mutex, FORMAT_LOCK_MUTEX, stays_locked((pthread_mutex_t *)mutex));
+  RELEASE(mtx_unlock, mtx_t, mutex, FORMAT_LOCK_MUTEX, posix_lock_events_nested((pthread_mutex_t *)mutex));
 }
 
 /* ---- locks for reading and writing ---- */

@@ -1,8 +1,8 @@
 /* pthread_once() and call_once(): a thread that finds the routine begun by another one sleeps until it has ended.
  *
  * Context: CTL.  Which thread runs the routine is decided inside libc.  So a call counts as sleeping until it returns,
- * or until the routine begins in its thread, of which libc gets a function in its place.  The routine may leave the
- * call by an exception, by cancellation, or by a jump: nothing is to be undone then. */
+ * or until the routine begins in its thread, of which libc gets a function in its place.  From then on the routine may
+ * leave the call by an exception, by cancellation, or by a jump: nothing is to be undone then. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,6 +17,7 @@
 struct once {
   void (*routine)(void);
   bool slept; /* what hold_sleep_begin() returned */
+  struct once *outer;
 };
 
 static __thread struct once *innermost __attribute__((tls_model("initial-exec")));
@@ -24,6 +25,7 @@ static __thread struct once *innermost __attribute__((tls_model("initial-exec"))
 static void run_routine(void)
 {
   struct once *once = innermost;
+  innermost = once->outer;
   hold_sleep_end(once->slept);
   once->slept = false;
   once->routine();
@@ -37,10 +39,10 @@ static inline bool is_done(const int *control)
 }
 
 #define CALL_ONCE(call_real)                                                                                           \
-  struct once once = {routine, hold_sleep_begin(true)}, *outer = innermost;                                            \
+  struct once once = {routine, hold_sleep_begin(true), innermost};                                                     \
   innermost = &once;                                                                                                   \
   call_real;                                                                                                           \
-  innermost = outer;                                                                                                   \
+  innermost = once.outer;                                                                                              \
   hold_sleep_end(once.slept)
 
 INTERPOSED int pthread_once(pthread_once_t *control, void (*routine)(void))

@@ -423,13 +423,27 @@ static void put_counts(struct thread_state *t, uint64_t now, const uint64_t *tot
   }
 }
 
+/* The thread's wait for a lock, or at an object of a pool, that has not ended. */
+static struct lock_wait_open open_wait(struct thread_state *t, uint64_t now)
+{
+  const struct sampling_thread *sampling = sampling_of(t);
+  const struct pool_wait *pool = &sampling->pool_wait;
+  if (pool->open && t->activity.idle && pool->wait)
+    return (struct lock_wait_open){.id = pool->object,
+                                   .kind = pool->kind,
+                                   .at = pool->wait,
+                                   .ticks = now > t->idle_since ? rt_measured_between(t->idle_since, now) : 0};
+  return (struct lock_wait_open){
+      .id = t->wait_id, .kind = sampling->lock_kind, .at = sampling->waiting_lock, .ticks = waiting_open_lock(t, now)};
+}
+
 /* The locks, with the wait that has not ended. */
 static void put_locks(struct thread_state *t, uint64_t now)
 {
   struct format_lock rows[8];
   enum { ROWS = sizeof rows / sizeof *rows };
-  uint64_t ticks = waiting_open_lock(t, now);
-  const struct format_lock *open = lock_table_stopped(t, ticks != 0);
+  struct lock_wait_open wait = open_wait(t, now);
+  const struct format_lock *open = lock_table_stopped(t, wait);
   const struct table *records = &sampling_of(t)->locks.records;
   for (uint32_t first = 0; first < records->count; first += ROWS) {
     uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
@@ -439,8 +453,8 @@ static void put_locks(struct thread_state *t, uint64_t now)
       rows[i].since = 0;
       if (lock == open) {
         rows[i].waits++;
-        rows[i].ticks += ticks;
-        rows[i].longest = MAX(rows[i].longest, ticks);
+        rows[i].ticks += wait.ticks;
+        rows[i].longest = MAX(rows[i].longest, wait.ticks);
       }
     }
     put(&writer.threads, FORMAT_LOCKS, t->index, first, count, sizeof *rows, rows);

@@ -15,8 +15,8 @@
   X(sigprocmask) X(signalfd) X(pthread_create) X(thrd_create) X(dlclose) X(execve) X(execvpe) X(fexecve) X(execveat)   \
   X(posix_spawn) X(posix_spawnp) X(prctl) X(ptrace) X(syscall) X(nanosleep) X(clock_nanosleep) X(sleep) X(usleep)      \
   X(thrd_sleep) X(pause) X(poll) X(ppoll) X(select) X(pselect) X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)            \
-  X(aio_suspend) X(sem_trywait) X(sem_wait) X(sem_timedwait) X(sem_clockwait) X(msgrcv) X(msgsnd) X(semop) X(semtimedop) X(accept)    \
-  X(accept4) X(connect) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(send) X(sendto) X(sendmsg) X(sendmmsg)            \
+  X(aio_suspend) X(sem_trywait) X(sem_wait) X(sem_timedwait) X(sem_clockwait) X(msgrcv) X(msgsnd) X(semop) X(semtimedop)           \
+  X(accept) X(accept4) X(connect) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(send) X(sendto) X(sendmsg) X(sendmmsg)            \
   X(sigsuspend) X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(__poll_chk) X(__ppoll_chk) X(__recv_chk) X(__recvfrom_chk) \
   X(pthread_join) X(thrd_join) X(waitpid) X(waitid) X(pthread_cond_wait) X(pthread_cond_timedwait)                     \
   X(pthread_cond_clockwait) X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk) X(read) X(__read_chk) X(readv)       \

@@ -1,8 +1,8 @@
 /* Hidden helper threads of libomp, which run the target tasks (target nowait) of a process without a device: they are
  * the runtime's, and what they run is the program's.
  *
- * What libomp does (measured: 14.0.6, 15.0.7, 16.0.6 and 19.1.7, with code of clang 14 and 19).  As its first parallel
- * region begins it creates a thread, in whose stack there is no code of the program.  That thread, the team's initial
+ * What libomp does (measured: 14.0.6, 15.0.7, 16.0.6 and 19.1.7, with code of clang 14 and 19).  For the first target
+ * task it creates a thread, in whose stack there is no code of the program.  That thread, the team's initial
  * one, begins a region whose code address is in libomp, with KMP_HIDDEN_HELPER_THREADS threads (8), and sleeps until
  * the process ends.  14 to 16 do not announce it by thread_begin, 19 does, as an initial thread.  The others are
  * announced as workers.  They wait at the barrier that ends that region, where they are given target tasks: only

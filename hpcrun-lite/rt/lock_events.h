@@ -68,7 +68,7 @@ static inline void lock_events_count(struct thread_state *t, int kind, uint64_t 
 {
   bool tests = kind == ompt_mutex_test_lock || kind == ompt_mutex_test_nest_lock;
   if (__builtin_expect(sampling_of(t)->locks.attends & LOCKS_COUNTED, 0))
-    lock_counts_acquired(t, wait_id, (enum format_lock_kind)(tests ? kind - 1 : kind));
+    lock_counts_acquired(t, wait_id, (enum format_lock_kind)(tests ? kind - 1 : kind), false);
 }
 
 static inline void lock_events_acquired(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr)

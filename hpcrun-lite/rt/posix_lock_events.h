@@ -8,6 +8,8 @@
 #ifndef HPCRUN_LITE_RT_POSIX_LOCK_EVENTS_H
 #define HPCRUN_LITE_RT_POSIX_LOCK_EVENTS_H
 
+#include <pthread.h>
+
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/sampling/lock_counts.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
@@ -21,6 +23,20 @@ void posix_lock_events_wait(struct thread_state *t, const void *lock, enum forma
  * moment, 0 if the wait was not timed. */
 uint64_t posix_lock_events_waited(struct thread_state *t);
 
+/* glibc: bits of a mutex's kind. */
+enum { MUTEX_RECURSIVE = 1, MUTEX_TYPE = 3, MUTEX_ROBUST = 0x10, MUTEX_INHERIT = 0x20, MUTEX_PROTECT = 0x40 };
+
+static inline int posix_lock_events_mutex_kind(const pthread_mutex_t *mutex)
+{
+  return __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED);
+}
+
+/* Does the thread that holds a mutex, also one of C11, hold it more than once? */
+static inline bool posix_lock_events_nested(const pthread_mutex_t *mutex)
+{
+  return (posix_lock_events_mutex_kind(mutex) & MUTEX_TYPE) == MUTEX_RECURSIVE && mutex->__data.__count > 1;
+}
+
 /* It has acquired a lock. */
 static inline void posix_lock_events_acquired(struct thread_state *t, const void *lock, enum format_lock_kind kind,
                                               const void *code)
@@ -29,7 +45,7 @@ static inline void posix_lock_events_acquired(struct thread_state *t, const void
     return;
   t->record->locks_taken++;
   if (__builtin_expect(sampling_of(t)->locks.attends, 0))
-    lock_counts_acquired(t, (uint64_t)lock, kind);
+    lock_counts_acquired(t, (uint64_t)lock, kind, kind == FORMAT_LOCK_MUTEX && posix_lock_events_nested(lock));
 }
 
 /* Is there anything to do at a release of the lock? */

@@ -56,10 +56,29 @@ static void the_sum_is_exact_to_one_part(void **state)
   }
 }
 
+/* Bytes stay with their line, whatever other calls there are, until there are too many lines. */
+static void bytes_stay_with_their_line(void **state)
+{
+  (void)state;
+  static struct measured_thread states;
+  struct thread_state *t = (struct thread_state *)&states;
+  static const char code[SITES + 1];
+  call_sleep_init(t);
+  for (unsigned round = 1; round <= 3; round++)
+    for (unsigned i = 0; i < SITES; i++) {
+      struct call_bytes *site = bytes_of_or_new(t, &code[i]);
+      assert_ptr_equal(site->code, &code[i]);
+      assert_int_equal(site->bytes, (round - 1) * (i + 1));
+      site->bytes += i + 1;
+      assert_null(bytes_of(t, &code[SITES])); /* a call without bytes takes no place */
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(regular_calls_have_their_shares),
                                      cmocka_unit_test(many_short_calls_have_as_much_as_few_longer_ones),
-                                     cmocka_unit_test(the_sum_is_exact_to_one_part)};
+                                     cmocka_unit_test(the_sum_is_exact_to_one_part),
+                                     cmocka_unit_test(bytes_stay_with_their_line)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

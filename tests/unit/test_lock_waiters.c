@@ -176,7 +176,7 @@ static void holds_are_timed_for_each_lock(void **state)
   lock_table_hold(t, OTHER, now - 2 * unit);
   lock_table_hold(t, THIRD, now - 9 * unit);
   assert_true(waiting_lock_noted(t));
-  lock_counts_acquired(t, THIRD, FORMAT_LOCK_MUTEX); /* it was released by another thread, say */
+  lock_counts_acquired(t, THIRD, FORMAT_LOCK_MUTEX, false); /* it was released by another thread, say */
   assert_int_equal(lock_table_hold_end(t, THIRD), 0);
   assert_int_equal(units(lock_table_hold_end(t, OTHER)), 2);
   assert_int_equal(lock_table_hold_end(t, OTHER), 0);
@@ -194,6 +194,22 @@ static void holds_are_timed_for_each_lock(void **state)
   assert_int_equal(lock_table_hold_end(t, (LOCK_HOLDS + 1) << 6), 0); /* there was no room */
 }
 
+/* Also if the thread acquires the lock again meanwhile; if it never releases it, it is forgotten in the end. */
+static void holds_end_with_the_last_release(void **state)
+{
+  (void)state;
+  enum { OTHER = 0x2000, MANY = 20000 };
+  struct thread_state *t = thread(0);
+  lock_table_hold(t, LOCK, rt_ticks() - 5 * unit);
+  lock_counts_acquired(t, LOCK, FORMAT_LOCK_MUTEX, true);
+  assert_int_equal(units(lock_table_hold_end(t, LOCK)), 5);
+  lock_table_hold(t, LOCK, rt_ticks() - 5 * unit);
+  for (int i = 0; i < MANY; i++)
+    assert_int_equal(lock_table_hold_end(t, OTHER), 0);
+  lock_table_unnote(t);
+  assert_false(waiting_lock_noted(t));
+}
+
 /* Each in the record of its lock, and in that of the others where there are too many. */
 static void acquisitions_are_counted_for_each_lock(void **state)
 {
@@ -204,9 +220,9 @@ static void acquisitions_are_counted_for_each_lock(void **state)
   lock_table_find(t, 1 << 6, FORMAT_LOCK_RWLOCK);
   for (uint64_t i = 1; i <= MANY; i++) /* a new record would need the stack of a program */
     lock_table_find(t, i << 6, FORMAT_LOCK_MUTEX);
-  lock_counts_acquired(t, 1 << 6, FORMAT_LOCK_RWLOCK);
+  lock_counts_acquired(t, 1 << 6, FORMAT_LOCK_RWLOCK, false);
   for (uint64_t i = 1; i <= ROUNDS * MANY; i++)
-    lock_counts_acquired(t, (i % MANY + 1) << 6, FORMAT_LOCK_MUTEX);
+    lock_counts_acquired(t, (i % MANY + 1) << 6, FORMAT_LOCK_MUTEX, false);
   uint32_t count = sampling_of(t)->locks.records.count;
   assert_int_equal(count, 4096);
   assert_true(record(1)->kind == FORMAT_LOCK_RWLOCK && record(1)->acquisitions == 1);
@@ -251,6 +267,7 @@ int main(void)
       cmocka_unit_test_setup(waits_are_added_up_for_each_lock, setup),
       cmocka_unit_test_setup(too_many_locks_share_a_record, setup),
       cmocka_unit_test_setup(holds_are_timed_for_each_lock, setup),
+      cmocka_unit_test_setup(holds_end_with_the_last_release, setup),
       cmocka_unit_test_setup(acquisitions_are_counted_for_each_lock, setup),
       cmocka_unit_test_setup(releases_are_divided_by_context, setup),
   };

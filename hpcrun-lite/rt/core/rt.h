@@ -154,7 +154,7 @@ static inline bool rt_begins_undeferred(const struct thread_state *t, uint64_t s
 extern union rt_home {
   struct {
     bool ours;
-    bool measuring; /* from the start of measuring to its end, but not in handlers of fork() */
+    bool measuring; /* from the start of measuring to its end */
   };
   char page[4096];
 } rt_home __attribute__((visibility("hidden")));

@@ -47,26 +47,38 @@ static uint64_t chosen(struct call_sleep *sleep, uint64_t ns, uint64_t period_ns
   return charged;
 }
 
-/* Adds bytes to those of the call's line.  Returns their place.  What another line has left there is charged to the
- * root. */
-static uint64_t *add_bytes(struct thread_state *t, struct call_moved moved)
+/* The place of the bytes of a call's line; NULL: it has none. */
+static struct call_bytes *bytes_of(struct thread_state *t, const void *code)
 {
-  struct call_bytes *site =
-      &sampling_of(t)->call_sleep.sites[((uint64_t)moved.code * 0x9e3779b97f4a7c15ULL >> 32) % SITES];
-  if (site->code != moved.code) {
-    add(t, CCT_ROOT, CALL_BYTES, site->bytes);
-    *site = (struct call_bytes){.code = moved.code};
-  }
-  site->bytes += moved.bytes;
-  return &site->bytes;
+  struct call_bytes *sites = sampling_of(t)->call_sleep.sites;
+  for (unsigned i = 0; i < SITES; i++)
+    if (sites[i].bytes && sites[i].code == code)
+      return &sites[i];
+  return NULL;
 }
 
-static __attribute__((noinline)) void charge(struct thread_state *t, uint64_t ns, uint64_t *bytes)
+/* The same, or a new place.  If there is none, what another line has left is charged to the root. */
+static struct call_bytes *bytes_of_or_new(struct thread_state *t, const void *code)
+{
+  struct call_bytes *sites = sampling_of(t)->call_sleep.sites, *site = bytes_of(t, code);
+  unsigned i = 0;
+  if (site)
+    return site;
+  while (i < SITES - 1 && sites[i].bytes)
+    i++;
+  add(t, CCT_ROOT, CALL_BYTES, sites[i].bytes);
+  sites[i] = (struct call_bytes){.code = code};
+  return &sites[i];
+}
+
+static __attribute__((noinline)) void charge(struct thread_state *t, uint64_t ns, struct call_bytes *site)
 {
   uint32_t node = context_met(t);
   add(t, node, CALL_SLEPT, ns);
-  add(t, node, CALL_BYTES, *bytes);
-  *bytes = 0;
+  if (!site)
+    return;
+  add(t, node, CALL_BYTES, site->bytes);
+  site->bytes = 0;
 }
 
 void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved moved)
@@ -77,11 +89,13 @@ void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved
   uint64_t period_ns = __atomic_load_n(&event->period, __ATOMIC_RELAXED), ns = rt_ticks_to_ns(ticks);
   rt_inside_inc(t);
   if (!rt_stopped() && !rt_paused()) {
-    uint64_t *bytes = add_bytes(t, moved);
+    struct call_bytes *site = moved.bytes ? bytes_of_or_new(t, moved.code) : bytes_of(t, moved.code);
+    if (site)
+      site->bytes += moved.bytes;
     if (ns <= period_ns)
       ns = chosen(&sampling_of(t)->call_sleep, ns, period_ns);
     if (ns)
-      charge(t, ns, bytes);
+      charge(t, ns, site);
   }
   rt_inside_dec(t);
 }
@@ -94,7 +108,9 @@ void call_sleep_switched(struct thread_state *t, uint64_t position, struct call_
   struct switched parts[3] = {{0}};
   switches_read(t, 2, (const uint64_t[]){switches_moment(t, position), rt_ticks()}, parts);
   switches_limit(t);
-  call_sleep_charge(t, parts[1].slept + sampling_of(t)->call_sleep.taken, moved);
+  uint64_t taken = sampling_of(t)->call_sleep.taken;
+  sampling_of(t)->call_sleep.taken = 0; /* a call around this one has its own */
+  call_sleep_charge(t, parts[1].slept + taken, moved);
 }
 
 void call_sleep_read(struct thread_state *t)

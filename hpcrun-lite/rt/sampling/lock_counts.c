@@ -30,12 +30,12 @@ static __attribute__((noinline)) struct format_lock *seek(struct thread_state *t
   return lock;
 }
 
-void lock_counts_acquired(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
+void lock_counts_acquired(struct thread_state *t, uint64_t id, enum format_lock_kind kind, bool again)
 {
   struct lock_table *locks = &sampling_of(t)->locks;
   uint64_t key = id ^ (uint64_t)kind << 60;
   struct lock_count *slot = &locks->counts[key * 0x9e3779b97f4a7c15ULL >> (64 - LOCK_COUNTS_LOG)];
-  if (locks->attends & LOCKS_NOTED)
+  if (locks->attends & LOCKS_NOTED && !again)
     lock_table_forget_hold(t, id);
   if (!(locks->attends & LOCKS_COUNTED))
     return;

@@ -10,9 +10,10 @@
 
 #include "hpcrun-lite/rt/sampling/sampling_thread.h"
 
-/* The thread has acquired a lock, and lock_table.attends is not 0: counts that, with -c locks.  A hold of the same lock
- * that has not ended was not seen to end, and is forgotten. */
-void lock_counts_acquired(struct thread_state *t, uint64_t id, enum format_lock_kind kind) __attribute__((noinline));
+/* The thread has acquired a lock, and lock_table.attends is not 0: counts that, with -c locks.  Unless it holds the
+ * lock already (again), a hold of the lock that has not ended was not seen to end, and is forgotten. */
+void lock_counts_acquired(struct thread_state *t, uint64_t id, enum format_lock_kind kind, bool again)
+    __attribute__((noinline));
 
 /* Sets the context of a record to that of the call that the thread is in: of a new one, and at the first wait.  The
  * caller is inside. */

@@ -3,7 +3,7 @@
 #include "common/order.h"
 #include "hpcrun-lite/rt/core/modules.h"
 
-enum { LOCKS_FIRST = 4, LOCKS_MAX = 4096, LAST = FORMAT_LOCK_HOLDERS - 1 };
+enum { PASSED_MOST = 10000, LOCKS_FIRST = 4, LOCKS_MAX = 4096, LAST = FORMAT_LOCK_HOLDERS - 1 };
 
 void lock_table_init(struct thread_state *t)
 {
@@ -99,16 +99,15 @@ void lock_table_add(struct thread_state *t)
   rt_inside_dec(t);
 }
 
-struct format_lock *lock_table_stopped(struct thread_state *t, bool waits)
+struct format_lock *lock_table_stopped(struct thread_state *t, struct lock_wait_open open)
 {
-  struct sampling_thread *sampling = sampling_of(t);
   if (t != rt_self && __atomic_load_n(&t->inside, __ATOMIC_ACQUIRE))
     return NULL;
-  if (sampling->locks.waited)
+  if (sampling_of(t)->locks.waited)
     add_wait(t);
-  struct format_lock *lock = waits ? lock_table_find(t, t->wait_id, sampling->lock_kind) : NULL;
-  if (lock && sampling->waiting_lock)
-    place_wait(lock, sampling->waiting_lock);
+  struct format_lock *lock = open.ticks ? lock_table_find(t, open.id, open.kind) : NULL;
+  if (lock && open.at)
+    place_wait(lock, open.at);
   return lock;
 }
 
@@ -122,6 +121,7 @@ void lock_table_hold(struct thread_state *t, uint64_t id, uint64_t since)
     i++;
   if (i == LOCK_HOLDS)
     return;
+  locks->holds_passed = 0;
   locks->holds[i].since = since;
   locks->holds[i].id = id;
   locks->attends |= LOCKS_NOTED;
@@ -135,6 +135,11 @@ uint64_t lock_table_hold_end(struct thread_state *t, uint64_t id)
       locks->holds[i].id = 0;
       return rt_measured_between(locks->holds[i].since, rt_ticks());
     }
+  if (++locks->holds_passed < PASSED_MOST)
+    return 0;
+  locks->holds_passed = 0; /* another thread has released them, or they were destroyed */
+  for (unsigned i = 0; i < LOCK_HOLDS; i++)
+    locks->holds[i].id = 0;
   return 0;
 }
 

@@ -27,9 +27,14 @@ struct format_lock *lock_table_find(struct thread_state *t, uint64_t id, enum fo
  * holds the lock, so this follows when it has released it, or acquires another one. */
 void lock_table_add(struct thread_state *t) __attribute__((noinline));
 
-/* CTL, for any thread, while measuring is stopped: the same.  Returns the record of the lock for which the thread still
- * waits, if it does; NULL: there is none. */
-struct format_lock *lock_table_stopped(struct thread_state *t, bool waits);
+/* CTL, for any thread, while measuring is stopped: the same.  Returns the record of the lock, or object of a pool, for
+ * which the thread still waits at that site, if it does; NULL: there is none. */
+struct lock_wait_open {
+  uint64_t id, ticks; /* ticks: until now; 0: it does not wait */
+  enum format_lock_kind kind;
+  const struct format_wait *at;
+};
+struct format_lock *lock_table_stopped(struct thread_state *t, struct lock_wait_open open);
 
 static inline void lock_table_settle(struct thread_state *t)
 {
@@ -40,7 +45,8 @@ static inline void lock_table_settle(struct thread_state *t)
 /* How long the thread holds a lock alone is timed only if it has waited for it: reading the clock at each acquisition
  * would cost more than the acquisition.  So the sum over all threads is at most the elapsed time.
  * lock_table_hold(): it holds the lock since that moment; more than LOCK_HOLDS at one time are not timed.
- * lock_table_hold_end(): it is going to release it; returns the measured ticks, 0 if that was not timed.
+ * lock_table_hold_end(): it is going to release it; returns the measured ticks, 0 if that was not timed.  After many
+ * releases of other locks, those that are left are forgotten.
  * lock_table_forget_hold(): it was released in a way that is not seen.
  * lock_table_held(): it has released it after so many. */
 void lock_table_hold(struct thread_state *t, uint64_t id, uint64_t since);

@@ -5,7 +5,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 
-enum { LISTS_BITS = 10, TRIES = 1 << 22, SPINS = 100 };
+enum { LISTS_BITS = 10, TRIES = 1 << 15, SPINS = 100 };
 
 /* `lock` is exchanged with acquire and stored with release; its holder reads and writes the list. */
 static struct list {
@@ -91,12 +91,15 @@ bool pools_begin(struct thread_state *t, const void *object, enum format_lock_ki
 {
   struct pool_wait *own = &sampling_of(t)->pool_wait;
   const struct activity *is = &t->activity;
-  if (is->idle || is->lockwait || is->blocked || own->open)
+  if (is->idle || is->lockwait || is->blocked || own->begun)
     return false;
+  own->begun = true; /* first: a handler of the program may wait, too */
+  atomic_signal_fence(memory_order_seq_cst);
   bool openmp = atomic_load_explicit(&sampling_process.openmp, memory_order_relaxed);
   bool looked_up = code && !openmp && !t->inside && !off;
-  *own = (struct pool_wait){
-      .object = (uint64_t)object, .kind = (uint8_t)kind, .wait = looked_up ? waiting_pool_site(t, code) : NULL};
+  own->object = (uint64_t)object;
+  own->kind = (uint8_t)kind;
+  own->wait = looked_up ? waiting_pool_site(t, code) : NULL;
   own->blocked = blocks && blame_blocked(t);
   own->since = own->blocked ? sampling_of(t)->blocked_since : rt_ticks();
   if (!own->wait)
@@ -131,7 +134,7 @@ void pools_end(struct thread_state *t, bool returned)
     if (list_take(list)) {
       leave(own);
       list_drop(list);
-    }
+    } /* otherwise no list is used any more, but who holds this one may still walk it */
     rt_inside_dec(t);
   }
   if (own->open && t->activity.idle) {
@@ -142,5 +145,7 @@ void pools_end(struct thread_state *t, bool returned)
   } else if (own->blocked) {
     blame_unblocked(t);
   }
-  *own = (struct pool_wait){0};
+  own->open = own->blocked = false;
+  atomic_signal_fence(memory_order_seq_cst);
+  own->begun = false;
 }

@@ -142,8 +142,8 @@ struct call_sleep {
   uint64_t taken;              /* ticks asleep in it until a sample */
   struct call_bytes {
     const void *code; /* the address to which calls return */
-    uint64_t bytes;   /* not charged yet */
-  } sites[8];
+    uint64_t bytes;   /* not charged yet; 0: the place is free */
+  } sites[16];
 };
 
 /* What the kernel has counted for the thread: see sampling/kernel_usage.h. */
@@ -165,6 +165,7 @@ enum { LOCK_HOLDS = 8, LOCK_LISTS = 512, LOCK_COUNTS_LOG = 7 };
 struct lock_table {
   uint8_t attends;
   uint8_t waited_kind;
+  uint32_t holds_passed;      /* releases of other locks since the last of `holds` began */
   uint64_t waited, waited_id; /* ticks of a wait for that lock that are not in its record; 0: none */
   const struct format_wait *waited_at;
   struct table records;
@@ -199,7 +200,7 @@ struct pool_wait {
   struct format_wait *wait;          /* its site; NULL: it cannot be a pool's */
   struct thread_state *next, **link; /* in a list; link: what points to this thread there */
   uint8_t kind;                      /* of the object: enum format_lock_kind */
-  bool open, blocked;                /* it is in that list; it began as a blocking call */
+  bool begun, open, blocked;         /* it goes on; it is in that list; it began as a blocking call */
 };
 enum { POOLS_KNOWN = 4 };
 

@@ -97,7 +97,7 @@ static inline uint64_t waiting_region_end(struct thread_state *t)
 
 /* Waiting in a pool (pools.h).  waiting_pool_site(): the site of a call that returns to that address; NULL without
  * memory, and where no waiting is recorded.  waiting_pool_turn(): a thread whose wait is open has waited at an object
- * of a pool since that moment; another thread may call it, under the lock of the object's entry.  waiting_pool_end():
+ * of a pool since that moment; another thread may call it, under the lock of the object's list.  waiting_pool_end():
  * the calling thread's wait has ended. */
 struct format_wait *waiting_pool_site(struct thread_state *t, const void *code);
 void waiting_pool_turn(struct thread_state *t, uint64_t since);
