@@ -372,7 +372,7 @@ static void add_values(struct stitch *stitch, uint32_t position)
     bool unsampled = profile_unsampled(process) && !record->samples;
     uint64_t work_ns = 0;
     if (record->flags & THREAD_HELPER)
-      record->blocked_ns = 0; /* in a part of the run the trace has said so */
+      record->blocked_ns = 0; /* in a part of the run it was read from the trace */
     else
       work_ns = split_rest(record, profile_by_wall(process), unsampled, stitch->amounts.threads[position].estimated_ns);
     add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */

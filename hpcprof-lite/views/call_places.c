@@ -73,7 +73,7 @@ void call_places_enter(const struct call_place *place, uint64_t ns, struct call_
   most_ns[i] = ns;
 }
 
-/* Whether a context is below the function in which programs begin and, outside: in no parallel region. */
+/* Whether a context is below main and, with `outside`, in no parallel region. */
 static bool is_below_main(const struct profile *profile, const struct names *names, uint32_t context, bool outside)
 {
   static const char *const starts[] = {"main", "MAIN__"};

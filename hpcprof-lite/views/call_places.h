@@ -30,7 +30,8 @@ struct call_places {
   uint64_t all_ns;                          /* in all places */
 };
 
-/* Of all threads; below the program's main function; or of these, outside parallel regions: of the initial thread. */
+/* Of all contexts; CALLS_BELOW_MAIN: in the program's main function; CALLS_INITIAL: of these, outside parallel regions,
+ * where only the initial thread is. */
 enum call_scope { CALLS_ALL, CALLS_BELOW_MAIN, CALLS_INITIAL };
 
 /* column, near: columns of the catalog, of time in such places and near them; MODEL_NONE: none. */

@@ -14,7 +14,7 @@
 struct record {
   const struct context_lock *lock;
   struct call_place place; /* of its context */
-  struct call_place home;  /* of a lock that is in no module: where it was waited for first, or else acquired */
+  struct call_place home;  /* of a lock that is in no module: see place_locks() */
   uint32_t module;         /* of the variable; MODEL_NONE: the lock is in none */
   uint64_t start;          /* of the variable */
   const char *name;        /* of it, "" if not known */
@@ -86,14 +86,16 @@ static void name_locks(const struct profile *profile, struct names *names, struc
 ORDER(by_lock, struct record,
       COMPARE(x->lock->kind, y->lock->kind) ?: COMPARE(x->lock->owner, y->lock->owner)
       ?: COMPARE(x->lock->id, y->lock->id) ?: COMPARE(y->lock->waits, x->lock->waits)
-      ?: COMPARE(y->lock->acquired, x->lock->acquired) ?: COMPARE(x->lock->thread, y->lock->thread) ?: call_place_compare(&x->place, &y->place))
+      ?: COMPARE(y->lock->acquired, x->lock->acquired) ?: COMPARE(x->lock->thread, y->lock->thread)
+      ?: call_place_compare(&x->place, &y->place))
 
 static bool is_used(const struct context_lock *lock)
 {
   return lock->waits || lock->acquired;
 }
 
-/* Sets where locks in no module were waited for first, or else acquired: where the thread that did that most did. */
+/* Sets the home of locks that lie in no module: where the thread with the most waits, or without waits the most
+ * acquisitions, first used them. */
 static void place_locks(struct record *records, uint32_t count)
 {
   qsort(records, count, sizeof *records, by_lock);
@@ -185,8 +187,9 @@ static void make_row(const bool *counted, struct record *records, uint32_t count
 }
 
 ORDER(by_time, struct lock_row,
-      COMPARE(y->wait_ns, x->wait_ns) ?: COMPARE(y->acquired, x->acquired) ?: strcmp(x->name, y->name) ?: strcmp(x->first.function, y->first.function)
-      ?: COMPARE(x->first.line, y->first.line) ?: strcmp(x->kind, y->kind))
+      COMPARE(y->wait_ns, x->wait_ns) ?: COMPARE(y->acquired, x->acquired) ?: strcmp(x->name, y->name)
+      ?: strcmp(x->first.function, y->first.function) ?: COMPARE(x->first.line, y->first.line)
+      ?: strcmp(x->kind, y->kind))
 
 void lock_rows_make(const struct profile *profile, struct names *names, bool pools, struct lock_rows *rows)
 {

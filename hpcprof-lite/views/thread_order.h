@@ -7,8 +7,8 @@
 
 #include "hpcprof-lite/model/profile.h"
 
-/* Sets *order to a new array of the threads of all usable processes but the runtime's own, which the caller frees; an element is process <<
- * 32 | thread, both positions in the profile. */
+/* Sets *order to a new array of the threads of all usable processes, without those of the OpenMP runtime, which the
+ * caller frees; an element is process << 32 | thread, both positions in the profile. */
 void thread_order(const struct profile *profile, uint64_t **order, uint32_t *count);
 
 #endif

@@ -12,9 +12,9 @@
  *
  * Therefore: the team's initial thread is one that libomp has created (pthread_create() with a function in libomp),
  * that is not announced as a worker, and that begins a region from an address in libomp; threads that it creates are
- * the helpers.  While a helper has no task it is as a thread outside OpenMP that sleeps: its callbacks are ignored, and
- * its samples count nowhere.  In a task it has a place in the graph and in constructs as any other thread.  Threads
- * that a task's own regions need are the program's.
+ * the helpers.  While a helper has no task it is like a thread outside OpenMP that sleeps: its callbacks are ignored,
+ * and its samples count nowhere.  In a task it has a place in the graph and in constructs like any other thread.
+ * Threads that a task's own regions need are the program's.
  *
  * Not recognised: helpers of a libomp that is linked into the executable or creates threads unseen (RTLD_DEEPBIND).
  *

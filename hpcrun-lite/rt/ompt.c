@@ -40,8 +40,8 @@ void ompt_on_thread_end(ompt_data_t *thread_data)
     region_events_thread_end(t);
 }
 
-/* Of a thread that is not announced: the region is that of the runtime's own threads, or the announcement was not
- * heeded. */
+/* Of a thread that is not announced: the region is that of the runtime's own threads, or the announcement was
+ * ignored. */
 static __attribute__((noinline, cold)) bool of_program(const void *codeptr)
 {
   struct thread_state *t = rt_thread();

@@ -17,7 +17,7 @@ struct serial_rows {
   bool *region;
 };
 
-/* most: nanoseconds of idleness that a nanosecond of its own work can cause; 0: not limited. */
+/* most: idleness that a nanosecond of a row's own work can cause, at most; 0: not limited. */
 static void sum_serial(const struct advice_input *input, double most, struct serial_rows *rows)
 {
   assert(input->columns->idleness != MODEL_NONE);
