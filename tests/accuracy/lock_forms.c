@@ -1,7 +1,7 @@
 /* Programs of locks and conditions whose figures follow from the source: lock_forms convoy|readers|queue|free
  * pthread|openmp.  Prints how often locks were acquired, and what the threads measure themselves.
  *
- * convoy: each thread in turn takes a lock for which all that have not had it wait.
+ * convoy: each thread in turn takes a lock, and holds it until all that have not had it wait for it.
  * readers: two threads read while one waits to write, and wait to read while it writes.
  * queue: one thread puts items into a queue, slowly, and two take them out, which wait for a condition; then as free.
  * free: each thread takes locks of its own, of all kinds, for which nobody waits, and then once that of the convoy. */
@@ -15,6 +15,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "await_sleep.h"
 #include "burn.h"
 
 enum { THREADS = 3, ROUNDS = 4, HELD_US = 20000, ITEMS = 30, ITEM_US = 8000, FREE = 1000 };
@@ -23,16 +24,33 @@ static pthread_barrier_t step;
 /* How long the thread has waited, by its own clock: for the gate; otherwise. */
 static double gated[THREADS], waited[THREADS];
 
+static struct waiter waiters[THREADS];
+
+/* Holds a lock for a while, after so many other threads have begun to wait for it. */
+static NOINLINE void hold(int count)
+{
+  for (int waiting = 0; waiting < count;) {
+    waiting = 0;
+    for (int i = 0; i < THREADS; i++)
+      waiting += sleeps(&waiters[i]);
+    usleep(200);
+  }
+  usleep(HELD_US);
+}
+
 /* ---- convoy ---- */
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static int passed; /* by how many threads in all */
 
 static NOINLINE void pass(int thread)
 {
   double since = wall_clock();
+  goes_to_wait(&waiters[thread]);
   pthread_mutex_lock(&gate);
+  has_waited(&waiters[thread]);
   gated[thread] += wall_clock() - since;
-  usleep(HELD_US);
+  hold(THREADS - 1 - passed++ % THREADS);
   pthread_mutex_unlock(&gate);
   __asm__ volatile("");
 }
@@ -52,11 +70,13 @@ static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 static NOINLINE void read_table(int thread, bool first)
 {
   double since = wall_clock();
+  goes_to_wait(&waiters[thread]);
   pthread_rwlock_rdlock(&table);
+  has_waited(&waiters[thread]);
   waited[thread] += wall_clock() - since;
   if (first)
     pthread_barrier_wait(&step);
-  usleep(HELD_US);
+  hold(first ? 1 : 0);
   pthread_rwlock_unlock(&table);
   __asm__ volatile("");
 }
@@ -64,11 +84,13 @@ static NOINLINE void read_table(int thread, bool first)
 static NOINLINE void write_table(int thread, bool first)
 {
   double since = wall_clock();
+  goes_to_wait(&waiters[thread]);
   pthread_rwlock_wrlock(&table);
+  has_waited(&waiters[thread]);
   waited[thread] += wall_clock() - since;
   if (first)
     pthread_barrier_wait(&step);
-  usleep(HELD_US);
+  hold(first ? THREADS - 1 : 0);
   pthread_rwlock_unlock(&table);
   __asm__ volatile("");
 }

@@ -15,10 +15,12 @@ OFF = 0.003  # seconds by which a sum of waits by the tool and one by the progra
 
 
 def acquired(output):
-    """How often locks were acquired, as the text of the view says; None: it says nothing, since nobody waited."""
+    """How often locks were acquired, also if nobody waited; the text of the view says the same if somebody did."""
+    count = sum(int(thread["locks_taken"]) for thread in report_rows("threads", output))
     done = tap.run(tap.REPORT, "--view", "locks", output)
     assert done.returncode == 0 or "no thread waited for a lock" in done.stderr, done
-    return int(done.stdout.split("were acquired ")[1].split()[0]) if done.stdout else None
+    assert not done.stdout or f"were acquired {count} times" in done.stdout, (count, done)
+    return count
 
 
 def measure(directory, form, threads, compiler="gcc", options=()):
@@ -65,17 +67,22 @@ def readers_and_a_writer(directory):
         run, own = measure(directory, "readers", threads)
         row, = run.view("locks")
         assert row["lock"] == "table" and row["kind"] == "rwlock" and row["waits"] == "6", row
-        assert row["held_by"] == "write_table", row  # two threads wait for the writer, and one for both readers
+        tap.timed(row["held_by"] == "write_table", row)  # two threads wait for the writer, and one for both readers
         tap.timed(abs(lock_waits(run) - own["waited"]) < 0.02 * own["waited"] + OFF, threads, row, own)
 
 
 @tap.case
 def queues(directory):
-    """Waiting for a condition is no waiting for a lock, and has the place of the call."""
+    """Waiting for a condition is no waiting for a lock: beside OpenMP it has the place of the call, otherwise the threads
+    are a pool."""
     for threads in THREADS:
         run, own = measure(directory, "queue", threads)
         blocked = sum(node.value("blocked_excl_s") for node in run.tree() if node.name == "get")
-        ready = sum(float(thread["core_wait_s"]) for thread in run.threads())
+        ready = sum(float(thread["core_wait_s"]) + float(thread["waiting_no_core_s"]) for thread in run.threads())
+        if threads == "pthread":
+            idle = sum(float(thread["idle_s"]) for thread in run.threads())
+            assert idle > 0, run.threads()
+            blocked += idle
         tap.timed(own["waited"] - ready - 0.05 * own["waited"] - OFF < blocked < own["waited"] + OFF, threads, blocked,
                   ready, own)
         tap.timed(lock_waits(run) < own["gated"] + 0.1 * own["waited"], threads, lock_waits(run), own)
@@ -83,12 +90,12 @@ def queues(directory):
 
 @tap.case
 def free_locks(directory):
-    """Are counted, and nothing else is known of them; each thread waits once for another one."""
+    """Are counted, and nothing else is known of them; all but one thread wait once for another one."""
     for threads in THREADS:
         for options in ((), ("-p", "off"), ("-t",)):
             run, _ = measure(directory, "free", threads, options=options)
             row, = run.view("locks")
-            assert row["lock"] == "gate" and row["waits"] in ("1", "2"), row
+            assert row["lock"] == "gate" and row["waits"] == "2", row
 
 
 @tap.case
@@ -100,7 +107,9 @@ def acquisitions_and_waits_agree_with_an_independent_count(directory):
             own = clocks(done.stdout)
             assert ours == counts["acquisitions"] == own["acquisitions"], (form, threads, ours, counts, own)
             rows = report_rows("locks", os.path.join(directory, "counted"))
-            assert sum(int(row["waits"]) for row in rows) == counts["waits"], (form, threads, rows, counts)
+            missing = counts["waits"] - sum(int(row["waits"]) for row in rows)
+            assert missing == 0 or form == "queue" and missing > 0, (form, threads, rows, counts)
+            tap.timed(missing == 0, form, rows, counts)  # the lock may be released between the tries of both libraries
             waited = sum(float(row["wait_s"]) for row in rows)
             tap.timed(0 <= counts["waited"] - waited < 0.02 * waited + OFF, form, threads, waited, counts)
 
@@ -129,7 +138,7 @@ def programs_of_others(directory):
         alone = tap.run(*command, cwd=directory, text=False)
         done, ours, counts = counted(directory, *command, text=False)
         assert (done.stdout, done.returncode) == (alone.stdout, alone.returncode), command
-        assert ours == counts["acquisitions"] or (ours is None and not counts["waits"]), (command, ours, counts)
+        assert ours == counts["acquisitions"], (command, ours, counts)
     if len(left) > 2:
         raise tap.Skip("no " + ", ".join(left))
 
