@@ -1,6 +1,6 @@
 /* Acquires locks of all kinds, and prints how often each was acquired: acquisitions N [MANY].  Threads of OpenMP
- * acquire each lock N times in all possible ways; then a thread that OpenMP does not know does so with locks of POSIX,
- * and the initial one acquires MANY mutexes on the heap twice. */
+ * acquire each lock N times in all possible ways; then a thread that OpenMP does not know does so with locks of POSIX
+ * and with some that no other thread takes, and the initial one acquires MANY mutexes on the heap twice. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <pthread.h>
@@ -19,6 +19,10 @@ static pthread_mutex_t a_mutex = PTHREAD_MUTEX_INITIALIZER, recursive;
 static pthread_rwlock_t a_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t a_spinlock;
 static mtx_t a_c11;
+static pthread_mutex_t lone_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lone_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t lone_spinlock;
+static mtx_t lone_c11;
 static pthread_mutex_t waits_here = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static const struct timespec late = {.tv_sec = 1ll << 40}, past = {.tv_nsec = 1};
@@ -80,6 +84,21 @@ static NOINLINE void lock_openmp(long times)
   }
 }
 
+/* Only one thread takes these: nobody waits. */
+static NOINLINE void lock_lone(long times)
+{
+  for (long i = 0; i < times; i++) {
+    pthread_mutex_lock(&lone_mutex);
+    pthread_mutex_unlock(&lone_mutex);
+    pthread_rwlock_rdlock(&lone_rwlock);
+    pthread_rwlock_unlock(&lone_rwlock);
+    pthread_spin_lock(&lone_spinlock);
+    pthread_spin_unlock(&lone_spinlock);
+    mtx_lock(&lone_c11);
+    mtx_unlock(&lone_c11);
+  }
+}
+
 static NOINLINE void lock_many(long count)
 {
   pthread_mutex_t *many = calloc((size_t)count, sizeof *many);
@@ -94,6 +113,7 @@ static NOINLINE void lock_many(long count)
 static void *outside(void *times)
 {
   lock_posix(*(long *)times);
+  lock_lone(*(long *)times);
   return NULL;
 }
 
@@ -107,6 +127,8 @@ int main(int argc, char **argv)
   pthread_mutex_init(&recursive, &attributes);
   pthread_spin_init(&a_spinlock, PTHREAD_PROCESS_PRIVATE);
   mtx_init(&a_c11, mtx_plain);
+  pthread_spin_init(&lone_spinlock, PTHREAD_PROCESS_PRIVATE);
+  mtx_init(&lone_c11, mtx_plain);
   omp_init_lock(&omp_simple);
   omp_init_nest_lock(&omp_nested);
 #pragma omp parallel num_threads(THREADS)
@@ -121,6 +143,7 @@ int main(int argc, char **argv)
   printf("a_mutex %ld\nrecursive %ld\n", times * (THREADS + 1), 2 * times * (THREADS + 1));
   printf("a_rwlock %ld\na_spinlock %ld\n", times * (THREADS + 1), times * (THREADS + 1));
   printf("a_c11 %ld\nwaits_here %ld\n", times * (THREADS + 1), times * (THREADS + 1));
+  printf("lone_mutex %ld\nlone_rwlock %ld\nlone_spinlock %ld\nlone_c11 %ld\n", times, times, times, times);
   printf("omp_simple %ld\nomp_nested %ld\n", times * THREADS + taken_by_test, 3 * times * THREADS);
   printf("named %ld\nunnamed %ld\n", times * THREADS, times * THREADS);
   printf("atomic %ld\n", (long)odd);

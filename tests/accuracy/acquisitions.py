@@ -7,7 +7,9 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, clocks, line_of, tap
 
 MODES = (("-p", "off"), ("-p", "online"), ("-p", "log"), ("-t",), ("--overhead-limit", "1"), ("-c", "page-faults", "-e", "wall@f500"))
-FREE = ("recursive", "a_c11", "a_rwlock", "a_spinlock")
+SHARED = ("a_mutex", "recursive", "a_c11", "a_rwlock", "a_spinlock", "waits_here")  # of POSIX and C11
+LONE = {"lone_mutex": "pthread_mutex_lock", "lone_rwlock": "pthread_rwlock_rdlock", "lone_spinlock": "pthread_spin_lock",
+        "lone_c11": "mtx_lock"}  # which one thread takes, by these calls
 
 
 def measure(directory, compiler, *options, arguments=("3000",)):
@@ -42,12 +44,12 @@ def all_acquisitions_are_counted(directory):
 def locks_without_waits_have_the_place_of_their_first_use(directory):
     run, own = measure(directory, "gcc")
     found = {row["lock"]: row for row in run.view("locks")}
-    for name in FREE:
-        if found[name]["waits"] == "0":
-            assert found[name]["function"] == "lock_posix" and int(found[name]["line"]) > 0, found[name]
-    posix = sum(int(thread["locks_taken"]) for thread in run.threads())
-    assert posix == sum(own[name] for name in (*FREE, "a_mutex", "waits_here")), (posix, own)
-    assert all(int(thread["locks_taken"]) == 7 * 3000 for thread in run.threads()), run.threads()
+    for name, call in LONE.items():
+        row, line = found[name], str(line_of("acquisitions.c", f"{call}(&{name})"))
+        assert (row["waits"], row["function"], row["line"]) == ("0", "lock_lone", line), row
+    taken = sorted(int(thread["locks_taken"]) for thread in run.threads())
+    assert taken == [7 * 3000] * 3 + [(7 + len(LONE)) * 3000], (taken, own)
+    assert sum(taken) == sum(own[name] for name in (*SHARED, *LONE)), (taken, own)
 
 
 @tap.case
