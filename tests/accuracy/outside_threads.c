@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await_sleep.h"
 #include "burn.h"
 
 enum kind { CONDITION, TIMED, CLOCK, C11, C11_TIMED, SEMAPHORE, SEMAPHORE_TIMED, SEMAPHORE_CLOCK, KINDS };
@@ -39,7 +40,8 @@ static struct object {
   int jobs; /* that no thread has taken */
 } objects[OBJECTS];
 
-static double waited[OBJECTS];  /* by thread */
+static double waited[OBJECTS]; /* by thread */
+static struct waiter waiters[OBJECTS];
 static pthread_barrier_t ready; /* the threads go on to wait */
 static sem_t finished;
 static const struct timespec never = {.tv_sec = 1ll << 40};
@@ -79,11 +81,15 @@ static NOINLINE void take_job(struct object *object, long thread)
 {
   double since = wall_clock();
   if (is_semaphore()) {
+    goes_to_wait(&waiters[thread]);
     wait_once(object);
+    has_waited(&waiters[thread]);
   } else {
     lock(object);
+    goes_to_wait(&waiters[thread]);
     while (!object->jobs)
       wait_once(object);
+    has_waited(&waiters[thread]);
     object->jobs--;
     unlock(object);
   }
@@ -130,6 +136,15 @@ static NOINLINE void serial_part(double seconds)
   __asm__ volatile("");
 }
 
+/* Has nothing to wait for. */
+static void *takes(void *number)
+{
+  pthread_barrier_wait(&ready);
+  for (int i = 0; i < 20000; i++)
+    wait_once(&objects[0]);
+  return number;
+}
+
 /* It is blocked at the barrier as well. */
 static void *lone(void *number)
 {
@@ -140,6 +155,13 @@ static void *lone(void *number)
   return NULL;
 }
 
+static void await_all(int threads)
+{
+  for (int i = 0; i < threads; i++)
+    await_sleep(&waiters[i]);
+}
+
+/* Returns when the threads began to wait at the latest, unless they do not wait. */
 static double start(pthread_t *threads, void *(*function)(void *), void *(*last)(void *))
 {
   pthread_barrier_init(&ready, NULL, OBJECTS + (last != NULL));
@@ -148,6 +170,8 @@ static double start(pthread_t *threads, void *(*function)(void *), void *(*last)
   if (last)
     pthread_create(&threads[THREADS], NULL, last, (void *)(long)THREADS);
   pthread_barrier_wait(&ready);
+  if (function != takes)
+    await_all(THREADS + (last != NULL));
   return wall_clock();
 }
 
@@ -162,6 +186,7 @@ static void pool(const char *mode)
   for (int i = 0; i < 2; i++)
     sem_wait(&finished);
   if (!strcmp(mode, "open") || !strcmp(mode, "killed")) {
+    await_all(THREADS);
     double since_last = wall_clock();
     serial_part(0.2);
     printf("open %.6f\nserial %.6f\n", THREADS * (wall_clock() - since_last),
@@ -261,14 +286,6 @@ static void jumping(void)
 }
 
 /* ---- nothing to wait for ---- */
-
-static void *takes(void *number)
-{
-  pthread_barrier_wait(&ready);
-  for (int i = 0; i < 20000; i++)
-    wait_once(&objects[0]);
-  return number;
-}
 
 static void available(void)
 {

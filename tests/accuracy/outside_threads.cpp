@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "await_sleep.h"
 #include "burn.h"
 
 static std::mutex mutex;
@@ -13,13 +14,16 @@ static std::condition_variable changed;
 static std::deque<double> jobs;
 static bool ended;
 static double waited;
+static waiter waiters[3];
 
-static void worker()
+static void worker(int number)
 {
   for (;;) {
     std::unique_lock<std::mutex> lock(mutex);
     double since = wall_clock();
+    goes_to_wait(&waiters[number]);
     changed.wait(lock, [] { return ended || !jobs.empty(); });
+    has_waited(&waiters[number]);
     waited += wall_clock() - since;
     if (jobs.empty())
       return;
@@ -42,7 +46,9 @@ int main()
 {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; i++)
-    threads.emplace_back(worker);
+    threads.emplace_back(worker, i);
+  for (waiter &each : waiters)
+    await_sleep(&each);
   burn(0.1);
   change(2, false);
   std::async(std::launch::async, [] { burn(0.05); }).get();

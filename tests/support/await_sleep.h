@@ -52,8 +52,9 @@ static inline int sleeps(struct waiter *waiter)
 /* Returns as soon as the thread sleeps where it said that it goes to wait. */
 static inline void await_sleep(struct waiter *waiter)
 {
+  const struct timespec moment = {0, 200000};
   while (!sleeps(waiter))
-    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    nanosleep(&moment, NULL);
 }
 
 #endif
