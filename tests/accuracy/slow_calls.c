@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "await_sleep.h"
 #include "burn.h"
 #include "modes.h"
 
@@ -100,8 +101,11 @@ NOINLINE void in_flock(void)
   close(other);
 }
 
+static struct waiter caller;
+
 static void *helper(void *call)
 {
+  await_sleep(&caller);
   nap(WHILE_US);
   ((void (*)(void))call)();
   return NULL;
@@ -113,9 +117,11 @@ static void one(const char *name, void (*call)(void), void (*other)(void))
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, helper, (void *)other) == 0);
   double began = wall_clock();
+  goes_to_wait(&caller);
   errno = 77;
   call();
   CHECK(errno == 77);
+  has_waited(&caller);
   double slept = wall_clock() - began;
   CHECK(pthread_join(thread, NULL) == 0);
   say(name, slept);
@@ -184,6 +190,15 @@ static int request[2];
 
 NOINLINE void read_small(void) { CHECK(read(ends[0], buffer, SMALL) == SMALL); }
 NOINLINE void read_large(void) { CHECK(read(ends[0], buffer, LARGE) == LARGE); }
+
+/* Reads a message, which is sent only when the call sleeps. */
+static void read_message(const char *wanted, void (*message)(void))
+{
+  CHECK(syscall(SYS_write, request[1], wanted, 1) == 1);
+  goes_to_wait(&caller);
+  message();
+  has_waited(&caller);
+}
 NOINLINE void read_at_once(void) { CHECK(read(ends[0], buffer, MUCH) == MUCH); }
 NOINLINE void write_at_once(void) { CHECK(write(ends[1], buffer, MUCH) == MUCH); }
 
@@ -192,6 +207,7 @@ static void *answer(void *unused)
   char wanted;
   while (syscall(SYS_read, request[0], &wanted, 1) == 1) {
     size_t size = wanted == 's' ? SMALL : LARGE;
+    await_sleep(&caller);
     nap(200);
     CHECK(write(ends[1], buffer + FULL, size) == (ssize_t)size);
   }
@@ -204,12 +220,10 @@ static void bytes(void)
   pthread_t thread;
   CHECK(pipe(ends) == 0 && pipe(request) == 0 && pthread_create(&thread, NULL, answer, NULL) == 0);
   for (int i = 0; i < MESSAGES; i++) {
-    CHECK(syscall(SYS_write, request[1], "s", 1) == 1);
-    read_small();
+    read_message("s", read_small);
     write_at_once();
     read_at_once();
-    CHECK(syscall(SYS_write, request[1], "l", 1) == 1);
-    read_large();
+    read_message("l", read_large);
   }
   close(request[1]);
   CHECK(pthread_join(thread, NULL) == 0);

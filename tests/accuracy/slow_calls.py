@@ -55,10 +55,10 @@ def short_calls_are_charged_without_bias(directory):
     short, longer = (sum_of(nodes, "blocked_incl_s", call) for call in ("in_short", "in_longer"))
     period, asleep = 0.002, total(run, "blocked_s")
     # One part may be charged in advance, or not be charged yet.  The calls contain a little CPU time.
-    assert asleep - 1.5 * period < short + longer < sum(own.values()) + 1.5 * period, (short, longer, asleep, own)
+    tap.timed(asleep - 1.5 * period < short + longer < sum(own.values()) + 1.5 * period, short, longer, asleep, own)
     share, parts = own["in_short"] / (own["in_short"] + own["in_longer"]), asleep / period
     error = (share * (1 - share) / parts) ** 0.5
-    assert abs(short / (short + longer) - share) < 5 * error, (short, longer, share, error)
+    tap.timed(abs(short / (short + longer) - share) < 5 * error, short, longer, share, error)
 
 
 @tap.case
@@ -67,11 +67,12 @@ def bytes_are_those_of_calls_that_slept(directory):
     small, large = (sum_of(nodes, "blocked_bytes_incl", call) for call in ("read_small", "read_large"))
     left = nodes[0].value("blocked_bytes_incl") - small - large - sum_of(nodes, "blocked_bytes_incl", "answer")
     assert small % SMALL == 0 and large % LARGE == 0, (small, large)  # each line's own
-    assert 0.5 * MESSAGES < small / SMALL <= MESSAGES and 0.5 * MESSAGES < large / LARGE <= MESSAGES, (small, large)
+    # Those of the last few calls are in the root.
+    assert 0.8 * MESSAGES < small / SMALL <= MESSAGES and 0.8 * MESSAGES < large / LARGE <= MESSAGES, (small, large)
     requests = 2 * MESSAGES  # of a byte each
-    assert small + large + left <= MESSAGES * (SMALL + LARGE) + requests, (small, large, left)
+    assert 0 <= small + large + left - MESSAGES * (SMALL + LARGE) <= requests, (small, large, left)
     for call in ("read_at_once", "write_at_once"):
-        assert sum_of(nodes, "blocked_bytes_incl", call) <= 3000 * MESSAGES / 10, call  # another program took the core
+        tap.timed(sum_of(nodes, "blocked_bytes_incl", call) <= 3000 * MESSAGES / 10, call)  # another program took the core
 
 
 @tap.case
@@ -80,7 +81,7 @@ def other_sleep_is_near_the_next_sample(directory):
     asleep, near = own["in_system_call"], sum_of(nodes, "blocked_near_incl_s", "in_system_call")
     ready = total(run, "core_wait_s")
     tap.timed(0.95 * asleep - ready < near < 1.05 * asleep, near, asleep, ready)
-    assert nodes[0].value("blocked_incl_s") < 0.1 * asleep, nodes[0].row
+    tap.timed(nodes[0].value("blocked_incl_s") < 0.1 * asleep, nodes[0].row)
     said = re.sub(r"\s+", " ", tap.must(tap.REPORT, run.output))
     assert re.search(r", ([0-9.]+) s of it near (burn|in_system_call) \(", said), said
 
