@@ -32,7 +32,8 @@ def has_threads(run, count, what):
 def is_work(nodes, function, own, what, below=None):
     """The samples of the function agree with the program's clock, but for their number."""
     found = work_of(nodes, function, below)
-    assert abs(found - own) < 0.03 + 0.05 * own, (what, function, found, own)
+    assert found > 0, (what, function)
+    tap.timed(abs(found - own) < 0.03 + 0.05 * own, what, function, found, own)
 
 
 def paths_of(nodes, function):
@@ -52,13 +53,14 @@ def work_is_the_programs(directory):
             is_work(nodes, "on_host", own["on_host"], what, below="main")
             assert paths_of(nodes, "on_device") == {"main > parallel"}, (what, paths_of(nodes, "on_device"))
             idle = sum(float(thread["idle_s"]) for thread in run.threads())
-            assert abs(idleness_of(nodes, "main") - idle) < 0.05 + 0.1 * idle, (what, idle, idleness_of(nodes, "main"))
+            tap.timed(abs(idleness_of(nodes, "main") - idle) < 0.05 + 0.1 * idle, what, idle, idleness_of(nodes, "main"))
             walls = sum(float(thread["wall_s"]) for thread in run.threads())
-            assert all(float(row["wall_s"]) < 1.01 * walls / 2 for row in run.threads()), run.threads()
+            # No thread has a helper's time as well, which would be nearly as long again.
+            tap.timed(all(float(row["wall_s"]) < 1.2 * walls / 2 for row in run.threads()), run.threads())
             if mode != ("-p", "off"):
                 program = run.view("parallelism")[0]
-                assert abs(float(program["work"]) - sum(own.values())) < 0.05, (what, program, own)
-                assert 1.7 < float(program["work"]) / float(program["span"]) < 2.1, (what, program)
+                tap.timed(abs(float(program["work"]) - sum(own.values())) < 0.05, what, program, own)
+                tap.timed(1.7 < float(program["work"]) / float(program["span"]) < 2.1, what, program)
 
 
 @tap.case
@@ -75,8 +77,8 @@ def parts_of_a_run_have_no_helpers(directory):
             figures[part] = [root.value("work_incl_s"), *(sum(float(thread[name]) for thread in threads)
                                                           for name in ("idle_s", "blocked_s"))]
         for whole, first, second in zip(*figures.values()):
-            assert abs(whole - first - second) < 5e-3, (library, figures)
-        assert abs(figures[()][0] - sum(own.values())) < 0.06, (library, figures, own)
+            tap.timed(abs(whole - first - second) < 5e-3, library, figures)
+        tap.timed(abs(figures[()][0] - sum(own.values())) < 0.06, library, figures, own)
         listed = {thread["thread"] for thread in run.threads()}
         intervals = [row for row in run.view("timeline") if row["thread"] not in listed]
         assert len({row["thread"] for row in intervals if row["kind"] == "task-exec"}) == 1, (library, intervals)
@@ -104,8 +106,8 @@ def many_tasks_with_dependences(directory):
                        if row["thread"] == "SUM" and row["kind"] == "task-exec")
         assert executed == 120, (library, executed)
         program = run.view("parallelism")[0]
-        assert abs(float(program["work"]) - sum(own.values())) < 0.05, (library, program, own)
-        assert float(program["span"]) > 0.9 * own["on_device"], (library, program, own)
+        tap.timed(abs(float(program["work"]) - sum(own.values())) < 0.05, library, program, own)
+        tap.timed(float(program["span"]) > 0.9 * own["on_device"], library, program, own)
 
 
 @tap.case
@@ -137,7 +139,7 @@ def of_a_killed_process(directory):
     for library in need_libomps():
         run, _ = measure(directory, library, "killed", status=-9)
         assert len(run.threads()) == 2, (library, run.threads())
-        assert work_of(run.tree(), "on_device", "main") > 0.1, library
+        tap.timed(work_of(run.tree(), "on_device", "main") > 0.1, library)  # of 0.3 s
 
 
 @tap.case
