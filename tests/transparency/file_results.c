@@ -21,6 +21,8 @@
 
 #include <linux/futex.h>
 
+#include "await_sleep.h"
+
 static int ends[2];
 static char buffer[64];
 static sigjmp_buf away;
@@ -193,11 +195,14 @@ static void left(void)
   says("read after a jump", read(ends[0], buffer, 4));
 }
 
+static struct waiter waiter;
+
 static void cleanup(void *what) { puts(what); }
 
 static void *in_read(void *unused)
 {
   pthread_cleanup_push(cleanup, "read is left");
+  goes_to_wait(&waiter);
   line("never", read(ends[0], buffer, 4));
   pthread_cleanup_pop(0);
   return unused;
@@ -209,6 +214,7 @@ static void *in_getline(void *unused)
   char *text = NULL;
   size_t room = 0;
   pthread_cleanup_push(cleanup, "getline is left");
+  goes_to_wait(&waiter);
   line("never", getline(&text, &room, in));
   pthread_cleanup_pop(0);
   return unused;
@@ -217,6 +223,7 @@ static void *in_getline(void *unused)
 static void *in_open(void *unused)
 {
   pthread_cleanup_push(cleanup, "open is left");
+  goes_to_wait(&waiter);
   line("never", open("fifo", O_RDONLY));
   pthread_cleanup_pop(0);
   return unused;
@@ -227,7 +234,8 @@ static void cancelled(void *(*call)(void *))
   pthread_t thread;
   void *result;
   pthread_create(&thread, NULL, call, NULL);
-  usleep(20000);
+  await_sleep(&waiter);
+  has_waited(&waiter);
   pthread_cancel(thread);
   pthread_join(thread, &result);
   line("cancelled", result == PTHREAD_CANCELED);

@@ -8,12 +8,15 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "await_sleep.h"
+
 static pthread_once_t plain = PTHREAD_ONCE_INIT, outer = PTHREAD_ONCE_INIT, inner = PTHREAD_ONCE_INIT,
                       cancelled = PTHREAD_ONCE_INIT, shared = PTHREAD_ONCE_INIT;
 static std::once_flag flag;
 static once_flag c11 = ONCE_FLAG_INIT;
 static pthread_barrier_t step;
 static int runs;
+static waiter waiting;
 
 static void run()
 {
@@ -40,10 +43,10 @@ static void sleep_for_ever()
     pause();
 }
 
-static void sleep_shortly()
+static void until_a_thread_waits()
 {
   pthread_barrier_wait(&step);
-  usleep(20000);
+  await_sleep(&waiting);
   runs++;
 }
 
@@ -56,7 +59,9 @@ static void *call_cancelled(void *)
 static void *call_shared(void *)
 {
   pthread_barrier_wait(&step); /* another thread is in the routine */
-  int result = pthread_once(&shared, sleep_shortly);
+  goes_to_wait(&waiting);
+  int result = pthread_once(&shared, until_a_thread_waits);
+  has_waited(&waiting);
   return (void *)(long)(10 * runs + result);
 }
 
@@ -77,7 +82,7 @@ struct guard {
 static void *wait_for_ever(void *)
 {
   guard held;
-  pthread_barrier_wait(&step);
+  goes_to_wait(&waiting);
   for (;;)
     pthread_cond_wait(&never, &queue);
 }
@@ -128,7 +133,7 @@ int main()
   printf("cancelled: %d %d, runs %d\n", result == PTHREAD_CANCELED, first, runs);
   runs = 0;
   pthread_create(&thread, nullptr, call_shared, nullptr);
-  first = pthread_once(&shared, sleep_shortly);
+  first = pthread_once(&shared, until_a_thread_waits);
   pthread_join(thread, &result);
   printf("shared: %d %ld, runs %d\n", first, (long)result, runs);
   for (int i = 0; i < 2; i++)
@@ -136,7 +141,7 @@ int main()
   printf("C11: runs %d\n", runs);
   wait_and_throw();
   pthread_create(&thread, nullptr, wait_for_ever, nullptr);
-  pthread_barrier_wait(&step);
+  await_sleep(&waiting);
   pthread_cancel(thread);
   pthread_join(thread, &result);
   first = pthread_mutex_lock(&queue);
