@@ -141,7 +141,7 @@ def reports_name_the_pool_and_what_runs_meanwhile(directory):
         text = " ".join(tap.must(tap.REPORT, run.output).split())
         line = line_of("outside_threads.c", "/* waits */")
         place = f"the {name} objects in wait_once (outside_threads.c:{line})"
-        assert "with 4 threads outside OpenMP; " in text and "of their time was work" in text, text
+        assert "with 4 threads; " in text and "of their time was work" in text, text
         assert "Idle outside OpenMP: threads of pools waited" in text and place in text, (place, text)
         finding, = (row for row in run.view("advice") if row["class"] == "pool")
         assert place in finding["evidence"], (place, finding)

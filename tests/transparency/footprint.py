@@ -55,7 +55,9 @@ def ended_threads_leave_no_memory(directory):
     (early, late), _, run = measured(directory, "gcc", "churn", CHURNED, options=("-p", "off"))
     print("# anonymous memory in KB:", early, late)
     assert len(run.threads()) == CHURNED + 1, run.done
-    assert (late - early) * 1024 < 4 * CHURNED, (early, late)
+    # libc's cache of stacks and pages of the tool's tables, used at any time, make up to 200 KB; the least that could be
+    # left of a thread is 16 bytes
+    assert (late - early) * 1024 < 12 * CHURNED, (early, late)
 
 
 @tap.case
