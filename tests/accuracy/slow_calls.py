@@ -69,8 +69,9 @@ def bytes_are_those_of_calls_that_slept(directory):
     assert small % SMALL == 0 and large % LARGE == 0, (small, large)  # each line's own
     # Those of the last few calls are in the root.
     assert 0.8 * MESSAGES < small / SMALL <= MESSAGES and 0.8 * MESSAGES < large / LARGE <= MESSAGES, (small, large)
-    requests = 2 * MESSAGES  # of a byte each
-    assert 0 <= small + large + left - MESSAGES * (SMALL + LARGE) <= requests, (small, large, left)
+    requests, all_ = 2 * MESSAGES, MESSAGES * (SMALL + LARGE)  # a request has a byte
+    # A reader without a core can find its message there.
+    assert 0.97 * all_ <= small + large + left <= all_ + requests, (small, large, left)
     for call in ("read_at_once", "write_at_once"):
         tap.timed(sum_of(nodes, "blocked_bytes_incl", call) <= 3000 * MESSAGES / 10, call)  # another program took the core
 
