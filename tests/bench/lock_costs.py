@@ -23,7 +23,7 @@ import tap
 from figures_table import Table
 from measured import build
 
-MODES = {"-p off, no samples": ("-p", "off", "-e", costs.NEVER), "-p off": ("-p", "off"), "default": ()}
+MODES = {"-p off, no samples": ("-p", "off", "-e", costs.NEVER), "-p off": ("-p", "off"), "default": (), "-c locks": ("-c", "locks")}
 # A form of lock_costs.c: what one of it is, and how many ns more it may take.
 FORMS = {"mutex": ("free mutex, lock and unlock", 5), "rwlock": ("free rwlock, read and unlock", 5),
          "semaphore": ("semaphore, post and wait", None), "contended": ("one mutex for two threads", 150),
