@@ -80,7 +80,8 @@ static void share_text(const struct report *report, unsigned loss, char out[SHAR
   terminal_percent(run->lost[loss], model_sum(run->samples, dropped ? run->lost[loss] : 0), percent);
   if (report->profile->range.traced)
     snprintf(out, SHARE, " (in all of the run)");
-  else if (run->samples && is_of_samples(loss))
+  else if (run->samples && is_of_samples(loss) &&
+           (dropped || run->lost[loss] <= run->samples)) /* not only of samples */
     snprintf(out, SHARE, " (%s %%)", percent);
 }
 

@@ -96,7 +96,7 @@ static void unblocked(struct thread_state *t, bool inside, const struct call_mov
   sampling_of(t)->blocked_ticks += ticks;
   if (switches_unread(t))
     switched = place_call(t, now);
-  if (moved) /* of a call that did not sleep, nothing is told but its time */
+  if (moved) /* a call that did not sleep has only its time charged */
     call_sleep_charge(t, rt_minus(ticks, switched.preempted),
                       (struct call_moved){moved->code, switched.slept || !recorded ? moved->bytes : 0});
   trace_slept(t, now, false, inside);

@@ -134,7 +134,7 @@ void pools_end(struct thread_state *t, bool returned)
     if (list_take(list)) {
       leave(own);
       list_drop(list);
-    } /* otherwise no list is used any more, but who holds this one may still walk it */
+    } /* otherwise no list is used any more, but the thread that holds this one may still walk it */
     rt_inside_dec(t);
   }
   if (own->open && t->activity.idle) {
