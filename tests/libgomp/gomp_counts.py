@@ -150,7 +150,9 @@ def tasks_of_all_kinds_interrupt_a_wait(directory):
         assert (done.returncode, done.stdout) == (0, "45\n"), done
         intervals = collections.Counter(row["category"] for row in rows("timeline", output))
         # The waits at the taskwait and at the end of the region; and work before the first, in each task, after each.
-        assert (intervals["overhead"], intervals["work"]) == (45 + 2, 45 + 3), (options, intervals)
+        assert intervals["overhead"] <= 45 + 2 and intervals["work"] <= 45 + 3, (options, intervals)
+        # On a busy machine a search for a task can become idleness, and one interval of two.
+        tap.timed((intervals["overhead"], intervals["work"]) == (45 + 2, 45 + 3), (options, intervals))
 
 
 @tap.case
