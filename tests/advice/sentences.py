@@ -53,7 +53,7 @@ def check_summary(said, form, what):
     added = max(0, after - quality - 3) + max(0, notes - 1) + lines[after].endswith("\\")
     kernel = next((i for i, line in enumerate(lines) if line.startswith("In the kernel: ")), None)
     added += kernel is not None and sum(1 for line in lines[kernel + 1:kernel + 3] if line.startswith("  "))
-    added += 3 * any(line.startswith("Unreliable: ") for line in lines[:verdict])  # what to do about that
+    added += 4 * any(line.startswith("Unreliable: ") for line in lines[:verdict])  # what to do, and the time without cores
     assert len(lines) - verdict - added <= LINES, (what, lines)
     assert all(len(line) <= 80 for line in lines) and lines[-1].endswith(" DIR"), (what, lines)
     unreliable = [line for line in lines[:verdict] if line.startswith("Unreliable: ")]
