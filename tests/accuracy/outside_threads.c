@@ -8,7 +8,8 @@
  * openmp: as pool, after a parallel region.
  * cancelled: the threads are cancelled while they wait.
  * available: threads take a semaphore that is available.
- * jump: a handler jumps out of the wait of each thread, which then works. */
+ * for-ever: the process ends while the threads wait for the first time.
+ * jump: a handler jumps out of the wait of each thread, which then works; jump-barrier: out of a barrier's. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -285,6 +286,32 @@ static void jumping(void)
   printf("pool %.6f\n", THREADS * (until - since));
 }
 
+/* The process ends before any wait has. */
+static void for_ever(void)
+{
+  pthread_t threads[OBJECTS];
+  double since = start(threads, waits_for_ever, NULL);
+  serial_part(0.1);
+  printf("pool %.6f\n", THREADS * (wall_clock() - since));
+}
+
+/* Prints how long the thread lived before the jump out of a barrier, and altogether. */
+static void jumping_out_of_a_barrier(void)
+{
+  pthread_barrier_t never_met;
+  double since = wall_clock();
+  pthread_barrier_init(&never_met, NULL, 2);
+  signal(SIGALRM, jump);
+  if (!sigsetjmp(place, 1)) {
+    ualarm(50000, 0);
+    pthread_barrier_wait(&never_met);
+  }
+  printf("before %.6f\n", wall_clock() - since);
+  work_after_jump();
+  work_after_jump();
+  printf("whole %.6f\n", wall_clock() - since);
+}
+
 /* ---- nothing to wait for ---- */
 
 static void available(void)
@@ -326,6 +353,10 @@ int main(int count, char **arguments)
     cancelled();
   else if (!strcmp(mode, "jump"))
     jumping();
+  else if (!strcmp(mode, "for-ever"))
+    for_ever();
+  else if (!strcmp(mode, "jump-barrier"))
+    jumping_out_of_a_barrier();
   else if (!strcmp(mode, "available"))
     available();
   else

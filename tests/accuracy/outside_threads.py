@@ -118,6 +118,24 @@ def waits_that_do_not_return_end(directory):
 
 
 @tap.case
+def an_object_is_named_before_a_wait_has_ended(directory):
+    for kind, name in (("condition", "condition variable"), ("semaphore", "semaphore")):
+        run, own, threads = measure(directory, kind, "for-ever")
+        is_near(sum_of(threads, "idle_s"), own["pool"], threads, kind)
+        text = " ".join(tap.must(tap.REPORT, run.output).split())
+        assert "threads of pools waited" in text and f"the {name} objects in " in text, text
+
+
+@tap.case
+def a_jump_out_of_a_barrier_ends_blocked_time(directory):
+    run, own, threads = measure(directory, "condition", "jump-barrier")
+    thread, = threads.values()
+    assert 0 < float(thread["blocked_s"]) <= float(thread["wall_s"]) - float(thread["cpu_s"]) + OFF, thread
+    assert float(thread["cpu_s"]) > 0.2, "it works after the jump"
+    tap.timed(float(thread["blocked_s"]) <= own["before"] + OFF, (thread, own))
+
+
+@tap.case
 def an_available_semaphore_is_not_waited_for(directory):
     for kind in KINDS[5:]:
         run, _, threads = measure(directory, kind, "available")
