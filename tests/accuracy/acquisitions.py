@@ -53,6 +53,14 @@ def locks_without_waits_have_the_place_of_their_first_use(directory):
 
 
 @tap.case
+def forks_of_another_thread_hide_no_acquisition(directory):
+    run = Measurement(directory, build("locks_beside_forks.c", openmp=False), options=("-c", "locks"))
+    assert run.done.returncode == 0, run.done
+    most = max(int(thread["locks_taken"]) for thread in run.threads())
+    assert most == int(run.done.stdout.split()[1]), (most, run.done.stdout)
+
+
+@tap.case
 def a_table_that_is_full_has_a_row_for_the_others(directory):
     run, own = measure(directory, "gcc", arguments=("3", "5000"))
     kinds = {}
