@@ -160,8 +160,9 @@ static void print_finding(const struct report *report, const struct terminal *te
   fputs(terminal_bold(terminal), report->stream);
   if (*found->confidence)
     terminal_wrapf(terminal, report->stream, first, "     ",
-                   "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s%s), confidence %s", title, found->gain_s,
-                   advice_percent(&report->advice, found), found->low_s, found->high_s, more, found->confidence);
+                   "%s: %.3f s shorter (%.0f %%; %.3f to %.3f s%s), confidence %s%s%s", title, found->gain_s,
+                   advice_percent(&report->advice, found), found->low_s, found->high_s, more, found->confidence,
+                   *found->reason ? ": " : "", found->reason);
   else
     terminal_wrap(terminal, report->stream, first, "     ", title);
   fputs(terminal_plain(terminal), report->stream);
@@ -171,9 +172,8 @@ static void print_reason(const struct report *report, const struct terminal *ter
                          const struct advice_finding *found)
 {
   terminal_wrap(terminal, report->stream, "     ", "     ", found->evidence);
-  const char *remedy = advice_classes[found->class].remedy;
-  if (*remedy)
-    terminal_wrap(terminal, report->stream, "     ", "     ", remedy);
+  if (*found->remedy->text)
+    terminal_wrap(terminal, report->stream, "     ", "     ", found->remedy->text);
 }
 
 /* Prints how the forecast was made. */

@@ -49,12 +49,17 @@ enum advice_change {
   ADVICE_WITHOUT_DEPENDENCES
 };
 
+/* What to change, in OpenMP's terms; brief: in one line of a terminal. */
+struct advice_remedy {
+  const char *text, *brief;
+};
+
 /* What is known of a class. */
 struct advice_class_row {
   const char *name, *title; /* name: as in CSV */
-  const char *remedy;       /* in OpenMP's terms */
-  const char *view;         /* options of the view that shows more */
-  const char *confidence;   /* of forecasts: see struct advice_finding */
+  struct advice_remedy remedy;
+  const char *view;       /* options of the view that shows more */
+  const char *confidence; /* of forecasts: see struct advice_finding */
   double low, high; /* range of a forecast, as parts of it: how much of the lost time such changes leave behind, and
                        what else they save */
   enum advice_change change;
@@ -75,7 +80,9 @@ struct advice_finding {
   bool same_parts; /* with more cores the program would have the parts of work that were recorded */
   enum advice_change change;
   uint32_t region, construct; /* numbers of constructs (struct construct_entry): the outermost region and the place */
-  const char *confidence;     /* "high", "medium", "low"; "" where there is no forecast */
+  const struct advice_remedy *remedy; /* of the class, or one that fits the construct as it is written */
+  const char *confidence;             /* "high", "medium", "low"; "" where there is no forecast */
+  const char *reason;                 /* why the confidence is low; "" where the class alone tells it */
   char evidence[ADVICE_EVIDENCE_MAX];
 };
 

@@ -66,11 +66,11 @@ static void find_far_tasks(const struct advice_input *input, const struct advice
   struct advice_finding *found = advice_add(
       advice, ADVICE_LOCALITY, lost_s / fmax(at->threads, 1),
       "Tasks take %.2f us on NUMA node %" PRIu32 " and %.2f us on node %" PRIu32
-      " on average; %.0f %% of them were run by another thread than their creator.  "
-      "Confidence is low because the tasks of the two nodes may differ in work",
+      " on average; %.0f %% of them were run by another thread than their creator",
       1e6 * mean(&nodes[near]), near, 1e6 * mean(&nodes[far]), far, 100 * elsewhere(input->profile, at->directive));
   advice_place(found, at, at);
   found->recorded = true;
+  found->reason = "the tasks of the two nodes may differ in work";
 }
 
 void advice_nodes_find(const struct advice_input *input, const struct advice_node *nodes, struct advice *advice)

@@ -148,10 +148,11 @@ static bool find_tiny_chunks(struct advice_run *run, const struct advice_region 
       run->advice, ADVICE_CHUNK_OVERHEAD, most_s,
       "%.0f iterations each time take %.0f ns each, and this tool, which is told of each chunk, needs %.3f s "
       "of processor time for that.  Without it threads meet more often in the runtime: the gain is likely "
-      "to be larger; confidence is low because this is a bound",
+      "to be larger",
       pieces, 1e9 * own_s / iterations, region->tool_s);
   enter_chunks(run, region, most_s / 2, most_s, found);
   found->confidence = "low";
+  found->reason = "this is a bound";
   return true;
 }
 

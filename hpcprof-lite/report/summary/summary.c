@@ -211,28 +211,6 @@ static void print_pools(const struct summary *summary)
 
 /* ---- what to change ---- */
 
-/* Remedies that fit into a line.  For other classes, the text of the advice view is cut. */
-static const char *const remedies[ADVICE_CLASSES] = {
-    [ADVICE_SERIAL] = "Run it in parallel (parallel for, tasks), or beside other work",
-    [ADVICE_IMBALANCE] = "schedule(dynamic, N) or schedule(guided); smaller tasks, the largest first",
-    [ADVICE_CHUNK_OVERHEAD] = "schedule(dynamic, N) with a larger N, or schedule(static)",
-    [ADVICE_TASK_OVERHEAD] = "Fewer and larger tasks: if or final clause, taskloop with grainsize",
-    [ADVICE_FEW_CHUNKS] = "More pieces: smaller chunks, more sections or tasks, collapse(2)",
-    [ADVICE_REGION_OVERHEAD] = "One region around the loop that opens it; if(N > LIMIT) for little work",
-    [ADVICE_BARRIER] = "nowait, if what follows does not need the other threads' results",
-    [ADVICE_CONTENTION] = "Hold it for a shorter time; reduction, atomic, or several locks",
-    [ADVICE_DEPENDENCES] = "Shorten the chain, or make dependences finer (parts of the data)",
-    [ADVICE_CREATION] = "Create tasks in several threads (taskloop, nested tasks), or larger ones",
-    [ADVICE_OVERSUBSCRIPTION] = "As many threads as cores (OMP_NUM_THREADS); OMP_WAIT_POLICY=passive",
-    [ADVICE_INFLATION] = "Keep each thread's data apart; count cache misses (-e cache-misses)",
-    [ADVICE_NESTING] = "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops",
-    [ADVICE_BLOCKING] = "Do it beside the computation: a task, a thread, asynchronous I/O",
-    [ADVICE_SPINNING] = "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads",
-    [ADVICE_MUTEX] = "Hold it for less time; keep results per thread; use several locks",
-    [ADVICE_POOL] = "Let the pool do a part of it; hand work over earlier; or fewer threads",
-    [ADVICE_LOCALITY] = "Keep tasks near their data: OMP_PLACES, OMP_PROC_BIND, affinity",
-};
-
 /* Prints a finding in two lines: what and where, with the gain; the remedy. */
 static void print_finding(const struct summary *summary, uint32_t rank, const struct advice_finding *found)
 {
@@ -247,8 +225,7 @@ static void print_finding(const struct summary *summary, uint32_t rank, const st
   terminal_fit(terminal, title, room, fitted);
   fprintf(summary->stream, "%s%3" PRIu32 ". %s: %s%s\n", terminal_bold(terminal), rank, fitted, gain,
           terminal_plain(terminal));
-  const char *remedy = remedies[found->class] ? remedies[found->class] : advice_classes[found->class].remedy;
-  terminal_cut(terminal, remedy, terminal->width - 5, fitted);
+  terminal_cut(terminal, found->remedy->brief, terminal->width - 5, fitted);
   fprintf(summary->stream, "     %s\n", fitted);
 }
 

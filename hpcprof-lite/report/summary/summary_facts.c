@@ -236,7 +236,7 @@ static void add_advice(struct facts *facts)
     char title[ADVICE_TITLE_MAX];
     advice_view_title(NULL, found, title);
     if (found->class < ADVICE_UNFIT)
-      fact_ns(facts, "advice", title, (uint64_t)(found->gain_s * 1e9), advice_classes[found->class].remedy);
+      fact_ns(facts, "advice", title, (uint64_t)(found->gain_s * 1e9), found->remedy->text);
     else
       fact_text(facts, "advice", title, "", found->evidence);
   }

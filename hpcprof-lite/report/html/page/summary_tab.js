@@ -94,6 +94,12 @@ function findingTitle(about, name) {
   return capitalised(row < 0 ? name : about.text("value", row));
 }
 
+/* "low: threads often had no core" */
+function confidence(advice, row) {
+  const reason = advice.text("confidence_reason", row);
+  return advice.text("confidence", row) + (reason ? `: ${reason}` : "");
+}
+
 /* A list of what to change, and one of what makes these findings less certain. */
 function findings(advice, about) {
   const list = [], doubts = [];
@@ -119,7 +125,7 @@ function findings(advice, about) {
           `${formatSeconds(advice.number("gain_low_s", row))} to ${formatSeconds(advice.number("gain_high_s", row))})`) : null),
       element("p", {}, advice.text("evidence", row)),
       element("p", { class: "remedy" }, advice.text("remedy", row)),
-      advice.text("confidence", row) ? element("p", { class: "note" }, `Confidence ${advice.text("confidence", row)}. `,
+      advice.text("confidence", row) ? element("p", { class: "note" }, `Confidence ${confidence(advice, row)}. `,
         element("code", {}, advice.text("command", row))) : null));
   }
   const section = (title, kind, entries) => entries.length ?
