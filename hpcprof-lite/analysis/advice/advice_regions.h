@@ -114,6 +114,12 @@ struct advice_run {
   double lost_s;            /* of elapsed time: to this tool */
 };
 
+/* How many cores the second forecast is for, at least 1. */
+static inline double advice_more_cores(const struct advice_run *run)
+{
+  return MAX(run->advice->more_cores, 1);
+}
+
 /* Fills in the regions. */
 void advice_regions_find(struct advice_run *run);
 void advice_regions_release(struct advice_run *run);
