@@ -283,33 +283,23 @@ static struct advice_pool find_pool(struct job *job)
   return pool;
 }
 
-/* Where threads slept longest outside OpenMP. */
-static void find_blocked(const struct job *job, enum call_scope scope, struct call_places *places)
+/* Where threads slept longest outside OpenMP: all of them, or initial threads outside parallel regions. */
+static void find_blocked(const struct job *job, bool initial, struct call_places *places)
 {
   const struct tree_columns *columns = &job->columns;
   uint32_t column = columns->blocked == MODEL_NONE ? MODEL_NONE : columns->source[columns->blocked];
   uint32_t near = columns->blocked_near == MODEL_NONE ? MODEL_NONE : columns->source[columns->blocked_near];
-  call_places_find(&job->profile, &job->names, column, near, scope, places);
+  call_places_find(&job->profile, &job->names, column, near, initial, places);
 }
 
-/* The same of initial threads.  If these slept mostly in parallel regions, other threads may have slept there, too. */
-static struct advice_blocked find_initial_blocked(const struct job *job)
+static struct advice_blocked blocked_of(const struct call_places *places)
 {
-  struct call_places places;
-  uint64_t blocked_ns = 0;
-  for (uint32_t i = 0; i < job->profile.processes_count; i++) {
-    const struct profile_thread *initial = profile_initial_thread(&job->profile.processes[i]);
-    model_add(&blocked_ns, initial ? initial->blocked_ns : 0);
-  }
-  find_blocked(job, CALLS_INITIAL, &places);
-  if (places.all_ns < blocked_ns / 2)
-    find_blocked(job, CALLS_BELOW_MAIN, &places);
-  return (struct advice_blocked){.function = places.most[0].function,
-                                 .file = places.most[0].file,
-                                 .line = places.most[0].line,
-                                 .near = places.most[0].near,
-                                 .s = advice_seconds(places.ns[0]),
-                                 .all_s = advice_seconds(places.all_ns)};
+  return (struct advice_blocked){.function = places->most[0].function,
+                                 .file = places->most[0].file,
+                                 .line = places->most[0].line,
+                                 .near = places->most[0].near,
+                                 .s = advice_seconds(places->ns[0]),
+                                 .all_s = advice_seconds(places->all_ns)};
 }
 
 /* The most threads that lived at once, of OpenMP or not. */
@@ -331,7 +321,6 @@ int advice_pipeline(struct job *job)
   if (status)
     return status;
   construct_gains(job);
-  uint64_t categories[TIMELINE_CATEGORIES];
   struct totals_missing_cores missing = totals_missing_cores(totals);
   struct advice_input input = {.profile = &job->profile,
                                .tree = &job->tree,
@@ -339,12 +328,8 @@ int advice_pipeline(struct job *job)
                                .constructs = &job->constructs,
                                .elapsed_s = efficiency->elapsed_s,
                                .samples = totals->samples,
-                               .work_ns = totals->work_ns,
-                               .tool_ns = totals->tool_ns,
-                               .core_wait_ns = totals->core_wait_ns,
                                .without_core = missing.without_core,
                                .stolen = missing.stolen,
-                               .all_ns = category_times(&job->report, categories),
                                .unsampled = totals->unsampled,
                                .by_wall = totals->by_wall,
                                .threads = efficiency->known ? totals->threads_max : 0,
@@ -354,9 +339,16 @@ int advice_pipeline(struct job *job)
                                            (double)MAX(totals->outside_ns, 1),
                                .inflation_s = inflation_s,
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
+  input.all_ns = category_times(&job->report, input.ns);
+  if (!job->report.filtered || !*job->report.filtered) /* what a filter leaves out is not lost */
+    input.rest_ns = category_unexplained(&job->report);
   struct advice_lock *locks = list_mutexes(job, &input.locks_count);
   input.locks = locks;
-  input.blocked = find_initial_blocked(job);
+  struct call_places initial;
+  find_blocked(job, true, &initial);
+  input.blocked = blocked_of(&initial);
+  find_blocked(job, false, &job->report.summary.blocked);
+  input.all_blocked = blocked_of(&job->report.summary.blocked);
   input.pool = job->report.summary.pool = find_pool(job);
   input.all_threads = threads_at_once(&job->profile);
   advice_compute(&input, &job->report.advice);
@@ -386,7 +378,6 @@ int summary_pipeline(struct job *job)
   core_findings_find(&job->profile, &job->construct_list, &summary->cores);
   job->report.tree = &job->tree;
   summary->flat = flat;
-  find_blocked(job, CALLS_ALL, &summary->blocked);
   summary->traced = has_trace(job);
   summary->phased = summary->traced && has_states(&job->profile);
   summary->critical_count = hotspots_critical(flat, columns, summary->critical);

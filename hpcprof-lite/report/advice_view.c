@@ -136,7 +136,7 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
   }
   int length = snprintf(out, LINE, "%s", advice_classes[found->class].title);
   if (found->places)
-    length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places", found->places);
+    length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places, most", found->places);
   if (*found->file && found->line)
     length +=
         snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file), found->line);
@@ -195,6 +195,42 @@ static void print_basis(const struct report *report, const struct terminal *term
     terminal_wrap(terminal, report->stream, indent, indent, "Forecast from the recorded task graph.");
 }
 
+/* Prints the parts of the loss: of each finding that takes some, each second once. */
+static void print_loss(const struct report *report, const struct terminal *terminal)
+{
+  const struct advice *advice = &report->advice;
+  char text[LINE];
+  size_t length = (size_t)snprintf(text, sizeof text, "Lost in all: %.3f s of elapsed time (%.0f %%)", advice->loss_s,
+                                   advice_part(advice, advice->loss_s));
+  bool any = false;
+  for (uint32_t i = 0; i < advice->count && length < sizeof text - 1; i++) {
+    const struct advice_finding *found = &advice->found[i];
+    char part[48];
+    if (found->loss_s < 0.0005)
+      continue;
+    if (found->class < ADVICE_REMARKS)
+      snprintf(part, sizeof part, "by finding %" PRIu32, i + 1);
+    else
+      snprintf(part, sizeof part, "%s", found->class == ADVICE_OTHER ? "of other kinds" : "unexplained");
+    length +=
+        (size_t)snprintf(text + length, sizeof text - length, "%s %.3f s %s", any ? "," : ":", found->loss_s, part);
+    any = true;
+  }
+  if (any)
+    terminal_wrapf(terminal, report->stream, "", "  ", "%s.", text);
+}
+
+/* Prints what no finding explains: its parts, if that is much. */
+static void print_rest(const struct report *report, const struct terminal *terminal, const struct advice_finding *found)
+{
+  if (found->class == ADVICE_UNEXPLAINED && !advice_much_unexplained(&report->advice))
+    return;
+  char title[ADVICE_TITLE_MAX];
+  advice_view_title(terminal, found, title);
+  terminal_wrapf(terminal, report->stream, "  -  ", "     ", "%s: %.3f s (%.0f %%). %s", title, found->loss_s,
+                 advice_part(&report->advice, found->loss_s), found->evidence);
+}
+
 void advice_view_text(const struct report *report)
 {
   struct terminal terminal;
@@ -210,11 +246,16 @@ void advice_view_text(const struct report *report)
       terminal_wrap(&terminal, report->stream, "Measurement: ", "     ", found->evidence);
       continue;
     }
+    if (found->class == ADVICE_UNEXPLAINED || found->class == ADVICE_OTHER) {
+      print_rest(report, &terminal, found);
+      continue;
+    }
     print_finding(report, &terminal, i);
     print_reason(report, &terminal, found);
     print_basis(report, &terminal, found);
     if (*found->confidence)
       advice_view_print_command(report, &terminal, "     ", found->class);
   }
+  print_loss(report, &terminal);
   notes_estimates(report);
 }

@@ -73,14 +73,14 @@ void call_places_enter(const struct call_place *place, uint64_t ns, struct call_
   most_ns[i] = ns;
 }
 
-/* Whether a context is below main and, with `outside`, in no parallel region. */
-static bool is_below_main(const struct profile *profile, const struct names *names, uint32_t context, bool outside)
+/* Whether a context is below main and in no parallel region. */
+static bool is_initial(const struct profile *profile, const struct names *names, uint32_t context)
 {
   static const char *const starts[] = {"main", "MAIN__"};
   bool found = false;
   for (; context; context = profile->contexts.nodes[context].parent) {
     uint32_t address = names->address_of[context];
-    if (outside && profile->contexts.nodes[context].kind == CONTEXT_PARALLEL)
+    if (profile->contexts.nodes[context].kind == CONTEXT_PARALLEL)
       return false;
     for (uint32_t i = 0; address != MODEL_NONE && i < names->addresses[address].count; i++) {
       const struct names_frame *frame = &names->frames[names->addresses[address].first + i];
@@ -100,11 +100,11 @@ ORDER(by_place, struct place_amount, call_place_compare(&x->place, &y->place))
 
 /* Adds the places with an amount in that column. */
 static void add_places(const struct profile *profile, const struct names *names, uint32_t column, bool near,
-                       enum call_scope scope, struct place_amount *amounts, uint32_t *count)
+                       bool initial, struct place_amount *amounts, uint32_t *count)
 {
   for (uint32_t i = 1; i < profile->contexts.count && column != MODEL_NONE; i++) {
     uint64_t ns = contexts_get(&profile->contexts, i, column);
-    if (!ns || (scope != CALLS_ALL && !is_below_main(profile, names, i, scope == CALLS_INITIAL)))
+    if (!ns || (initial && !is_initial(profile, names, i)))
       continue;
     amounts[*count] = (struct place_amount){call_place_of(profile, names, i), ns};
     amounts[(*count)++].place.near = near;
@@ -112,14 +112,14 @@ static void add_places(const struct profile *profile, const struct names *names,
 }
 
 void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, uint32_t near,
-                      enum call_scope scope, struct call_places *places)
+                      bool initial, struct call_places *places)
 {
   assert(names->address_of);
   struct place_amount *amounts = xcalloc(2 * (size_t)profile->contexts.count, sizeof *amounts);
   uint32_t count = 0;
   *places = (struct call_places){0};
-  add_places(profile, names, column, false, scope, amounts, &count);
-  add_places(profile, names, near, true, scope, amounts, &count);
+  add_places(profile, names, column, false, initial, amounts, &count);
+  add_places(profile, names, near, true, initial, amounts, &count);
   qsort(amounts, count, sizeof *amounts, by_place);
   for (uint32_t i = 0; i < count; i++) {
     model_add(&places->all_ns, amounts[i].ns);

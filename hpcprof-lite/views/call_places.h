@@ -30,13 +30,10 @@ struct call_places {
   uint64_t all_ns;                          /* in all places */
 };
 
-/* Of all contexts; CALLS_BELOW_MAIN: in the program's main function; CALLS_INITIAL: of these, outside parallel regions,
- * where only the initial thread is. */
-enum call_scope { CALLS_ALL, CALLS_BELOW_MAIN, CALLS_INITIAL };
-
-/* column, near: columns of the catalog, of time in such places and near them; MODEL_NONE: none. */
+/* column, near: columns of the catalog, of time in such places and near them; MODEL_NONE: none.  initial: only of
+ * contexts in the program's main function and outside parallel regions, where only the initial thread is. */
 void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, uint32_t near,
-                      enum call_scope scope, struct call_places *places);
+                      bool initial, struct call_places *places);
 
 /* Enters a place with its time into an array of CALL_PLACES_MOST, the longest first. */
 void call_places_enter(const struct call_place *place, uint64_t ns, struct call_place most[CALL_PLACES_MOST],

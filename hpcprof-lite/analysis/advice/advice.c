@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/advice/advice.h"
 
 #include "common/order.h"
+#include "hpcprof-lite/analysis/advice/advice_loss.h"
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 #include "hpcprof-lite/analysis/advice/advice_waits.h"
 
@@ -24,10 +25,10 @@ static bool find_unfit(const struct advice_input *input, struct advice *advice)
   const char *chunks = profile_chunks_note(input->profile);
   if (chunks)
     advice_add(advice, ADVICE_UNFIT, 0, "%s", chunks);
-  if (input->tool_ns > input->all_ns / ADVICE_MUCH)
+  if (input->ns[TIMELINE_TOOL] > input->all_ns / ADVICE_MUCH)
     advice_add(advice, ADVICE_UNFIT, 0,
                "This tool took %.0f %% of the threads' time: forecasts for short constructs are uncertain",
-               100 * (double)input->tool_ns / (double)input->all_ns);
+               100 * (double)input->ns[TIMELINE_TOOL] / (double)input->all_ns);
   if (input->without_core > 0)
     advice_add(advice, ADVICE_UNFIT, 0,
                "Threads had no core for %.0f %% of the time in which they wanted to run: measure without other "
@@ -49,43 +50,34 @@ static bool find_unfit(const struct advice_input *input, struct advice *advice)
   return !known;
 }
 
-/* Findings without a forecast come last, in the opposite order of their classes. */
+/* Findings without a forecast come last. */
 static int position(const struct advice_finding *found)
 {
-  return found->class < ADVICE_UNFIT ? 0 : ADVICE_CLASSES - found->class;
+  return found->class < ADVICE_REMARKS ? 0 : (int)found->class;
 }
 
 ORDER(by_gain, struct advice_finding, COMPARE(position(x), position(y)) ?: COMPARE(y->gain_s, x->gain_s))
 
-/* Adds that nothing gains enough or, if threads are idle for more than a tenth of their time, that the reason for that
- * is not known. */
+static void sort(struct advice *advice)
+{
+  if (advice->count)
+    qsort(advice->found, advice->count, sizeof *advice->found, by_gain);
+}
+
+/* Adds that nothing gains enough, unless much is lost for reasons that are not known. */
 static void find_none(const struct advice_input *input, struct advice *advice)
 {
-  for (uint32_t i = 0; i < advice->count; i++)
-    if (advice->found[i].class < ADVICE_UNFIT)
-      return;
-  if (input->constructs->count <= 1)
-    return;
   char busy[64] = "";
+  if ((advice->count && advice->found[0].class < ADVICE_REMARKS) || input->constructs->count <= 1)
+    return;
   if (input->efficiency >= 0)
     snprintf(busy, sizeof busy, " for %.0f %% of their time%s", 100 * input->efficiency,
-             input->tool_ns > input->all_ns / 100 ? ", without this tool's time" : "");
+             input->ns[TIMELINE_TOOL] > input->all_ns / 100 ? ", without this tool's time" : "");
   if (input->threads <= 1)
     advice_add(advice, ADVICE_NONE, 0,
                "It ran with one thread, so that no thread could wait for another: measure with more, or both with "
                "'hpcrun-lite --scaling 1,N PROGRAM'");
-  else if (input->beside_s > input->elapsed_s / ADVICE_MUCH)
-    advice_add(
-        advice, ADVICE_UNFIT, 0,
-        "OpenMP's threads have no work for %.0f %% of their time while two or more threads run, at least one of them "
-        "outside OpenMP: that time is not serial",
-        100 * input->beside_s / input->elapsed_s);
-  else if (input->efficiency >= 0 && input->efficiency < 1 - 1.0 / ADVICE_MUCH)
-    advice_add(advice, ADVICE_UNFIT, 0,
-               "The threads are used only%s, but no reason was found that costs 1 %%: 'hpcprof-lite --view efficiency' "
-               "and '--view overheads' show where the rest goes",
-               busy);
-  else
+  else if (advice->loss_s < advice->elapsed_s / ADVICE_MUCH)
     advice_add(advice, ADVICE_NONE, 0,
                "The program uses its threads%s.  Its work itself can still be slow: memory, or threads that write to "
                "data close to each other (false sharing).  'hpcrun-lite --scaling 1,%" PRIu32 " PROGRAM' shows whether "
@@ -103,10 +95,11 @@ static bool has_cores_as_evidence(const struct advice_finding *found)
  * others may wait for it, which no change of the program saves. */
 static void doubt(const struct advice_input *input, struct advice *advice)
 {
-  assert(input->all_ns || !input->core_wait_ns);
+  assert(input->all_ns || !input->ns[TIMELINE_CORE_WAIT]);
   bool waited = input->without_core > 0 || input->stolen > 0;
-  double threads = fmax(input->threads, 1), foreign_s = advice_seconds(input->core_wait_ns) * (1 - 1 / threads);
-  if (!waited && input->tool_ns <= input->all_ns / ADVICE_MUCH)
+  double threads = fmax(input->threads, 1),
+         foreign_s = advice_seconds(input->ns[TIMELINE_CORE_WAIT]) * (1 - 1 / threads);
+  if (!waited && input->ns[TIMELINE_TOOL] <= input->all_ns / ADVICE_MUCH)
     return;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
@@ -143,16 +136,24 @@ void advice_compute(const struct advice_input *input, struct advice *advice)
   advice_rank(input, advice);
 }
 
+/* Whether a finding stands whatever the others gain. */
+static bool stays(const struct advice *advice, const struct advice_finding *found)
+{
+  return found->class == ADVICE_UNFIT ||
+         (found->class < ADVICE_REMARKS && advice_lists(advice, found->class, found->gain_s));
+}
+
 void advice_rank(const struct advice_input *input, struct advice *advice)
 {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < advice->count; i++)
-    if (advice_lists(advice, advice->found[i].class, advice->found[i].gain_s) && advice->found[i].class != ADVICE_NONE)
+    if (stays(advice, &advice->found[i]))
       advice->found[kept++] = advice->found[i];
   advice->count = kept;
+  sort(advice);
+  advice_loss_divide(input, advice);
   find_none(input, advice);
-  if (advice->count)
-    qsort(advice->found, advice->count, sizeof *advice->found, by_gain);
+  sort(advice);
 }
 
 /* Whether the change that forecasts a finding applies to a construct of a kind in the region. */

@@ -2,6 +2,8 @@
 
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/model/timeline.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -13,190 +15,305 @@
 static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
 const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
-    [ADVICE_SERIAL] = {"serial",
-                       "serial code",
-                       {"Run it in parallel (parallel for, tasks), or beside other work.",
-                        "Run it in parallel (parallel for, tasks), or beside other work"},
-                       "topdown --sort idleness_incl_s",
-                       "high",
-                       0.8,
-                       1.05,
-                       ADVICE_SPREAD_SERIAL},
-    [ADVICE_IMBALANCE] = {"imbalance",
-                          "threads with unequal work",
-                          {"Give work to the threads as they become free: schedule(dynamic, N) or schedule(guided), "
-                           "smaller tasks; the largest pieces first.",
-                           "schedule(dynamic, N) or schedule(guided); smaller tasks, the largest first"},
-                          "regions --per-thread",
-                          "high",
-                          0.8,
-                          1.05,
-                          ADVICE_SPREAD},
-    [ADVICE_CHUNK_OVERHEAD] = {"chunk-overhead",
-                               "chunks too small",
-                               {"Use larger chunks, schedule(dynamic, N) with a larger N, or schedule(static).",
-                                "schedule(dynamic, N) with a larger N, or schedule(static)"},
-                               "bottomup --sort overhead_excl_s",
-                               "medium",
-                               0.7,
-                               1.2},
-    [ADVICE_TASK_OVERHEAD] = {"task-overhead",
-                              "tasks too small",
-                              {"Create fewer and larger tasks: stop creating them below a size (if or final clause, a "
-                               "serial function), taskloop with a larger grainsize.",
-                               "Fewer and larger tasks: if or final clause, taskloop with grainsize"},
-                              "tasks",
-                              "medium",
-                              0.8,
-                              1.25},
-    [ADVICE_FEW_CHUNKS] = {"few-chunks",
-                           "too few pieces of work for the threads",
-                           {"Divide the work into more pieces: smaller chunks, more sections or tasks, collapse(2).",
-                            "More pieces: smaller chunks, more sections or tasks, collapse(2)"},
-                           "regions --per-thread",
-                           "high",
-                           0.7,
-                           1.05,
-                           ADVICE_SPREAD},
-    [ADVICE_REGION_OVERHEAD] = {"region-overhead",
-                                "parallel regions too small",
-                                {"Put one region around the loop that opens it so often, or merge neighbouring "
-                                 "regions; if(N > LIMIT) where there is little work.",
-                                 "One region around the loop that opens it; if(N > LIMIT) for little work"},
-                                "regions",
-                                "medium",
-                                0.7,
-                                1.2},
+    [ADVICE_SERIAL] =
+        {
+            .name = "serial",
+            .title = "serial code",
+            .remedy = {"Run it in parallel (parallel for, tasks), or beside other work.",
+                       "Run it in parallel (parallel for, tasks), or beside other work"},
+            .view = "topdown --sort idleness_incl_s",
+            .confidence = "high",
+            .low = 0.8,
+            .high = 1.05,
+            .change = ADVICE_SPREAD_SERIAL,
+            .categories = 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_IMBALANCE] =
+        {
+            .name = "imbalance",
+            .title = "threads with unequal work",
+            .remedy = {"Give work to the threads as they become free: schedule(dynamic, N) or schedule(guided), "
+                       "smaller tasks; the largest pieces first.",
+                       "schedule(dynamic, N) or schedule(guided); smaller tasks, the largest first"},
+            .view = "regions --per-thread",
+            .confidence = "high",
+            .low = 0.8,
+            .high = 1.05,
+            .change = ADVICE_SPREAD,
+            .categories = 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_CHUNK_OVERHEAD] =
+        {
+            .name = "chunk-overhead",
+            .title = "chunks too small",
+            .remedy = {"Use larger chunks, schedule(dynamic, N) with a larger N, or schedule(static).",
+                       "schedule(dynamic, N) with a larger N, or schedule(static)"},
+            .view = "bottomup --sort overhead_excl_s",
+            .confidence = "medium",
+            .low = 0.7,
+            .high = 1.2,
+            .categories = 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_TASK_OVERHEAD] =
+        {
+            .name = "task-overhead",
+            .title = "tasks too small",
+            .remedy = {"Create fewer and larger tasks: stop creating them below a size (if or final clause, a serial "
+                       "function), taskloop with a larger grainsize.",
+                       "Fewer and larger tasks: if or final clause, taskloop with grainsize"},
+            .view = "tasks",
+            .confidence = "medium",
+            .low = 0.8,
+            .high = 1.25,
+            .categories = 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_FEW_CHUNKS] =
+        {
+            .name = "few-chunks",
+            .title = "too few pieces of work for the threads",
+            .remedy = {"Divide the work into more pieces: smaller chunks, more sections or tasks, collapse(2).",
+                       "More pieces: smaller chunks, more sections or tasks, collapse(2)"},
+            .view = "regions --per-thread",
+            .confidence = "high",
+            .low = 0.7,
+            .high = 1.05,
+            .change = ADVICE_SPREAD,
+            .categories = 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_REGION_OVERHEAD] =
+        {
+            .name = "region-overhead",
+            .title = "parallel regions too small",
+            .remedy = {"Put one region around the loop that opens it so often, or merge neighbouring regions; if(N > "
+                       "LIMIT) where there is little work.",
+                       "One region around the loop that opens it; if(N > LIMIT) for little work"},
+            .view = "regions",
+            .confidence = "medium",
+            .low = 0.7,
+            .high = 1.2,
+            .categories = 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE,
+        },
     [ADVICE_BARRIER] =
-        {"barrier",
-         "barriers whose waits cancel out",
-         {"If what follows does not need the other threads' results, leave the barrier out, or add nowait to the loop.",
-          "nowait, if what follows does not need the other threads' results"},
-         "regions --per-thread",
-         "medium",
-         0.7,
-         1.05,
-         ADVICE_WITHOUT_BARRIERS},
-    [ADVICE_CONTENTION] = {"contention",
-                           "threads that wait for a lock",
-                           {"Do less while holding it, use a reduction, copies of the data for each thread, or atomic; "
-                            "several locks for parts of the data.",
-                            "Hold it for a shorter time; reduction, atomic, or several locks"},
-                           "bottomup --sort lockwait_excl_s",
-                           "high",
-                           0.7,
-                           1.1},
-    [ADVICE_DEPENDENCES] = {"dependences",
-                            "tasks or iterations that wait for each other",
-                            {"Only work that does not depend on other work can run at once: shorten the chain, make "
-                             "dependences finer (parts of the data), or compute independent parts beside it.",
-                             "Shorten the chain, or make dependences finer (parts of the data)"},
-                            "critical-path",
-                            "medium",
-                            0.5,
-                            1.05,
-                            ADVICE_WITHOUT_DEPENDENCES},
-    [ADVICE_CREATION] = {"creation",
-                         "tasks created by one thread",
-                         {"Create tasks in several threads (taskloop, tasks that create tasks), or larger ones.",
-                          "Create tasks in several threads (taskloop, nested tasks), or larger ones"},
-                         "tasks",
-                         "medium",
-                         0.7,
-                         1.05,
-                         ADVICE_SPREAD},
-    [ADVICE_OVERSUBSCRIPTION] = {"oversubscription",
-                                 "more threads than cores",
-                                 {"Use as many threads as cores (OMP_NUM_THREADS, OMP_DYNAMIC=true); while there are "
-                                  "more, OMP_WAIT_POLICY=passive.",
-                                  "As many threads as cores (OMP_NUM_THREADS); OMP_WAIT_POLICY=passive"},
-                                 "threads",
-                                 "medium",
-                                 0.5,
-                                 1.1},
-    [ADVICE_INFLATION] = {"inflation",
-                          "work that takes longer with more threads",
-                          {"Threads compete for memory, caches, or lines that they share (false sharing): count cache "
-                           "misses with -e cache-misses, keep each thread's data apart and in the order of its loops.",
-                           "Keep each thread's data apart; count cache misses (-e cache-misses)"},
-                          "efficiency",
-                          "medium",
-                          0,
-                          1},
+        {
+            .name = "barrier",
+            .title = "barriers whose waits cancel out",
+            .remedy = {"If what follows does not need the other threads' results, leave the barrier out, or add nowait "
+                       "to the loop.",
+                       "nowait, if what follows does not need the other threads' results"},
+            .view = "regions --per-thread",
+            .confidence = "medium",
+            .low = 0.7,
+            .high = 1.05,
+            .change = ADVICE_WITHOUT_BARRIERS,
+            .categories = 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_CONTENTION] =
+        {
+            .name = "contention",
+            .title = "threads that wait for a lock",
+            .remedy = {"Do less while holding it, use a reduction, copies of the data for each thread, or atomic; "
+                       "several locks for parts of the data.",
+                       "Hold it for a shorter time; reduction, atomic, or several locks"},
+            .view = "bottomup --sort lockwait_excl_s",
+            .confidence = "high",
+            .low = 0.7,
+            .high = 1.1,
+            .categories = 1u << TIMELINE_LOCK_WAIT,
+        },
+    [ADVICE_DEPENDENCES] =
+        {
+            .name = "dependences",
+            .title = "tasks or iterations that wait for each other",
+            .remedy = {"Only work that does not depend on other work can run at once: shorten the chain, make "
+                       "dependences finer (parts of the data), or compute independent parts beside it.",
+                       "Shorten the chain, or make dependences finer (parts of the data)"},
+            .view = "critical-path",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 1.05,
+            .change = ADVICE_WITHOUT_DEPENDENCES,
+            .categories = 1u << TIMELINE_IDLE | 1u << TIMELINE_LOCK_WAIT,
+        },
+    [ADVICE_CREATION] =
+        {
+            .name = "creation",
+            .title = "tasks created by one thread",
+            .remedy = {"Create tasks in several threads (taskloop, tasks that create tasks), or larger ones.",
+                       "Create tasks in several threads (taskloop, nested tasks), or larger ones"},
+            .view = "tasks",
+            .confidence = "medium",
+            .low = 0.7,
+            .high = 1.05,
+            .change = ADVICE_SPREAD,
+            .categories = 1u << TIMELINE_IDLE | 1u << TIMELINE_OVERHEAD,
+        },
+    [ADVICE_OVERSUBSCRIPTION] =
+        {
+            .name = "oversubscription",
+            .title = "more threads than cores",
+            .remedy = {"Use as many threads as cores (OMP_NUM_THREADS, OMP_DYNAMIC=true); while there are more, "
+                       "OMP_WAIT_POLICY=passive.",
+                       "As many threads as cores (OMP_NUM_THREADS); OMP_WAIT_POLICY=passive"},
+            .view = "threads",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 1.1,
+            .categories = 1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_NO_CORE | 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_INFLATION] =
+        {
+            .name = "inflation",
+            .title = "work that takes longer with more threads",
+            .remedy = {"Threads compete for memory, caches, or lines that they share (false sharing): count cache "
+                       "misses with -e cache-misses, keep each thread's data apart and in the order of its loops.",
+                       "Keep each thread's data apart; count cache misses (-e cache-misses)"},
+            .view = "efficiency",
+            .confidence = "medium",
+            .low = 0,
+            .high = 1,
+        },
     [ADVICE_NESTING] =
-        {"nesting",
-         "inner regions that run with one thread",
-         {"Allow them to have more: OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops into one.",
-          "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops"},
-         "region-tree",
-         "medium",
-         0.5,
-         1.05,
-         ADVICE_SPREAD},
-    [ADVICE_BLOCKING] = {"blocking",
-                         "blocked outside OpenMP while threads wait",
-                         {"Do it beside the computation (a task, a thread of its own, asynchronous I/O).",
-                          "Do it beside the computation: a task, a thread, asynchronous I/O"},
-                         "topdown",
-                         "medium",
-                         0.5,
-                         1.05},
-    [ADVICE_LOCALITY] = {"locality",
-                         "tasks far from their data",
-                         {"Keep tasks near their data: OMP_PLACES with OMP_PROC_BIND, the affinity clause, and data "
-                          "that is first written by the threads that use it.",
-                          "Keep tasks near their data: OMP_PLACES, OMP_PROC_BIND, affinity"},
-                         "tasks",
-                         "low",
-                         0,
-                         1},
-    [ADVICE_MUTEX] = {"mutex",
-                      "waiting until a mutex is released",
-                      {"Hold it for less time: move out what needs no protection, keep results per thread, or use "
+        {
+            .name = "nesting",
+            .title = "inner regions that run with one thread",
+            .remedy = {"Allow them to have more: OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops "
+                       "into one.",
+                       "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops"},
+            .view = "region-tree",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 1.05,
+            .change = ADVICE_SPREAD,
+            .categories = 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_BLOCKING] =
+        {
+            .name = "blocking",
+            .title = "blocked outside OpenMP while threads wait",
+            .remedy = {"Do it beside the computation (a task, a thread of its own, asynchronous I/O).",
+                       "Do it beside the computation: a task, a thread, asynchronous I/O"},
+            .view = "topdown",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 1.05,
+            .categories = 1u << TIMELINE_BLOCKED | 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_LOCALITY] =
+        {
+            .name = "locality",
+            .title = "tasks far from their data",
+            .remedy = {"Keep tasks near their data: OMP_PLACES with OMP_PROC_BIND, the affinity clause, and data that "
+                       "is first written by the threads that use it.",
+                       "Keep tasks near their data: OMP_PLACES, OMP_PROC_BIND, affinity"},
+            .view = "tasks",
+            .confidence = "low",
+            .low = 0,
+            .high = 1,
+        },
+    [ADVICE_MUTEX] =
+        {
+            .name = "mutex",
+            .title = "waiting until a mutex is released",
+            .remedy = {"Hold it for less time: move out what needs no protection, keep results per thread, or use "
                        "several locks for parts of the data.",
                        "Hold it for less time; keep results per thread; use several locks"},
-                      "locks",
-                      "high",
-                      0.7,
-                      1.1},
-    [ADVICE_SPINNING] = {"spinning",
-                         "idle threads that spin while others have no core",
-                         {"Let idle threads sleep: OMP_WAIT_POLICY=passive (with GCC also GOMP_SPINCOUNT=0, with LLVM "
-                          "KMP_BLOCKTIME=0); or use fewer threads.",
-                          "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads"},
-                         "threads",
-                         "medium",
-                         0.5,
-                         2},
-    [ADVICE_POOL] = {"pool",
-                     "idle pool during code",
-                     {"Let the pool do a part of what runs meanwhile, hand work to it earlier or in smaller pieces, or "
-                      "use fewer threads.",
-                      "Let the pool do a part of it; hand work over earlier; or fewer threads"},
-                     "topdown --sort idleness_incl_s",
-                     "medium",
-                     0,
-                     1.05},
-    [ADVICE_UNFIT] = {"unfit", "the measurement itself", {"", ""}, "summary", "", 0, 0},
-    [ADVICE_NONE] = {"none", "nothing found", {"", ""}, "topdown", "", 0, 0},
+            .view = "locks",
+            .confidence = "high",
+            .low = 0.7,
+            .high = 1.1,
+            .categories = 1u << TIMELINE_LOCK_WAIT,
+        },
+    [ADVICE_SPINNING] =
+        {
+            .name = "spinning",
+            .title = "idle threads that spin while others have no core",
+            .remedy = {"Let idle threads sleep: OMP_WAIT_POLICY=passive (with GCC also GOMP_SPINCOUNT=0, with LLVM "
+                       "KMP_BLOCKTIME=0); or use fewer threads.",
+                       "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads"},
+            .view = "threads",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 2,
+            .categories = 1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_NO_CORE,
+        },
+    [ADVICE_POOL] =
+        {
+            .name = "pool",
+            .title = "idle pool during code",
+            .remedy = {"Let the pool do a part of what runs meanwhile, hand work to it earlier or in smaller pieces, "
+                       "or use fewer threads.",
+                       "Let the pool do a part of it; hand work over earlier; or fewer threads"},
+            .view = "topdown --sort idleness_incl_s",
+            .confidence = "medium",
+            .low = 0,
+            .high = 1.05,
+            .categories = 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_UNEXPLAINED] =
+        {
+            .name = "unexplained",
+            .title = "no reason was found",
+            .remedy = {"", ""},
+            .view = "timeline",
+            .confidence = "",
+        },
+    [ADVICE_OTHER] =
+        {
+            .name = "other",
+            .title = "other losses, of known kinds",
+            .remedy = {"", ""},
+            .view = "efficiency",
+            .confidence = "",
+        },
+    [ADVICE_UNFIT] =
+        {
+            .name = "unfit",
+            .title = "the measurement itself",
+            .remedy = {"", ""},
+            .view = "summary",
+            .confidence = "",
+        },
+    [ADVICE_NONE] =
+        {
+            .name = "none",
+            .title = "nothing found",
+            .remedy = {"", ""},
+            .view = "topdown",
+            .confidence = "",
+        },
 };
 
 bool advice_lists(const struct advice *advice, enum advice_class class, double gain_s)
 {
   assert(class < ADVICE_CLASSES);
-  return class == ADVICE_UNFIT || class == ADVICE_NONE || (gain_s > 0 && gain_s >= least * advice->elapsed_s);
+  return class >= ADVICE_REMARKS || (gain_s > 0 && gain_s >= least * advice->elapsed_s);
+}
+
+/* Counts the finding that was added last, if it is too small: its place has been set meanwhile. */
+static void omit(struct advice *advice)
+{
+  const struct advice_finding *found = &advice->unlisted;
+  struct advice_omitted *omitted = &advice->omitted[found->class];
+  if (found->gain_s <= 0)
+    return;
+  omitted->count++;
+  omitted->gain_s += found->gain_s;
+  uint32_t i = ADVICE_PLACES;
+  for (; i > 0 && found->gain_s > omitted->most[i - 1].gain_s; i--)
+    if (i < ADVICE_PLACES)
+      omitted->most[i] = omitted->most[i - 1];
+  if (i < ADVICE_PLACES)
+    omitted->most[i] = *found;
+  advice->unlisted.gain_s = 0;
 }
 
 struct advice_finding *advice_add(struct advice *advice, enum advice_class class, double gain_s, const char *format,
                                   ...)
 {
-  if (!advice_lists(advice, class, gain_s)) {
-    advice->omitted[class].count += gain_s > 0;
-    advice->omitted[class].gain_s += gain_s > 0 ? gain_s : 0;
-    return &advice->unlisted;
-  }
-  gain_s = fmin(gain_s, advice->elapsed_s);
-  struct advice_finding *found = XAPPEND(advice->found, advice->count, advice->room);
+  omit(advice);
+  bool listed = advice_lists(advice, class, gain_s);
+  struct advice_finding *found = listed ? XAPPEND(advice->found, advice->count, advice->room) : &advice->unlisted;
+  gain_s = fmax(0, fmin(gain_s, advice->elapsed_s));
   *found = (struct advice_finding){.class = class,
                                    .name = "",
                                    .file = "",
@@ -216,17 +333,41 @@ struct advice_finding *advice_add(struct advice *advice, enum advice_class class
   return found;
 }
 
+/* Writes the places of the largest ones that are known. */
+static void places_text(const struct advice_omitted *omitted, char *out, size_t size)
+{
+  size_t length = 0;
+  *out = '\0';
+  for (int i = 0; i < ADVICE_PLACES && omitted->most[i].gain_s > 0 && length < size; i++) {
+    const struct advice_finding *found = &omitted->most[i];
+    const char *comma = length ? ", " : ": ";
+    if (*found->file && found->line)
+      length += (size_t)snprintf(out + length, size - length, "%s%.60s:%" PRIu32 " (%.3f s)", comma,
+                                 names_base(found->file), found->line, found->gain_s);
+    else if (*found->name)
+      length += (size_t)snprintf(out + length, size - length, "%s%.60s (%.3f s)", comma, found->name, found->gain_s);
+  }
+}
+
 void advice_add_omitted(struct advice *advice)
 {
-  for (enum advice_class class = 0; class < ADVICE_UNFIT; class ++) {
-    struct advice_omitted omitted = advice->omitted[class];
-    if (omitted.count < 2 || !advice_lists(advice, class, omitted.gain_s))
+  omit(advice);
+  for (enum advice_class class = 0; class < ADVICE_REMARKS; class ++) {
+    const struct advice_omitted *omitted = &advice->omitted[class];
+    char places[ADVICE_EVIDENCE_MAX / 2];
+    if (omitted->count < 2 || !advice_lists(advice, class, omitted->gain_s))
       continue;
+    places_text(omitted, places, sizeof places);
     struct advice_finding *found =
-        advice_add(advice, class, omitted.gain_s, "In %" PRIu32 " places, each of which gains less than %.0f %%",
-                   omitted.count, 100 * least);
-    found->places = omitted.count;
+        advice_add(advice, class, omitted->gain_s, "In %" PRIu32 " places, each of which gains less than %.0f %%%s",
+                   omitted->count, 100 * least, places);
+    found->places = omitted->count;
     found->change = ADVICE_NO_CHANGE;
+    found->remedy = omitted->most[0].remedy;
+    found->name = omitted->most[0].name;
+    found->file = omitted->most[0].file;
+    found->line = omitted->most[0].line;
+    found->context = omitted->most[0].context;
   }
 }
 
@@ -274,9 +415,23 @@ const char *advice_basis(const struct advice_finding *found)
   return found->class == ADVICE_CHUNK_OVERHEAD || found->class == ADVICE_TASK_OVERHEAD ? "samples" : "times";
 }
 
+double advice_part(const struct advice *advice, double s)
+{
+  return advice->elapsed_s > 0 ? 100 * s / advice->elapsed_s : 0;
+}
+
 double advice_percent(const struct advice *advice, const struct advice_finding *found)
 {
-  return advice->elapsed_s > 0 ? 100 * found->gain_s / advice->elapsed_s : 0;
+  return advice_part(advice, found->gain_s);
+}
+
+const struct advice_finding *advice_much_unexplained(const struct advice *advice)
+{
+  static const double much = 0.05;
+  for (uint32_t i = 0; i < advice->count; i++)
+    if (advice->found[i].class == ADVICE_UNEXPLAINED && advice->found[i].loss_s >= much * advice->elapsed_s)
+      return &advice->found[i];
+  return NULL;
 }
 
 void advice_release(struct advice *advice)

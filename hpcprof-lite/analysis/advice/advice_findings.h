@@ -32,8 +32,11 @@ enum advice_class {
   ADVICE_MUTEX,
   ADVICE_SPINNING,
   ADVICE_POOL,
+  ADVICE_REMARKS, /* from here on: nothing to change */
+  ADVICE_NONE = ADVICE_REMARKS,
+  ADVICE_UNEXPLAINED,
+  ADVICE_OTHER,
   ADVICE_UNFIT,
-  ADVICE_NONE,
   ADVICE_CLASSES
 };
 
@@ -63,6 +66,7 @@ struct advice_class_row {
   double low, high; /* range of a forecast, as parts of it: how much of the lost time such changes leave behind, and
                        what else they save */
   enum advice_change change;
+  uint32_t categories; /* bits of enum timeline_category: as which the time shows that a finding explains */
 };
 
 extern const struct advice_class_row advice_classes[ADVICE_CLASSES];
@@ -73,11 +77,13 @@ struct advice_finding {
   uint32_t places;         /* that the finding sums up, because each gains too little; 0: it is about one */
   uint32_t line, context;  /* context: id of a row of the top-down tree, MODEL_NONE if not known */
   double low_s, gain_s, high_s;
-  double more_s;   /* the gain on advice.more_cores cores; negative: not known */
-  bool more_least; /* more_s is the least that it can be */
-  bool recorded;   /* the forecast is from the recorded task graph */
-  double waited_s; /* the gain that waiting times allow, where it is */
-  bool same_parts; /* with more cores the program would have the parts of work that were recorded */
+  double explained_s; /* of elapsed time: the loss for which it is the reason, where that is more than the gain */
+  double loss_s;      /* the part of the loss that it takes; see advice_loss.h */
+  double more_s;      /* the gain on advice.more_cores cores; negative: not known */
+  bool more_least;    /* more_s is the least that it can be */
+  bool recorded;      /* the forecast is from the recorded task graph */
+  double waited_s;    /* the gain that waiting times allow, where it is */
+  bool same_parts;    /* with more cores the program would have the parts of work that were recorded */
   enum advice_change change;
   uint32_t region, construct; /* numbers of constructs (struct construct_entry): the outermost region and the place */
   const struct advice_remedy *remedy; /* of the class, or one that fits the construct as it is written */
@@ -86,10 +92,12 @@ struct advice_finding {
   char evidence[ADVICE_EVIDENCE_MAX];
 };
 
-/* Findings of a class that are too small to be listed. */
+/* Findings of a class that are too small to be listed, and the largest of them. */
+enum { ADVICE_PLACES = 3 };
 struct advice_omitted {
   uint32_t count;
   double gain_s;
+  struct advice_finding most[ADVICE_PLACES]; /* gain_s 0: there is none */
 };
 
 struct advice {
@@ -97,10 +105,11 @@ struct advice {
   uint32_t count;
   size_t room;
   double elapsed_s;    /* of which gains are parts */
+  double loss_s;       /* of elapsed time: what all threads lose together, divided equally */
   uint32_t more_cores; /* ADVICE_MORE times the threads of the run; 0: not known */
   struct advice_omitted omitted[ADVICE_CLASSES];
   bool unfit_first;               /* no forecast is possible */
-  struct advice_finding unlisted; /* what gains too little: room for what is set in it */
+  struct advice_finding unlisted; /* what gains too little and was added last; gain_s 0: none was */
 };
 
 /* Returns whether a gain is large enough to be listed. */
@@ -128,6 +137,12 @@ void advice_release(struct advice *advice);
 
 /* The gain in percent of the elapsed time without this tool. */
 double advice_percent(const struct advice *advice, const struct advice_finding *found);
+
+/* A time in percent of that. */
+double advice_part(const struct advice *advice, double s);
+
+/* Returns what is unexplained if that is a twentieth of the elapsed time or more, else NULL. */
+const struct advice_finding *advice_much_unexplained(const struct advice *advice);
 
 /* Returns what the forecast is based on, as in CSV: "graph", "times", "samples", "" without a forecast. */
 const char *advice_basis(const struct advice_finding *found);

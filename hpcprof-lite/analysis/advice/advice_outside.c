@@ -155,10 +155,16 @@ static double outside_s(const struct profile_process *process)
   return process->threads_max > 1 ? idle_s / (process->threads_max - 1) : 0;
 }
 
-/* Whether the place of blocking calls is known, or samples show it. */
-static bool place_blocking(const struct advice_input *input)
+/* The part of what initial threads slept whose place is known, outside parallel regions: samples of elapsed time show
+ * all of it. */
+static double placed_part(const struct advice_input *input)
 {
-  return input->by_wall || input->blocked.s > 0;
+  double all_s = 0;
+  for (uint32_t i = 0; i < input->profile->processes_count && !input->by_wall; i++) {
+    const struct profile_thread *initial = initial_thread(&input->profile->processes[i]);
+    all_s += initial ? advice_seconds(initial->blocked_ns) : 0;
+  }
+  return all_s > 0 ? fmin(1, input->blocked.all_s / all_s) : 1;
 }
 
 /* Sets the place at which the initial thread slept longest. */
@@ -176,16 +182,16 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
   found->line = blocked->line;
 }
 
-/* Adds calls in which the initial thread slept.  Even if they ran beside the rest of a process, that would take at
- * least as long as the longer of both.  Returns for how long such threads slept. */
+/* Adds calls in which the initial thread slept outside parallel regions.  Even if they ran beside the rest of a
+ * process, that would take at least as long as the longer of both.  Returns for how long such threads slept. */
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s = 0, gain_s = 0, others_s = 0;
+  double blocked_s = 0, gain_s = 0, others_s = 0, part = placed_part(run->input);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
     const struct profile_process *process = &profile->processes[i];
-    double own_s = initial ? fmax(0, advice_seconds(initial->blocked_ns) - outside_s(process)) : 0;
+    double own_s = initial ? fmax(0, part * advice_seconds(initial->blocked_ns) - outside_s(process)) : 0;
     double rest_s = fmax(0, advice_seconds(profile_measured_ns(process->wall_ns, process->paused_ns)) - own_s);
     run->by_process[i] = fmin(own_s, rest_s);
     blocked_s = fmax(blocked_s, own_s);
@@ -193,9 +199,8 @@ static double find_blocking(struct advice_run *run)
   }
   gain_s = advice_chain(run);
   struct advice_finding *found = advice_add(
-      run->advice, ADVICE_BLOCKING, gain_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s%s",
-      blocked_s, others_s > 0 ? ", without the time in which threads outside OpenMP worked" : "",
-      place_blocking(run->input) ? "" : ", place unknown: -e wall shows it");
+      run->advice, ADVICE_BLOCKING, gain_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
+      blocked_s, others_s > 0 ? ", without the time in which threads outside OpenMP worked" : "");
   if (found != &run->advice->unlisted)
     set_blocking_place(run->input, found);
   advice_more(run->advice, found, gain_s, false);
@@ -343,7 +348,7 @@ void advice_pools_find(struct advice_run *run)
   const struct advice_input *input = run->input;
   const struct advice_pool *pool = &input->pool;
   double threads = input->all_threads;
-  double most_s = pool->ran_s - advice_seconds(input->work_ns) / most_cores(input->profile);
+  double most_s = pool->ran_s - advice_seconds(input->ns[TIMELINE_WORK]) / most_cores(input->profile);
   char object[ADVICE_EVIDENCE_MAX / 2] = "";
   if (threads < 2)
     return;

@@ -1,22 +1,32 @@
 #include "hpcprof-lite/analysis/advice/advice_reasons.h"
 
+#include "common/xalloc.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Thresholds.  MOST: more than 1 / MOST of something is most of it.  FEW_PIECES: with fewer pieces of equal length for
  * each thread, one too many makes a region longer by a quarter or more. */
 enum { MOST = 2, FEW_PIECES = 4 };
 
+/* Work and span of a construct, in time; NULL: they are not known. */
+static const struct profile_directive *timed_directive(const struct advice_run *run, const struct construct_entry *at)
+{
+  const struct profile_workspan *workspan = &run->input->profile->workspan;
+  bool known = workspan->known && workspan->is_time && at->directive && at->directive < workspan->directives_count;
+  return known ? &workspan->directives[at->directive] : NULL;
+}
+
 /* Sets the gain on more cores if the region would take no longer there than its work divided among them, instead of at
  * least its span. */
 static void more_by_span(const struct advice_run *run, struct advice_finding *found, const struct advice_region *region)
 {
-  const struct profile_workspan *workspan = &run->input->profile->workspan;
-  if (!workspan->known || !workspan->is_time || !region->at->directive ||
-      region->at->directive >= workspan->directives_count)
+  const struct profile_directive *directive = timed_directive(run, region->at);
+  if (!directive)
     return;
-  const struct profile_directive *directive = &workspan->directives[region->at->directive];
   advice_more(run->advice, found,
               advice_seconds(directive->span) - advice_seconds(directive->work) / advice_more_cores(run), false);
 }
@@ -34,13 +44,142 @@ double advice_pieces(const struct advice_run *run, const struct construct_entry 
   return directive->instances ? (double)directive->iterations / (double)directive->instances : 0;
 }
 
-/* How long threads of a region wait for each other, all together. */
+/* How long threads of a region wait for each other, all together, and for what. */
 struct waiting {
   double lost_s, in_tasks_s;          /* in_tasks_s: with waiting for tasks */
-  const struct construct_entry *at;   /* where most of it is */
+  const struct construct_entry *at;   /* where that is, or most of it */
   const struct construct_entry *loop; /* whose end that is, or NULL */
-  double pieces;                      /* iterations or sections of the loop each time; 0: not known */
+  double iterations, pieces;          /* of the loop, each time; 0: not known */
+  double excess_s; /* of elapsed time: by how much the threads with most work work longer than the mean */
 };
+
+/* The work and the span of a construct, in seconds; 0: not known. */
+static double work_of(const struct advice_run *run, const struct construct_entry *at)
+{
+  const struct profile_directive *directive = timed_directive(run, at);
+  return directive ? advice_seconds(directive->work) : 0;
+}
+
+static double span_of(const struct advice_run *run, const struct construct_entry *at)
+{
+  const struct profile_directive *directive = timed_directive(run, at);
+  return directive ? advice_seconds(directive->span) : 0;
+}
+
+static bool waits_at_end(const struct construct_entry *entry)
+{
+  return (entry->kind == DIRECTIVE_FOR || entry->kind == DIRECTIVE_SECTIONS) && entry->sum.wait;
+}
+
+/* Adds how long each thread worked in an entry and in all that it contains, except loops at whose end threads wait, if
+ * these are not wanted. */
+static void add_busy(const struct construct_tree *tree, uint32_t entry, bool loops, double *busy_s)
+{
+  for (uint32_t i = entry; i < tree->entries[entry].end; i++) {
+    const struct construct_entry *inner = &tree->entries[i];
+    if (!loops && waits_at_end(inner)) {
+      i = inner->end - 1;
+      continue;
+    }
+    for (uint32_t j = 0; j < inner->lines_count && !construct_is_lock(inner->kind); j++)
+      busy_s[inner->lines[j].thread] += advice_seconds(inner->lines[j].figures.own_body);
+  }
+}
+
+/* By how much the thread that works longest exceeds the mean of its team, over all processes. */
+static double exceed(struct advice_run *run, const struct advice_region *region, const double *busy_s)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  uint32_t processes = run->input->profile->processes_count;
+  double *most_s = xcalloc(processes, sizeof *most_s);
+  memset(run->by_process, 0, processes * sizeof *run->by_process);
+  for (uint32_t i = 0; i < tree->threads_count; i++) {
+    uint32_t process = tree->threads[i].process;
+    most_s[process] = fmax(most_s[process], busy_s[i]);
+    run->by_process[process] += busy_s[i];
+  }
+  for (uint32_t i = 0; i < processes; i++)
+    run->by_process[i] = fmax(0, most_s[i] - run->by_process[i] / region->threads);
+  free(most_s);
+  return advice_chain(run);
+}
+
+/* By how much a construct's longest chain of work exceeds its work divided among the threads, in processor time: static
+ * loops and code that all threads run are chains of one thread each. */
+static double chain_excess_s(const struct advice_run *run, const struct advice_region *region,
+                             const struct construct_entry *at)
+{
+  return fmax(0, span_of(run, at) - work_of(run, at) / region->threads) / fmax(region->processes, 1);
+}
+
+/* The same of the region, without the loops at whose end threads wait. */
+static double rest_excess_s(struct advice_run *run, const struct advice_region *region)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  double excess_s = chain_excess_s(run, region, region->at);
+  for (int add = 1; add >= 0; add--)
+    for (uint32_t first = region->first; first; first = run->next[first])
+      for (uint32_t i = first; i < tree->entries[first].end; i++) {
+        const struct construct_entry *entry = &tree->entries[i];
+        bool counted = run->waited_s[entry->region] > 0; /* the same loop can stand in several places */
+        if (waits_at_end(entry) && add && !counted)
+          excess_s -= chain_excess_s(run, region, entry);
+        if (waits_at_end(entry))
+          run->waited_s[entry->region] = add;
+      }
+  return fmax(0, excess_s);
+}
+
+/* What threads did in a construct: in seconds of each thread and of all. */
+struct busy {
+  double *elapsed_s, *user_s; /* user_s: without the kernel's processor time */
+  double all_s, kernel_s;
+};
+
+static void add_all_busy(const struct advice_run *run, const struct advice_region *region,
+                         const struct construct_entry *loop, struct busy *busy)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  for (uint32_t first = region->first; first; first = run->next[first])
+    for (uint32_t i = first; i < tree->entries[first].end; i++) {
+      const struct construct_entry *entry = &tree->entries[i];
+      if (loop ? entry->region != loop->region : i != first)
+        continue;
+      add_busy(tree, i, loop != NULL, busy->elapsed_s);
+      for (uint32_t j = 0; j < entry->lines_count; j++) {
+        double system_s = advice_seconds(entry->lines[j].figures.system_cpu);
+        busy->user_s[entry->lines[j].thread] -= system_s;
+        busy->kernel_s += system_s;
+      }
+    }
+  for (uint32_t i = 0; i < tree->threads_count; i++) {
+    busy->all_s += busy->elapsed_s[i];
+    busy->user_s[i] = fmax(0, busy->user_s[i] + busy->elapsed_s[i]);
+  }
+}
+
+/* By how much the threads with most work work longer than the mean, of elapsed time: in a loop or, if it is NULL, in
+ * the region without loops at whose end threads wait.  Processor time tells, also where another thread has most each
+ * time.  Times between events are used where threads sleep in their work, if none of that can be waiting for a core.
+ * The kernel's time is left out where it is much: it cannot be divided as work can. */
+static double excess_s(struct advice_run *run, const struct advice_region *region, const struct construct_entry *loop)
+{
+  enum { KERNEL = 4 };
+  static const double mostly = 0.8;
+  size_t threads = run->input->constructs->threads_count;
+  struct busy busy = {.elapsed_s = xcalloc(threads, sizeof *busy.elapsed_s),
+                      .user_s = xcalloc(threads, sizeof *busy.user_s)};
+  add_all_busy(run, region, loop, &busy);
+  double found_s = loop ? chain_excess_s(run, region, loop) : rest_excess_s(run, region);
+  double work_s = work_of(run, loop ? loop : region->at);
+  if (run->input->without_core <= 0 && work_s < mostly * busy.all_s)
+    found_s = fmax(found_s, exceed(run, region, busy.elapsed_s));
+  if (busy.kernel_s > busy.all_s / KERNEL)
+    found_s = fmin(found_s, exceed(run, region, busy.user_s));
+  free(busy.elapsed_s);
+  free(busy.user_s);
+  return found_s;
+}
 
 /* Sets what follows if the region's parts are the same on more cores, but then take at least its span. */
 static void enter_parts(const struct advice_run *run, const struct advice_region *region,
@@ -133,10 +272,17 @@ static bool serial_inner_regions(struct advice_run *run, const struct advice_reg
   return true;
 }
 
+/* ---- the same, of parts of work that a loop, sections or tasks are divided into ---- */
+
+static bool is_sections(const struct construct_entry *loop)
+{
+  return loop && loop->kind == DIRECTIVE_SECTIONS;
+}
+
 static bool uncounted_sections(struct advice_run *run, const struct advice_region *region,
                                const struct waiting *waiting)
 {
-  if (!waiting->loop || waiting->loop->kind != DIRECTIVE_SECTIONS || waiting->loop->sum.chosen)
+  if (!is_sections(waiting->loop) || waiting->loop->sum.chosen)
     return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
@@ -146,13 +292,19 @@ static bool uncounted_sections(struct advice_run *run, const struct advice_regio
   return true;
 }
 
-/* Fewer pieces than FEW_PIECES for each thread. */
-static bool few(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
-                double pieces, const char *what, const struct construct_entry *at)
+/* Whether there are fewer than FEW_PIECES pieces for each thread, of which there could be more; more iterations than
+ * pieces: they can be divided. */
+static bool is_few(const struct advice_region *region, double iterations, double pieces)
+{
+  bool more = pieces > region->threads || iterations > pieces;
+  return pieces > 0 && pieces < FEW_PIECES * region->threads && more;
+}
+
+static struct advice_finding *add_few(struct advice_run *run, const struct advice_region *region,
+                                      const struct waiting *waiting, double pieces, const char *what,
+                                      const struct construct_entry *at)
 {
   assert(region->threads > 0);
-  if (pieces < 1 || pieces >= FEW_PIECES * region->threads)
-    return false;
   double cores = advice_more_cores(run), busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
   struct advice_finding *found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
                                             "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", pieces, what,
@@ -161,25 +313,91 @@ static bool few(struct advice_run *run, const struct advice_region *region, cons
   advice_more(run->advice, found,
               advice_region_gain(region, busy_s) * region->threads * (ceil(pieces / cores) / pieces - 1 / cores), true);
   found->same_parts = true;
-  return true;
+  return found;
 }
 
 static bool few_pieces(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
-  return few(run, region, waiting, waiting->pieces, "pieces of work", waiting->at);
+  static const struct advice_remedy larger = {
+      "Use smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N.",
+      "Smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N"};
+  static const struct advice_remedy whole = {
+      "Each piece is one iteration: more of them need collapse(2), or a loop whose iterations do less.",
+      "More iterations: collapse(2), or a loop whose iterations do less"};
+  char what[64] = "pieces of work";
+  double pieces = waiting->pieces;
+  if (!is_few(region, waiting->iterations, pieces))
+    return false;
+  bool chunks = !is_sections(waiting->loop) && waiting->iterations > pieces;
+  if (chunks)
+    snprintf(what, sizeof what, "pieces of up to %.0f iterations", ceil(waiting->iterations / pieces));
+  struct advice_finding *found = add_few(run, region, waiting, pieces, what, waiting->at);
+  if (chunks)
+    found->remedy = &larger;
+  else if (!is_sections(waiting->loop))
+    found->remedy = &whole;
+  return true;
 }
 
 static bool few_tasks(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
   double each = region->executions > 0 ? region->tasks / region->executions : 0;
-  return few(run, region, waiting, each, "tasks", region->task.at);
+  if (!is_few(region, each, each))
+    return false;
+  add_few(run, region, waiting, each, "tasks", region->task.at);
+  return true;
 }
 
-/* If no thread waited for another inside the region, the one that works longest would decide. */
+/* Tasks of which a chain takes most of the region's time, because each waits for others that it has created. */
+static bool long_chain(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  double span_s = span_of(run, region->at), own_s = advice_region_wall(region);
+  if (region->tasks <= 0 || span_s * MOST <= own_s)
+    return false;
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
+                 "The longest chain of tasks takes %.3f s of %.3f s, while other threads wait %.3f s", span_s, own_s,
+                 waiting->in_tasks_s);
+  enter_parts(run, region, region->task.at, found);
+  found->low_s = 0;
+  return true;
+}
+
+/* Threads that work for different times.  What they wait beyond that difference is not explained by it. */
+static bool imbalance(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  static const struct advice_remedy no_loop = {
+      "Divide the work evenly among the threads.  In a loop: schedule(dynamic, N) or schedule(guided).",
+      "Divide it evenly; in a loop: schedule(dynamic, N) or schedule(guided)"};
+  double gain_s = fmin(advice_region_gain(region, waiting->lost_s), advice_region_own(region, waiting->excess_s));
+  if (gain_s <= 0 || region->tasks > 0)
+    return false;
+  const char *unseen = "";
+  if (!waiting->loop && run->input->profile->workspan.unseen & UNSEEN_INLINED)
+    unseen = "; GCC's static loops do not tell their number of iterations: if it is small, divide the work into more "
+             "pieces (collapse(2))";
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_IMBALANCE, gain_s,
+      "Threads wait %.3f s of %.3f s; the one with most work works %.3f s longer than the mean (%.0f threads%s)%s",
+      waiting->lost_s, region->total_s, waiting->excess_s, region->threads,
+      region->processes > 1 ? " in each process" : "", unseen);
+  advice_place(found, region->at, waiting->at);
+  if (waiting->loop) /* blocks of equal numbers of iterations become more unequal with more threads */
+    advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
+  else
+    found->remedy = &no_loop;
+  return true;
+}
+
+/* ---- all reasons ---- */
+
+/* If no thread waited for another inside the region, the one that works longest would decide.  Fewer waits are better
+ * had by more pieces, where these are possible. */
 static bool cancelled_waiting(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
   double gain_s = waiting->lost_s * region->per_lost - region->excess_s;
-  if (!region->meeting.at || gain_s <= waiting->lost_s * region->per_lost / MOST)
+  if (is_few(region, waiting->iterations, waiting->pieces) || !region->meeting.at ||
+      gain_s <= waiting->lost_s * region->per_lost / MOST)
     return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_BARRIER, advice_region_own(region, gain_s),
@@ -190,49 +408,77 @@ static bool cancelled_waiting(struct advice_run *run, const struct advice_region
   return true;
 }
 
-static bool imbalance(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+typedef bool reason(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting);
+
+/* The most specific reason first: the first one that applies is added.  The words for each class, and its range, are in
+ * the table of advice_findings.c. */
+static reason *const of_region[] = {dependent_tasks,      ordered_iterations, masked_block, one_creator,
+                                    serial_inner_regions, cancelled_waiting,  NULL};
+static reason *const of_parts[] = {uncounted_sections, few_pieces, few_tasks, long_chain, imbalance, NULL};
+
+static bool add_first(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
+                      reason *const *reasons)
 {
-  if (waiting->lost_s <= 0)
-    return false;
-  const char *unseen = "";
-  if (!region->loop.at && region->tasks <= 0 && run->input->profile->workspan.unseen & UNSEEN_INLINED)
-    unseen = "; GCC's static loops do not tell their number of iterations: if it is small, divide the work into more "
-             "pieces (collapse(2))";
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_IMBALANCE, advice_region_gain(region, waiting->lost_s),
-                 "Threads wait %.3f s of %.3f s for the last one to finish its part (%.0f threads%s, %.3f s elapsed)%s",
-                 waiting->lost_s, region->total_s, region->threads, region->processes > 1 ? " in each process" : "",
-                 advice_region_wall(region), unseen);
-  advice_place(found, region->at, waiting->at);
-  if (waiting->loop) /* blocks of equal numbers of iterations become more unequal with more threads */
-    advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
-  else
-    found->same_parts = region->tasks > 0;
-  return true;
+  for (; *reasons; reasons++)
+    if ((*reasons)(run, region, waiting))
+      return true;
+  return false;
 }
 
-/* Why threads of a region wait for each other, the most specific reason first: the first one that applies is added.
- * The words for each class, and its range, are in the table of advice_findings.c. */
-static bool (*const reasons[])(struct advice_run *run, const struct advice_region *region,
-                               const struct waiting *waiting) = {
-    dependent_tasks,    ordered_iterations, masked_block, one_creator,       serial_inner_regions,
-    uncounted_sections, few_pieces,         few_tasks,    cancelled_waiting, imbalance};
+static void set_loop(const struct advice_run *run, const struct construct_entry *loop, struct waiting *waiting)
+{
+  waiting->loop = loop;
+  waiting->iterations = advice_pieces(run, loop);
+  waiting->pieces = waiting->iterations;
+  if (loop)
+    waiting->at = loop;
+}
 
-/* Finds where threads of the region wait for each other, and why.  What they wait for at a barrier or the region's end
- * is a loop with nowait, if there is one. */
+/* Waiting at the ends of loops and sections, for each of them.  Returns all of it. */
+static double find_at_loops(struct advice_run *run, const struct advice_region *region)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  double all_s = 0;
+  for (int add = 0; add < 2; add++)
+    for (uint32_t first = region->first; first; first = run->next[first])
+      for (uint32_t i = first; i < tree->entries[first].end; i++) {
+        const struct construct_entry *entry = &tree->entries[i];
+        double *waited_s = &run->waited_s[entry->region];
+        if (!waits_at_end(entry))
+          continue;
+        double lost_s = advice_seconds(construct_lost(entry->kind, &entry->sum).imbalance);
+        if (!add) {
+          *waited_s += lost_s;
+          all_s += lost_s;
+        } else if (*waited_s > 0) {
+          struct waiting waiting = {.lost_s = *waited_s, .in_tasks_s = *waited_s};
+          set_loop(run, entry, &waiting);
+          waiting.excess_s = excess_s(run, region, entry);
+          add_first(run, region, &waiting, of_parts);
+          *waited_s = 0;
+        }
+      }
+  return all_s;
+}
+
+/* What threads wait for at a barrier or the region's end is a loop with nowait, if there is one. */
 void advice_reasons_find(struct advice_run *run, const struct advice_region *region)
 {
   const struct construct_entry *at = region->waits.at;
   bool own = at && (at->kind == DIRECTIVE_FOR || at->kind == DIRECTIVE_SECTIONS);
-  struct waiting waiting = {.lost_s =
-                                region->imbalance_s + region->barrier_s + (region->tasks > 0 ? region->limited_s : 0),
-                            .loop = own ? at : region->open_loop.at};
+  double limited_s = region->tasks > 0 ? region->limited_s : 0;
+  struct waiting waiting = {.lost_s = region->imbalance_s + region->barrier_s + limited_s};
   waiting.in_tasks_s = waiting.lost_s + region->tasks_wait_s;
-  waiting.pieces = advice_pieces(run, waiting.loop);
   waiting.at = at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
-  if (waiting.loop)
-    waiting.at = waiting.loop;
-  size_t i = 0;
-  while (i < sizeof reasons / sizeof *reasons && !reasons[i](run, region, &waiting))
-    i++;
+  set_loop(run, own ? at : region->open_loop.at, &waiting);
+  if (waiting.in_tasks_s <= 0 || add_first(run, region, &waiting, of_region))
+    return;
+  double at_loops_s = find_at_loops(run, region);
+  waiting.lost_s = fmax(0, waiting.lost_s - at_loops_s);
+  waiting.in_tasks_s = fmax(0, waiting.in_tasks_s - at_loops_s);
+  waiting.at = at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
+  set_loop(run, region->open_loop.at, &waiting);
+  waiting.excess_s = excess_s(run, region, NULL);
+  if (waiting.in_tasks_s > 0)
+    add_first(run, region, &waiting, of_parts);
 }

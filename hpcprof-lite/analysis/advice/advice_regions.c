@@ -351,7 +351,7 @@ static void divide_tool(struct advice_run *run)
     events += run->regions[i].events;
   for (uint32_t i = 0; i < run->count; i++) {
     struct advice_region *region = &run->regions[i];
-    double all_s = advice_seconds(run->input->tool_ns);
+    double all_s = advice_seconds(run->input->ns[TIMELINE_TOOL]);
     region->tool_s = fmin(all_s * region->events / fmax(events, 1), 0.9 * region->total_s);
     run->lost_s += region->total_s > 0 ? region->wall_s * region->tool_s / region->total_s : 0;
   }

@@ -8,6 +8,7 @@
 
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
 #include "hpcprof-lite/model/construct_tree.h"
+#include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
 
 enum { ADVICE_FEW_SAMPLES = 20, ADVICE_MUCH = 10 }; /* a part of the time is much from 1 / ADVICE_MUCH on */
@@ -44,21 +45,23 @@ struct advice_input {
   const struct tree_columns *columns;
   const struct construct_tree *constructs;
   double elapsed_s; /* of all runs, one after the other */
-  uint64_t samples, work_ns, tool_ns, core_wait_ns;
-  double without_core, stolen;  /* see totals_missing_cores() */
-  uint64_t all_ns;              /* time of all threads, of which tool_ns and core_wait_ns are parts */
-  bool unsampled;               /* no samples were taken */
-  bool by_wall;                 /* samples were taken by elapsed time */
-  uint32_t threads;             /* the most that a process had in use at once */
-  double serial_s, inflation_s; /* gains of the efficiencies; inflation_s: 0 if not known */
-  double beside_s;              /* of serial_s: at least two threads ran, and one of them outside OpenMP */
-  double efficiency;            /* 0 to 1, below 0 if not known */
+  uint64_t samples;
+  double without_core, stolen;      /* see totals_missing_cores() */
+  uint64_t ns[TIMELINE_CATEGORIES]; /* of all threads */
+  uint64_t all_ns;                  /* their sum */
+  uint64_t rest_ns;                 /* what they lack of threads x elapsed time */
+  bool unsampled;                   /* no samples were taken */
+  bool by_wall;                     /* samples were taken by elapsed time */
+  uint32_t threads;                 /* the most that a process had in use at once */
+  double serial_s, inflation_s;     /* gains of the efficiencies; inflation_s: 0 if not known */
+  double beside_s;                  /* of serial_s: at least two threads ran, and one of them outside OpenMP */
+  double efficiency;                /* 0 to 1, below 0 if not known */
   struct advice_blocked {
-    const char *function, *file; /* where the initial thread slept longest; "" or NULL if not known */
+    const char *function, *file; /* where it slept longest; "" or NULL if not known */
     uint32_t line;
-    bool near;       /* it was near that place */
-    double s, all_s; /* there, and wherever that is known */
-  } blocked;
+    bool near;            /* it was near that place */
+    double s, all_s;      /* there, and wherever that is known */
+  } blocked, all_blocked; /* initial threads outside parallel regions; all threads */
   const struct advice_lock *locks;
   uint32_t locks_count;
   struct advice_pool pool;

@@ -23,7 +23,7 @@ static double sampled_wall(const struct advice_region *region, double work_s)
 static double with_cores(const struct advice_run *run, double s)
 {
   const struct advice_input *input = run->input;
-  return input->all_ns ? s * (1 - (double)input->core_wait_ns / (double)input->all_ns) : s;
+  return input->all_ns ? s * (1 - (double)input->ns[TIMELINE_CORE_WAIT] / (double)input->all_ns) : s;
 }
 
 /* Tasks that take about as long to create and schedule as to run.  All lost time of the region is theirs then. */

@@ -235,7 +235,7 @@ static void print_findings(const struct summary *summary)
   uint32_t all = 0, shown = 0;
   char of[64] = "";
   for (uint32_t i = 0; i < report->advice.count; i++)
-    all += report->advice.found[i].class < ADVICE_UNFIT;
+    all += report->advice.found[i].class < ADVICE_REMARKS;
   if (all > FINDINGS_MAX)
     snprintf(of, sizeof of, " (%d of %" PRIu32 ")", FINDINGS_MAX, all);
   fputs(terminal_bold(&summary->terminal), summary->stream);
@@ -246,8 +246,12 @@ static void print_findings(const struct summary *summary)
   if (cores)
     print_wrapped(summary, "  %s.%s", cores, all ? "  What follows rests on waiting, and can be wrong:" : "");
   for (uint32_t i = 0; i < report->advice.count && shown < FINDINGS_MAX && all; i++)
-    if (report->advice.found[i].class < ADVICE_UNFIT)
+    if (report->advice.found[i].class < ADVICE_REMARKS)
       print_finding(summary, ++shown, &report->advice.found[i]);
+  const struct advice_finding *rest = advice_much_unexplained(&report->advice);
+  if (rest)
+    print_wrapped(summary, "  %s for %.3f s (%.0f %%); the view advice has the parts of it",
+                  advice_classes[rest->class].title, rest->loss_s, advice_part(&report->advice, rest->loss_s));
   for (uint32_t i = 0; i < report->advice.count && !all && !shown; i++) { /* why there is none */
     const struct advice_finding *found = &report->advice.found[i];
     if (found->class != ADVICE_NONE && !(found->class == ADVICE_UNFIT && report->advice.unfit_first))

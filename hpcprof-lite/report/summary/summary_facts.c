@@ -235,7 +235,7 @@ static void add_advice(struct facts *facts)
     const struct advice_finding *found = &report->advice.found[i];
     char title[ADVICE_TITLE_MAX];
     advice_view_title(NULL, found, title);
-    if (found->class < ADVICE_UNFIT)
+    if (found->class < ADVICE_REMARKS)
       fact_ns(facts, "advice", title, (uint64_t)(found->gain_s * 1e9), found->remedy->text);
     else
       fact_text(facts, "advice", title, "", found->evidence);

@@ -16,7 +16,7 @@ enum { CELL = 16, PART = 512, TITLE_MAX = 64, MUCH = 10 }; /* a part of the time
 const struct advice_finding *verdict_first(const struct report *report)
 {
   for (uint32_t i = 0; i < report->advice.count; i++)
-    if (report->advice.found[i].class < ADVICE_UNFIT)
+    if (report->advice.found[i].class < ADVICE_REMARKS)
       return &report->advice.found[i];
   return NULL;
 }
@@ -292,13 +292,16 @@ static void limit_text(const struct report *report, const struct terminal *termi
                                                      [EFFICIENCY_SERIAL] = "idle threads outside regions",
                                                      [EFFICIENCY_LOCK] = "lock waiting",
                                                      [EFFICIENCY_RUNTIME] = "the OpenMP runtime"};
-  const struct advice_finding *first = verdict_first(report);
+  const struct advice_finding *first = verdict_first(report), *rest = advice_much_unexplained(&report->advice);
   const struct totals *run = report->totals;
   const struct efficiency *efficiency = &report->efficiency;
   enum efficiency_metric most = largest_lost(efficiency);
   *out = 0;
   if (cores_first(report, first)) {
     snprintf(out, 2 * PART, "; largest loss: threads without a core");
+  } else if (rest && (!first || rest->loss_s > first->gain_s)) {
+    snprintf(out, 2 * PART, "; largest loss: %.0f %%, for which no reason was found",
+             advice_part(&report->advice, rest->loss_s));
   } else if (first) {
     char title[ADVICE_TITLE_MAX], fitted[TERMINAL_TEXT_MAX];
     advice_view_title(terminal, first, title);

@@ -64,6 +64,7 @@ static int begin(void **state)
                                 .constructs = &constructs,
                                 .elapsed_s = 1,
                                 .samples = 1000,
+                                .ns[TIMELINE_WORK] = 2000 * ms,
                                 .all_ns = 2000 * ms,
                                 .threads = 2,
                                 .efficiency = 0.5};
@@ -103,11 +104,15 @@ static void test_unequal_work(void **state)
   (void)state;
   expect(ADVICE_IMBALANCE, 0.2, 20);
   expect_more(0.05, true);
-  input.tool_ns = 140 * ms; /* a tenth of the region's 1400 ms: so much of the waiting is this tool's */
+  input.ns[TIMELINE_TOOL] = 140 * ms; /* a tenth of the region's 1400 ms: so much of the waiting is this tool's */
   expect(ADVICE_IMBALANCE, 0.18, 20);
   assert_string_equal(advice.found[0].confidence, "high");
   input.without_core = 0.06;
-  input.core_wait_ns = 300 * ms;
+  input.ns[TIMELINE_CORE_WAIT] = 300 * ms;
+  entries[REGION].directive = 1;
+  directives[1].work = 1000 * ms; /* processor time, which waiting for a core does not change */
+  directives[1].span = 700 * ms;
+  profile.workspan.is_time = true;
   expect(ADVICE_IMBALANCE, 0.18, 20);
   assert_string_equal(advice.found[0].confidence, "low");
   assert_int_equal(advice.found[advice.count - 1].class, ADVICE_UNFIT);
@@ -199,6 +204,7 @@ static void test_dependences(void **state)
   tasks.dependent = 6;
   entries[REGION].directive = 1;
   profile.workspan.is_time = true;
+  entries[REGION].directive = 1;
   directives[1].work = 1000 * ms;
   directives[1].span = 800 * ms;
   expect(ADVICE_DEPENDENCES, 0.2, 10);
@@ -270,7 +276,7 @@ static void test_small_tasks(void **state)
   expect(ADVICE_TASK_OVERHEAD, 0.4, 20);
   assert_true(fabs(advice.found[0].low_s - low_s * 2 / 3) < 1e-9);
   input.without_core = 0.06;
-  input.core_wait_ns = 200 * ms;
+  input.ns[TIMELINE_CORE_WAIT] = 200 * ms;
   expect(ADVICE_TASK_OVERHEAD, 0.35, 20);
   assert_true(advice.found[0].high_s >= 0.4);
 }
@@ -310,6 +316,10 @@ static void test_what_runs_outside(void **state)
   expect_more(0.6 * 7 / 8, false);
   process.threads = &thread;
   process.threads_count = 1;
+  expect(ADVICE_SERIAL, 0.3, 0); /* where it was blocked is not known */
+  input.blocked.all_s = 0.3;     /* outside regions */
+  expect(ADVICE_BLOCKING, 0.3, 0);
+  input.blocked.all_s = 0.5;
   expect(ADVICE_BLOCKING, 0.4, 0); /* half of it was in the serial part's loss */
   assert_int_equal(advice.found[1].class, ADVICE_SERIAL);
   assert_in_range((uint64_t)(advice.found[1].gain_s * 1e6 + 0.5), 100000, 100001);
@@ -321,6 +331,7 @@ static void test_long_blocking(void **state)
   (void)state;
   struct profile_thread thread = {.blocked_ns = 800 * ms, .flags = THREAD_OPENMP};
   input.efficiency = 0.99;
+  input.blocked.all_s = 0.8;
   process.threads = &thread;
   process.threads_count = 1;
   entries[REGION].sum.wait = 0;
@@ -337,10 +348,14 @@ static void test_missing_cores(void **state)
 {
   (void)state;
   input.without_core = 0.06;
-  input.core_wait_ns = 210 * ms; /* so long another thread may wait: 105 ms of elapsed time */
+  entries[REGION].directive = 1;
+  directives[1].work = 1000 * ms;
+  directives[1].span = 700 * ms;
+  profile.workspan.is_time = true;
+  input.ns[TIMELINE_CORE_WAIT] = 210 * ms; /* so long another thread may wait: 105 ms of elapsed time */
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_in_range((uint64_t)(advice.found[0].low_s * 1e6 + 0.5), 55000, 55001);
-  input.core_wait_ns = 1000 * ms;
+  input.ns[TIMELINE_CORE_WAIT] = 1000 * ms;
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_true(advice.found[0].low_s == 0);
 }
@@ -439,7 +454,7 @@ static void test_a_process_of_one_thread(void **state)
   }
   entries[REGION].sum.wait = 400 * ms;
   expect(ADVICE_IMBALANCE, 0.2, 20);
-  assert_non_null(strstr(advice.found[0].evidence, "(2 threads, "));
+  assert_non_null(strstr(advice.found[0].evidence, "(2 threads)"));
 }
 
 /* A region that both of two processes open takes as long each time as in one. */
@@ -478,18 +493,24 @@ static void test_two_loops(void **state)
 {
   (void)state;
   struct construct_entry more[ENTRIES + 1];
+  struct construct_row second[THREADS] = {{.figures.own_body = 448 * ms}, {.thread = 1, .figures.own_body = 52 * ms}};
   add_second(more);
+  more[ENTRIES].lines = second;
+  more[ENTRIES].lines_count = THREADS;
   more[REGION].sum.wait = 0;
   more[INNER].sum.wait = 4 * ms;
-  more[ENTRIES].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 300 * ms, .wait = 396 * ms};
+  more[ENTRIES].sum = (struct construct_figures){.count = 2, .executions = 1, .own_body = 500 * ms, .wait = 396 * ms};
   more[ENTRIES].directive = 0;
   directives[1].iterations = 3; /* of the other loop */
-  expect(ADVICE_IMBALANCE, 0.2, 30);
+  expect(ADVICE_IMBALANCE, 0.198, 30);
   more[REGION].sum.wait = 396 * ms; /* at the region's end, after the loop with nowait */
   more[ENTRIES].sum.wait = 0;
-  expect(ADVICE_IMBALANCE, 0.2, 30);
+  expect(ADVICE_IMBALANCE, 0.198, 30);
   more[ENTRIES].sum.wait = 1 * ms; /* neither loop */
-  expect(ADVICE_IMBALANCE, 0.2005, 10);
+  lines[REGION][0].figures.own_body = 300 * ms;
+  expect(ADVICE_IMBALANCE, 0.15, 10); /* no more than the work differs */
+  lines[REGION][0].figures.own_body = 0;
+  expect(ADVICE_NONE, 0, 0); /* it does not differ: other threads woke up late, for example */
 }
 
 static void test_two_singles(void **state)
@@ -518,10 +539,12 @@ static void test_barrier_and_loop(void **state)
   more[ENTRIES].sum = (struct construct_figures){.count = 2, .executions = 1, .wait = 100 * ms};
   lines[INNER][0].figures.own_body = 900 * ms;
   lines[INNER][1].figures.own_body = 100 * ms;
-  expect(ADVICE_IMBALANCE, 0.2, 20);
+  expect(ADVICE_IMBALANCE, 0.15, 20);
   more[INNER].sum.wait = 100 * ms;
   more[ENTRIES].sum.wait = 300 * ms;
-  expect(ADVICE_IMBALANCE, 0.2, 30);
+  lines[REGION][0].figures.own_body = 300 * ms;
+  expect(ADVICE_IMBALANCE, 0.15, 30);
+  assert_int_equal(advice.found[1].line, 20);
 }
 
 /* Two locks, each of which gains less than 1 %. */
@@ -534,14 +557,16 @@ static void test_many_small_findings(void **state)
   more[INNER].kind = more[ENTRIES].kind = DIRECTIVE_CRITICAL;
   more[INNER].sum.enter = 14 * ms;
   more[ENTRIES].sum.enter = 16 * ms;
-  expect(ADVICE_CONTENTION, 0.015, 0);
+  expect(ADVICE_CONTENTION, 0.015, 30); /* the larger one */
   assert_int_equal(advice.found[0].places, 2);
+  assert_non_null(strstr(advice.found[0].evidence, "1 %: a.c:30 (0.008 s), a.c:20 (0.007 s)"));
   assert_int_equal(advice.count, 1);
-  more[INNER].sum.enter = 2 * ms;
-  expect(ADVICE_UNFIT, 0, 0); /* below 1 %, but the threads are used for 50 % */
-  assert_false(advice.unfit_first);
-  input.efficiency = 0.95;
+  more[INNER].sum.enter = 2 * ms; /* below 1 % */
   expect(ADVICE_NONE, 0, 0);
+  input.ns[TIMELINE_WORK] = 1000 * ms; /* but the threads are used for 50 % */
+  input.ns[TIMELINE_IDLE] = 1000 * ms;
+  expect(ADVICE_UNEXPLAINED, 0, 0);
+  assert_false(advice.unfit_first);
 }
 
 /* Iterations of 10 ns, for each of which this tool takes 50 ns. */
@@ -552,7 +577,8 @@ static void test_chunks_that_only_this_tool_sees(void **state)
   process.threads = &thread;
   process.threads_count = 1;
   directives[1].iterations = 20000000;
-  input.tool_ns = 1000 * ms; /* of the region's 1400 ms: two sevenths are left of the loop's 500 ms on each thread */
+  input.ns[TIMELINE_TOOL] =
+      1000 * ms; /* of the region's 1400 ms: two sevenths are left of the loop's 500 ms on each thread */
   input.samples = 5;
   entries[REGION].sum.wait = 0;
   entries[INNER].sum.own_body = 1400 * ms;
@@ -560,7 +586,7 @@ static void test_chunks_that_only_this_tool_sees(void **state)
   assert_string_equal(advice.found[0].confidence, "low");
   assert_in_range((uint64_t)(advice.found[0].high_s * 1e6 + 0.5), 700000, 700001); /* with this tool's time */
   expect_more(0.05, true);
-  input.tool_ns = 300 * ms; /* less than the program needs */
+  input.ns[TIMELINE_TOOL] = 300 * ms; /* less than the program needs */
   advice_release(&advice);
   advice_compute(&input, &advice);
   assert_int_not_equal(advice.found[0].class, ADVICE_CHUNK_OVERHEAD);
@@ -638,6 +664,41 @@ static void test_tasks_far_from_their_data(void **state)
   assert_int_equal(advice.found[0].class, ADVICE_NONE);
 }
 
+/* Two findings that share 200 ms of the threads' time, and what neither explains. */
+static void test_the_loss_adds_up(void **state)
+{
+  (void)state;
+  static const uint64_t lost_ms[TIMELINE_CATEGORIES] = {
+      [TIMELINE_IDLE] = 500,     [TIMELINE_OVERHEAD] = 40,   [TIMELINE_BLOCKED] = 60,
+      [TIMELINE_CORE_WAIT] = 20, [TIMELINE_LOCK_WAIT] = 100, [TIMELINE_TOOL] = 80};
+  double sum_s = 0;
+  input.serial_s = 0.15; /* 300 ms of idle time; the region's 400 ms are 100 ms more than is left */
+  input.ns[TIMELINE_WORK] = 2000 * ms;
+  for (unsigned i = 1; i < TIMELINE_CATEGORIES; i++) {
+    input.ns[i] = lost_ms[i] * ms;
+    input.ns[TIMELINE_WORK] -= input.ns[i];
+  }
+  input.all_blocked = (struct advice_blocked){.function = "f", .file = "a.c", .s = 0.05, .all_s = 0.05};
+  advice_compute(&input, &advice);
+  for (uint32_t i = 0; i < advice.count; i++)
+    sum_s += advice.found[i].loss_s;
+  double per = advice.elapsed_s / 1.92; /* of threads that live for 2 s, 80 ms are the tool's */
+  assert_true(fabs(advice.loss_s - 0.72 * per) < 1e-9 && fabs(sum_s - advice.loss_s) < 1e-9);
+  assert_int_equal(advice.found[0].class, ADVICE_IMBALANCE);
+  assert_true(fabs(advice.found[0].loss_s - advice.found[0].gain_s) < 1e-9);
+  assert_int_equal(advice.found[1].class, ADVICE_SERIAL);
+  assert_true(fabs(advice.found[0].loss_s + advice.found[1].loss_s - 0.5 * per) < 1e-9); /* no more than all idleness */
+  assert_true(advice.found[1].loss_s < advice.found[1].gain_s);
+  assert_int_equal(advice.found[2].class, ADVICE_UNEXPLAINED); /* blocked in places that are not known */
+  assert_true(fabs(advice.found[2].loss_s - 0.01 * per) < 1e-9);
+  assert_int_equal(advice.found[3].class, ADVICE_OTHER);
+  assert_non_null(strstr(advice.found[3].evidence, "0.040 s in the OpenMP runtime, 0.100 s waiting for locks"));
+  assert_null(advice_much_unexplained(&advice));
+  input.rest_ns = 200 * ms;
+  advice_rank(&input, &advice);
+  assert_ptr_equal(advice_much_unexplained(&advice), &advice.found[2]);
+}
+
 static void test_nothing(void **state)
 {
   (void)state;
@@ -692,6 +753,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_many_small_findings, begin, end),
       cmocka_unit_test_setup_teardown(test_one_long_thread, begin, end),
       cmocka_unit_test_setup_teardown(test_samples_by_name, begin, end),
+      cmocka_unit_test_setup_teardown(test_the_loss_adds_up, begin, end),
       cmocka_unit_test_setup_teardown(test_nothing, begin, end),
   };
   return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);

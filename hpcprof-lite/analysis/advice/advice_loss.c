@@ -1,0 +1,113 @@
+#include "hpcprof-lite/analysis/advice/advice_loss.h"
+
+#include "hpcprof-lite/model/names.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is left of a category; in seconds of all threads. */
+struct left {
+  double s[TIMELINE_CATEGORIES];
+  double unplaced_s; /* of blocked time: its place is not known */
+  double rest_s;
+};
+
+static bool is_loss(enum timeline_category category)
+{
+  return category != TIMELINE_WORK && category != TIMELINE_TOOL && category != TIMELINE_GAP;
+}
+
+/* Takes that much from the categories of a class.  Returns how much there was. */
+static double take(struct left *left, uint32_t categories, double wanted_s)
+{
+  double taken_s = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++) {
+    if (!(categories & 1u << i) || !is_loss(i))
+      continue;
+    double part_s = fmin(left->s[i], wanted_s - taken_s);
+    left->s[i] -= part_s;
+    taken_s += part_s;
+  }
+  return taken_s;
+}
+
+/* Appends "0.123 s WORDS" to a list. */
+static void __attribute__((format(printf, 3, 4))) add_part(char *text, double s, const char *format, ...)
+{
+  size_t length = strlen(text);
+  if (s < 0.0005)
+    return;
+  va_list arguments;
+  length += (size_t)snprintf(text + length, ADVICE_EVIDENCE_MAX - length, "%s%.3f s ", length ? ", " : "", s);
+  if (length >= ADVICE_EVIDENCE_MAX)
+    return;
+  va_start(arguments, format);
+  vsnprintf(text + length, ADVICE_EVIDENCE_MAX - length, format, arguments);
+  va_end(arguments);
+}
+
+static void add_rest(struct advice *advice, enum advice_class class, double loss_s, const char *text)
+{
+  if (loss_s <= 0)
+    return;
+  struct advice_finding *found =
+      advice_add(advice, class, 0, "Of all threads: %s", *text ? text : "less than 1 ms each");
+  found->loss_s = loss_s;
+}
+
+static void add_other(const struct advice_input *input, struct advice *advice, struct left *left, double per)
+{
+  const struct advice_blocked *blocked = &input->all_blocked;
+  double placed_s = left->s[TIMELINE_BLOCKED] - left->unplaced_s, cores_s = left->s[TIMELINE_CORE_WAIT];
+  double beside_s = take(left, 1u << TIMELINE_IDLE, per > 0 ? input->beside_s / per : 0);
+  double sum_s = beside_s + left->s[TIMELINE_OVERHEAD] + left->s[TIMELINE_LOCK_WAIT] + placed_s + cores_s +
+                 left->s[TIMELINE_NO_CORE];
+  char text[ADVICE_EVIDENCE_MAX] = "";
+  add_part(text, beside_s, "without work while threads outside OpenMP ran");
+  add_part(text, left->s[TIMELINE_OVERHEAD], "in the OpenMP runtime");
+  add_part(text, left->s[TIMELINE_LOCK_WAIT], "waiting for locks");
+  if (blocked->function && *blocked->function && blocked->s > 0)
+    add_part(text, placed_s, "blocked in calls, most of it %s %.80s%s%.80s", blocked->near ? "near" : "in",
+             blocked->function, *blocked->file ? ", " : "", names_base(blocked->file));
+  else
+    add_part(text, placed_s, "blocked in calls");
+  add_part(text, cores_s, "ready to run without a core");
+  add_part(text, left->s[TIMELINE_NO_CORE], "waiting for threads without a core");
+  add_rest(advice, ADVICE_OTHER, sum_s * per, text);
+}
+
+static void add_unexplained(struct advice *advice, const struct left *left, double per)
+{
+  char text[ADVICE_EVIDENCE_MAX] = "";
+  add_part(text, left->s[TIMELINE_IDLE],
+           "without work, for no reason that was found: 'hpcrun-lite -t' and the view timeline show when");
+  add_part(text, left->unplaced_s, "blocked in calls that are not known: 'hpcrun-lite -e wall' shows them");
+  add_part(text, left->rest_s, "in no category");
+  add_rest(advice, ADVICE_UNEXPLAINED, (left->s[TIMELINE_IDLE] + left->unplaced_s + left->rest_s) * per, text);
+}
+
+void advice_loss_divide(const struct advice_input *input, struct advice *advice)
+{
+  double all_s = advice_seconds(input->all_ns + input->rest_ns) - advice_seconds(input->ns[TIMELINE_TOOL]);
+  double per = all_s > 0 ? advice->elapsed_s / all_s : 0;
+  double placed_s = input->by_wall ? INFINITY : input->all_blocked.all_s;
+  struct left left = {.rest_s = advice_seconds(input->rest_ns)};
+  advice->loss_s = left.rest_s * per;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    if (is_loss(i)) {
+      left.s[i] = advice_seconds(input->ns[i]);
+      advice->loss_s += left.s[i] * per;
+    }
+  for (uint32_t i = 0; i < advice->count && per > 0; i++) {
+    struct advice_finding *found = &advice->found[i];
+    double explained_s = fmax(found->explained_s, found->gain_s);
+    found->loss_s = take(&left, advice_classes[found->class].categories, explained_s / per) * per;
+  }
+  left.unplaced_s = fmax(0, left.s[TIMELINE_BLOCKED] - placed_s);
+  add_other(input, advice, &left, per);
+  add_unexplained(advice, &left, per);
+}
