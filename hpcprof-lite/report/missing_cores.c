@@ -100,6 +100,6 @@ const char *missing_cores_remedy(const struct report *report)
     return "Measure on a machine whose host leaves it its CPUs";
   for (uint32_t i = 0; i < cores->count; i++)
     if (cores->found[i].kind == CORES_BINDING || cores->found[i].kind == CORES_OVERSUBSCRIPTION)
-      return "Give the threads more cores, or use fewer threads: see the lines \"Cores\" below";
+      return "Give the threads more cores, or use fewer threads";
   return "Measure without other programs, with no more threads than cores";
 }

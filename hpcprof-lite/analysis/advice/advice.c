@@ -85,12 +85,6 @@ static void find_none(const struct advice_input *input, struct advice *advice)
                busy, input->threads);
 }
 
-/* Whether missing cores are what the finding is about. */
-static bool has_cores_as_evidence(const struct advice_finding *found)
-{
-  return found->class == ADVICE_OVERSUBSCRIPTION || found->class == ADVICE_SPINNING;
-}
-
 /* Where threads lacked cores or this tool took much time, forecasts are uncertain: while a thread has no core, all
  * others may wait for it, which no change of the program saves. */
 static void doubt(const struct advice_input *input, struct advice *advice)
@@ -103,11 +97,11 @@ static void doubt(const struct advice_input *input, struct advice *advice)
     return;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
-    if (*found->confidence && strcmp(found->confidence, "low") != 0 && (!waited || !has_cores_as_evidence(found))) {
+    if (*found->confidence && strcmp(found->confidence, "low") != 0 && (!waited || !advice_classes[found->class].about_cores)) {
       found->confidence = "low";
       found->reason = waited ? "threads often had no core" : "this tool took much of the time";
     }
-    if (waited && found->class != ADVICE_BLOCKING && !has_cores_as_evidence(found))
+    if (waited && found->class != ADVICE_BLOCKING && !advice_classes[found->class].about_cores)
       found->low_s = fmax(0, found->low_s - foreign_s);
   }
 }

@@ -158,6 +158,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .confidence = "medium",
             .low = 0.5,
             .high = 1.1,
+            .about_cores = true,
             .categories = 1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_NO_CORE | 1u << TIMELINE_IDLE,
         },
     [ADVICE_INFLATION] =
@@ -234,6 +235,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .confidence = "medium",
             .low = 0.5,
             .high = 2,
+            .about_cores = true,
             .categories = 1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_NO_CORE,
         },
     [ADVICE_POOL] =

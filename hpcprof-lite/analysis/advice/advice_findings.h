@@ -66,6 +66,7 @@ struct advice_class_row {
   double low, high; /* range of a forecast, as parts of it: how much of the lost time such changes leave behind, and
                        what else they save */
   enum advice_change change;
+  bool about_cores;    /* missing cores are its evidence, and no doubt about it */
   uint32_t categories; /* bits of enum timeline_category: as which the time shows that a finding explains */
 };
 

@@ -1,6 +1,6 @@
 /* The summary, on one screen: what limits the run, where its time went, what to change first, how well it was measured.
  *
- * Context: BATCH.  What has no room here is in other views, which the last lines name.
+ * Context: BATCH.  What has no room on the screen is left out, counted in the last line, and shown with --legend.
  */
 #include "hpcprof-lite/report/views.h"
 
@@ -11,18 +11,20 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/summary/quality.h"
+#include "hpcprof-lite/report/summary/summary_screen.h"
 #include "hpcprof-lite/report/summary/verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-enum { CELL = 16, LINE = 4096, NOTES_MAX = 4, FINDINGS_MAX = 3, HOT_MAX = 3 };
+enum { CELL = 16, LINE = 4096, NOTES_MAX = 4, FINDINGS_MAX = 3, HOT_MAX = 3, FIRST_HOT_NAME = 44, HOT_NAME = 32 };
 
 struct summary {
-  const struct report *report;
+  const struct report *report; /* its stream is the screen's */
   FILE *stream;
   struct terminal terminal;
+  struct screen screen;
 };
 
 /* Prints a line, shortened to the terminal's width. */
@@ -95,7 +97,7 @@ static void print_runtime(const struct summary *summary)
     print_line(summary, "OpenMP: not seen; not used, or its runtime was not measured");
 }
 
-static void print_run(const struct summary *summary)
+static void print_run(struct summary *summary)
 {
   const struct totals *run = summary->report->totals;
   const struct tree_columns *columns = summary->report->columns;
@@ -104,13 +106,17 @@ static void print_run(const struct summary *summary)
   terminal_seconds(run->cpu_ns, terminal_decimals(run->cpu_ns), cpu);
   if (!tree_has_time(columns) && columns->events_count)
     snprintf(event, sizeof event, " of %.40s", columns->columns[columns->events[0]].name);
+  screen_part(&summary->screen, SCREEN_SOME);
   if (!verdict_names_command(summary->report))
     print_line(summary, "%s", run->command);
+  screen_part(&summary->screen, SCREEN_ALWAYS);
   print_wrapped(summary,
                 "%" PRIu32 " process%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
                 run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads,
                 terminal_plural(run->threads), elapsed, cpu, run->samples, terminal_plural(run->samples), event);
+  screen_part(&summary->screen, SCREEN_LITTLE);
   print_runtime(summary);
+  screen_part(&summary->screen, SCREEN_ALWAYS);
   const char *chunks = profile_chunks_note(summary->report->profile);
   if (chunks)
     print_wrapped(summary, "%s", chunks);
@@ -120,7 +126,6 @@ static void print_run(const struct summary *summary)
   if (timers)
     print_wrapped(summary, "CPU time was sampled by timers, because perf_event was not permitted; hpcrun-lite "
                            "--diagnose COMMAND tells how to permit it, for finer rates");
-  print_notes(summary);
   legend_pauses(summary->report);
   legend_filtered(summary->report);
 }
@@ -152,7 +157,8 @@ static void print_hot(const struct summary *summary)
   for (uint32_t i = 0; i < report->summary.hot_count && i < HOT_MAX; i++) {
     char name[TERMINAL_TEXT_MAX], percent[CELL], part[LINE];
     uint64_t weight = tree_spent(report->summary.flat, report->columns, report->summary.hot[i].flat, false);
-    terminal_fit(&summary->terminal, report->summary.flat->rows[report->summary.hot[i].flat].name, 24, name);
+    terminal_fit(&summary->terminal, report->summary.flat->rows[report->summary.hot[i].flat].name,
+                 i ? HOT_NAME : FIRST_HOT_NAME, name);
     terminal_percent(weight, whole, percent);
     int more = snprintf(part, sizeof part, "%s %.1000s %s %%", i ? "," : "", name, percent);
     if (i && (unsigned)(length + more) > width)
@@ -211,27 +217,27 @@ static void print_pools(const struct summary *summary)
 
 /* ---- what to change ---- */
 
-/* Prints a finding in two lines: what and where, with the gain; the remedy. */
+/* Prints a finding in two lines, or more if its words are many: what and where, with the gain; the remedy. */
 static void print_finding(const struct summary *summary, uint32_t rank, const struct advice_finding *found)
 {
-  char title[ADVICE_TITLE_MAX], gain[64], fitted[TERMINAL_TEXT_MAX];
+  char title[ADVICE_TITLE_MAX], gain[64], first[16];
   const struct terminal *terminal = &summary->terminal;
   advice_view_title(terminal, found, title);
   snprintf(gain, sizeof gain, "%.3f s (%.0f %%)", found->gain_s, advice_percent(&summary->report->advice, found));
-  unsigned room = terminal_room(terminal, 7 + (unsigned)strlen(gain));
+  snprintf(first, sizeof first, "%3" PRIu32 ". ", rank);
   char *remark = *found->file ? strstr(title, " (") : NULL;
-  if (remark && strlen(title) > room) /* the place alone is enough */
+  if (remark && strlen(title) > terminal_room(terminal, 7 + (unsigned)strlen(gain))) /* the place alone is enough */
     *remark = 0;
-  terminal_fit(terminal, title, room, fitted);
-  fprintf(summary->stream, "%s%3" PRIu32 ". %s: %s%s\n", terminal_bold(terminal), rank, fitted, gain,
-          terminal_plain(terminal));
-  terminal_cut(terminal, found->remedy->brief, terminal->width - 5, fitted);
-  fprintf(summary->stream, "     %s\n", fitted);
+  fputs(terminal_bold(terminal), summary->stream);
+  terminal_wrapf(terminal, summary->stream, first, "     ", "%s: %s", title, gain);
+  fputs(terminal_plain(terminal), summary->stream);
+  terminal_wrap(terminal, summary->stream, "     ", "     ", found->remedy->brief);
 }
 
-static void print_findings(const struct summary *summary)
+static void print_findings(struct summary *summary)
 {
   const struct report *report = summary->report;
+  const struct advice_finding *rest = advice_much_unexplained(&report->advice);
   uint32_t all = 0, shown = 0;
   char of[64] = "";
   for (uint32_t i = 0; i < report->advice.count; i++)
@@ -243,12 +249,15 @@ static void print_findings(const struct summary *summary)
                 report->legend ? "" : "; see --legend");
   fputs(terminal_plain(&summary->terminal), summary->stream);
   const char *cores = missing_cores_remedy(report);
+  bool doubt = all && !advice_classes[report->advice.found[0].class].about_cores;
   if (cores)
-    print_wrapped(summary, "  %s.%s", cores, all ? "  What follows rests on waiting, and can be wrong:" : "");
+    print_wrapped(summary, "  %s.%s", cores, doubt ? "  What follows rests on waiting, and can be wrong:" : "");
   for (uint32_t i = 0; i < report->advice.count && shown < FINDINGS_MAX && all; i++)
-    if (report->advice.found[i].class < ADVICE_REMARKS)
+    if (report->advice.found[i].class < ADVICE_REMARKS) {
+      screen_part(&summary->screen, shown ? SCREEN_SOME : SCREEN_ALWAYS);
       print_finding(summary, ++shown, &report->advice.found[i]);
-  const struct advice_finding *rest = advice_much_unexplained(&report->advice);
+    }
+  screen_part(&summary->screen, SCREEN_ALWAYS);
   if (rest)
     print_wrapped(summary, "  %s for %.3f s (%.0f %%); the view advice has the parts of it",
                   advice_classes[rest->class].title, rest->loss_s, advice_part(&report->advice, rest->loss_s));
@@ -277,14 +286,21 @@ static void print_views(const struct summary *summary, const char *first, const 
   print_wrapped(summary, "%s%s", text, last);
 }
 
-static void print_more(const struct summary *summary)
+static void print_next(struct summary *summary)
 {
   const struct report *report = summary->report;
   const struct advice_finding *first = verdict_first(report);
   if (first || report->totals->samples)
     advice_view_print_command(report, &summary->terminal, "next: ", first ? first->class : ADVICE_NONE);
+  screen_part(&summary->screen, SCREEN_SOME);
   if (report->summary.traced)
     print_views(summary, "when:", (const char *[]){"timeline", report->summary.phased ? "phases" : NULL, NULL});
+}
+
+static void print_more(const struct summary *summary, unsigned left_out)
+{
+  const struct report *report = summary->report;
+  char first[64] = "more:";
   const char *more[8] = {"advice", "efficiency", "topdown"};
   size_t count = 3;
   if (report->constructs && report->constructs->count)
@@ -293,7 +309,9 @@ static void print_more(const struct summary *summary)
     more[count++] = "parallelism";
   more[count++] = "flat";
   more[count++] = "threads";
-  print_views(summary, "more:", more);
+  if (left_out)
+    snprintf(first, sizeof first, "more (%u lines with --legend):", left_out);
+  print_views(summary, first, more);
 }
 
 static const char legend[] = "\n"
@@ -307,26 +325,61 @@ static const char legend[] = "\n"
                              "  two findings are about the same time.  --view advice has their ranges.\n"
                              "Most work and overhead: functions by their own time.\n";
 
+/* An empty line, before text that is always shown. */
+static void print_space(struct summary *summary)
+{
+  screen_part(&summary->screen, SCREEN_MUCH);
+  fputc('\n', summary->stream);
+  screen_part(&summary->screen, SCREEN_ALWAYS);
+}
+
+static void print_parts(struct summary *summary)
+{
+  const struct report *report = summary->report;
+  struct screen *screen = &summary->screen;
+  screen_part(screen, SCREEN_ALWAYS);
+  missing_cores_print(report, &summary->terminal);
+  screen_part(screen, SCREEN_MUCH);
+  verdict_unfit(report, &summary->terminal);
+  screen_part(screen, SCREEN_ALWAYS);
+  verdict_print(report, &summary->terminal);
+  print_run(summary);
+  screen_part(screen, SCREEN_LITTLE);
+  print_notes(summary);
+  if (report->totals->samples) {
+    print_space(summary);
+    category_bar(report, &summary->terminal);
+  }
+  screen_part(screen, SCREEN_MUCH);
+  print_efficiency(summary);
+  screen_part(screen, SCREEN_SOME);
+  print_hot(summary);
+  screen_part(screen, SCREEN_LITTLE);
+  print_kernel(summary);
+  screen_part(screen, SCREEN_LITTLE);
+  print_churn(summary);
+  screen_part(screen, SCREEN_LITTLE);
+  print_pools(summary);
+  print_space(summary);
+  print_findings(summary);
+  screen_part(screen, SCREEN_ALWAYS);
+  quality_print(report, &summary->terminal);
+  screen_split(screen, SCREEN_LITTLE);
+  screen_part(screen, SCREEN_ALWAYS);
+  print_next(summary);
+}
+
 void summary_text(const struct report *report)
 {
-  struct summary summary = {.report = report, .stream = report->stream};
+  struct report on_screen = *report;
+  struct summary summary = {.report = &on_screen};
   terminal_init(&summary.terminal, report->stream);
-  verdict_unfit(report, &summary.terminal);
-  verdict_print(report, &summary.terminal);
-  print_run(&summary);
-  if (report->totals->samples) {
-    fputc('\n', report->stream);
-    category_bar(report, &summary.terminal);
-  }
-  print_efficiency(&summary);
-  print_hot(&summary);
-  print_kernel(&summary);
-  print_churn(&summary);
-  print_pools(&summary);
-  fputc('\n', report->stream);
-  print_findings(&summary);
-  quality_print(report, &summary.terminal);
-  print_more(&summary);
+  screen_begin(&summary.screen);
+  on_screen.stream = summary.stream = summary.screen.stream;
+  print_parts(&summary);
+  unsigned left_out = screen_end(&summary.screen, report->stream, 1, report->legend);
+  on_screen.stream = summary.stream = report->stream;
+  print_more(&summary, left_out);
   if (report->legend)
     fputs(legend, report->stream);
 }

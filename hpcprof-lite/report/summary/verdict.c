@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { CELL = 16, PART = 512, TITLE_MAX = 64, MUCH = 10 }; /* a part of the time is much from 1 / MUCH on */
+enum { CELL = 16, PART = 512, MUCH = 10 }; /* a part of the time is much from 1 / MUCH on */
 
 const struct advice_finding *verdict_first(const struct report *report)
 {
@@ -162,16 +162,15 @@ void verdict_unfit(const struct report *report, const struct terminal *terminal)
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   char percent[CELL];
-  missing_cores_print(report, terminal);
   print_samples(report, terminal);
   if (!report->totals->samples) /* no share is known without them */
     return;
   if (ns[TIMELINE_TOOL] > all / MUCH) {
     terminal_percent(ns[TIMELINE_TOOL], all, percent);
     print_reason(report, terminal,
-                 "this tool took %s %% of the time, because there were very many %s: times of short constructs are too "
-                 "long here; -p off reduces this",
-                 percent, rarely_sampled(report) ? "tasks, regions or other constructs" : "samples or constructs");
+                 "this tool took %s %% of the time, with so many %s: times of short ones are too long; -p off reduces "
+                 "this",
+                 percent, rarely_sampled(report) ? "constructs" : "samples or constructs");
   }
   if (verdict_blocked(report)) {
     terminal_percent(ns[TIMELINE_BLOCKED], all, percent);
@@ -303,13 +302,12 @@ static void limit_text(const struct report *report, const struct terminal *termi
     snprintf(out, 2 * PART, "; largest loss: %.0f %%, for which no reason was found",
              advice_part(&report->advice, rest->loss_s));
   } else if (first) {
-    char title[ADVICE_TITLE_MAX], fitted[TERMINAL_TEXT_MAX];
+    char title[ADVICE_TITLE_MAX];
     advice_view_title(terminal, first, title);
     char *remark = *first->file ? strstr(title, " (") : NULL;
     if (remark)
       *remark = 0;
-    terminal_fit(terminal, title, TITLE_MAX, fitted);
-    snprintf(out, 2 * PART, "; largest loss found: %.400s", fitted);
+    snprintf(out, 2 * PART, "; largest loss found: %.900s", title);
   } else if (!run->openmp_processes) {
     snprintf(out, 2 * PART, "; no OpenMP was seen in it");
   } else if (run->threads_max == 1) {

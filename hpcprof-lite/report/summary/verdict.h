@@ -7,7 +7,7 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
-/* Prints a line for each reason for which the figures are less reliable than others. */
+/* Prints a line for each reason for which the figures are less reliable than others, except missing cores. */
 void verdict_unfit(const struct report *report, const struct terminal *terminal);
 
 /* Prints one sentence. */
