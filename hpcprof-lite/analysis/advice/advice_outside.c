@@ -258,6 +258,17 @@ void advice_mutexes_find(struct advice_run *run)
   }
 }
 
+/* Whether no process had more threads at once than cores. */
+static bool fits_cores(const struct profile *profile)
+{
+  bool fits = true;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    fits &= !process->usable || profile_most_at_once(process, NULL, NULL) <= process->cpus;
+  }
+  return fits;
+}
+
 /* Without the spinning, the threads that were ready would have had a core more, which they would have shared with those
  * that ran.  A thread that was woken and has not run yet is not seen to be ready, so that both can have been at one
  * time more often. */
@@ -284,6 +295,10 @@ void advice_spinning_find(struct advice_run *run)
       "threads together were ready without one for %.3f s",
       spun_s, all_ready_s);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
+  if (fits_cores(profile)) {
+    found->confidence = "low";
+    found->reason = "other programs used the cores";
+  }
 }
 
 /* The code during which threads of pools were idle: below the outermost function with most of that, the innermost one

@@ -26,14 +26,15 @@ static double with_cores(const struct advice_run *run, double s)
   return input->all_ns ? s * (1 - (double)input->ns[TIMELINE_CORE_WAIT] / (double)input->all_ns) : s;
 }
 
-/* Tasks that take about as long to create and schedule as to run.  All lost time of the region is theirs then. */
+/* Tasks that take about as long to create and schedule as to run.  All lost time of the region is theirs then.  In tasks
+ * of microseconds, a tenth is enough: smaller ones would cost more, whatever threads wait for. */
 static bool find_small_tasks(struct advice_run *run, struct advice_region *region)
 {
-  enum { MANY = 50 };
+  enum { MANY = 50, TINY_PART = 10, PART = 2 };
   double mean_s = region->tasks > 0 ? region->task.s / region->tasks : 0, work_s = region->sampled_work_s;
   double overhead_s = region->sampled_overhead_s;
   if (region->tasks < MANY * region->threads * region->processes || mean_s > 1e-4 || work_s <= 0 ||
-      overhead_s < work_s / 2 || run->input->samples < ADVICE_FEW_SAMPLES)
+      overhead_s < work_s / (mean_s < 1e-5 ? TINY_PART : PART) || run->input->samples < ADVICE_FEW_SAMPLES)
     return false;
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_TASK_OVERHEAD, with_cores(run, advice_region_wall(region)) - sampled_wall(region, work_s),
