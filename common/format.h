@@ -552,6 +552,19 @@ enum format_construct_flag {
   FORMAT_CONSTRUCT_WHOLE = 4    /* contains other constructs: from then on all executions are followed as a whole */
 };
 
+/* How the program has the iterations of a loop divided: S(enumerator, name).  MIXED: not always in the same way. */
+#define FORMAT_SCHEDULE_LIST(S)                                                                                        \
+  S(UNKNOWN, "")                                                                                                       \
+  S(STATIC, "static")                                                                                                  \
+  S(DYNAMIC, "dynamic")                                                                                                \
+  S(GUIDED, "guided")                                                                                                  \
+  S(AUTO, "auto")                                                                                                      \
+  S(RUNTIME, "runtime")                                                                                                \
+  S(MIXED, "mixed")
+#define FORMAT_SCHEDULE(enumerator, name) FORMAT_SCHEDULE_##enumerator,
+enum format_schedule { FORMAT_SCHEDULE_LIST(FORMAT_SCHEDULE) FORMAT_SCHEDULES };
+#define FORMAT_CHUNKS_DIFFER UINT64_MAX
+
 /* A construct as it nests in a thread; recursive executions are added to the outermost one.  Ticks of the time-stamp
  * counter, without those of the constructs inside.  The ticks of all records of a thread, except bodies of locks,
  * add up to its life time. */
@@ -580,7 +593,15 @@ enum format_construct_flag {
   F(uint64_t, stood_spread)         /* sum of v * (v + 1) */                                                           \
   F(uint32_t, gap)                  /* while the program runs: what the next one that is followed stands for */        \
   F(uint32_t, skip)                 /* likewise: light ones before that */                                             \
-  A(uint64_t, usage, FORMAT_USAGES) /* between samples, at whose end the construct was open; by enum format_usage */
+  A(uint64_t, usage, FORMAT_USAGES) /* between samples, at whose end the construct was open; by enum format_usage */   \
+  F(uint64_t, longest)              /* of a loop: ticks of the thread's longest chunk, without waiting in it */        \
+  F(uint64_t, longest_first)        /* its first iteration */                                                          \
+  F(uint64_t, longest_iterations)   /* how many it has; 0: no chunk has ended */                                       \
+  F(uint64_t, chunk_least)          /* iterations of the smallest chunk that has begun; 0: none was announced */       \
+  F(uint64_t, chunk_most)           /* likewise, of the largest */                                                     \
+  F(uint64_t, chunk_size)           /* that the program demands; 0: none; FORMAT_CHUNKS_DIFFER: not always this one */ \
+  F(uint32_t, schedule)             /* enum format_schedule */                                                         \
+  F(uint32_t, reserved)
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

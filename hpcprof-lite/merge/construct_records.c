@@ -235,6 +235,20 @@ static uint64_t error_squares(const struct build *build, const struct format_con
   return model_rounded(variance * (double)record->stood_spread * (light / stood) * (light / stood) * tick_ns * tick_ns);
 }
 
+/* Sets what a record of a loop has of its chunks. */
+static void chunk_figures(const struct build *build, const struct format_construct *record,
+                          struct construct_figures *figures)
+{
+  bool known = record->schedule < SCHEDULES;
+  figures->longest_ns = to_ns(build, record->longest);
+  figures->longest_first = record->longest_first;
+  figures->longest_iterations = record->longest_iterations;
+  figures->chunk_least = record->chunk_least;
+  figures->chunk_most = record->chunk_most;
+  figures->schedule = known ? record->schedule : SCHEDULE_UNKNOWN;
+  figures->chunk_size = known ? record->chunk_size : 0;
+}
+
 /* The figures of a record without those of the constructs in it. */
 static struct construct_figures own_figures(const struct build *build, const struct format_construct *record,
                                             const struct placement *placement)
@@ -260,6 +274,8 @@ static struct construct_figures own_figures(const struct build *build, const str
   if (placement->left_out)
     return figures; /* the parent gets what the kernel counted */
   figures.body = figures.own_body;
+  if (record->kind == DIRECTIVE_FOR)
+    chunk_figures(build, record, &figures);
   figures.wait_own = MIN(to_ns(build, record->wait_own), figures.wait);
   figures.wait_spare = MIN(to_ns(build, record->wait_spare), figures.wait - figures.wait_own);
   return figures;

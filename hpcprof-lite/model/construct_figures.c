@@ -34,6 +34,33 @@ void construct_usage_add(struct construct_figures *sum, const struct construct_f
   model_add(&sum->creating, figures->creating);
 }
 
+/* The figures of chunks, and the schedule of their loop. */
+static void add_chunks(struct construct_figures *sum, const struct construct_figures *figures)
+{
+  if (figures->longest_iterations && (!sum->longest_iterations || figures->longest_ns > sum->longest_ns)) {
+    sum->longest_ns = figures->longest_ns;
+    sum->longest_first = figures->longest_first;
+    sum->longest_iterations = figures->longest_iterations;
+  }
+  if (figures->chunk_least && (!sum->chunk_least || figures->chunk_least < sum->chunk_least))
+    sum->chunk_least = figures->chunk_least;
+  sum->chunk_most = MAX(figures->chunk_most, sum->chunk_most);
+  if (!sum->schedule) {
+    sum->schedule = figures->schedule;
+    sum->chunk_size = figures->chunk_size;
+  } else if (figures->schedule) {
+    sum->schedule = figures->schedule == sum->schedule ? sum->schedule : SCHEDULE_MIXED;
+    sum->chunk_size = figures->chunk_size == sum->chunk_size ? sum->chunk_size : CHUNKS_DIFFER;
+  }
+}
+
+const char *construct_schedule_name(uint32_t schedule)
+{
+  static const char *const names[SCHEDULES] = {SCHEDULE_NAMES};
+  assert(schedule < SCHEDULES);
+  return names[schedule];
+}
+
 void construct_figures_add(struct construct_figures *sum, const struct construct_figures *figures)
 {
   assert(sum->counts || !figures->counts);
@@ -54,6 +81,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   model_add(&sum->light_inside, figures->light_inside);
   model_add(&sum->error_squares, figures->error_squares);
   construct_usage_add(sum, figures);
+  add_chunks(sum, figures);
   if (figures->counts)
     add_counts(sum->counts, figures->counts);
 }

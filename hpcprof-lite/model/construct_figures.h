@@ -21,6 +21,13 @@
 #define CONSTRUCT_KIND(prefix, enumerator, name) prefix##_##enumerator,
 enum construct_kind { FORMAT_CONSTRUCT_LIST(CONSTRUCT_KIND) CONSTRUCT_KINDS, DIRECTIVE_KINDS = CONSTRUCT_TASK_EXEC };
 
+/* How the program has the iterations of a loop divided. */
+#define SCHEDULE(enumerator, name) SCHEDULE_##enumerator,
+enum schedule { FORMAT_SCHEDULE_LIST(SCHEDULE) SCHEDULES };
+#define SCHEDULE_NAME(enumerator, name) name,
+#define SCHEDULE_NAMES FORMAT_SCHEDULE_LIST(SCHEDULE_NAME)
+#define CHUNKS_DIFFER FORMAT_CHUNKS_DIFFER
+
 /* The events that a process or the run has counted (-c); counts are arrays in their order. */
 enum { COUNTER_NAME_MAX = 96 };
 
@@ -69,7 +76,13 @@ struct construct_figures {
   uint64_t error_squares; /* ns^2: square of the standard error of own_body; UINT64_MAX: not known */
   uint64_t system_cpu, page_faults, switches; /* as the kernel counted, with the constructs in it */
   uint64_t created, creating;                 /* likewise: threads that were created, and how long that took */
-  struct construct_counts *counts;            /* in an array of the figures' owner; NULL: nothing was counted */
+  /* of loops; a sum has the largest of all, of chunk_least the smallest */
+  uint64_t longest_ns;                        /* the longest chunk, without waiting in it */
+  uint64_t longest_first, longest_iterations; /* its first iteration, and how many it has; 0: none is known */
+  uint64_t chunk_least, chunk_most; /* iterations of the smallest and the largest chunk; 0: no chunk was announced */
+  uint64_t chunk_size;         /* that the program demands; 0: none, or not known; CHUNKS_DIFFER: not always the same */
+  uint32_t schedule, reserved; /* enum schedule */
+  struct construct_counts *counts; /* in an array of the figures' owner; NULL: nothing was counted */
 };
 
 struct construct_row {
@@ -116,6 +129,9 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
 
 /* The same of what the kernel counted only. */
 void construct_usage_add(struct construct_figures *sum, const struct construct_figures *figures);
+
+/* The name of an enum schedule; "" if it is not known. */
+const char *construct_schedule_name(uint32_t schedule);
 
 /* Writes twice the standard error of own_body, in percent of it. */
 enum { CONSTRUCT_ERROR_MAX = 64 };

@@ -136,15 +136,22 @@
 #define KMPC_GROUP(X) X(__kmpc_taskgroup)
 
 /* Functions of libomp that hand out the iterations of loops: wrapped for a libomp that announces no chunks (chunks.c).
- * Clang's code calls the first one for sections, too: its entry point notes where that call stores them. */
+ * Clang's code calls the first one for sections, too: its entry point notes where that call stores them.  Those that
+ * begin a loop note its schedule, too; 4 and 8: bytes of a chunk's size. */
 #define KMPC_SECTIONS(X) X(__kmpc_for_static_init_4)
-#define KMPC_CHUNKS(X) \
-  X(__kmpc_dispatch_init_4) X(__kmpc_dispatch_init_4u) X(__kmpc_dispatch_init_8) X(__kmpc_dispatch_init_8u) \
+#define KMPC_INITS_4(X) X(__kmpc_dispatch_init_4) X(__kmpc_dispatch_init_4u)
+#define KMPC_INITS_8(X) X(__kmpc_dispatch_init_8) X(__kmpc_dispatch_init_8u)
+#define KMPC_STATIC_INITS_4(X) X(__kmpc_for_static_init_4u)
+#define KMPC_STATIC_INITS_8(X) X(__kmpc_for_static_init_8) X(__kmpc_for_static_init_8u)
+#define KMPC_DIST_INITS_4(X) X(__kmpc_dist_dispatch_init_4) X(__kmpc_dist_dispatch_init_4u)
+#define KMPC_DIST_INITS_8(X) X(__kmpc_dist_dispatch_init_8) X(__kmpc_dist_dispatch_init_8u)
+#define KMPC_OTHER_CHUNKS(X) \
   X(__kmpc_dispatch_next_4) X(__kmpc_dispatch_next_4u) X(__kmpc_dispatch_next_8) X(__kmpc_dispatch_next_8u) \
-  X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8) X(__kmpc_for_static_init_8u) \
-  X(__kmpc_dist_dispatch_init_4) X(__kmpc_dist_dispatch_init_4u) X(__kmpc_dist_dispatch_init_8) \
-  X(__kmpc_dist_dispatch_init_8u) X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) \
-  X(__kmpc_dist_for_static_init_8) X(__kmpc_dist_for_static_init_8u)
+  X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) X(__kmpc_dist_for_static_init_8) \
+  X(__kmpc_dist_for_static_init_8u)
+#define KMPC_CHUNKS(X) \
+  KMPC_INITS_4(X) KMPC_INITS_8(X) KMPC_STATIC_INITS_4(X) KMPC_STATIC_INITS_8(X) KMPC_DIST_INITS_4(X) \
+  KMPC_DIST_INITS_8(X) KMPC_OTHER_CHUNKS(X)
 
 /* Functions of libomp that test a lock: wrapped, because releases 14 to 16 announce them as if they could wait
  * (exclusion.c). */

@@ -93,6 +93,36 @@ struct gomp_caller {
   unsigned generation;
 };
 
+/* Libomp's numbers of schedules, in which rt_noted.schedule is written. */
+enum gomp_schedule {
+  GOMP_STATIC_CHUNKS = 33,
+  GOMP_STATIC = 34,
+  GOMP_DYNAMIC = 35,
+  GOMP_GUIDED = 36,
+  GOMP_RUNTIME = 37,
+  GOMP_AUTO = 38
+};
+
+/* The schedule of which the name of libgomp's function, a constant, speaks; size: of its chunks, 0: none is demanded.
+ */
+static inline __attribute__((always_inline)) enum gomp_schedule gomp_schedule_of(const char *name, uint64_t size)
+{
+  if (__builtin_strstr(name, "dynamic"))
+    return GOMP_DYNAMIC;
+  if (__builtin_strstr(name, "guided"))
+    return GOMP_GUIDED;
+  if (__builtin_strstr(name, "runtime"))
+    return GOMP_RUNTIME;
+  return size ? GOMP_STATIC_CHUNKS : GOMP_STATIC;
+}
+
+/* The thread's next loop has that schedule, and chunks of that size. */
+static inline void gomp_note_schedule(enum gomp_schedule schedule, uint64_t size)
+{
+  rt_noted.schedule = schedule;
+  rt_noted.chunk_size = size;
+}
+
 /* A parallel region (regions.c). */
 struct gomp_region {
   void *reductions; /* first word of the program's block, which libgomp reads here (GOMP_parallel_reductions) */
@@ -104,6 +134,8 @@ struct gomp_region {
   int work;         /* the worksharing construct with which all threads begin; 0: none */
   uint64_t count;   /* its iterations */
   long increment;
+  enum gomp_schedule schedule; /* and the size of its chunks */
+  uint64_t chunk_size;
   bool league; /* of teams: all run one after another in the master */
   ompt_data_t parallel;
   ompt_data_t data_word; /* of the master's implicit task */

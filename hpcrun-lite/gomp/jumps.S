@@ -10,6 +10,8 @@
 #define RT_NOTED_ALLOCATION 8
 #define RT_NOTED_SECTIONS 16
 #define RT_NOTED_TASKLOOP 32
+#define RT_NOTED_CHUNK_SIZE 40
+#define RT_NOTED_SCHEDULE 48
 #define IDENT_SECTIONS 0x400            /* of the flags of an ident_t of libomp: a static loop over sections */
 
         .hidden gomp_targets, gomp_bind
@@ -128,12 +130,43 @@ bind:                                   /* (%rsp): number of the entry; above it
         movq    $0, %fs:RT_NOTED_ALLOCATION(%rax)
         .endm
 
+        /* The schedule of a loop, in %edx, and the size of its chunks, on the stack: of 4 or 8 bytes. */
+        .macro  note_schedule
+        movq    rt_noted@gottpoff(%rip), %rax
+        movl    %edx, %fs:RT_NOTED_SCHEDULE(%rax)
+        movq    %r11, %fs:RT_NOTED_CHUNK_SIZE(%rax)
+        .endm
+        .macro  note_loop_4
+        movl    8(%rsp), %r11d
+        note_schedule
+        .endm
+        .macro  note_loop_8
+        movq    8(%rsp), %r11
+        note_schedule
+        .endm
+        .macro  note_dist_loop_4
+        movl    16(%rsp), %r11d
+        note_schedule
+        .endm
+        .macro  note_dist_loop_8
+        movq    16(%rsp), %r11
+        note_schedule
+        .endm
+        .macro  note_static_loop_4
+        movl    24(%rsp), %r11d
+        note_schedule
+        .endm
+        .macro  note_static_loop_8
+        movq    24(%rsp), %r11
+        note_schedule
+        .endm
+
         .macro  note_sections           /* where libomp writes which sections the thread executes */
+        note_static_loop_4
         testq   %rdi, %rdi              /* compilers other than clang may pass no place */
         jz      1f
         testl   $IDENT_SECTIONS, 4(%rdi)
         jz      1f
-        movq    rt_noted@gottpoff(%rip), %rax
         movq    %r8, %fs:RT_NOTED_SECTIONS(%rax)
         movq    %r9, %fs:RT_NOTED_SECTIONS + 8(%rax)
 1:
@@ -145,6 +178,12 @@ bind:                                   /* (%rsp): number of the entry; above it
 #define TASKLOOP_ENTRY_POINT(name) entry_point name, note_taskloop;
 #define GROUP_ENTRY_POINT(name) entry_point name, note_group;
 #define SECTIONS_ENTRY_POINT(name) entry_point name, note_sections;
+#define LOOP_ENTRY_POINT_4(name) entry_point name, note_loop_4;
+#define LOOP_ENTRY_POINT_8(name) entry_point name, note_loop_8;
+#define STATIC_ENTRY_POINT_4(name) entry_point name, note_static_loop_4;
+#define STATIC_ENTRY_POINT_8(name) entry_point name, note_static_loop_8;
+#define DIST_ENTRY_POINT_4(name) entry_point name, note_dist_loop_4;
+#define DIST_ENTRY_POINT_8(name) entry_point name, note_dist_loop_8;
 #define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
@@ -154,7 +193,13 @@ KMPC_ALLOCATION(ALLOCATION_ENTRY_POINT)
 KMPC_UNWRAPPED(NOTED_ENTRY_POINT)
 KMPC_GROUP(GROUP_ENTRY_POINT)
 KMPC_SECTIONS(SECTIONS_ENTRY_POINT)
-KMPC_CHUNKS(ENTRY_POINT)
+KMPC_INITS_4(LOOP_ENTRY_POINT_4)
+KMPC_INITS_8(LOOP_ENTRY_POINT_8)
+KMPC_STATIC_INITS_4(STATIC_ENTRY_POINT_4)
+KMPC_STATIC_INITS_8(STATIC_ENTRY_POINT_8)
+KMPC_DIST_INITS_4(DIST_ENTRY_POINT_4)
+KMPC_DIST_INITS_8(DIST_ENTRY_POINT_8)
+KMPC_OTHER_CHUNKS(ENTRY_POINT)
 KMPC_TESTS(ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)
 GOMP_LOCKS(OLD_ENTRY_POINT)

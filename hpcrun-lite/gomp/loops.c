@@ -9,11 +9,13 @@
 
 typedef unsigned long long ull;
 
-/* A loop begins in the task; the first chunk follows. */
-static inline void loop_begin(struct rt_gomp_task *task, uint64_t count, long increment, const void *code)
+/* A loop begins in the task; the first chunk follows.  size: that of chunks which the call demands. */
+static inline void loop_begin(struct rt_gomp_task *task, enum gomp_schedule schedule, uint64_t size, uint64_t count,
+                              long increment, const void *code)
 {
   if (!task)
     return;
+  gomp_note_schedule(schedule, size);
   gomp_work_begin(task, ompt_work_loop, count, code);
   task->increment = increment;
 }
@@ -36,7 +38,8 @@ static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long e
   GOMP_CODE bool wrap_##name(long start, long end, long step, long size, long *first, long *last)                      \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    loop_begin(task, gomp_iterations(start, end, step), step, GOMP_CALLER);                                            \
+    loop_begin(task, gomp_schedule_of(#name, (uint64_t)size), (uint64_t)size, gomp_iterations(start, end, step), step, \
+               GOMP_CALLER);                                                                                           \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, size, first, last);                                          \
     return chunk(task, any, *first, *last);                                                                            \
   }
@@ -46,7 +49,7 @@ GOMP_LOOP_STARTS(LOOP_START)
   GOMP_CODE bool wrap_##name(long start, long end, long step, long *first, long *last)                                 \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    loop_begin(task, gomp_iterations(start, end, step), step, GOMP_CALLER);                                            \
+    loop_begin(task, GOMP_RUNTIME, 0, gomp_iterations(start, end, step), step, GOMP_CALLER);                           \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, first, last);                                                \
     return chunk(task, any, *first, *last);                                                                            \
   }
@@ -61,13 +64,30 @@ GOMP_LOOP_RUNTIME_STARTS(LOOP_RUNTIME_START)
   }
 GOMP_LOOP_NEXTS(LOOP_NEXT)
 
+/* The schedule that a parameter names; a bit says that it is monotonic. */
+static inline enum gomp_schedule schedule_of(long number, uint64_t size)
+{
+  enum { RUNTIME, STATIC, DYNAMIC, GUIDED, AUTO, MASK = 7 };
+  switch (number & MASK) {
+  case DYNAMIC:
+    return GOMP_DYNAMIC;
+  case GUIDED:
+    return GOMP_GUIDED;
+  case STATIC:
+    return size ? GOMP_STATIC_CHUNKS : GOMP_STATIC;
+  default:
+    return (number & MASK) == AUTO ? GOMP_AUTO : GOMP_RUNTIME;
+  }
+}
+
 /* Without `first` it is a loop that GCC's code divides itself; the call only sets up reductions. */
 #define LOOP_GENERIC_START(name)                                                                                       \
   GOMP_CODE bool wrap_##name(long start, long end, long step, long schedule, long size, long *first, long *last,       \
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    loop_begin(task, gomp_iterations(start, end, step), step, GOMP_CALLER);                                            \
+    loop_begin(task, schedule_of(schedule, (uint64_t)size), (uint64_t)size, gomp_iterations(start, end, step), step,   \
+               GOMP_CALLER);                                                                                           \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, schedule, size, first, last, reductions, memory);            \
     return first ? chunk(task, any, *first, *last) : any;                                                              \
   }
@@ -75,9 +95,10 @@ GOMP_LOOP_GENERIC_STARTS(LOOP_GENERIC_START)
 
 /* ---- unsigned long long ---- */
 
-static inline void ull_begin(struct rt_gomp_task *task, bool up, ull start, ull end, ull step, const void *code)
+static inline void ull_begin(struct rt_gomp_task *task, enum gomp_schedule schedule, ull size, bool up, ull start,
+                             ull end, ull step, const void *code)
 {
-  loop_begin(task, gomp_ull_iterations(up, start, end, step), (long)step, code);
+  loop_begin(task, schedule, size, gomp_ull_iterations(up, start, end, step), (long)step, code);
 }
 
 static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull end)
@@ -89,7 +110,7 @@ static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull size, ull *first, ull *last)                   \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    ull_begin(task, up, start, end, step, GOMP_CALLER);                                                                \
+    ull_begin(task, gomp_schedule_of(#name, size), size, up, start, end, step, GOMP_CALLER);                           \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, size, first, last);                                      \
     return ull_chunk(task, any, *first, *last);                                                                        \
   }
@@ -99,7 +120,7 @@ GOMP_ULL_STARTS(ULL_START)
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull *first, ull *last)                             \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    ull_begin(task, up, start, end, step, GOMP_CALLER);                                                                \
+    ull_begin(task, GOMP_RUNTIME, 0, up, start, end, step, GOMP_CALLER);                                               \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, first, last);                                            \
     return ull_chunk(task, any, *first, *last);                                                                        \
   }
@@ -119,7 +140,7 @@ GOMP_ULL_NEXTS(ULL_NEXT)
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    ull_begin(task, up, start, end, step, GOMP_CALLER);                                                                \
+    ull_begin(task, schedule_of(schedule, size), size, up, start, end, step, GOMP_CALLER);                             \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, schedule, size, first, last, reductions, memory);        \
     return first ? ull_chunk(task, any, *first, *last) : any;                                                          \
   }
@@ -127,9 +148,10 @@ GOMP_ULL_GENERIC_STARTS(ULL_GENERIC_START)
 
 /* ---- doacross ---- */
 
-static inline void doacross_begin(struct rt_gomp_task *task, unsigned dimensions, uint64_t count, const void *code)
+static inline void doacross_begin(struct rt_gomp_task *task, enum gomp_schedule schedule, uint64_t size,
+                                  unsigned dimensions, uint64_t count, const void *code)
 {
-  loop_begin(task, count, 1, code);
+  loop_begin(task, schedule, size, count, 1, code);
   if (task)
     task->dimensions = dimensions;
 }
@@ -138,7 +160,8 @@ static inline void doacross_begin(struct rt_gomp_task *task, unsigned dimensions
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T size, T *first, T *last)                                \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    doacross_begin(task, dimensions, (uint64_t)counts[0], GOMP_CALLER);                                                \
+    doacross_begin(task, gomp_schedule_of(#name, (uint64_t)size), (uint64_t)size, dimensions, (uint64_t)counts[0],     \
+                   GOMP_CALLER);                                                                                       \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, size, first, last);                                        \
     return chunk(task, any, (long)*first, (long)*last);                                                                \
   }
@@ -151,7 +174,7 @@ GOMP_ULL_DOACROSS_STARTS(ULL_DOACROSS_START)
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T *first, T *last)                                        \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    doacross_begin(task, dimensions, (uint64_t)counts[0], GOMP_CALLER);                                                \
+    doacross_begin(task, GOMP_RUNTIME, 0, dimensions, (uint64_t)counts[0], GOMP_CALLER);                               \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, first, last);                                              \
     return chunk(task, any, (long)*first, (long)*last);                                                                \
   }
@@ -163,7 +186,8 @@ DOACROSS_RUNTIME_START(ull, GOMP_loop_ull_doacross_runtime_start)
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    doacross_begin(task, dimensions, (uint64_t)counts[0], GOMP_CALLER);                                                \
+    doacross_begin(task, schedule_of(schedule, (uint64_t)size), (uint64_t)size, dimensions, (uint64_t)counts[0],       \
+                   GOMP_CALLER);                                                                                       \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, schedule, size, first, last, reductions, memory);          \
     return first ? chunk(task, any, (long)*first, (long)*last) : any;                                                  \
   }

@@ -35,6 +35,7 @@ static void implicit_begin(const struct gomp_region *region, struct rt_gomp_task
   ompt_on_implicit_task(ompt_scope_begin, &parallel, data, (unsigned)size, (unsigned)index,
                         ompt_task_implicit | (region->league ? OMPT_ONE_THREAD : 0));
   gomp_run(task);
+  gomp_note_schedule(region->schedule, region->chunk_size);
   if (region->work)
     gomp_work_begin(task, region->work, region->count, NULL);
 }
@@ -186,10 +187,11 @@ GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data,
   region_leave(&region);
 }
 
-#define LOOP_REGION(start, end, step)                                                                                  \
+#define LOOP_REGION(name, start, end, step, size)                                                                      \
   {                                                                                                                    \
     .function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER, .work = ompt_work_loop,               \
-    .count = gomp_iterations(start, end, step), .increment = step                                                      \
+    .count = gomp_iterations(start, end, step), .increment = step,                                                     \
+    .schedule = gomp_schedule_of(#name, (uint64_t)(size)), .chunk_size = (uint64_t)(size)                              \
   }
 
 #define PARALLEL_LOOP(name)                                                                                            \
@@ -201,7 +203,7 @@ GOMP_CODE void wrap_GOMP_parallel_sections(void (*function)(void *), void *data,
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk, flags);                               \
       return;                                                                                                          \
     }                                                                                                                  \
-    struct gomp_region region = LOOP_REGION(start, end, step);                                                         \
+    struct gomp_region region = LOOP_REGION(name, start, end, step, chunk);                                            \
     region_enter(&region, creator, threads, __builtin_frame_address(0));                                               \
     GOMP_NEXT(runtime, name)(run_implicit, &region, threads, start, end, step, chunk, flags);                          \
     region_leave(&region);                                                                                             \
@@ -217,7 +219,7 @@ GOMP_PARALLEL_LOOPS(PARALLEL_LOOP)
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, flags);                                      \
       return;                                                                                                          \
     }                                                                                                                  \
-    struct gomp_region region = LOOP_REGION(start, end, step);                                                         \
+    struct gomp_region region = LOOP_REGION(name, start, end, step, 0);                                                \
     region_enter(&region, creator, threads, __builtin_frame_address(0));                                               \
     GOMP_NEXT(runtime, name)(run_implicit, &region, threads, start, end, step, flags);                                 \
     region_leave(&region);                                                                                             \
@@ -313,8 +315,8 @@ GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void 
                              long chunk)                                                                               \
   {                                                                                                                    \
     GOMP_ENTER(runtime, creator);                                                                                      \
-    struct gomp_region *region =                                                                                       \
-        start_region((struct gomp_region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0)); \
+    struct gomp_region *region = start_region((struct gomp_region)LOOP_REGION(name, start, end, step, chunk), creator, \
+                                              threads, __builtin_frame_address(0));                                    \
     if (!region) {                                                                                                     \
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk);                                      \
       return;                                                                                                          \
@@ -328,8 +330,8 @@ GOMP_CODE void wrap_GOMP_parallel_loop_runtime_start(void (*function)(void *), v
                                                      long end, long step)
 {
   GOMP_ENTER(runtime, creator);
-  struct gomp_region *region =
-      start_region((struct gomp_region)LOOP_REGION(start, end, step), creator, threads, __builtin_frame_address(0));
+  struct gomp_region *region = start_region((struct gomp_region)LOOP_REGION(runtime, start, end, step, 0), creator,
+                                            threads, __builtin_frame_address(0));
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_loop_runtime_start)(function, data, threads, start, end, step);
     return;

@@ -15,7 +15,9 @@ void loop_events_chunks_unknown(void)
 
 static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations)
 {
-  worksharing_chunk(t, task, kind, start, iterations);
+  uint64_t moment = worksharing_chunk(t, task, kind, start, iterations);
+  if (kind == ompt_dispatch_ws_loop_chunk && iterations)
+    construct_piece(t, start, iterations, moment && work_clock_is_time() ? moment : rt_ticks());
   if (rt_gomp_task)
     construct_sections(t, 1);
   if (graph_log_on() && trace_of(t)->states)
@@ -85,6 +87,36 @@ static void count_sections(struct thread_state *t)
     construct_sections(t, *last < *first ? 0 : (uint64_t)((int64_t)*last - *first + 1));
 }
 
+/* Libomp's schedules, by their numbers in its enum sched_type.  Those of loops with `ordered` are ORDERED higher. */
+static struct schedule {
+  uint8_t schedule;
+  bool sized; /* the size of chunks has a meaning */
+} const schedules[] = {[33] = {FORMAT_SCHEDULE_STATIC, true},   [34] = {FORMAT_SCHEDULE_STATIC, false},
+                       [35] = {FORMAT_SCHEDULE_DYNAMIC, true},  [36] = {FORMAT_SCHEDULE_GUIDED, true},
+                       [37] = {FORMAT_SCHEDULE_RUNTIME, false}, [38] = {FORMAT_SCHEDULE_AUTO, false},
+                       [40] = {FORMAT_SCHEDULE_STATIC, false},  [41] = {FORMAT_SCHEDULE_STATIC, false},
+                       [42] = {FORMAT_SCHEDULE_GUIDED, true},   [43] = {FORMAT_SCHEDULE_GUIDED, true},
+                       [44] = {FORMAT_SCHEDULE_DYNAMIC, true},  [45] = {FORMAT_SCHEDULE_STATIC, true},
+                       [46] = {FORMAT_SCHEDULE_GUIDED, true},   [47] = {FORMAT_SCHEDULE_RUNTIME, false}};
+
+/* Gives the record of a loop that begins what the program's call has said of it.  Where the call was not seen, newer
+ * libomps announce the kind of the schedule.  Of static chunks that clang's code demands, libomp announces the first.
+ */
+static void note_schedule(struct thread_state *t, int kind, uint32_t noted)
+{
+  enum { MODIFIERS = 3 << 29, ORDERED = 32, COUNT = sizeof schedules / sizeof *schedules };
+  static const uint8_t announced[] = {FORMAT_SCHEDULE_STATIC, FORMAT_SCHEDULE_DYNAMIC, FORMAT_SCHEDULE_GUIDED};
+  uint32_t number = noted & ~(uint32_t)MODIFIERS;
+  number -= number >= COUNT ? ORDERED : 0;
+  struct schedule found = {0};
+  if (noted && number < COUNT)
+    found = schedules[number];
+  else if (!noted && kind >= ompt_work_loop_static && kind - ompt_work_loop_static < (int)sizeof announced)
+    found.schedule = announced[kind - ompt_work_loop_static];
+  bool dispatched = rt_gomp_task || found.schedule > FORMAT_SCHEDULE_STATIC; /* each chunk is announced */
+  construct_schedule(t, found.schedule, found.sized ? rt_noted.chunk_size : 0, !dispatched && (found.sized || !noted));
+}
+
 void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
 {
   if (!measured_process.no_chunks || !graph_enter(t))
@@ -107,6 +139,8 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
                       const void *codeptr)
 {
   struct loop_call call = {0};
+  uint32_t schedule = rt_noted.schedule;
+  rt_noted.schedule = 0;
   if (__builtin_expect(measured_process.no_chunks, 0) && begin)
     call = take_loop_call(t, kind);
   if (!graph_enter(t))
@@ -124,6 +158,8 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
   else
     worksharing_work_end(t, graph_task_of(t, task_data), kind);
   construct_events_work(t, kind, row, begin);
+  if (begin && (kind == ompt_work_loop || kind >= ompt_work_loop_static))
+    note_schedule(t, kind, schedule);
   if (kind == ompt_work_sections && begin && !rt_gomp_task)
     count_sections(t);
   if (call.lower && count)

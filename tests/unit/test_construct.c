@@ -376,6 +376,73 @@ static void sections_that_are_announced_together(void **state)
   assert_int_equal(sections->chosen, 3);
 }
 
+static void the_longest_chunk_is_kept_without_its_waits(void **state)
+{
+  (void)state;
+  region(0);
+  construct_work_begin(one, LOOP, 2, 10);
+  construct_piece(one, 0, 4, 10);
+  construct_piece(one, 4, 3, 18); /* 7 ticks, and 5 in which it waits for a lock */
+  construct_acquire(one, 20);
+  construct_acquired(one, CRITICAL, 3, 77, 25);
+  construct_released(one, CRITICAL, 77, 26);
+  construct_piece(one, 8, 2, 30);
+  construct_work_end(one, LOOP, 36);
+  construct_wait_begin(one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 36);
+  construct_wait_end(one, 90);
+  const struct format_construct *loop = record_of(one, LOOP, 2);
+  assert_int_equal(loop->longest, 8);
+  assert_int_equal(loop->longest_first, 0);
+  assert_int_equal(loop->longest_iterations, 4);
+  assert_int_equal(loop->chunk_least, 2);
+  assert_int_equal(loop->chunk_most, 4);
+}
+
+static void a_chunk_that_others_follow_unseen_has_no_time(void **state)
+{
+  (void)state;
+  region(0);
+  construct_work_begin(one, LOOP, 2, 10);
+  construct_schedule(one, FORMAT_SCHEDULE_STATIC, 5, true);
+  construct_piece(one, 0, 5, 10);
+  construct_work_end(one, LOOP, 36);
+  const struct format_construct *loop = record_of(one, LOOP, 2);
+  assert_int_equal(loop->longest_iterations, 0);
+  assert_int_equal(loop->chunk_most, 5);
+  assert_int_equal(loop->schedule, FORMAT_SCHEDULE_STATIC);
+  assert_int_equal(loop->chunk_size, 5);
+}
+
+static void schedules_that_differ_are_mixed(void **state)
+{
+  (void)state;
+  static const struct {
+    enum format_schedule schedule;
+    uint64_t size;
+  } loops[] = {{FORMAT_SCHEDULE_DYNAMIC, 4},
+               {FORMAT_SCHEDULE_UNKNOWN, 0},
+               {FORMAT_SCHEDULE_DYNAMIC, 8},
+               {FORMAT_SCHEDULE_GUIDED, 8},
+               {FORMAT_SCHEDULE_DYNAMIC, 4}};
+  static const struct {
+    enum format_schedule schedule;
+    uint64_t size;
+  } known[] = {{FORMAT_SCHEDULE_DYNAMIC, 4},
+               {FORMAT_SCHEDULE_DYNAMIC, 4},
+               {FORMAT_SCHEDULE_DYNAMIC, FORMAT_CHUNKS_DIFFER},
+               {FORMAT_SCHEDULE_MIXED, FORMAT_CHUNKS_DIFFER},
+               {FORMAT_SCHEDULE_MIXED, FORMAT_CHUNKS_DIFFER}};
+  region(0);
+  for (unsigned i = 0; i < sizeof loops / sizeof *loops; i++) {
+    construct_work_begin(one, LOOP, 2, 10);
+    construct_schedule(one, loops[i].schedule, loops[i].size, false);
+    construct_work_end(one, LOOP, 10);
+    const struct format_construct *loop = record_of(one, LOOP, 2);
+    assert_int_equal(loop->schedule, known[i].schedule);
+    assert_int_equal(loop->chunk_size, known[i].size);
+  }
+}
+
 static void a_taskgroup_waits_at_its_end(void **state)
 {
   (void)state;
@@ -571,6 +638,9 @@ int main(void)
       cmocka_unit_test_setup(many_pauses_within_an_interval_are_left_out, setup),
       cmocka_unit_test_setup(a_pause_is_no_part_of_open_intervals_and_locks, setup),
       cmocka_unit_test_setup(deep_stacks_unwind, setup),
+      cmocka_unit_test_setup(the_longest_chunk_is_kept_without_its_waits, setup),
+      cmocka_unit_test_setup(a_chunk_that_others_follow_unseen_has_no_time, setup),
+      cmocka_unit_test_setup(schedules_that_differ_are_mixed, setup),
       cmocka_unit_test_setup(executions_without_a_record_are_not_counted, setup),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -394,6 +394,32 @@ static void test_errors_are_stated_in_whole_percents(void **state)
   }
 }
 
+/* A sum has the longest chunk of all, and a schedule if all have the same; figures without any do not count. */
+static void test_sums_of_chunks(void **state)
+{
+  (void)state;
+  const struct construct_figures all[] = {
+      {.chunk_least = 3, .chunk_most = 9, .schedule = SCHEDULE_GUIDED, .chunk_size = 3},
+      {0},
+      {.longest_ns = 50,
+       .longest_first = 7,
+       .longest_iterations = 4,
+       .chunk_least = 2,
+       .chunk_most = 4,
+       .schedule = SCHEDULE_GUIDED,
+       .chunk_size = 2},
+      {.longest_ns = 40, .longest_first = 1, .longest_iterations = 9}};
+  struct construct_figures sum = {0};
+  for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+    construct_figures_add(&sum, &all[i]);
+  assert_true(sum.longest_ns == 50 && sum.longest_first == 7 && sum.longest_iterations == 4);
+  assert_true(sum.chunk_least == 2 && sum.chunk_most == 9);
+  assert_true(sum.schedule == SCHEDULE_GUIDED && sum.chunk_size == CHUNKS_DIFFER);
+  construct_figures_add(&sum, &(struct construct_figures){.schedule = SCHEDULE_STATIC});
+  assert_int_equal(sum.schedule, SCHEDULE_MIXED);
+  assert_string_equal(construct_schedule_name(sum.schedule), "mixed");
+}
+
 int main(int argc, char **argv)
 {
   static bool sound = false, hostile = true;
@@ -405,6 +431,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_words_are_quoted_for_the_shell),
       cmocka_unit_test(test_counts_are_exact_below_a_million),
       cmocka_unit_test(test_errors_are_stated_in_whole_percents),
+      cmocka_unit_test(test_sums_of_chunks),
   };
   return UNIT_RUN(argc, argv, "construct_rows", tests, make_file, remove_file);
 }

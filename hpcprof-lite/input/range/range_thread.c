@@ -569,6 +569,8 @@ static void cut_construct(struct format_construct *construct, const struct range
   }
   construct->flags |= executions.in || taken ? READ_CUT : 0;
   construct->chosen = construct->unended = 0;
+  construct->longest = construct->longest_first = construct->longest_iterations = 0;
+  construct->chunk_least = construct->chunk_most = 0;
 }
 
 static void make_constructs(struct range_thread *thread, struct read_part *part)

@@ -35,7 +35,7 @@ const char *run_figure_unit(const struct report *run, uint32_t number);
 
 /* The metrics of conditions, but for those of further events: figures of runs, and the columns of topdown and regions
  * that are times or counts.  Returns their number. */
-enum { RUN_METRICS_MAX = 64 };
+enum { RUN_METRICS_MAX = 96 };
 uint32_t run_figure_metrics(struct condition_metric metrics[RUN_METRICS_MAX]);
 
 #endif

@@ -113,9 +113,67 @@ static bool is_worksharing(uint32_t kind)
   return kind == FORMAT_DIRECTIVE_FOR || kind == FORMAT_DIRECTIVE_SECTIONS || kind == FORMAT_DIRECTIVE_SINGLE;
 }
 
+/* The chunk that the thread runs in the loop ends. */
+static void piece_end(struct thread_state *t, struct construct_open *loop, uint64_t now)
+{
+  struct format_construct *at = loop->at;
+  uint64_t elapsed = rt_measured_between(loop->begun, now), waited = construct_of(t)->waits - loop->apart;
+  uint64_t ticks = elapsed > waited ? elapsed - waited : 0;
+  if (ticks > at->longest || !at->longest_iterations) {
+    at->longest = ticks;
+    at->longest_first = loop->first;
+    at->longest_iterations = loop->iterations;
+  }
+}
+
+/* The loop that is open; NULL: another construct is, or the loop has no record. */
+static struct construct_open *open_loop(struct thread_state *t)
+{
+  struct construct_open *top = construct_started(t) ? construct_of(t)->top : NULL;
+  return top && top->kind == FORMAT_DIRECTIVE_FOR && top->at->kind == FORMAT_DIRECTIVE_FOR ? top : NULL;
+}
+
+void construct_schedule(struct thread_state *t, enum format_schedule schedule, uint64_t size, bool strides)
+{
+  struct construct_open *loop = open_loop(t);
+  if (!loop)
+    return;
+  loop->strides = strides;
+  if (!schedule)
+    return;
+  struct format_construct *at = loop->at;
+  bool first = at->schedule == FORMAT_SCHEDULE_UNKNOWN;
+  if (!first && at->schedule != schedule)
+    schedule = FORMAT_SCHEDULE_MIXED;
+  if (!first && at->chunk_size != size)
+    size = FORMAT_CHUNKS_DIFFER;
+  at->schedule = schedule;
+  at->chunk_size = size;
+}
+
+void construct_piece(struct thread_state *t, uint64_t first, uint64_t iterations, uint64_t now)
+{
+  struct construct_open *loop = open_loop(t);
+  if (!loop)
+    return;
+  struct format_construct *at = loop->at;
+  if (loop->iterations)
+    piece_end(t, loop, now);
+  loop->begun = now;
+  loop->apart = construct_of(t)->waits;
+  loop->first = first;
+  loop->iterations = loop->strides ? 0 : iterations;
+  if (iterations > at->chunk_most)
+    at->chunk_most = iterations;
+  if (iterations < at->chunk_least || !at->chunk_least)
+    at->chunk_least = iterations;
+}
+
 /* A construct ends; its barrier may follow. */
 static void work_ended(struct thread_state *t, struct construct_open *open)
 {
+  if (open->iterations)
+    piece_end(t, open, t->record->construct_since);
   open->frame->ended = open->record;
   open->frame->ended_code = NULL;
   open->frame->spare = open->spare;
@@ -284,6 +342,7 @@ void construct_wait_end(struct thread_state *t, uint64_t now)
   if (top->column != FORMAT_TIME_WAIT || top == construct->bottom)
     return;
   top->frame->apart += passed;
+  construct->waits += passed;
   top->at->wait_own += construct->waited_runtime < passed ? construct->waited_runtime : passed;
   if (top->spare)
     top->at->wait_spare += top->at->ticks[FORMAT_TIME_WAIT] - top->waited;
@@ -343,7 +402,7 @@ static inline __attribute__((always_inline)) void pass_enter(struct thread_state
   struct construct_thread *construct = construct_of(t);
   uint64_t *ticks = construct->ticks;
   construct->ticks = &at->ticks[FORMAT_TIME_ENTER];
-  construct_pass(t, now);
+  construct->waits += construct_pass(t, now);
   construct->ticks = ticks;
 }
 
@@ -517,6 +576,7 @@ void construct_held(struct thread_state *t, const struct construct_known *known,
   atomic_signal_fence(memory_order_seq_cst);
   *construct->ticks += passed - waited;
   at->ticks[FORMAT_TIME_ENTER] += waited;
+  construct->waits += waited;
   at->ticks[FORMAT_TIME_BODY] += held;
   if (at->kind == FORMAT_DIRECTIVE_LOCK) /* a lock is not around what is done while it is held */
     *construct->ticks += held;

@@ -192,8 +192,15 @@ void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t r
  * otherwise *ran is the task's running time so far. */
 bool construct_task_leave(struct thread_state *t, const void *next, bool ended, uint64_t *ran, uint64_t now);
 
-/* A chunk begins, in the construct that is open. */
+/* A chunk begins, in the construct that is open: for the trace. */
 void construct_chunk(struct thread_state *t, uint64_t now);
+
+/* The loop that has begun has that schedule.  size: of its chunks, 0: the program demands none.  strides: the thread
+ * may go on from a chunk to another one that is not announced, so that the time of one is not known. */
+void construct_schedule(struct thread_state *t, enum format_schedule schedule, uint64_t size, bool strides);
+
+/* A chunk of so many iterations, not 0, begins in the loop that is open. */
+void construct_piece(struct thread_state *t, uint64_t first, uint64_t iterations, uint64_t now);
 
 /* Measuring is paused or resumed by this thread: to be called before that. */
 void construct_pause(struct thread_state *t, uint64_t now);

@@ -84,6 +84,7 @@ static inline struct construct_open *construct_push(struct thread_state *t, stru
   top->record = record;
   top->kind = (uint8_t)kind;
   top->spare = false;
+  top->iterations = 0;
   RT_ASSERT(top->below == state->top);
   state->top = top;
   construct_go_on(t, column);

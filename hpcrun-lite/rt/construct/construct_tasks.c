@@ -75,8 +75,10 @@ void construct_task_delayed(struct thread_state *t, bool first, uint64_t now)
   construct_of(t)->top = below;
   construct_go_on(t, below->column);
   uint64_t passed = construct_pass(t, now);
-  if (below->column == FORMAT_TIME_WAIT)
+  if (below->column == FORMAT_TIME_WAIT) {
     below->frame->apart += passed;
+    construct_of(t)->waits += passed;
+  }
   construct_of(t)->top = made;
   construct_go_on(t, FORMAT_TIME_BODY);
   trace_of(t)->begun = begun;

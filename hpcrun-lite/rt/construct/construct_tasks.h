@@ -64,8 +64,10 @@ static inline void construct_task_enter(struct thread_state *t, const void *task
   uint64_t passed = construct_pass(t, now);
   struct construct_open *outer = top->frame;
   bool waits = top->column == FORMAT_TIME_WAIT, at_once = !waits && task == construct_of(t)->created;
-  if (waits)
+  if (waits) {
     outer->apart += passed;
+    construct_of(t)->waits += passed;
+  }
   if (outer->kind == FORMAT_CONSTRUCT_TASK_EXEC && outer->tasks)
     outer->tasks->suspended++;
   uint32_t parent = at_once ? construct_of(t)->created_record : top->record;

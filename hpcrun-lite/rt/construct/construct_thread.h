@@ -39,11 +39,14 @@ struct construct_open {
   const void *task;                     /* of a task: its data word's address; NULL: none */
   uint64_t begun, apart;                /* of a task: when it began or went on; ticks since then that are not its own */
   uint64_t waited;                      /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
+  uint64_t first, iterations;           /* of a loop: of the chunk that the thread runs; 0 iterations: none.  Its begin
+                                           is in `begun`, and construct_thread.waits at that time in `apart` */
   const void *ended_code;               /* of a task: of the barrier of `ended`; NULL: not met yet */
   uint32_t record;
   uint32_t ended; /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
   uint8_t kind, column;
-  bool spare; /* sections: the thread has executed none; task: that of `ended`; taskloop: it has a taskgroup */
+  bool spare;   /* sections: the thread has executed none; task: that of `ended`; taskloop: it has a taskgroup */
+  bool strides; /* of a loop: more chunks may follow the one that is announced last */
 };
 
 /* A record that the thread has looked up, by where it was looked for. */
@@ -76,6 +79,7 @@ struct construct_thread {
   uint32_t created_record;
   uint32_t counted;   /* record + 1 to which `ticks` belongs, if not that of construct_open */
   uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
+  uint64_t waits;     /* ticks that the thread has waited so far, at barriers, for tasks and for locks */
 
   /* Written by sampling/waiting.c, before it reports the end of a wait. */
   uint64_t waited_runtime;          /* ticks of the last wait that were the runtime's own */

@@ -93,6 +93,8 @@ struct rt_noted {
   const void *allocation;     /* the place of a task that is allocated, until a task is created */
   const int32_t *sections[2]; /* where libomp writes the numbers of the thread's first and last section */
   const void *taskloop;       /* the place of a taskloop */
+  uint64_t chunk_size;        /* of the loop that begins next: what the call demands */
+  uint32_t schedule;          /* likewise: a number of libomp's enum sched_type (rt/loop_events.c) */
 };
 
 extern __thread struct rt_noted rt_noted __attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -190,12 +190,12 @@ static void chunk_end(struct thread_state *t, struct task *task)
   task->loop_begin = task->now.base;
 }
 
-void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
+uint64_t worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)
 {
   if (kind == ompt_dispatch_taskloop_chunk) /* a task of its own, which begins now */
     graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
   if (!index || !(graph_task(index)->flags & TASK_IN_LOOP) || kind == ompt_dispatch_taskloop_chunk)
-    return;
+    return 0;
   uint64_t moment = work_clock_value(t);
   graph_fragment_end_at(t, moment);
   struct task *task = graph_task(index);
@@ -204,6 +204,7 @@ void worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_
   chunk_end(t, task);
   graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
   graph_fragment_begin_after(t, moment);
+  return moment;
 }
 
 void worksharing_work_end(struct thread_state *t, uint32_t index, int kind)

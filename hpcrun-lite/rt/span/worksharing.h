@@ -22,8 +22,9 @@ void worksharing_close(struct thread_state *t, struct task *task);
 
 void worksharing_work_end(struct thread_state *t, uint32_t task, int kind);
 
-/* A chunk begins; start and iterations are for the log, 0 iterations: not known. */
-void worksharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
+/* A chunk begins; start and iterations are for the log, 0 iterations: not known.  Returns the work clock's value at
+ * that moment, 0 if it was not read. */
+uint64_t worksharing_chunk(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations);
 /* Returns the row where the construct begins. */
 uint32_t worksharing_masked(struct thread_state *t, uint32_t task, bool begin, const void *code);
 
