@@ -97,7 +97,8 @@ static void doubt(const struct advice_input *input, struct advice *advice)
     return;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
-    if (*found->confidence && strcmp(found->confidence, "low") != 0 && (!waited || !advice_classes[found->class].about_cores)) {
+    if (*found->confidence && strcmp(found->confidence, "low") != 0 &&
+        (!waited || !advice_classes[found->class].about_cores)) {
       found->confidence = "low";
       found->reason = waited ? "threads often had no core" : "this tool took much of the time";
     }

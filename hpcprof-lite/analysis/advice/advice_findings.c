@@ -80,6 +80,20 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .change = ADVICE_SPREAD,
             .categories = 1u << TIMELINE_IDLE,
         },
+    [ADVICE_LAST_PIECE] =
+        {
+            .name = "last-piece",
+            .title = "one long piece of work",
+            .remedy = {"Start the longest piece first: sort the pieces by their expected time, or run the loop "
+                       "backwards.  Or divide it.",
+                       "Start the longest piece first, or divide it"},
+            .view = "regions --per-thread",
+            .confidence = "high",
+            .low = 0.8,
+            .high = 1.05,
+            .change = ADVICE_SPREAD,
+            .categories = 1u << TIMELINE_IDLE,
+        },
     [ADVICE_REGION_OVERHEAD] =
         {
             .name = "region-overhead",
@@ -344,7 +358,7 @@ static void places_text(const struct advice_omitted *omitted, char *out, size_t 
     const struct advice_finding *found = &omitted->most[i];
     const char *comma = length ? ", " : ": ";
     if (*found->file && found->line)
-      length += (size_t)snprintf(out + length, size - length, "%s%.60s:%" PRIu32 " (%.3f s)", comma,
+      length += (size_t)snprintf(out + length, size - length, "%s%.40s (%.40s:%" PRIu32 ", %.3f s)", comma, found->name,
                                  names_base(found->file), found->line, found->gain_s);
     else if (*found->name)
       length += (size_t)snprintf(out + length, size - length, "%s%.60s (%.3f s)", comma, found->name, found->gain_s);

@@ -3,14 +3,17 @@
 #include "common/xalloc.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Thresholds.  MOST: more than 1 / MOST of something is most of it.  FEW_PIECES: with fewer pieces of equal length for
- * each thread, one too many makes a region longer by a quarter or more. */
-enum { MOST = 2, FEW_PIECES = 4 };
+ * each thread, one too many makes a region longer by a quarter or more.  LONG: a piece that takes more than so many
+ * mean ones is long.  MOSTLY: from this part on, processor time is the time between events. */
+enum { MOST = 2, FEW_PIECES = 4, LONG = 2 };
+static const double MOSTLY = 0.8;
 
 /* Work and span of a construct, in time; NULL: they are not known. */
 static const struct profile_directive *timed_directive(const struct advice_run *run, const struct construct_entry *at)
@@ -50,6 +53,7 @@ struct waiting {
   const struct construct_entry *at;   /* where that is, or most of it */
   const struct construct_entry *loop; /* whose end that is, or NULL */
   double iterations, pieces;          /* of the loop, each time; 0: not known */
+  bool dynamic;                       /* threads get its pieces as they become free */
   double excess_s; /* of elapsed time: by how much the threads with most work work longer than the mean */
 };
 
@@ -136,48 +140,61 @@ struct busy {
   double all_s, kernel_s;
 };
 
-static void add_all_busy(const struct advice_run *run, const struct advice_region *region,
-                         const struct construct_entry *loop, struct busy *busy)
+/* Of a loop or, if it is NULL, of the region without loops at whose end threads wait. */
+static struct busy busy_in(const struct advice_run *run, const struct advice_region *region,
+                           const struct construct_entry *loop)
 {
   const struct construct_tree *tree = run->input->constructs;
+  struct busy busy = {.elapsed_s = xcalloc(tree->threads_count, sizeof *busy.elapsed_s),
+                      .user_s = xcalloc(tree->threads_count, sizeof *busy.user_s)};
   for (uint32_t first = region->first; first; first = run->next[first])
     for (uint32_t i = first; i < tree->entries[first].end; i++) {
       const struct construct_entry *entry = &tree->entries[i];
       if (loop ? entry->region != loop->region : i != first)
         continue;
-      add_busy(tree, i, loop != NULL, busy->elapsed_s);
+      add_busy(tree, i, loop != NULL, busy.elapsed_s);
       for (uint32_t j = 0; j < entry->lines_count; j++) {
         double system_s = advice_seconds(entry->lines[j].figures.system_cpu);
-        busy->user_s[entry->lines[j].thread] -= system_s;
-        busy->kernel_s += system_s;
+        busy.user_s[entry->lines[j].thread] -= system_s;
+        busy.kernel_s += system_s;
       }
     }
   for (uint32_t i = 0; i < tree->threads_count; i++) {
-    busy->all_s += busy->elapsed_s[i];
-    busy->user_s[i] = fmax(0, busy->user_s[i] + busy->elapsed_s[i]);
+    busy.all_s += busy.elapsed_s[i];
+    busy.user_s[i] = fmax(0, busy.user_s[i] + busy.elapsed_s[i]);
   }
+  return busy;
+}
+
+static void busy_release(struct busy *busy)
+{
+  free(busy->elapsed_s);
+  free(busy->user_s);
+}
+
+/* How long a thread was ready without a core in that time of all threads, about: in proportion. */
+static double ready_s(const struct advice_run *run, double s)
+{
+  const struct advice_input *input = run->input;
+  double all_s = advice_seconds(input->all_ns);
+  return all_s > 0 ? advice_seconds(input->ns[TIMELINE_CORE_WAIT]) * s / all_s : 0;
 }
 
 /* By how much the threads with most work work longer than the mean, of elapsed time: in a loop or, if it is NULL, in
  * the region without loops at whose end threads wait.  Processor time tells, also where another thread has most each
- * time.  Times between events are used where threads sleep in their work, if none of that can be waiting for a core.
+ * time.  Times between events are used where threads sleep in their work, less what may be waiting for a core.
  * The kernel's time is left out where it is much: it cannot be divided as work can. */
 static double excess_s(struct advice_run *run, const struct advice_region *region, const struct construct_entry *loop)
 {
   enum { KERNEL = 4 };
-  static const double mostly = 0.8;
-  size_t threads = run->input->constructs->threads_count;
-  struct busy busy = {.elapsed_s = xcalloc(threads, sizeof *busy.elapsed_s),
-                      .user_s = xcalloc(threads, sizeof *busy.user_s)};
-  add_all_busy(run, region, loop, &busy);
+  struct busy busy = busy_in(run, region, loop);
   double found_s = loop ? chain_excess_s(run, region, loop) : rest_excess_s(run, region);
   double work_s = work_of(run, loop ? loop : region->at);
-  if (run->input->without_core <= 0 && work_s < mostly * busy.all_s)
-    found_s = fmax(found_s, exceed(run, region, busy.elapsed_s));
+  if (work_s < MOSTLY * busy.all_s)
+    found_s = fmax(found_s, exceed(run, region, busy.elapsed_s) - ready_s(run, busy.all_s));
   if (busy.kernel_s > busy.all_s / KERNEL)
     found_s = fmin(found_s, exceed(run, region, busy.user_s));
-  free(busy.elapsed_s);
-  free(busy.user_s);
+  busy_release(&busy);
   return found_s;
 }
 
@@ -292,6 +309,109 @@ static bool uncounted_sections(struct advice_run *run, const struct advice_regio
   return true;
 }
 
+/* The longest of pieces of work that threads get as they become free, each time; and all of them. */
+struct pieces {
+  double longest_s, mean_s, all_s; /* of elapsed time; all_s: all times */
+  double each;                     /* how many, each time */
+  uint64_t first, iterations;      /* of the longest: of a loop */
+};
+
+/* If only the longest piece of all executions is known, the mean of the longest ones is that of processor time. */
+static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_region *region,
+                                    const struct waiting *waiting)
+{
+  const struct construct_entry *loop = waiting->loop;
+  double executions = fmax((double)loop->sum.executions, 1), span_s = span_of(run, loop) / executions;
+  struct busy busy = busy_in(run, region, loop);
+  struct pieces pieces = {.longest_s = advice_seconds(loop->sum.longest_ns),
+                          .all_s = busy.all_s,
+                          .each = waiting->pieces,
+                          .first = loop->sum.longest_first,
+                          .iterations = loop->sum.longest_iterations};
+  busy_release(&busy);
+  if (executions > 1 && work_of(run, loop) > MOSTLY * pieces.all_s)
+    pieces.longest_s = fmin(pieces.longest_s, span_s);
+  pieces.mean_s = pieces.each > 0 ? pieces.all_s / executions / pieces.each : 0;
+  return pieces;
+}
+
+static bool one_is_long(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  struct pieces pieces = pieces_of_loop(run, region, waiting);
+  return pieces.iterations && pieces.longest_s > LONG * pieces.mean_s;
+}
+
+/* Adds a piece that is longer than the others, while which the other threads have none left: each of them then waits no
+ * longer than it takes.  Started first, it would decide only if it is longer than all work divided among the threads.
+ */
+static struct advice_finding *add_last_piece(struct advice_run *run, const struct advice_region *region,
+                                             const struct waiting *waiting, double executions,
+                                             const struct pieces *pieces, const char *what)
+{
+  double share_s = pieces->all_s / region->threads, waits_s = waiting->lost_s / region->threads;
+  double best_s = fmax(share_s, executions * pieces->longest_s);
+  if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * executions * pieces->longest_s)
+    return NULL;
+  double divided_s = advice_region_gain(region, waiting->lost_s);
+  double first_s = advice_region_own(region, fmax(0, share_s + waits_s - best_s)) * region->per_lost * region->threads;
+  bool worth = advice_lists(run->advice, ADVICE_LAST_PIECE, first_s);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_LAST_PIECE, worth ? first_s : divided_s,
+      "The longest %s takes %.3f s, the mean %.3f s; threads wait %.3f s of %.3f s.  Started first, the run would be "
+      "%.3f s shorter; divided at will, %.3f s",
+      what, pieces->longest_s, pieces->mean_s, waiting->lost_s, region->total_s, first_s, divided_s);
+  found->high_s = fmax(found->gain_s, divided_s);
+  found->low_s = worth ? found->low_s : found->gain_s / 2;
+  found->explained_s = divided_s;
+  return found;
+}
+
+/* One chunk of a loop. */
+static bool last_chunk(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  static const struct advice_remedy smaller = {
+      "Use smaller chunks, schedule(dynamic, N) with a smaller N, and start the longest one first.",
+      "Smaller chunks, schedule(dynamic, N) with a smaller N; the longest first"};
+  char what[80];
+  if (!waiting->dynamic || !waiting->loop->sum.longest_iterations)
+    return false;
+  struct pieces pieces = pieces_of_loop(run, region, waiting);
+  if (pieces.iterations == 1)
+    snprintf(what, sizeof what, "iteration (%" PRId64 ")", (int64_t)pieces.first);
+  else
+    snprintf(what, sizeof what, "chunk (%" PRIu64 " iterations from %" PRId64 " on)", pieces.iterations,
+             (int64_t)pieces.first);
+  struct advice_finding *found =
+      add_last_piece(run, region, waiting, fmax((double)waiting->loop->sum.executions, 1), &pieces, what);
+  if (!found)
+    return false;
+  advice_place(found, region->at, waiting->at);
+  if (pieces.iterations > 1)
+    found->remedy = &smaller;
+  return true;
+}
+
+/* One of many tasks.  Which execution of the region had the longest task is not known if there were several. */
+static bool last_task(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  const struct construct_entry *task = region->task.at;
+  struct pieces pieces = {.all_s = region->task.s, .each = region->tasks};
+  const struct profile *profile = run->input->profile;
+  if (region->tasks <= 0 || region->executions > 1 || waiting->lost_s < region->tasks_wait_s)
+    return false;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    for (uint32_t j = 0; j < profile->processes[i].constructs.tasks_count; j++) {
+      const struct construct_tasks *tasks = &profile->processes[i].constructs.tasks[j];
+      if (tasks->directive == task->directive)
+        pieces.longest_s = fmax(pieces.longest_s, advice_seconds(tasks->longest_ns));
+    }
+  pieces.mean_s = pieces.all_s / pieces.each;
+  struct advice_finding *found = add_last_piece(run, region, waiting, 1, &pieces, "task");
+  if (found)
+    enter_parts(run, region, task, found);
+  return found != NULL;
+}
+
 /* Whether there are fewer than FEW_PIECES pieces for each thread, of which there could be more; more iterations than
  * pieces: they can be divided. */
 static bool is_few(const struct advice_region *region, double iterations, double pieces)
@@ -326,7 +446,7 @@ static bool few_pieces(struct advice_run *run, const struct advice_region *regio
       "More iterations: collapse(2), or a loop whose iterations do less"};
   char what[64] = "pieces of work";
   double pieces = waiting->pieces;
-  if (!is_few(region, waiting->iterations, pieces))
+  if (!is_few(region, waiting->iterations, pieces) || (waiting->dynamic && one_is_long(run, region, waiting)))
     return false;
   bool chunks = !is_sections(waiting->loop) && waiting->iterations > pieces;
   if (chunks)
@@ -370,7 +490,7 @@ static bool imbalance(struct advice_run *run, const struct advice_region *region
       "Divide the work evenly among the threads.  In a loop: schedule(dynamic, N) or schedule(guided).",
       "Divide it evenly; in a loop: schedule(dynamic, N) or schedule(guided)"};
   double gain_s = fmin(advice_region_gain(region, waiting->lost_s), advice_region_own(region, waiting->excess_s));
-  if (gain_s <= 0 || region->tasks > 0)
+  if (gain_s <= 0 || region->tasks > 0 || waiting->dynamic)
     return false;
   const char *unseen = "";
   if (!waiting->loop && run->input->profile->workspan.unseen & UNSEEN_INLINED)
@@ -414,7 +534,8 @@ typedef bool reason(struct advice_run *run, const struct advice_region *region, 
  * the table of advice_findings.c. */
 static reason *const of_region[] = {dependent_tasks,      ordered_iterations, masked_block, one_creator,
                                     serial_inner_regions, cancelled_waiting,  NULL};
-static reason *const of_parts[] = {uncounted_sections, few_pieces, few_tasks, long_chain, imbalance, NULL};
+static reason *const of_parts[] = {uncounted_sections, few_pieces, last_chunk, few_tasks,
+                                   last_task,          long_chain, imbalance,  NULL};
 
 static bool add_first(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting,
                       reason *const *reasons)
@@ -425,13 +546,22 @@ static bool add_first(struct advice_run *run, const struct advice_region *region
   return false;
 }
 
+/* Sets what threads wait for: a loop or sections; NULL: code that is in none. */
 static void set_loop(const struct advice_run *run, const struct construct_entry *loop, struct waiting *waiting)
 {
   waiting->loop = loop;
-  waiting->iterations = advice_pieces(run, loop);
-  waiting->pieces = waiting->iterations;
-  if (loop)
-    waiting->at = loop;
+  waiting->dynamic = false;
+  waiting->iterations = waiting->pieces = advice_pieces(run, loop);
+  if (!loop)
+    return;
+  const struct construct_figures *figures = &loop->sum;
+  bool demanded = figures->schedule == SCHEDULE_STATIC && figures->chunk_size; /* chunks of a size */
+  waiting->at = loop;
+  waiting->dynamic = figures->schedule == SCHEDULE_DYNAMIC || figures->schedule == SCHEDULE_GUIDED;
+  if ((figures->schedule == SCHEDULE_DYNAMIC || demanded) && figures->chunk_most)
+    waiting->pieces = ceil(waiting->iterations / (double)figures->chunk_most);
+  else if (figures->schedule == SCHEDULE_GUIDED)
+    waiting->pieces = 0;
 }
 
 /* Waiting at the ends of loops and sections, for each of them.  Returns all of it. */

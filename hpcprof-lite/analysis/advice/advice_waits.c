@@ -26,8 +26,8 @@ static double with_cores(const struct advice_run *run, double s)
   return input->all_ns ? s * (1 - (double)input->ns[TIMELINE_CORE_WAIT] / (double)input->all_ns) : s;
 }
 
-/* Tasks that take about as long to create and schedule as to run.  All lost time of the region is theirs then.  In tasks
- * of microseconds, a tenth is enough: smaller ones would cost more, whatever threads wait for. */
+/* Tasks that take about as long to create and schedule as to run.  All lost time of the region is theirs then.  In
+ * tasks of microseconds, a tenth is enough: smaller ones would cost more, whatever threads wait for. */
 static bool find_small_tasks(struct advice_run *run, struct advice_region *region)
 {
   enum { MANY = 50, TINY_PART = 10, PART = 2 };

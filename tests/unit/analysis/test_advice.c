@@ -128,6 +128,74 @@ static void test_few_pieces(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
+/* Three chunks of 300 iterations.  Of as many chunks as threads there could be more; of as many iterations not. */
+static void test_few_chunks(void **state)
+{
+  (void)state;
+  struct construct_figures *loop = &entries[INNER].sum;
+  directives[1].iterations = 900;
+  loop->schedule = SCHEDULE_DYNAMIC;
+  loop->chunk_size = loop->chunk_most = 300;
+  loop->longest_ns = 350 * ms;
+  loop->longest_iterations = 300;
+  expect(ADVICE_FEW_CHUNKS, 0.2, 20);
+  assert_non_null(strstr(advice.found[0].evidence, "3 pieces of up to 300 iterations for 2 threads"));
+  assert_non_null(strstr(advice.found[0].remedy->text, "smaller N"));
+  loop->chunk_most = 450;
+  expect(ADVICE_FEW_CHUNKS, 0.2, 20);
+  loop->chunk_most = 1;
+  directives[1].iterations = 2;
+  loop->longest_iterations = 0; /* not known */
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_int_equal(advice.found[0].class, ADVICE_NONE);
+}
+
+/* A loop with a dynamic schedule waits for its longest piece, or for something that is not known. */
+static void test_a_long_piece(void **state)
+{
+  (void)state;
+  struct construct_figures *loop = &entries[INNER].sum;
+  loop->schedule = SCHEDULE_DYNAMIC;
+  loop->chunk_size = loop->chunk_most = loop->longest_iterations = 1;
+  loop->longest_first = 60;
+  loop->longest_ns = 600 * ms; /* of 700 ms that the run takes */
+  expect(ADVICE_LAST_PIECE, 0.1, 20);
+  assert_non_null(strstr(advice.found[0].evidence, "The longest iteration (60) takes 0.600 s"));
+  assert_true(fabs(advice.found[0].high_s - 0.2) < 1e-9); /* divided */
+  loop->longest_ns = 400 * ms;                            /* no longer than half of the work */
+  expect(ADVICE_LAST_PIECE, 0.2, 20);
+  loop->longest_ns = 695 * ms; /* first or not: it takes as long */
+  expect(ADVICE_LAST_PIECE, 0.2, 20);
+  assert_true(fabs(advice.found[0].low_s - 0.1) < 1e-9);
+  loop->longest_iterations = loop->chunk_most = 100;
+  directives[1].iterations = 2000;
+  loop->longest_ns = 600 * ms;
+  expect(ADVICE_LAST_PIECE, 0.1, 20);
+  assert_non_null(strstr(advice.found[0].remedy->text, "smaller chunks"));
+  loop->longest_ns = 150 * ms; /* the others waited for longer than that */
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_int_equal(advice.found[0].class, ADVICE_NONE);
+}
+
+/* One of a hundred tasks. */
+static void test_a_long_task(void **state)
+{
+  (void)state;
+  entries[INNER].kind = CONSTRUCT_TASK_EXEC;
+  entries[INNER].sum.count = 100;
+  process.constructs.tasks = &tasks;
+  process.constructs.tasks_count = 1;
+  tasks.created = 100;
+  tasks.longest_ns = 600 * ms;
+  expect(ADVICE_LAST_PIECE, 0.1, 20);
+  tasks.longest_ns = 10 * ms;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_int_equal(advice.found[0].class, ADVICE_NONE);
+}
+
 /* In GCC's code, a region with a static loop has no loop. */
 static void test_unseen_loop(void **state)
 {
@@ -559,7 +627,7 @@ static void test_many_small_findings(void **state)
   more[ENTRIES].sum.enter = 16 * ms;
   expect(ADVICE_CONTENTION, 0.015, 30); /* the larger one */
   assert_int_equal(advice.found[0].places, 2);
-  assert_non_null(strstr(advice.found[0].evidence, "1 %: a.c:30 (0.008 s), a.c:20 (0.007 s)"));
+  assert_non_null(strstr(advice.found[0].evidence, "1 %: f (a.c:30, 0.008 s), f (a.c:20, 0.007 s)"));
   assert_int_equal(advice.count, 1);
   more[INNER].sum.enter = 2 * ms; /* below 1 % */
   expect(ADVICE_NONE, 0, 0);
@@ -727,6 +795,9 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_unequal_work, begin, end),
       cmocka_unit_test_setup_teardown(test_few_pieces, begin, end),
+      cmocka_unit_test_setup_teardown(test_few_chunks, begin, end),
+      cmocka_unit_test_setup_teardown(test_a_long_piece, begin, end),
+      cmocka_unit_test_setup_teardown(test_a_long_task, begin, end),
       cmocka_unit_test_setup_teardown(test_unseen_loop, begin, end),
       cmocka_unit_test_setup_teardown(test_unknown_chunks, begin, end),
       cmocka_unit_test_setup_teardown(test_sections, begin, end),
