@@ -102,10 +102,15 @@ function confidence(advice, row) {
 
 /* A list of what to change, and one of what makes these findings less certain. */
 function findings(advice, about) {
-  const list = [], doubts = [];
+  const list = [], doubts = [], rests = [];
   for (let row = 0; advice && row < advice.rows; row++) {
     if (advice.text("class", row) === "unfit") {
       doubts.push(element("li", { class: "finding" }, element("p", {}, advice.text("evidence", row))));
+      continue;
+    }
+    if (advice.text("class", row) === "unexplained" || advice.text("class", row) === "other") {
+      rests.push(element("li", {}, `${findingTitle(about, advice.text("class", row))}: ` +
+        `${formatSeconds(advice.number("loss_s", row))}. ${advice.text("evidence", row)}`));
       continue;
     }
     const gain = advice.number("gain_s", row), context = advice.text("context_id", row);
@@ -130,7 +135,10 @@ function findings(advice, about) {
   }
   const section = (title, kind, entries) => entries.length ?
     element("section", { class: "card wide" }, element("h2", {}, title), element(kind, { class: "findings" }, entries)) : null;
-  return [section("What makes this measurement less certain", "ul", doubts), section("What to change first", "ol", list)];
+  const rest = rests.length ? element("section", { class: "card wide" },
+    element("h2", {}, "Lost time that no finding explains"), element("ul", {}, rests)) : null;
+  return [section("What makes this measurement less certain", "ul", doubts),
+    section("What to change first", "ol", list), rest];
 }
 
 function speedups(table, items) {
