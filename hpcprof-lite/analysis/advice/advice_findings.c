@@ -422,6 +422,16 @@ void advice_enter(const struct advice *advice, struct advice_finding *found, dou
   found->high_s = fmin(found->gain_s * advice_classes[found->class].high, advice->elapsed_s);
 }
 
+void advice_reduce(struct advice_finding *found, double gain_s)
+{
+  double part = found->gain_s > 0 ? fmax(0, gain_s) / found->gain_s : 1;
+  assert(part <= 1);
+  found->explained_s = fmax(found->explained_s, found->gain_s);
+  found->low_s *= part;
+  found->high_s *= part;
+  found->gain_s *= part;
+}
+
 const char *advice_basis(const struct advice_finding *found)
 {
   if (!*found->confidence)

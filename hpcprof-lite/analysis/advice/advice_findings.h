@@ -135,6 +135,9 @@ void advice_more(const struct advice *advice, struct advice_finding *found, doub
  * in proportion.  Waiting times bound the gain: what the graph has beyond is not a loss of this kind. */
 void advice_enter(const struct advice *advice, struct advice_finding *found, double gain_s);
 
+/* Reduces the forecast to that gain, and its range in proportion; the finding still explains what it did. */
+void advice_reduce(struct advice_finding *found, double gain_s);
+
 void advice_release(struct advice *advice);
 
 /* The gain in percent of the elapsed time without this tool. */

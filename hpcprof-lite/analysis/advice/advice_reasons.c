@@ -348,6 +348,9 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
                                              const struct waiting *waiting, double executions,
                                              const struct pieces *pieces, const char *what)
 {
+  static const struct advice_remedy divide = {"Divide it into smaller pieces: even if it begins first, it takes longer "
+                                              "than all work divided among the threads.",
+                                              "Divide it: begun first, it would still end last"};
   double share_s = pieces->all_s / region->threads, waits_s = waiting->lost_s / region->threads;
   double best_s = fmax(share_s, executions * pieces->longest_s);
   if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * executions * pieces->longest_s)
@@ -361,7 +364,10 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
       "%.3f s shorter; divided at will, %.3f s",
       what, pieces->longest_s, pieces->mean_s, waiting->lost_s, region->total_s, first_s, divided_s);
   found->high_s = fmax(found->gain_s, divided_s);
-  found->low_s = worth ? found->low_s : found->gain_s / 2;
+  if (!worth) {
+    found->low_s = found->gain_s / 2;
+    found->remedy = &divide;
+  }
   found->explained_s = divided_s;
   return found;
 }
@@ -386,7 +392,7 @@ static bool last_chunk(struct advice_run *run, const struct advice_region *regio
   if (!found)
     return false;
   advice_place(found, region->at, waiting->at);
-  if (pieces.iterations > 1)
+  if (pieces.iterations > 1) /* which can be divided */
     found->remedy = &smaller;
   return true;
 }
@@ -452,6 +458,13 @@ static bool few_pieces(struct advice_run *run, const struct advice_region *regio
   if (chunks)
     snprintf(what, sizeof what, "pieces of up to %.0f iterations", ceil(waiting->iterations / pieces));
   struct advice_finding *found = add_few(run, region, waiting, pieces, what, waiting->at);
+  if (chunks && found->gain_s > 0) { /* single iterations cannot be divided */
+    double left = ceil(waiting->iterations / region->threads) / waiting->iterations - 1 / region->threads;
+    struct busy busy = busy_in(run, region, waiting->loop);
+    double gain_s = found->gain_s - advice_region_own(region, busy.all_s * left) / fmax(region->processes, 1);
+    advice_reduce(found, gain_s);
+    busy_release(&busy);
+  }
   if (chunks)
     found->remedy = &larger;
   else if (!is_sections(waiting->loop))
