@@ -155,6 +155,7 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   row->instances += copy->instances;
   row->light += copy->light;
   model_add(&row->executions, copy->executions);
+  row->chunk_most = MAX(row->chunk_most, copy->chunk_most);
   row->work = MIN(model_sum(row->work, copy->work), result->work);
   row->span = MIN(model_sum(row->span, copy->span), row->work);
   row->critical += copy->critical;
@@ -209,7 +210,7 @@ static uint64_t add_shares(const struct workspan *result, const double *factors)
   return before;
 }
 
-/* Counts all executions of each construct, where times of constructs were measured. */
+/* Counts all executions of each construct, and notes the largest chunks, where times of constructs were measured. */
 static void count_executions(const struct profile *profile, struct workspan *result)
 {
   const struct construct_node *nodes = profile->constructs.nodes;
@@ -221,11 +222,28 @@ static void count_executions(const struct profile *profile, struct workspan *res
       result->executions_known = false;
     for (uint32_t j = 0; j < times->rows_count; j++)
       if (nodes[times->rows[j].node].kind != CONSTRUCT_TASK_EXEC) { /* that is counted where it is created */
-        uint64_t *executions = &result->rows[nodes[times->rows[j].node].directive].executions;
-        model_add(executions, times->rows[j].figures.executions);
+        struct workspan_row *row = &result->rows[nodes[times->rows[j].node].directive];
+        model_add(&row->executions, times->rows[j].figures.executions);
+        row->chunk_most = MAX(row->chunk_most, times->rows[j].figures.chunk_most);
       }
   }
   result->rows[0].executions = 1;
+}
+
+/* Notes the loops whose iterations are chunks already. */
+static void note_single_iterations(struct names *names, struct workspan *result)
+{
+  for (uint32_t i = 1; i < result->count; i++) {
+    struct workspan_row *row = &result->rows[i];
+    char note[NOTE_MAX];
+    if (row->chunk_most != 1 || row->iteration_parallelism <= 0)
+      continue;
+    snprintf(note, sizeof note, "%s", row->note);
+    words_append(note, NOTE_MAX,
+                 "every chunk is one iteration: iteration_parallelism is the number of iterations, and "
+                 "not what smaller chunks would allow");
+    row->note = names_own(names, xstrdup(note));
+  }
 }
 
 /* Notes the rows whose executions were not all followed, with the error of the time in their constructs' bodies. */
@@ -288,6 +306,7 @@ void workspan_compute(const struct profile *profile, struct names *names, const 
     fill_row(profile, names, tree, scenario, result->span, &result->rows[result->count]);
   }
   count_executions(profile, result);
+  note_single_iterations(names, result);
   note_estimates(profile, names, result);
   join_copies(profile, names, result);
   qsort(result->rows, result->count, sizeof *result->rows, by_rank);

@@ -6,7 +6,8 @@
  * itself contributes to the program's span.  Invariant: the sum of `critical` over all rows = the program's span.
  *
  * iteration_parallelism is an estimate of a loop's parallelism if every iteration were a chunk and took the mean time:
- * work / (instances x work / iterations) = iterations / instances.
+ * work / (instances x work / iterations) = iterations / instances.  Where every chunk is one iteration already, it only
+ * says how many there are.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_WORKSPAN_H
 #define HPCPROF_LITE_ANALYSIS_WORKSPAN_H
@@ -21,6 +22,7 @@ struct workspan_row {
   uint32_t line;
   uint64_t instances, work, span, critical, lock_bound;
   double iteration_parallelism; /* 0: not known */
+  uint64_t chunk_most;          /* of a loop: iterations of the largest chunk; 0: not known */
   const char *note;             /* limits of the figures, or "" */
   uint64_t executions;          /* all, also those within others */
   uint64_t light;               /* of `instances`: not followed, so that work and span are estimates */

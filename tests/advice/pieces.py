@@ -84,4 +84,12 @@ def the_loss_adds_up(directory):
         tap.again(add_up, directory, compiler, name)
 
 
+@tap.case
+def smaller_chunks_are_promised_only_where_they_are_possible(directory):
+    for compiler, name in combinations(("gcc", "clang"), ("last", "chunks")):
+        run = advice(directory, compiler, name, "ill")[0]
+        loop = next(row for row in run.view("parallelism") if row["kind"] == "for")
+        assert ("every chunk is one iteration" in loop["note"]) == (name == "last"), (compiler, loop)
+
+
 tap.main()

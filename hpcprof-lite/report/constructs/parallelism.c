@@ -183,7 +183,9 @@ static void print_remarks(const struct report *report, const struct terminal *te
   const char *indent = "                    ";
   if (row->iteration_parallelism > 0) {
     three_digits(row->iteration_parallelism, figure);
-    fprintf(report->stream, "%sabout %s if every iteration were a chunk (estimate)\n", indent, figure);
+    const char *words = row->chunk_most == 1 ? "%s%s iterations, each of them a chunk already\n"
+                                             : "%sabout %s if every iteration were a chunk (estimate)\n";
+    fprintf(report->stream, words, indent, figure);
   }
   if (row->lock_bound) {
     terminal_amount(row->lock_bound, workspan->is_time, terminal_decimals(report->spans.workspan.work), amount);
