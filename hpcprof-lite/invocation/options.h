@@ -131,7 +131,7 @@ struct options_comparison {
 struct options_input {
   char **directories;
   size_t count;
-  char **references; /* of runs with one thread, that advice is compared to; after the directories */
+  char **references; /* of runs with one thread, beside which advice and regions show this one; after the directories */
   size_t references_count;
   char *newest; /* the directory that is reported if none is given; owned */
   bool merge;

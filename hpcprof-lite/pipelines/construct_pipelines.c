@@ -6,6 +6,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/pipelines/pipelines.h"
 
+#include "hpcprof-lite/pipelines/one_thread.h"
 #include "hpcprof-lite/views/construct_order.h"
 #include "hpcprof-lite/views/construct_rows.h"
 
@@ -65,9 +66,15 @@ static void arrange(struct job *job, struct construct_tree *tree, bool list)
 
 int regions_pipeline(struct job *job)
 {
-  make_list(job);
-  arrange(job, &job->construct_list, true);
-  return 0;
+  struct one_thread alone;
+  int status = one_thread_read(job, &alone);
+  if (!status) {
+    make_list(job);
+    region_threads_compute(&job->profile, &job->names, &job->constructs, &alone.regions, &job->report.region_threads);
+    arrange(job, &job->construct_list, true);
+  }
+  region_threads_release_alone(&alone.regions);
+  return status;
 }
 
 int region_tree_pipeline(struct job *job)

@@ -226,7 +226,7 @@ int job_choose_directories(struct options *options, bool speaks)
   const char *one, *other;
   if (!options->input.count)
     return choose_newest(options, speaks);
-  if (options->view == OPTIONS_ADVICE && !options->input.merge)
+  if ((options->view == OPTIONS_ADVICE || options->view == OPTIONS_REGIONS) && !options->input.merge)
     take_references(options);
   if (options->input.merge || options->view == OPTIONS_EFFICIENCY ||
       !runs_differ(options->input.directories, options->input.count, &one, &other))
@@ -285,6 +285,7 @@ void job_release(struct job *job)
   construct_tree_release(&job->constructs);
   construct_tree_release(&job->construct_list);
   overheads_release(&job->report.overheads);
+  region_threads_release(&job->report.region_threads);
   task_figures_release(&job->report.tasks);
   advice_release(&job->report.advice);
   workspan_release(&job->report.spans.workspan);

@@ -9,7 +9,7 @@
 
 #include "hpcprof-lite/analysis/advice/advice_nodes.h"
 #include "hpcprof-lite/model/row_checks.h"
-#include "hpcprof-lite/pipelines/gather.h"
+#include "hpcprof-lite/pipelines/one_thread.h"
 #include "hpcprof-lite/grains/grains.h"
 #include "hpcprof-lite/grains/numa.h"
 #include "hpcprof-lite/input/read.h"
@@ -190,43 +190,14 @@ static void find_far_tasks(struct job *job, const struct advice_input *input)
   free(count.nodes);
 }
 
-/* Sets *work_s to the work of a run of the same command with one thread.  Returns 0 or the exit status. */
-static int read_one_thread(const struct job *job, char **directory, struct job *other, double *work_s)
+/* The elapsed time that work takes longer than in the runs with one thread; 0 if there are none. */
+static double inflation_s(const struct job *job, const struct one_thread *alone)
 {
-  struct efficiency efficiency;
-  int status = gather_beside(job, directory, other);
-  if (status)
-    return status;
-  tree_columns_init(&other->profile.catalog, &other->columns);
-  totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals);
-  efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency);
-  if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
-    return job_different_runs(job->options.input.directories[0], *directory);
-  *work_s = efficiency.split.part_s[EFFICIENCY_WORK];
-  return 0;
-}
-
-/* Sets *gain_s to the elapsed time that work takes longer than in the runs with one thread.  Returns 0 or the exit
- * status. */
-static int compare_work(const struct job *job, double *gain_s)
-{
-  const struct options *options = &job->options;
   const struct efficiency *efficiency = &job->report.efficiency;
-  double sum_s = 0, whole_s = efficiency->split.part_s[EFFICIENCY_WHOLE];
-  *gain_s = 0;
-  for (size_t i = 0; i < options->input.references_count; i++) {
-    double work_s = 0;
-    struct job other = {0};
-    int status = read_one_thread(job, &options->input.references[i], &other, &work_s);
-    job_release(&other);
-    if (status)
-      return status;
-    sum_s += work_s;
-  }
-  if (options->input.references_count && efficiency->known && efficiency->split.known && whole_s > 0)
-    *gain_s = (efficiency->split.part_s[EFFICIENCY_WORK] - sum_s / (double)options->input.references_count) / whole_s *
-              efficiency->elapsed_s;
-  return 0;
+  double whole_s = efficiency->split.part_s[EFFICIENCY_WHOLE];
+  if (!job->options.input.references_count || !efficiency->known || !efficiency->split.known || whole_s <= 0)
+    return 0;
+  return (efficiency->split.part_s[EFFICIENCY_WORK] - alone->work_s) / whole_s * efficiency->elapsed_s;
 }
 
 /* The part of the waiting for locks in which the waiting threads were not ready without a core. */
@@ -316,8 +287,9 @@ int advice_pipeline(struct job *job)
   assert(job->row_of);
   const struct efficiency *efficiency = &job->report.efficiency;
   const struct totals *totals = &job->totals;
-  double inflation_s;
-  int status = compare_work(job, &inflation_s);
+  struct one_thread alone;
+  int status = one_thread_read(job, &alone);
+  region_threads_release_alone(&alone.regions);
   if (status)
     return status;
   construct_gains(job);
@@ -337,7 +309,7 @@ int advice_pipeline(struct job *job)
                                .beside_s = efficiency->gain_s[EFFICIENCY_SERIAL] *
                                            (double)MIN(totals->beside_ns, totals->outside_ns) /
                                            (double)MAX(totals->outside_ns, 1),
-                               .inflation_s = inflation_s,
+                               .inflation_s = inflation_s(job, &alone),
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
   input.all_ns = category_times(&job->report, input.ns);
   if (!job->report.filtered || !*job->report.filtered) /* what a filter leaves out is not lost */

@@ -18,6 +18,7 @@
 #include "hpcprof-lite/analysis/kernel_findings.h"
 #include "hpcprof-lite/analysis/overheads.h"
 #include "hpcprof-lite/analysis/phases.h"
+#include "hpcprof-lite/analysis/region_threads.h"
 #include "hpcprof-lite/analysis/scaling.h"
 #include "hpcprof-lite/analysis/speedup.h"
 #include "hpcprof-lite/analysis/task_figures.h"
@@ -115,7 +116,7 @@ struct report_list {
 /* Parts of commands in hints. */
 struct report_command {
   const char *arguments;   /* of the run: "--merge DIR1 DIR2" */
-  char *const *references; /* runs with one thread to which advice compares it */
+  char *const *references; /* runs with one thread to which advice and regions compare it */
   size_t references_count;
 };
 
@@ -144,6 +145,7 @@ struct report {
   struct advice advice;
   struct report_spans spans;
   struct overheads overheads;
+  struct region_threads_list region_threads;
   struct task_figures tasks;
   struct report_grains grains;
   struct report_time time;

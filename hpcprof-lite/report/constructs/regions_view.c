@@ -77,6 +77,7 @@ static void fill_regions(const void *context, const void *row, struct cell *cell
   const struct construct_place place = construct_place_of(entry);
   bool sum = !line->row, program = entry->kind == DIRECTIVE_PROGRAM;
   bool usage = profile_any_usage(filling->report->profile);
+  const struct region_threads *best = sum ? region_threads_of(&filling->report->region_threads, entry->region) : NULL;
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/constructs/regions.def"
 #undef COLUMN
@@ -233,6 +234,17 @@ static void print_uneven(const struct text_table *text, const struct construct_e
                  entry->lines_count, (int)text->decimals, mean / 1e9);
 }
 
+/* Prints with how many threads a region would take less time, if that is shorter by at least a hundredth. */
+static void print_best(const struct text_table *text, const struct construct_entry *entry)
+{
+  const struct region_threads *best = region_threads_of(&text->report->region_threads, entry->region);
+  if (!best || best->best == best->times.threads || best->gain_s < best->times.elapsed_s / 100)
+    return;
+  terminal_wrapf(&text->terminal, text->report->stream, "        ", "        ",
+                 "best: %" PRIu32 " thread%s instead of %.0f, %.*f s shorter (forecast)", best->best,
+                 best->best == 1 ? "" : "s", best->times.threads, (int)text->decimals, best->gain_s);
+}
+
 /* Prints the rows of an entry.  tree: they are indented. */
 static void print_entry(struct text_table *text, const struct construct_entry *entry, bool tree)
 {
@@ -245,8 +257,10 @@ static void print_entry(struct text_table *text, const struct construct_entry *e
     snprintf(level, sizeof level, "%" PRIu32 ": ", entry->depth);
   text_table_row_below(text, &(struct construct_line){entry, NULL}, indent, level);
   bool below = !report->chosen_count;
-  if (below && !tree)
+  if (below && !tree) {
     print_uneven(text, entry);
+    print_best(text, entry);
+  }
   if (below && entry->kind != DIRECTIVE_TASK && !report->profile->range.traced)
     count_columns_text(&report->profile->constructs.counters, tree ? counts->counted_own : counts->counted,
                        &counts->present, (tree ? counts->unread_own : counts->unread) > 0, &text->terminal,
@@ -274,7 +288,8 @@ static void print_notes(const struct text_table *text)
 static void print_legend(const struct text_table *text, bool tree)
 {
   const char *inside = "Body: in its body or chunks, with the constructs in it.\n", *program = "";
-  const char *uneven = "uneven: the thread farthest from the mean, if by more than a quarter.\n";
+  const char *uneven = "uneven: the thread farthest from the mean, if by more than a quarter.\n"
+                       "best: with how many threads the region would take less time, by a forecast.\n";
   if (tree) {
     inside = "Own: without the constructs in it.\n";
     program = "Wait of the program: threads outside any region.\n";
