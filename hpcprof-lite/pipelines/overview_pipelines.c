@@ -289,10 +289,13 @@ int advice_pipeline(struct job *job)
   const struct totals *totals = &job->totals;
   struct one_thread alone;
   int status = one_thread_read(job, &alone);
+  if (!status) {
+    construct_gains(job);
+    region_threads_compute(&job->profile, &job->names, &job->constructs, &alone.regions, &job->report.region_threads);
+  }
   region_threads_release_alone(&alone.regions);
   if (status)
     return status;
-  construct_gains(job);
   struct totals_missing_cores missing = totals_missing_cores(totals);
   struct advice_input input = {.profile = &job->profile,
                                .tree = &job->tree,
@@ -310,6 +313,7 @@ int advice_pipeline(struct job *job)
                                            (double)MIN(totals->beside_ns, totals->outside_ns) /
                                            (double)MAX(totals->outside_ns, 1),
                                .inflation_s = inflation_s(job, &alone),
+                               .region_threads = job->report.region_threads,
                                .efficiency = efficiency->known ? efficiency->value[EFFICIENCY_PARALLEL] : -1};
   input.all_ns = category_times(&job->report, input.ns);
   if (!job->report.filtered || !*job->report.filtered) /* what a filter leaves out is not lost */

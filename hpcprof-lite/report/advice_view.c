@@ -24,10 +24,11 @@ void advice_view_command(const struct report *report, enum advice_class class, c
       [BASELINE_THREAD] = "", [BASELINE_CORE] = "--idleness core ", [BASELINE_SHARED] = "--idleness shared "};
   const char *view = advice_classes[class].view, *order = strstr(view, " --sort");
   bool tree = !strncmp(view, "topdown", strlen("topdown")) || !strncmp(view, "bottomup", strlen("bottomup"));
+  bool compared = class == ADVICE_INFLATION || class == ADVICE_REGION_THREADS; /* the view reads these runs, too */
   int length = order && !has_order(report, order) ? (int)(order - view) : (int)strlen(view);
   snprintf(out, LINE, "hpcprof-lite --view %.*s %s%s", length, view, tree ? baselines[report->baseline] : "",
            report->command.arguments);
-  for (size_t i = 0; i < report->command.references_count && class == ADVICE_INFLATION; i++) {
+  for (size_t i = 0; i < report->command.references_count && compared; i++) {
     char quoted[LINE];
     size_t used = strlen(out);
     terminal_quote(report->command.references[i], quoted, sizeof quoted);

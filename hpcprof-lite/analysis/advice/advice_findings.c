@@ -107,6 +107,19 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .high = 1.2,
             .categories = 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE,
         },
+    [ADVICE_REGION_THREADS] =
+        {
+            .name = "region-threads",
+            .title = "a region with too many threads",
+            .remedy = {"Give this region fewer threads (num_threads), or one where there is little work (if(N > "
+                       "LIMIT)); OMP_NUM_THREADS where no clause sets them and it suits all regions.",
+                       "num_threads(N) with fewer; if(N > LIMIT) for little work"},
+            .view = "regions",
+            .confidence = "medium",
+            .low = 0.7,
+            .high = 1.2,
+            .categories = 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE,
+        },
     [ADVICE_BARRIER] =
         {
             .name = "barrier",

@@ -21,6 +21,7 @@ enum advice_class {
   ADVICE_FEW_CHUNKS,
   ADVICE_LAST_PIECE,
   ADVICE_REGION_OVERHEAD,
+  ADVICE_REGION_THREADS,
   ADVICE_BARRIER,
   ADVICE_CONTENTION,
   ADVICE_DEPENDENCES,
@@ -79,7 +80,7 @@ struct advice_finding {
   uint32_t places;         /* that the finding sums up, because each gains too little; 0: it is about one */
   uint32_t line, context;  /* context: id of a row of the top-down tree, MODEL_NONE if not known */
   double low_s, gain_s, high_s;
-  double explained_s; /* of elapsed time: the loss for which it is the reason, where that is more than the gain */
+  double explained_s; /* of elapsed time: the loss for which it is the reason; 0: as much as the gain */
   double loss_s;      /* the part of the loss that it takes; see advice_loss.h */
   double more_s;      /* the gain on advice.more_cores cores; negative: not known */
   bool more_least;    /* more_s is the least that it can be */

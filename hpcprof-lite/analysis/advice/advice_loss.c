@@ -104,7 +104,7 @@ void advice_loss_divide(const struct advice_input *input, struct advice *advice)
     }
   for (uint32_t i = 0; i < advice->count && per > 0; i++) {
     struct advice_finding *found = &advice->found[i];
-    double explained_s = fmax(found->explained_s, found->gain_s);
+    double explained_s = found->explained_s > 0 ? found->explained_s : found->gain_s;
     found->loss_s = take(&left, advice_classes[found->class].categories, explained_s / per) * per;
   }
   left.unplaced_s = fmax(0, left.s[TIMELINE_BLOCKED] - placed_s);

@@ -7,6 +7,7 @@
 #define HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_REGIONS_H
 
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
+#include "hpcprof-lite/analysis/region_threads.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/timeline.h"
 #include "hpcprof-lite/model/tree.h"
@@ -65,7 +66,8 @@ struct advice_input {
   const struct advice_lock *locks;
   uint32_t locks_count;
   struct advice_pool pool;
-  uint32_t all_threads; /* most that lived at once, of OpenMP or not; the sum over the processes */
+  struct region_threads_list region_threads; /* the caller's */
+  uint32_t all_threads;                      /* most that lived at once, of OpenMP or not; the sum over the processes */
 };
 
 /* A construct with an amount of time. */

@@ -4,12 +4,15 @@
 #include "hpcprof-lite/analysis/advice/advice_reasons.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/* Regions that are opened as often and take at most as long are small. */
+/* Regions that are opened as often and take at most as long are small.  TINY_REGION_S: threads arrive at the end of
+ * shorter ones by chance. */
 enum { MANY_REGIONS = 100 };
-static const double SMALL_REGION_S = 2e-3;
+static const double SMALL_REGION_S = 2e-3, TINY_REGION_S = 1e-4;
 
 /* How long a team takes for sampled work without any lost time. */
 static double sampled_wall(const struct advice_region *region, double work_s)
@@ -58,24 +61,85 @@ static double once_s(const struct advice_region *region)
   return advice_region_own(region, region->total_s) / region->threads / fmax(region->executions, 1);
 }
 
-/* Regions that are over as soon as they have begun.  opened: how often such regions were opened. */
-static bool find_small_regions(struct advice_run *run, struct advice_region *region, double opened)
+/* What the threads lose in regions that are over as soon as they have begun; 0: the region is not one of them.  opened:
+ * how often such regions were opened. */
+static double lost_in_small(const struct advice_region *region, double opened)
 {
   double mean_s = once_s(region);
   double lost_s = region->startup_s + region->management_s - fmin(region->management_s, region->startup_s);
-  bool tiny = mean_s < 1e-4; /* threads arrive at different times by chance */
-  lost_s += tiny ? region->imbalance_s : 0;
+  lost_s += mean_s < TINY_REGION_S ? region->imbalance_s : 0;
   if (opened < MANY_REGIONS || region->executions < 2 || mean_s > SMALL_REGION_S || lost_s < region->total_s / 10 ||
       region->tasks > 0)
+    return 0;
+  return lost_s;
+}
+
+/* What is known of the region with fewer threads, NULL unless it takes less time with them. */
+static const struct region_threads *fewer_threads(const struct advice_run *run, const struct advice_region *region)
+{
+  const struct region_threads *best = region_threads_of(&run->input->region_threads, region->at->region);
+  return best && best->best < best->times.threads && best->gain_s > 0 ? best : NULL;
+}
+
+/* Whether the same number of threads is best for all regions that take a hundredth of the run or more. */
+static bool best_for_all(const struct advice_run *run, uint32_t threads)
+{
+  for (uint32_t i = 0; i < run->count; i++) {
+    const struct region_threads *best = region_threads_of(&run->input->region_threads, run->regions[i].at->region);
+    bool matters = run->regions[i].wall_s >= run->advice->elapsed_s / 100;
+    if (matters && (!best || best->best != threads))
+      return false;
+  }
+  return true;
+}
+
+/* Regions that take less time with fewer threads.  small_s: what putting small regions together would gain; only what
+ * gains more is reported. */
+static bool find_few_threads(struct advice_run *run, const struct advice_region *region, double small_s)
+{
+  const struct region_threads *best = fewer_threads(run, region);
+  double gain_s = best ? with_cores(run, best->gain_s) : 0;
+  if (gain_s <= small_s || !advice_lists(run->advice, ADVICE_REGION_THREADS, gain_s))
     return false;
-  struct advice_finding *found = advice_add(
-      run->advice, ADVICE_REGION_OVERHEAD, with_cores(run, advice_region_gain(region, lost_s)),
-      "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it",
-      region->executions, mean_s * 1e6, advice_region_own(region, lost_s) / region->threads / region->executions * 1e6);
+  char alone[48] = "";
+  const struct region_threads_times *times = &best->times;
+  double starts_s = times->executions * (times->first_s + times->further_s * (times->threads - 1));
+  if (times->inflation > 0)
+    snprintf(alone, sizeof alone, " (%.3f s with one thread)",
+             times->work_s / (1 + times->inflation * (times->threads - 1)));
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_REGION_THREADS, gain_s,
+                 "%.0f executions take %.3f s with %.0f threads, and would take %.3f s with num_threads(%" PRIu32
+                 "): %.3f s of work%s, the longest chain of it %.3f s, and %.3f s for starting and ending them%s",
+                 times->executions, times->elapsed_s, times->threads, region_threads_forecast(times, best->best),
+                 best->best, times->work_s, alone, times->span_s, starts_s,
+                 best_for_all(run, best->best) ? ".  That number is best for all regions" : "");
+  advice_place(found, region->at, region->at);
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, best->gain_s));
+  found->explained_s = starts_s; /* what work takes longer is work, and no loss */
+  return true;
+}
+
+/* Regions that are over as soon as they have begun: lost_s is what their threads lose, 0 of others. */
+static bool find_small_regions(struct advice_run *run, const struct advice_region *region, double lost_s)
+{
+  if (lost_s <= 0)
+    return false;
+  char fewer[80] = "";
+  double mean_s = once_s(region);
+  const struct region_threads *best = fewer_threads(run, region);
+  if (best)
+    snprintf(fewer, sizeof fewer, ".  With num_threads(%" PRIu32 ") it would be %.3f s shorter", best->best,
+             with_cores(run, best->gain_s));
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_REGION_OVERHEAD, with_cores(run, advice_region_gain(region, lost_s)),
+                 "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it%s",
+                 region->executions, mean_s * 1e6,
+                 advice_region_own(region, lost_s) / region->threads / region->executions * 1e6, fewer);
   advice_place(found, region->at, region->at);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_gain(region, lost_s)));
   advice_more(run->advice, found, found->gain_s, true);
-  return tiny;
+  return true;
 }
 
 /* Sets the place and the range of chunks that are too small.  most_s: what the loop takes without this tool's time, but
@@ -253,7 +317,9 @@ void advice_waits_find(struct advice_run *run, bool crowded)
     if (region->threads < 2 || find_small_tasks(run, region))
       continue;
     find_small_chunks(run, region);
-    if (!find_small_regions(run, region, opened))
+    double lost_s = lost_in_small(region, opened), small_s = with_cores(run, advice_region_gain(region, lost_s));
+    bool found = find_few_threads(run, region, small_s) || find_small_regions(run, region, lost_s);
+    if (!found || once_s(region) >= TINY_REGION_S)
       advice_reasons_find(run, region);
   }
   find_contention(run);

@@ -541,6 +541,75 @@ static void test_small_regions_of_processes(void **state)
   expect(ADVICE_REGION_OVERHEAD, 0.2, 10);
 }
 
+static bool has(enum advice_class class)
+{
+  uint32_t i = 0;
+  while (i < advice.count && advice.found[i].class != class)
+    i++;
+  return i < advice.count;
+}
+
+/* A region that takes 0.7 s with two threads, and less with one. */
+static void test_fewer_threads(void **state)
+{
+  (void)state;
+  struct region_threads regions[ENTRIES] = {
+      [REGION] = {
+          .best = 1,
+          .gain_s = 0.3,
+          .times = {
+              .executions = 10, .threads = 2, .work_s = 0.5, .span_s = 0.25, .elapsed_s = 0.7, .further_s = 0.055}}};
+  input.region_threads = (struct region_threads_list){regions, ENTRIES};
+  expect(ADVICE_REGION_THREADS, 0.3, 10);
+  assert_true(has(ADVICE_IMBALANCE)); /* as an alternative */
+  assert_string_equal(
+      advice.found[0].evidence,
+      "10 executions take 0.700 s with 2 threads, and would take 0.500 s with num_threads(1): 0.500 s "
+      "of work, the longest chain of it 0.250 s, and 0.550 s for starting and ending them.  That number "
+      "is best for all regions");
+  input.ns[TIMELINE_IDLE] = 1400 * ms; /* 0.7 s for each thread, of which starts take 0.55 s */
+  expect(ADVICE_REGION_THREADS, 0.3, 10);
+  assert_int_equal((int)(1e3 * advice.found[0].loss_s + 0.5), 550);
+  input.ns[TIMELINE_CORE_WAIT] = 200 * ms; /* a tenth of all time */
+  expect(ADVICE_REGION_THREADS, 0.27, 10);
+  input.ns[TIMELINE_CORE_WAIT] = 0;
+  regions[REGION].times.inflation = 1;
+  expect(ADVICE_REGION_THREADS, 0.3, 10);
+  assert_non_null(strstr(advice.found[0].evidence, "0.500 s of work (0.250 s with one thread)"));
+  regions[REGION].gain_s = 0.1;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_true(has(ADVICE_REGION_THREADS));
+  regions[REGION].gain_s = 0.3;
+  entries[REGION].sum.executions = 10000; /* so short that threads arrive at different times by chance */
+  expect(ADVICE_REGION_THREADS, 0.3, 10);
+  assert_false(has(ADVICE_IMBALANCE));
+  entries[REGION].sum.executions = 1;
+  regions[REGION].gain_s = 0.009;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  assert_false(has(ADVICE_REGION_THREADS));
+  regions[REGION].best = regions[REGION].times.threads = 2;
+  regions[REGION].gain_s = 0;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* Where the same time could also be saved by putting small regions together, what gains more is reported. */
+static void test_fewer_threads_or_regions(void **state)
+{
+  (void)state;
+  struct region_threads regions[ENTRIES] = {
+      [REGION] = {.best = 1, .gain_s = 0.3, .times = {.executions = 1200, .threads = 2, .elapsed_s = 0.7}}};
+  input.region_threads = (struct region_threads_list){regions, ENTRIES};
+  entries[REGION].sum.executions = 1200;
+  entries[REGION].sum.enter = 400 * ms;
+  lines[REGION][1].figures.enter = 400 * ms;
+  for (int fewer = 0; fewer < 2; fewer++) {
+    regions[REGION].gain_s = fewer ? 0.21 : 0.19;
+    expect(fewer ? ADVICE_REGION_THREADS : ADVICE_REGION_OVERHEAD, fewer ? 0.21 : 0.2, 10);
+    assert_false(has(fewer ? ADVICE_REGION_OVERHEAD : ADVICE_REGION_THREADS));
+    assert_int_equal(!strstr(advice.found[0].evidence, "With num_threads(1) it would be 0.190 s shorter"), fewer);
+  }
+}
+
 /* A second loop, which follows the first one in the region. */
 static void add_second(struct construct_entry more[ENTRIES + 1])
 {
@@ -818,6 +887,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_several_processes, begin, end),
       cmocka_unit_test_setup_teardown(test_a_process_of_one_thread, begin, end),
       cmocka_unit_test_setup_teardown(test_small_regions_of_processes, begin, end),
+      cmocka_unit_test_setup_teardown(test_fewer_threads, begin, end),
+      cmocka_unit_test_setup_teardown(test_fewer_threads_or_regions, begin, end),
       cmocka_unit_test_setup_teardown(test_two_loops, begin, end),
       cmocka_unit_test_setup_teardown(test_two_singles, begin, end),
       cmocka_unit_test_setup_teardown(test_barrier_and_loop, begin, end),
