@@ -10,9 +10,10 @@
 #include <stdlib.h>
 
 /* Regions that are opened as often and take at most as long are small.  TINY_REGION_S: threads arrive at the end of
- * shorter ones by chance. */
+ * shorter ones by chance.  START_S: what beginning and ending one costs each thread at most, if no thread waits for a
+ * core. */
 enum { MANY_REGIONS = 100 };
-static const double SMALL_REGION_S = 2e-3, TINY_REGION_S = 1e-4;
+static const double SMALL_REGION_S = 2e-3, TINY_REGION_S = 1e-4, START_S = 1e-5;
 
 /* How long a team takes for sampled work without any lost time. */
 static double sampled_wall(const struct advice_region *region, double work_s)
@@ -62,12 +63,15 @@ static double once_s(const struct advice_region *region)
 }
 
 /* What the threads lose in regions that are over as soon as they have begun; 0: the region is not one of them.  opened:
- * how often such regions were opened. */
-static double lost_in_small(const struct advice_region *region, double opened)
+ * how often such regions were opened.  Where threads had no core, the beginning of a region contains waiting for one.
+ */
+static double lost_in_small(const struct advice_run *run, const struct advice_region *region, double opened)
 {
   double mean_s = once_s(region);
   double lost_s = region->startup_s + region->management_s - fmin(region->management_s, region->startup_s);
   lost_s += mean_s < TINY_REGION_S ? region->imbalance_s : 0;
+  if (run->input->without_core > 0)
+    lost_s = fmin(lost_s, START_S * region->threads * region->executions);
   if (opened < MANY_REGIONS || region->executions < 2 || mean_s > SMALL_REGION_S || lost_s < region->total_s / 10 ||
       region->tasks > 0)
     return 0;
@@ -131,11 +135,11 @@ static bool find_small_regions(struct advice_run *run, const struct advice_regio
   if (best)
     snprintf(fewer, sizeof fewer, ".  With num_threads(%" PRIu32 ") it would be %.3f s shorter", best->best,
              with_cores(run, best->gain_s));
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_REGION_OVERHEAD, with_cores(run, advice_region_gain(region, lost_s)),
-                 "It is opened %.0f times and takes %.1f us each time, of which %.1f us are beginning and ending it%s",
-                 region->executions, mean_s * 1e6,
-                 advice_region_own(region, lost_s) / region->threads / region->executions * 1e6, fewer);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_REGION_OVERHEAD, with_cores(run, advice_region_gain(region, lost_s)),
+      "It is opened %.0f times and takes %.1f us each time, of which %s%.1f us are beginning and ending it%s",
+      region->executions, mean_s * 1e6, run->input->without_core > 0 ? "at most " : "",
+      advice_region_own(region, lost_s) / region->threads / region->executions * 1e6, fewer);
   advice_place(found, region->at, region->at);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, advice_region_gain(region, lost_s)));
   advice_more(run->advice, found, found->gain_s, true);
@@ -317,7 +321,7 @@ void advice_waits_find(struct advice_run *run, bool crowded)
     if (region->threads < 2 || find_small_tasks(run, region))
       continue;
     find_small_chunks(run, region);
-    double lost_s = lost_in_small(region, opened), small_s = with_cores(run, advice_region_gain(region, lost_s));
+    double lost_s = lost_in_small(run, region, opened), small_s = with_cores(run, advice_region_gain(region, lost_s));
     bool found = find_few_threads(run, region, small_s) || find_small_regions(run, region, lost_s);
     if (!found || once_s(region) >= TINY_REGION_S)
       advice_reasons_find(run, region);
