@@ -85,25 +85,37 @@ static void find_none(const struct advice_input *input, struct advice *advice)
                busy, input->threads);
 }
 
-/* Where threads lacked cores or this tool took much time, forecasts are uncertain: while a thread has no core, all
- * others may wait for it, which no change of the program saves. */
+/* Where threads had no core, waiting for them is no loss of the program: what its class has lost without that is the
+ * most that a finding can gain, and nothing the least. */
+static void doubt_waits(const struct advice_input *input, struct advice *advice, struct advice_finding *found)
+{
+  double threads = fmax(input->threads, 1);
+  double foreign_s = advice_seconds(input->ns[TIMELINE_CORE_WAIT]) * (1 - 1 / threads);
+  double most_s = advice_loss_most(input, advice, found->class);
+  if (advice_classes[found->class].categories && found->gain_s > most_s)
+    advice_reduce(found, most_s);
+  if (found->class != ADVICE_BLOCKING)
+    found->low_s = fmax(0, found->low_s - foreign_s);
+}
+
+/* Where threads lacked cores or this tool took much time, forecasts are uncertain. */
 static void doubt(const struct advice_input *input, struct advice *advice)
 {
   assert(input->all_ns || !input->ns[TIMELINE_CORE_WAIT]);
   bool waited = input->without_core > 0 || input->stolen > 0;
-  double threads = fmax(input->threads, 1),
-         foreign_s = advice_seconds(input->ns[TIMELINE_CORE_WAIT]) * (1 - 1 / threads);
   if (!waited && input->ns[TIMELINE_TOOL] <= input->all_ns / ADVICE_MUCH)
     return;
   for (uint32_t i = 0; i < advice->count; i++) {
     struct advice_finding *found = &advice->found[i];
-    if (*found->confidence && strcmp(found->confidence, "low") != 0 &&
-        (!waited || !advice_classes[found->class].about_cores)) {
+    bool doubted = waited && !advice_classes[found->class].about_cores;
+    if (found->class >= ADVICE_REMARKS)
+      continue;
+    if (strcmp(found->confidence, "low") != 0 && (doubted || !waited)) {
       found->confidence = "low";
       found->reason = waited ? "threads often had no core" : "this tool took much of the time";
     }
-    if (waited && found->class != ADVICE_BLOCKING && !advice_classes[found->class].about_cores)
-      found->low_s = fmax(0, found->low_s - foreign_s);
+    if (doubted)
+      doubt_waits(input, advice, found);
   }
 }
 

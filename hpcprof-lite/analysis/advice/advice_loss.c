@@ -90,10 +90,26 @@ static void add_unexplained(struct advice *advice, const struct left *left, doub
   add_rest(advice, ADVICE_UNEXPLAINED, (left->s[TIMELINE_IDLE] + left->unplaced_s + left->rest_s) * per, text);
 }
 
-void advice_loss_divide(const struct advice_input *input, struct advice *advice)
+/* The elapsed time for a second of all threads. */
+static double elapsed_of(const struct advice_input *input, const struct advice *advice)
 {
   double all_s = advice_seconds(input->all_ns + input->rest_ns) - advice_seconds(input->ns[TIMELINE_TOOL]);
-  double per = all_s > 0 ? advice->elapsed_s / all_s : 0;
+  return all_s > 0 ? advice->elapsed_s / all_s : 0;
+}
+
+double advice_loss_most(const struct advice_input *input, const struct advice *advice, enum advice_class class)
+{
+  assert(class < ADVICE_REMARKS);
+  double sum_s = 0;
+  for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
+    if (advice_classes[class].categories & 1u << i)
+      sum_s += advice_seconds(input->ns[i]);
+  return sum_s * elapsed_of(input, advice);
+}
+
+void advice_loss_divide(const struct advice_input *input, struct advice *advice)
+{
+  double per = elapsed_of(input, advice);
   double placed_s = input->by_wall ? INFINITY : input->all_blocked.all_s;
   struct left left = {.rest_s = advice_seconds(input->rest_ns)};
   advice->loss_s = left.rest_s * per;

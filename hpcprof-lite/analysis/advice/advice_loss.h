@@ -9,6 +9,9 @@
 
 #include "hpcprof-lite/analysis/advice/advice_regions.h"
 
+/* Returns the elapsed time that all threads together lost in the categories of a class. */
+double advice_loss_most(const struct advice_input *input, const struct advice *advice, enum advice_class class);
+
 /* Sets advice->loss_s and the parts of the findings, which are sorted, and adds what is left. */
 void advice_loss_divide(const struct advice_input *input, struct advice *advice);
 

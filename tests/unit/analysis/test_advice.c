@@ -109,6 +109,7 @@ static void test_unequal_work(void **state)
   assert_string_equal(advice.found[0].confidence, "high");
   input.without_core = 0.06;
   input.ns[TIMELINE_CORE_WAIT] = 300 * ms;
+  input.ns[TIMELINE_IDLE] = 400 * ms;
   entries[REGION].directive = 1;
   directives[1].work = 1000 * ms; /* processor time, which waiting for a core does not change */
   directives[1].span = 700 * ms;
@@ -345,6 +346,8 @@ static void test_small_tasks(void **state)
   assert_true(fabs(advice.found[0].low_s - low_s * 2 / 3) < 1e-9);
   input.without_core = 0.06;
   input.ns[TIMELINE_CORE_WAIT] = 200 * ms;
+  input.ns[TIMELINE_OVERHEAD] = 400 * ms;
+  input.ns[TIMELINE_IDLE] = 400 * ms;
   expect(ADVICE_TASK_OVERHEAD, 0.35, 20);
   assert_true(advice.found[0].high_s >= 0.4);
 }
@@ -420,12 +423,15 @@ static void test_missing_cores(void **state)
   directives[1].work = 1000 * ms;
   directives[1].span = 700 * ms;
   profile.workspan.is_time = true;
+  input.ns[TIMELINE_IDLE] = 400 * ms;
   input.ns[TIMELINE_CORE_WAIT] = 210 * ms; /* so long another thread may wait: 105 ms of elapsed time */
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_in_range((uint64_t)(advice.found[0].low_s * 1e6 + 0.5), 55000, 55001);
   input.ns[TIMELINE_CORE_WAIT] = 1000 * ms;
   expect(ADVICE_IMBALANCE, 0.2, 20);
   assert_true(advice.found[0].low_s == 0);
+  input.ns[TIMELINE_IDLE] = 100 * ms; /* the rest was waiting for threads without a core */
+  expect(ADVICE_IMBALANCE, 0.05, 20);
 }
 
 static void test_more_threads_than_cores(void **state)
