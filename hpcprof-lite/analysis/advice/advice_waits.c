@@ -78,11 +78,21 @@ static double lost_in_small(const struct advice_run *run, const struct advice_re
   return lost_s;
 }
 
-/* What is known of the region with fewer threads, NULL unless it takes less time with them. */
-static const struct region_threads *fewer_threads(const struct advice_run *run, const struct advice_region *region)
+static double starts_s(const struct region_threads_times *times)
 {
-  const struct region_threads *best = region_threads_of(&run->input->region_threads, region->at->region);
-  return best && best->best < best->times.threads && best->gain_s > 0 ? best : NULL;
+  return times->executions * (times->first_s + times->further_s * (times->threads - 1));
+}
+
+/* What the region would gain with fewer threads; 0 unless it takes less time with them.  Where threads had no core, the
+ * beginning of a region contains waiting for one. */
+static double fewer_threads(const struct advice_run *run, const struct advice_region *region,
+                            const struct region_threads **best)
+{
+  *best = region_threads_of(&run->input->region_threads, region->at->region);
+  if (!*best || (*best)->best >= (*best)->times.threads)
+    return 0;
+  double waited_s = run->input->without_core > 0 ? starts_s(&(*best)->times) - START_S * (*best)->times.executions : 0;
+  return with_cores(run, fmax(0, (*best)->gain_s - fmax(0, waited_s)));
 }
 
 /* Whether the same number of threads is best for all regions that take a hundredth of the run or more. */
@@ -101,13 +111,12 @@ static bool best_for_all(const struct advice_run *run, uint32_t threads)
  * gains more is reported. */
 static bool find_few_threads(struct advice_run *run, const struct advice_region *region, double small_s)
 {
-  const struct region_threads *best = fewer_threads(run, region);
-  double gain_s = best ? with_cores(run, best->gain_s) : 0;
+  const struct region_threads *best;
+  double gain_s = fewer_threads(run, region, &best);
   if (gain_s <= small_s || !advice_lists(run->advice, ADVICE_REGION_THREADS, gain_s))
     return false;
   char alone[48] = "";
   const struct region_threads_times *times = &best->times;
-  double starts_s = times->executions * (times->first_s + times->further_s * (times->threads - 1));
   if (times->inflation > 0)
     snprintf(alone, sizeof alone, " (%.3f s with one thread)",
              times->work_s / (1 + times->inflation * (times->threads - 1)));
@@ -116,11 +125,11 @@ static bool find_few_threads(struct advice_run *run, const struct advice_region 
                  "%.0f executions take %.3f s with %.0f threads, and would take %.3f s with num_threads(%" PRIu32
                  "): %.3f s of work%s, the longest chain of it %.3f s, and %.3f s for starting and ending them%s",
                  times->executions, times->elapsed_s, times->threads, region_threads_forecast(times, best->best),
-                 best->best, times->work_s, alone, times->span_s, starts_s,
+                 best->best, times->work_s, alone, times->span_s, starts_s(times),
                  best_for_all(run, best->best) ? ".  That number is best for all regions" : "");
   advice_place(found, region->at, region->at);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, best->gain_s));
-  found->explained_s = starts_s; /* what work takes longer is work, and no loss */
+  found->explained_s = starts_s(times); /* what work takes longer is work, and no loss */
   return true;
 }
 
@@ -131,10 +140,10 @@ static bool find_small_regions(struct advice_run *run, const struct advice_regio
     return false;
   char fewer[80] = "";
   double mean_s = once_s(region);
-  const struct region_threads *best = fewer_threads(run, region);
-  if (best)
-    snprintf(fewer, sizeof fewer, ".  With num_threads(%" PRIu32 ") it would be %.3f s shorter", best->best,
-             with_cores(run, best->gain_s));
+  const struct region_threads *best;
+  double fewer_s = fewer_threads(run, region, &best);
+  if (fewer_s > 0)
+    snprintf(fewer, sizeof fewer, ".  With num_threads(%" PRIu32 ") it would be %.3f s shorter", best->best, fewer_s);
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_REGION_OVERHEAD, with_cores(run, advice_region_gain(region, lost_s)),
       "It is opened %.0f times and takes %.1f us each time, of which %s%.1f us are beginning and ending it%s",

@@ -614,6 +614,15 @@ static void test_fewer_threads_or_regions(void **state)
     assert_false(has(fewer ? ADVICE_REGION_OVERHEAD : ADVICE_REGION_THREADS));
     assert_int_equal(!strstr(advice.found[0].evidence, "With num_threads(1) it would be 0.190 s shorter"), fewer);
   }
+  input.ns[TIMELINE_IDLE] = 2000 * ms;
+  input.without_core = 0.06; /* what a start takes beyond 10 us is waiting for a core */
+  regions[REGION].gain_s = 0.3;
+  regions[REGION].times.further_s = 20e-6;
+  expect(ADVICE_REGION_THREADS, 0.3 - 1200 * 10e-6, 10);
+  regions[REGION].times.further_s = 270e-6;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_false(has(ADVICE_REGION_THREADS));
 }
 
 /* A second loop, which follows the first one in the region. */
