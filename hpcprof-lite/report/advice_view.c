@@ -137,7 +137,8 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
   }
   int length = snprintf(out, LINE, "%s", advice_classes[found->class].title);
   if (found->places)
-    length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places, most", found->places);
+    length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places%s", found->places,
+                       *found->file || *name ? ", most" : "");
   if (*found->file && found->line)
     length +=
         snprintf(out + length, LINE - (size_t)length, " at %.1000s:%" PRIu32, names_base(found->file), found->line);

@@ -38,7 +38,7 @@ def check_form(row):
     low, gain, high = (float(row[column]) for column in ("gain_low_s", "gain_s", "gain_high_s"))
     assert low <= gain <= high, row
     assert row["command"].startswith("hpcprof-lite --view "), row
-    if row["class"] in ("unfit", "none"):
+    if row["class"] in ("unfit", "none", "unexplained", "other"):
         assert gain == 0 and row["evidence"] and not row["confidence"], row
     else:
         assert gain > 0 and row["evidence"] and row["remedy"] and row["confidence"] in ("low", "medium", "high"), row

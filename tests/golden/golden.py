@@ -6,6 +6,7 @@ Usage: golden.py [--update] [-k CASE]     (--update: writes the expected files a
 import functools
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -224,11 +225,11 @@ def json_has_the_columns_of_csv(_):
 def the_summary_recommends_views_that_succeed(_):
     for names, status, views in (*(((name,), status, 2 if "plain" in name or "samples" in name else 3)
                                    for name, status in TRACED.items()), (("--merge", "traced", "traced-plain"), 0, 1)):
-        lines = golden_report("-q", *names).stdout.decode().splitlines()
+        lines = golden_report("-q", *names, COLUMNS="160").stdout.decode().splitlines()
         found = [line.split("--view ")[1].split()[0] for line in lines if line.startswith("next: ")]
         for line in lines[-2:]:
-            if line.startswith(("when: ", "more: ")):
-                found += line[len("more: "):].removesuffix(": hpcprof-lite VIEW DIR").split(", ")
+            listed = re.fullmatch(r"(?:when|more)[^:]*: (.*): hpcprof-lite VIEW DIR", line)
+            found += listed.group(1).split(", ") if listed else []
         assert {"advice", "efficiency", "topdown", "flat"} <= set(found), (names, found)
         assert ("timeline" in found, "phases" in found) == (views > 1, views == 3), (names, found)
         for view in found:

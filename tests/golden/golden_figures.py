@@ -195,7 +195,8 @@ def the_bar_has_the_shares_of_the_categories(_):
             assert max(map(len, lines)) <= int(columns), (name, columns, lines)
             bar = next(line for line in lines if line.startswith(("WW", "..")))
             after = lines.index(bar) + 1
-            below = " ".join(lines[after:after + 6]).split(" Efficiency")[0].split(" Most work")[0]
+            end = next(i for i in range(after, len(lines)) if not re.match(r"\S [a-z]", lines[i]))
+            below = " ".join(lines[after:end])
             shares = [re.fullmatch(r"(\S) [a-z ]+ ([0-9.]+) %", part).groups() for part in below.split(", ")]
             assert len(bar) == int(columns) and abs(sum(float(share) for _, share in shares) - 100) < 0.5, (name, shares)
             for letter, share in shares:
@@ -338,13 +339,13 @@ def hostile_places_saturate(_):
 
 @case
 def waiting_without_samples_is_reported(_):
-    said = " ".join(golden_report("-q", "waits").stdout.decode().split())
+    said = " ".join(golden_report("-q", "--legend", "waits").stdout.decode().split())
     assert "0.300 s of lock waits timed, 0.020 s sampled: threads slept (see -e wall)" in said
     assert "blocked for 0.300 s in calls outside OpenMP, place unknown (-e wall shows it)" in said
     assert "3 samples of lock waits not charged (4.2 %): missing from lock wait" in said
     assert "1 thread state repaired: idleness may be slightly off" in said
     assert "2 samples in tasks of unknown origin (2.8 %): shown below their region" in said
-    said = " ".join(golden_report("-q", "waits-wall").stdout.decode().split())
+    said = " ".join(golden_report("-q", "--legend", "waits-wall").stdout.decode().split())
     assert "0.020 s sampled" in said
     assert "-e wall shows" not in said
     assert "With -e wall, time in blocking calls that cannot be interrupted is charged when they return" in said

@@ -231,14 +231,14 @@ static void add_constructs(struct facts *facts)
 static void add_advice(struct facts *facts)
 {
   const struct report *report = facts->report;
-  fact_ns(facts, "loss", "elapsed time lost", (uint64_t)(report->advice.loss_s * 1e9),
+  fact_ns(facts, "loss", "elapsed time lost", model_rounded(report->advice.loss_s * 1e9),
           "of all threads together, divided equally; the loss_s of the view advice add up to it");
   for (uint32_t i = 0; i < report->advice.count; i++) {
     const struct advice_finding *found = &report->advice.found[i];
     char title[ADVICE_TITLE_MAX];
     advice_view_title(NULL, found, title);
     if (found->class < ADVICE_REMARKS)
-      fact_ns(facts, "advice", title, (uint64_t)(found->gain_s * 1e9), found->remedy->text);
+      fact_ns(facts, "advice", title, model_rounded(found->gain_s * 1e9), found->remedy->text);
     else
       fact_text(facts, "advice", title, "", found->evidence);
   }
