@@ -202,12 +202,15 @@ def findings_have_titles_and_doubts_are_no_changes(directory):
             rows = list(csv.DictReader(io.StringIO(done.stdout)))
             browser.open(path)
             shown = browser.evaluate("[...document.querySelectorAll('ol.findings strong')].map((one) => one.textContent)")
-            changes = [row for row in rows if row["class"] != "unfit"]
+            rests = [row["evidence"] for row in rows if row["class"] in ("unexplained", "other")]
+            changes = [row for row in rows if row["class"] not in ("unfit", "unexplained", "other")]
             assert len(shown) == len(changes), (name, shown, rows)
             for title, row in zip(shown, changes):
                 assert title != row["class"] and title[0].isupper() and "-" not in title, (title, row)
             listed = browser.evaluate("[...document.querySelectorAll('ul.findings li')].map((one) => one.textContent)")
             assert listed == [row["evidence"] for row in rows if row["class"] == "unfit"], (name, listed, rows)
+            left = browser.evaluate("[...document.querySelectorAll('ul.rests li')].map((one) => one.textContent)")
+            assert len(left) == len(rests) and all(map(str.endswith, left, rests)), (name, left, rests)
             assert not any("inf" in text.split() or "nan" in text for text in listed), listed
             named, doubts = named + len(shown), doubts + len(listed)
             quiet(browser)

@@ -136,7 +136,7 @@ function findings(advice, about) {
   const section = (title, kind, entries) => entries.length ?
     element("section", { class: "card wide" }, element("h2", {}, title), element(kind, { class: "findings" }, entries)) : null;
   const rest = rests.length ? element("section", { class: "card wide" },
-    element("h2", {}, "Lost time that no finding explains"), element("ul", {}, rests)) : null;
+    element("h2", {}, "Lost time that no finding explains"), element("ul", { class: "rests" }, rests)) : null;
   return [section("What makes this measurement less certain", "ul", doubts),
     section("What to change first", "ol", list), rest];
 }
