@@ -56,6 +56,16 @@ add(struct core_findings *findings, enum core_finding_kind kind, const struct pr
   return found;
 }
 
+/* found may be NULL. */
+static void set_cores(struct core_finding *found, uint32_t threads, uint32_t cpus, uint32_t could)
+{
+  if (!found)
+    return;
+  found->threads = threads;
+  found->cpus = cpus;
+  found->could = could;
+}
+
 static const char *plural(uint64_t count)
 {
   return count == 1 ? "" : "s";
@@ -75,6 +85,11 @@ static bool needs_core(const struct profile_thread *thread)
 static bool has_mask(const struct profile_thread *thread, const void *mask)
 {
   return needs_core(thread) && !memcmp(thread->mask, mask, sizeof thread->mask);
+}
+
+bool core_finding_has(const struct core_finding *found, const struct profile_thread *thread)
+{
+  return found->mask ? has_mask(thread, found->mask) : needs_core(thread);
 }
 
 /* Groups of threads that share fewer CPUs than an equal division of those of the process would give them. */
@@ -97,10 +112,15 @@ static void find_bound(const struct profile_process *process, struct core_findin
     uint64_t fair = (thread->mask_cpus * threads + process->cpus - 1) / process->cpus;
     uint32_t most = profile_most_at_once(process, has_mask, thread->mask);
     char list[CPU_LIST_TEXT];
-    if (most > fair)
-      add(findings, CORES_BINDING, process, settings,
-          "%" PRIu32 " threads share CPU%s %s, of %" PRIu32 " that the process could use", most,
-          plural(thread->mask_cpus), cpu_list_text(thread->mask, thread->mask_cpus, list), process->cpus);
+    if (most <= fair)
+      continue;
+    struct core_finding *found =
+        add(findings, CORES_BINDING, process, settings,
+            "%" PRIu32 " threads share CPU%s %s, of %" PRIu32 " that the process could use", most,
+            plural(thread->mask_cpus), cpu_list_text(thread->mask, thread->mask_cpus, list), process->cpus);
+    set_cores(found, most, thread->mask_cpus, process->cpus);
+    if (found)
+      found->mask = thread->mask;
   }
 }
 
@@ -156,7 +176,12 @@ static void find_oversubscription(const struct profile_process *process, const s
   struct core_finding *found = add(findings, CORES_OVERSUBSCRIPTION, process, settings,
                                    "%" PRIu32 " OpenMP threads at once on %" PRIu32 " CPU%s%s", process->threads_max,
                                    process->cpus, plural(process->cpus), place);
-  if (found && region && !settings[0])
+  set_cores(found, process->threads_max, process->cpus, process->cpus);
+  if (!found)
+    return;
+  found->region = region;
+  found->asked = settings[0];
+  if (region && !settings[0])
     memcpy(found->settings, clause, sizeof clause);
 }
 
@@ -174,10 +199,11 @@ static void find_few_cores(const struct profile_process *process, const struct c
     return;
   cpu_list_text(process->launch_mask, process->cpus, list);
   if (process->machine_cpus > process->cpus)
-    add(findings, CORES_BINDING, process, (const char *const[]){NULL},
-        "%" PRIu32 " threads on CPU%s %s: the process was started with a mask of %" PRIu32 " of the %" PRIu32
-        " CPUs of the machine (taskset, mpirun, a batch system)",
-        process->threads_max, plural(process->cpus), list, process->cpus, process->machine_cpus);
+    set_cores(add(findings, CORES_BINDING, process, (const char *const[]){NULL},
+                  "%" PRIu32 " threads on CPU%s %s: the process was started with a mask of %" PRIu32 " of the %" PRIu32
+                  " CPUs of the machine (taskset, mpirun, a batch system)",
+                  process->threads_max, plural(process->cpus), list, process->cpus, process->machine_cpus),
+              process->threads_max, process->cpus, process->machine_cpus);
   find_oversubscription(process, constructs, findings);
 }
 
@@ -228,8 +254,11 @@ void core_findings_find(const struct profile *profile, const struct construct_tr
     const struct profile_process *process = &profile->processes[i];
     if (!process->usable || !process->cpus || !cpu_list_count(process->launch_mask))
       continue; /* an older file */
+    uint32_t first = findings->count;
     find_few_cores(process, constructs, findings);
     find_bound(process, findings);
     find_limits(process, findings);
+    for (uint32_t j = first; j < findings->count; j++)
+      findings->found[j].process = i;
   }
 }

@@ -64,11 +64,10 @@ static uint64_t tick_of(const struct profile *profile)
   return tick_ns;
 }
 
-static void find_time(const struct profile *profile, const struct tree *places, const struct tree_columns *columns,
-                      struct kernel_findings *findings)
+static void find_time(const struct tree *places, const struct tree_columns *columns, struct kernel_findings *findings)
 {
   uint32_t rows[ROWS_MOST], count;
-  uint64_t tick_ns = tick_of(profile);
+  uint64_t tick_ns = findings->tick_ns;
   double all_ns = (double)tree_incl(places, 0, columns->user_cpu) + (double)tree_incl(places, 0, columns->system_cpu);
   uint64_t least_ns = model_rounded(all_ns * KERNEL_PERCENT_LEAST / PERCENT);
   count = tree_largest(places, columns->system_cpu, MAX(least_ns, KERNEL_TICKS_LEAST * tick_ns), NULL, ROWS_MOST, rows);
@@ -116,8 +115,9 @@ void kernel_findings_find(const struct profile *profile, const struct tree *tree
   }
   if (!findings->at_once || columns->system_cpu == MODEL_NONE)
     return;
+  findings->tick_ns = tick_of(profile);
   find_places(tree, columns, &places);
-  find_time(profile, &places, columns, findings);
+  find_time(&places, columns, findings);
   find_churn(&places, columns, findings);
   tree_release(&places);
 }

@@ -30,6 +30,7 @@ struct kernel_findings {
   struct kernel_finding found[KERNEL_FINDINGS_MAX];
   uint32_t count;
   bool in_part;     /* of a part of the run nothing is known, although the run has figures */
+  uint64_t tick_ns; /* the longest tick of the kernel's clock */
   uint32_t at_once; /* most threads that lived at once, summed over the processes; 0: usage is not known */
 };
 

@@ -319,7 +319,11 @@ int advice_pipeline(struct job *job)
   if (!job->report.filtered || !*job->report.filtered) /* what a filter leaves out is not lost */
     input.rest_ns = category_unexplained(&job->report);
   struct advice_lock *locks = list_mutexes(job, &input.locks_count);
+  core_findings_find(&job->profile, &job->constructs, &job->report.summary.cores);
+  kernel_findings_find(&job->profile, &job->tree, &job->columns, &job->report.summary.kernel);
   input.locks = locks;
+  input.cores = &job->report.summary.cores;
+  input.kernel = &job->report.summary.kernel;
   struct call_places initial;
   find_blocked(job, true, &initial);
   input.blocked = blocked_of(&initial);
@@ -344,14 +348,12 @@ int summary_pipeline(struct job *job)
   derived_flat(&job->tree, columns, flat, NULL);
   tree_finish(flat, &order, false);
   assert(check_finished_tree(flat));
-  kernel_findings_find(&job->profile, &job->tree, columns, &summary->kernel);
   unnamed_modules(&job->tree, columns, &job->names, summary->unnamed, &summary->unnamed_count);
   workspan_compute(&job->profile, &job->names, &job->tree, NULL, &job->report.spans.workspan);
   workspan_find_top(job->row_of, job->tree.count, &job->report.spans.workspan);
   int status = advice_pipeline(job);
   if (status)
     return status;
-  core_findings_find(&job->profile, &job->construct_list, &summary->cores);
   job->report.tree = &job->tree;
   summary->flat = flat;
   summary->traced = has_trace(job);

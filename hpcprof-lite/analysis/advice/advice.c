@@ -1,8 +1,10 @@
 #include "hpcprof-lite/analysis/advice/advice.h"
 
 #include "common/order.h"
+#include "hpcprof-lite/analysis/advice/advice_cores.h"
 #include "hpcprof-lite/analysis/advice/advice_loss.h"
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
+#include "hpcprof-lite/analysis/advice/advice_system.h"
 #include "hpcprof-lite/analysis/advice/advice_waits.h"
 
 #include <assert.h>
@@ -121,16 +123,20 @@ static void doubt(const struct advice_input *input, struct advice *advice)
 
 void advice_compute(const struct advice_input *input, struct advice *advice)
 {
-  assert(input->constructs && input->profile && input->tree && input->columns);
+  assert(input->constructs && input->profile && input->tree && input->columns && input->cores && input->kernel);
   struct advice_run run = {.input = input, .advice = advice};
   *advice = (struct advice){.elapsed_s = input->elapsed_s};
   if (input->threads > 0 && input->threads <= UINT32_MAX / ADVICE_MORE)
     advice->more_cores = ADVICE_MORE * input->threads;
   advice_regions_find(&run);
   advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
-  bool crowded = advice_oversubscription(&run);
+  advice_mpi_find(&run);
+  advice_kernel_find(&run);
+  advice_churn_find(&run);
+  bool bound = advice_cores_find(&run), crowded = bound || advice_oversubscription(&run);
   advice_mutexes_find(&run);
-  advice_spinning_find(&run);
+  if (!bound)
+    advice_spinning_find(&run);
   advice_pools_find(&run);
   advice->unfit_first = find_unfit(input, advice);
   advice_outside_find(&run);

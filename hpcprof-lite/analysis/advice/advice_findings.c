@@ -278,6 +278,89 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .high = 1.05,
             .categories = 1u << TIMELINE_IDLE,
         },
+    [ADVICE_BINDING] =
+        {
+            .name = "binding",
+            .title = "threads bound to too few cores",
+            .remedy = {"Let them run on all CPUs: change or remove OMP_PROC_BIND, OMP_PLACES, GOMP_CPU_AFFINITY and "
+                       "KMP_AFFINITY; OMP_PROC_BIND=spread with OMP_PLACES=cores gives each thread a core of its own.",
+                       "OMP_PROC_BIND=spread, OMP_PLACES=cores; or remove the binding"},
+            .view = "threads",
+            .confidence = "high",
+            .low = 0.7,
+            .high = 1.2,
+            .categories = 1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_NO_CORE | 1u << TIMELINE_IDLE,
+            .about_cores = true,
+        },
+    [ADVICE_QUOTA] =
+        {
+            .name = "quota",
+            .title = "threads stopped by a CPU quota",
+            .remedy = {"Ask for more CPUs (cpu.max of the control group, docker --cpus, limits of Kubernetes), or run "
+                       "no more threads than the quota has CPUs: a thread that is stopped holds up its whole team.",
+                       "More CPUs for the control group, or as many threads as its quota allows"},
+            .view = "threads",
+            .confidence = "medium",
+            .low = 0.3,
+            .high = 1.5,
+            .categories = 1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_NO_CORE,
+            .about_cores = true,
+        },
+    [ADVICE_KERNEL] =
+        {
+            .name = "kernel",
+            .title = "time in the kernel",
+            .remedy = {"See which system calls these are (strace -c -f, perf trace): make fewer and larger ones, or "
+                       "make them outside the loop.",
+                       "Fewer and larger system calls: strace -c -f shows which they are"},
+            .view = "topdown --sort system_incl_s",
+            .confidence = "medium",
+            .low = 0.7,
+            .high = 1.2,
+            .categories = 1u << TIMELINE_IDLE,
+            .about_cores = true,
+        },
+    [ADVICE_CHURN] =
+        {
+            .name = "thread-churn",
+            .title = "threads that are created again and again",
+            .remedy = {"Give all regions the same number of threads: GCC's runtime ends threads when a team is smaller "
+                       "than the one before, and creates them again for a larger one (num_threads clauses, "
+                       "omp_set_num_threads(), nested regions).",
+                       "The same number of threads in all regions (num_threads)"},
+            .view = "regions",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 1.1,
+            .categories = 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE | 1u << TIMELINE_NO_CORE |
+                          1u << TIMELINE_CORE_WAIT | 1u << TIMELINE_BLOCKED,
+        },
+    [ADVICE_ATOMICS] =
+        {
+            .name = "atomics",
+            .title = "atomic instructions",
+            .remedy = {"Update data that threads share less often: a reduction, copies of the data for each thread "
+                       "that are added at the end, or counters in different cache lines.",
+                       "A reduction, or copies of the data for each thread"},
+            .view = "source",
+            .confidence = "low",
+            .low = 0,
+            .high = 2,
+            .about_cores = true,
+        },
+    [ADVICE_MPI] =
+        {
+            .name = "mpi",
+            .title = "time in MPI calls",
+            .remedy = {"Another rank may be late: compare the work of the ranks and divide it equally; or let threads "
+                       "work on something else meanwhile (non-blocking calls).",
+                       "Equal work for all ranks, or non-blocking calls beside other work"},
+            .view = "processes",
+            .confidence = "low",
+            .low = 0,
+            .high = 1.05,
+            .categories = 1u << TIMELINE_IDLE | 1u << TIMELINE_BLOCKED,
+        },
     [ADVICE_UNEXPLAINED] =
         {
             .name = "unexplained",

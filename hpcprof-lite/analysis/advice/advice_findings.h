@@ -1,7 +1,7 @@
 /* Findings of advice: their classes, with the words for each, and the list of those of a run.
  *
  * Context: BATCH.  Pure.  The table of classes is in advice_findings.c: a new class is a row there, and a function that
- * finds it in advice_waits.c, advice_outside.c or advice_nodes.c.  The list owns its strings, except names and files,
+ * finds it in another file of this folder.  The list owns its strings, except names and files,
  * which belong to struct names.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_FINDINGS_H
@@ -34,6 +34,12 @@ enum advice_class {
   ADVICE_MUTEX,
   ADVICE_SPINNING,
   ADVICE_POOL,
+  ADVICE_BINDING,
+  ADVICE_QUOTA,
+  ADVICE_KERNEL,
+  ADVICE_CHURN,
+  ADVICE_ATOMICS,
+  ADVICE_MPI,
   ADVICE_REMARKS, /* from here on: nothing to change */
   ADVICE_NONE = ADVICE_REMARKS,
   ADVICE_UNEXPLAINED,
@@ -68,7 +74,7 @@ struct advice_class_row {
   double low, high; /* range of a forecast, as parts of it: how much of the lost time such changes leave behind, and
                        what else they save */
   enum advice_change change;
-  bool about_cores;    /* missing cores are its evidence, and no doubt about it */
+  bool about_cores;    /* missing cores are its evidence, or it rests on CPU time: they are no doubt about it */
   uint32_t categories; /* bits of enum timeline_category: as which the time shows that a finding explains */
 };
 

@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/analysis/advice/advice_cores.h"
 #include "hpcprof-lite/model/names.h"
 
 #include <assert.h>
@@ -11,15 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The idleness that code outside regions causes, with everything below each row; whether a region is below it. */
+/* The idleness that code outside regions causes, with everything below each row; whether a region is below it.  Time
+ * that other findings explain is only in the sum `taken`. */
 struct serial_rows {
   uint64_t *idle;
   bool *region;
+  uint64_t taken;
 };
 
 /* most: idleness that a nanosecond of a row's own work can cause, at most; 0: not limited. */
-static void sum_serial(const struct advice_input *input, double most, struct serial_rows *rows)
+static void sum_serial(const struct advice_run *run, double most, struct serial_rows *rows)
 {
+  const struct advice_input *input = run->input;
   assert(input->columns->idleness != MODEL_NONE);
   const struct tree *tree = input->tree;
   for (uint32_t i = tree->count; i-- > 0;) { /* a parent has a smaller number */
@@ -31,7 +35,7 @@ static void sum_serial(const struct advice_input *input, double most, struct ser
       uint64_t idle = tree_excl(tree, i, input->columns->idleness);
       if (most > 0)
         idle = MIN(idle, model_rounded(most * (double)tree_excl(tree, i, input->columns->work)));
-      model_add(&rows->idle[i], idle);
+      model_add(run->taken[i] ? &rows->taken : &rows->idle[i], idle);
     }
     if (i && row->parent != MODEL_NONE) {
       model_add(&rows->idle[row->parent], rows->idle[i]);
@@ -124,22 +128,25 @@ static const struct profile_thread *initial_thread(const struct profile_process 
   return process->usable && process->threads_max > 1 ? profile_initial_thread(process) : NULL;
 }
 
+/* gain_s: if all of that time, also what other findings explain, were divided among the threads. */
 static void find_serial(struct advice_run *run, double gain_s)
 {
   assert(run->input->threads > 1);
   const struct advice_input *input = run->input;
+  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
+                             xcalloc(input->tree->count, sizeof *rows.region)};
+  if (input->columns->idleness != MODEL_NONE)
+    sum_serial(run, 0, &rows);
+  if (rows.taken)
+    gain_s *= (double)rows.idle[0] / (double)model_sum(rows.idle[0], rows.taken);
   double threads = input->threads, serial_s = gain_s / (1 - 1 / threads);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_SERIAL, gain_s,
                  "One thread runs for %.3f s outside parallel regions, while the others have no work", serial_s);
   advice_more(run->advice, found, serial_s * (1 - 1.0 / fmax(run->advice->more_cores, 1)), false);
   found->same_parts = true;
-  if (found == &run->advice->unlisted || input->columns->idleness == MODEL_NONE)
-    return;
-  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
-                             xcalloc(input->tree->count, sizeof *rows.region)};
-  sum_serial(input, 0, &rows);
-  place_serial(input, &rows, serial_s, found);
+  if (found != &run->advice->unlisted && input->columns->idleness != MODEL_NONE)
+    place_serial(input, &rows, serial_s, found);
   free(rows.idle);
   free(rows.region);
 }
@@ -167,6 +174,26 @@ static double placed_part(const struct advice_input *input)
   return all_s > 0 ? fmin(1, input->blocked.all_s / all_s) : 1;
 }
 
+/* The part of blocked time below the program's main function, outside regions, that other findings explain, as far as
+ * its place is known. */
+static double blocked_taken(const struct advice_run *run)
+{
+  const struct tree *tree = run->input->tree;
+  bool *below = xcalloc(tree->count, sizeof *below);
+  double taken = 0, all = 0;
+  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
+    const struct tree_row *row = &tree->rows[i];
+    const char *name = row->kind == ROW_FUNCTION ? tree_unmarked_name(row) : "";
+    below[i] = (row->parent != MODEL_NONE && below[row->parent] && row->kind != ROW_PARALLEL) ||
+               !strcmp(name, "main") || !strcmp(name, "MAIN__");
+    double ns = below[i] ? (double)tree_excl(tree, i, run->input->columns->blocked) : 0;
+    all += ns;
+    taken += run->taken[i] ? ns : 0;
+  }
+  free(below);
+  return all > 0 ? taken / all : 0;
+}
+
 /* Sets the place at which the initial thread slept longest. */
 static void set_blocking_place(const struct advice_input *input, struct advice_finding *found)
 {
@@ -187,7 +214,8 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s = 0, gain_s = 0, others_s = 0, part = placed_part(run->input);
+  double blocked_s = 0, gain_s = 0, others_s = 0, taken = blocked_taken(run);
+  double part = (1 - taken) * placed_part(run->input);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
     const struct profile_process *process = &profile->processes[i];
@@ -197,11 +225,11 @@ static double find_blocking(struct advice_run *run)
     blocked_s = fmax(blocked_s, own_s);
     others_s += outside_s(process);
   }
-  gain_s = advice_chain(run);
+  gain_s = fmin(advice_chain(run), fmax(0, run->advice->elapsed_s - run->claimed_s));
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_BLOCKING, gain_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
       blocked_s, others_s > 0 ? ", without the time in which threads outside OpenMP worked" : "");
-  if (found != &run->advice->unlisted)
+  if (found != &run->advice->unlisted && taken < 0.5) /* otherwise its place is that of other findings */
     set_blocking_place(run->input, found);
   advice_more(run->advice, found, gain_s, false);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s)); /* if nothing waits for it any more */
@@ -316,11 +344,12 @@ static uint32_t pool_place(const struct advice_input *input, const struct serial
 }
 
 /* The place of the finding is that of the code which runs meanwhile. */
-static void place_pool(const struct advice_input *input, struct advice_finding *found)
+static void place_pool(const struct advice_run *run, struct advice_finding *found)
 {
+  const struct advice_input *input = run->input;
   struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
                              xcalloc(input->tree->count, sizeof *rows.region)};
-  sum_serial(input, input->all_threads - 1, &rows); /* what no sample has seen is charged to the waits */
+  sum_serial(run, input->all_threads - 1, &rows); /* what no sample has seen is charged to the waits */
   uint32_t at = pool_place(input, &rows);
   size_t length = strlen(found->evidence);
   if (at != MODEL_NONE) {
@@ -371,7 +400,7 @@ void advice_pools_find(struct advice_run *run)
   struct advice_finding *found = advice_add(run->advice, ADVICE_POOL, fmax(0, fmin(pool->idle_s / threads, most_s)),
                                             "Threads of pools outside OpenMP waited %.3f s%s", pool->idle_s, object);
   if (found != &run->advice->unlisted && input->columns->idleness != MODEL_NONE && input->columns->work != MODEL_NONE)
-    place_pool(input, found);
+    place_pool(run, found);
 }
 
 /* A process with more threads than cores. */
@@ -425,7 +454,7 @@ static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
     sum_s += crowd->work_s[i];
     together_s += i < ceil(threads / cores) ? crowd->work_s[i] : 0;
   }
-  double regions_s = run->advice->elapsed_s - crowd->serial_s;
+  double regions_s = fmax(0, run->advice->elapsed_s - crowd->serial_s - run->claimed_s);
   if (crowd->ready_s - crowd->serial_s < cores * regions_s)
     return false; /* cores sufficed for the threads that were ready at one time: other programs took them */
   double span_s = workspan->known && workspan->is_time ? advice_seconds(workspan->span) - crowd->serial_s : 0;
@@ -438,6 +467,7 @@ static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
                  "each core, their work takes at least %.3f s",
                  threads, cores, crowd->delay_s, least_s);
   found->low_s = fmax(0, fmin(found->low_s, regions_s - together_s));
+  advice_cores_place(run, (uint32_t)(crowd->process - run->input->profile->processes), found);
   return found != &run->advice->unlisted;
 }
 

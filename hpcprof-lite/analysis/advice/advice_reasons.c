@@ -589,14 +589,14 @@ static double find_at_loops(struct advice_run *run, const struct advice_region *
         double *waited_s = &run->waited_s[entry->region];
         if (!waits_at_end(entry))
           continue;
-        double lost_s = advice_seconds(construct_lost(entry->kind, &entry->sum).imbalance);
+        double lost_s = (1 - region->explained) * advice_seconds(construct_lost(entry->kind, &entry->sum).imbalance);
         if (!add) {
           *waited_s += lost_s;
           all_s += lost_s;
         } else if (*waited_s > 0) {
           struct waiting waiting = {.lost_s = *waited_s, .in_tasks_s = *waited_s};
           set_loop(run, entry, &waiting);
-          waiting.excess_s = excess_s(run, region, entry);
+          waiting.excess_s = (1 - region->explained) * excess_s(run, region, entry);
           add_first(run, region, &waiting, of_parts);
           *waited_s = 0;
         }
@@ -610,7 +610,7 @@ void advice_reasons_find(struct advice_run *run, const struct advice_region *reg
   const struct construct_entry *at = region->waits.at;
   bool own = at && (at->kind == DIRECTIVE_FOR || at->kind == DIRECTIVE_SECTIONS);
   double limited_s = region->tasks > 0 ? region->limited_s : 0;
-  struct waiting waiting = {.lost_s = region->imbalance_s + region->barrier_s + limited_s};
+  struct waiting waiting = {.lost_s = (1 - region->explained) * (region->imbalance_s + region->barrier_s + limited_s)};
   waiting.in_tasks_s = waiting.lost_s + region->tasks_wait_s;
   waiting.at = at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
   set_loop(run, own ? at : region->open_loop.at, &waiting);
@@ -621,7 +621,7 @@ void advice_reasons_find(struct advice_run *run, const struct advice_region *reg
   waiting.in_tasks_s = fmax(0, waiting.in_tasks_s - at_loops_s);
   waiting.at = at && at->kind == DIRECTIVE_BARRIER ? at : region->at;
   set_loop(run, region->open_loop.at, &waiting);
-  waiting.excess_s = excess_s(run, region, NULL);
+  waiting.excess_s = (1 - region->explained) * excess_s(run, region, NULL);
   if (waiting.in_tasks_s > 0)
     add_first(run, region, &waiting, of_parts);
 }

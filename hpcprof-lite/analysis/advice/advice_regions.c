@@ -392,6 +392,7 @@ void advice_regions_find(struct advice_run *run)
   run->order = xcalloc(processes, sizeof *run->order);
   run->before = xcalloc(processes, sizeof *run->before);
   run->chain = xcalloc(processes + 1, sizeof *run->chain);
+  run->taken = xcalloc(run->input->tree->count, sizeof *run->taken);
   order_processes(run);
   list_regions(run);
   fill_regions(run);
@@ -424,4 +425,5 @@ void advice_regions_release(struct advice_run *run)
   free(run->order);
   free(run->before);
   free(run->chain);
+  free(run->taken);
 }

@@ -7,6 +7,8 @@
 #define HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_REGIONS_H
 
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
+#include "hpcprof-lite/analysis/core_findings.h"
+#include "hpcprof-lite/analysis/kernel_findings.h"
 #include "hpcprof-lite/analysis/region_threads.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/timeline.h"
@@ -66,6 +68,8 @@ struct advice_input {
   const struct advice_lock *locks;
   uint32_t locks_count;
   struct advice_pool pool;
+  const struct core_findings *cores;
+  const struct kernel_findings *kernel;
   struct region_threads_list region_threads; /* the caller's */
   uint32_t all_threads;                      /* most that lived at once, of OpenMP or not; the sum over the processes */
 };
@@ -101,8 +105,9 @@ struct advice_region {
   struct advice_amount loop;           /* the loop or sections with most time in its body */
   struct advice_amount open_loop;      /* of those at whose end no thread waits (nowait) */
   double sampled_work_s, sampled_overhead_s;
-  double events;   /* executions of constructs */
-  double excess_s; /* of elapsed time: by how much the thread that waits least works longer than the mean */
+  double events;    /* executions of constructs */
+  double explained; /* the part of its threads' waiting that other findings explain: 0 to 1 */
+  double excess_s;  /* of elapsed time: by how much the thread that waits least works longer than the mean */
 };
 
 /* The examination of a run. */
@@ -117,6 +122,8 @@ struct advice_run {
   uint32_t *order, *before; /* processes by their end; [number in order] how many of them end before it begins */
   double *chain;            /* [number in order + 1] room */
   double lost_s;            /* of elapsed time: to this tool */
+  bool *taken;              /* [row of the tree] outside regions; findings other than serial code explain its time */
+  double claimed_s;         /* of elapsed time: threads that come and go explain it */
 };
 
 /* How many cores the second forecast is for, at least 1. */

@@ -327,7 +327,7 @@ void advice_waits_find(struct advice_run *run, bool crowded)
   for (uint32_t i = 0; i < run->count && !crowded; i++) {
     struct advice_region *region = &run->regions[i];
     find_serial_parts(run, region);
-    if (region->threads < 2 || find_small_tasks(run, region))
+    if (region->threads < 2 || region->explained >= 1 || find_small_tasks(run, region))
       continue;
     find_small_chunks(run, region);
     double lost_s = lost_in_small(run, region, opened), small_s = with_cores(run, advice_region_gain(region, lost_s));

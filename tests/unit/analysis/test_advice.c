@@ -17,6 +17,8 @@ static struct profile_process process;
 static struct profile profile;
 static struct tree tree;
 static struct tree_columns columns;
+static struct core_findings cores;
+static struct kernel_findings kernel;
 static struct advice_input input;
 static struct advice advice;
 
@@ -62,12 +64,16 @@ static int begin(void **state)
                                 .tree = &tree,
                                 .columns = &columns,
                                 .constructs = &constructs,
+                                .cores = &cores,
+                                .kernel = &kernel,
                                 .elapsed_s = 1,
                                 .samples = 1000,
                                 .ns[TIMELINE_WORK] = 2000 * ms,
                                 .all_ns = 2000 * ms,
                                 .threads = 2,
                                 .efficiency = 0.5};
+  cores.count = 0;
+  kernel = (struct kernel_findings){0};
   tree_init(&tree, 1, "run");
   return 0;
 }

@@ -1,0 +1,535 @@
+#include "hpcprof-lite/analysis/advice/advice_system.h"
+
+#include "common/order.h"
+#include "common/xalloc.h"
+#include "hpcprof-lite/model/names.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* FAULT_NS: a page fault takes at most so long.  PAGE: bytes that it makes usable at least. */
+enum { FAULT_NS = 20000, PAGE = 4096, FEW_THREADS = 16 };
+
+/* ---- places ---- */
+
+static void place_row(const struct advice_run *run, uint32_t row, struct advice_finding *found)
+{
+  assert(row < run->input->tree->count);
+  const struct tree_row *at = &run->input->tree->rows[row];
+  found->name = at->name;
+  found->file = at->file;
+  found->line = at->line;
+  found->context = at->id;
+}
+
+static bool has_flag(const struct advice_run *run, const struct tree_row *row, uint32_t flags)
+{
+  const struct catalog *catalog = &run->input->profile->catalog;
+  return row->module < catalog->modules_count && catalog->modules[row->module].flags & flags;
+}
+
+/* The program's function, region or task to which a row belongs: no function of libc, no runtime; the row itself if
+ * there is none. */
+static uint32_t own_place(const struct advice_run *run, uint32_t row)
+{
+  const struct tree *tree = run->input->tree;
+  uint32_t at = row;
+  while (at && (tree->rows[at].kind == ROW_RUNTIME || tree->rows[at].kind == ROW_LINE ||
+                has_flag(run, &tree->rows[at], MODULE_SYSTEM | MODULE_RUNTIME)))
+    at = tree->rows[at].parent;
+  return at ? at : row;
+}
+
+/* Sets around[row] to the outermost region in which it is, 0 outside all. */
+static void find_around(const struct tree *tree, uint32_t *around)
+{
+  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
+    uint32_t parent = tree->rows[i].parent;
+    around[i] = parent == MODEL_NONE ? 0 : around[parent];
+    if (!around[i] && tree->rows[i].kind == ROW_PARALLEL)
+      around[i] = i;
+  }
+}
+
+/* The region of a row of the tree, NULL if it is not known. */
+static struct advice_region *region_of(const struct advice_run *run, const struct tree_row *row)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  for (uint32_t i = 0; i < run->count; i++)
+    for (uint32_t first = run->regions[i].first; first; first = run->next[first]) {
+      const struct construct_entry *entry = &tree->entries[first];
+      if (entry->context == row->id || (row->line && entry->line == row->line && !strcmp(entry->file, row->file)))
+        return &run->regions[i];
+    }
+  return NULL;
+}
+
+/* The elapsed time by a second that one thread of each process that runs at the same time takes. */
+static double per_process(const struct advice_run *run)
+{
+  const struct profile *profile = run->input->profile;
+  double sum_s = 0;
+  for (uint32_t i = 0; i < profile->processes_usable; i++)
+    sum_s += advice_seconds(profile_measured_ns(profile->processes[i].wall_ns, profile->processes[i].paused_ns));
+  return sum_s > 0 ? fmin(1, run->input->elapsed_s / sum_s) : 1;
+}
+
+/* ---- the kernel ---- */
+
+enum kernel_use { USE_NONE, USE_MEMORY, USE_CALLS };
+
+static bool in_list(const char *name, const char *const *list)
+{
+  name += strspn(name, "_");
+  while (*list && strcmp(name, *list) != 0)
+    list++;
+  return *list;
+}
+
+/* Returns for what a row used the kernel.  Calls that wait or create threads are for others to explain. */
+static enum kernel_use use_of(const struct advice_run *run, uint32_t number, uint64_t *ns)
+{
+  static const char *const memory[] = {"munmap", "mmap", "mmap64", "madvise", "brk", "sbrk", "mremap", NULL};
+  static const char *const others[] = {"sched_yield",
+                                       "nanosleep",
+                                       "clock_nanosleep",
+                                       "usleep",
+                                       "futex",
+                                       "poll",
+                                       "ppoll",
+                                       "select",
+                                       "pselect",
+                                       "epoll_wait",
+                                       "clone",
+                                       "clone3",
+                                       "pthread_exit",
+                                       "pthread_create",
+                                       "pthread_yield",
+                                       "lll_lock_wait",
+                                       "lll_lock_wait_private",
+                                       NULL};
+  const struct tree *tree = run->input->tree;
+  const struct tree_columns *columns = run->input->columns;
+  const struct tree_row *row = &tree->rows[number];
+  const char *name = tree_unmarked_name(row);
+  uint64_t work_ns = tree_excl(tree, number, columns->work);
+  *ns = tree_excl(tree, number, columns->system_cpu);
+  if (run->taken[number])
+    return USE_NONE;
+  if (row->kind == ROW_FUNCTION && has_flag(run, row, MODULE_SYSTEM)) {
+    if (in_list(name, memory)) {
+      *ns = MAX(*ns, work_ns); /* such a function does nothing else */
+      return *ns ? USE_MEMORY : USE_NONE;
+    }
+    if (in_list(name, others) || !strncmp(name, "pthread_cond", 12) || !strncmp(name, "pthread_mutex", 13))
+      return USE_NONE;
+  }
+  if (!*ns)
+    return USE_NONE;
+  if (*ns / FAULT_NS <= tree_excl(tree, number, columns->page_faults))
+    return USE_MEMORY;
+  return row->kind == ROW_RUNTIME || row->kind == ROW_PARTIAL ? USE_NONE : USE_CALLS;
+}
+
+/* What the kernel did in a region, or outside all. */
+struct kernel_part {
+  uint64_t memory_ns, calls_ns, calls_most_ns;
+  uint32_t calls_row; /* the row with most of it */
+};
+
+/* The same of the run. */
+struct kernel_sums {
+  struct kernel_part *parts; /* [row of a region, 0: outside] */
+  uint32_t *around;
+  uint64_t *by_place; /* [row] time for memory of what belongs to that place */
+  uint64_t memory_ns, calls_ns, freeing_ns, faults;
+  double outside; /* elapsed time by second outside regions */
+};
+
+static void sum_rows(const struct advice_run *run, struct kernel_sums *sums)
+{
+  const struct tree *tree = run->input->tree;
+  for (uint32_t i = 0; i < tree->count; i++) {
+    uint64_t ns;
+    enum kernel_use use = use_of(run, i, &ns);
+    struct kernel_part *part = &sums->parts[sums->around[i]];
+    if (use == USE_MEMORY) {
+      part->memory_ns += ns;
+      sums->memory_ns += ns;
+      sums->faults += tree_excl(tree, i, run->input->columns->page_faults);
+      sums->freeing_ns += has_flag(run, &tree->rows[i], MODULE_SYSTEM) ? ns : 0;
+      sums->by_place[own_place(run, i)] += ns;
+    } else if (use == USE_CALLS) {
+      part->calls_ns += ns;
+      sums->calls_ns += ns;
+      part->calls_row = ns > part->calls_most_ns ? i : part->calls_row;
+      part->calls_most_ns = MAX(part->calls_most_ns, ns);
+    }
+  }
+}
+
+/* How many times longer a time of a region's threads takes because some of them have hardly any of it. */
+static double unshared(const struct advice_region *region)
+{
+  uint64_t most_ns = 0;
+  double spending = 0;
+  for (uint32_t i = 0; i < region->at->lines_count; i++)
+    most_ns = MAX(most_ns, region->at->lines[i].figures.system_cpu);
+  for (uint32_t i = 0; i < region->at->lines_count; i++)
+    spending += region->at->lines[i].figures.system_cpu > most_ns / ADVICE_MUCH;
+  spending /= fmax(region->processes, 1);
+  return spending > 0 ? fmax(1, region->threads / spending) : 1;
+}
+
+/* The elapsed time of a time in the kernel. */
+static double elapsed_of(const struct advice_run *run, const struct kernel_sums *sums, uint32_t part, uint64_t ns)
+{
+  if (!part)
+    return advice_seconds(ns) * sums->outside;
+  const struct advice_region *region = region_of(run, &run->input->tree->rows[part]);
+  if (!region)
+    return advice_seconds(ns) * per_process(run) / fmax(run->input->threads, 1);
+  return advice_region_gain(region, advice_seconds(ns)) * unshared(region);
+}
+
+/* Threads that run code outside regions and spend time in the kernel, in the process with most of them. */
+static double outside_threads(const struct profile *profile)
+{
+  double most = 1;
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    double threads = 0;
+    uint64_t most_ns = 0;
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      most_ns = MAX(most_ns, process->threads[j].usage[USAGE_SYSTEM]);
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      threads += !(process->threads[j].flags & THREAD_OPENMP) &&
+                 process->threads[j].usage[USAGE_SYSTEM] > most_ns / ADVICE_MUCH;
+    most = fmax(most, threads);
+  }
+  return most;
+}
+
+/* Whether memory was touched for the first time more often than the processes ever used at once, or given back. */
+static bool touched_again(const struct advice_run *run, const struct kernel_sums *sums)
+{
+  const struct profile *profile = run->input->profile;
+  double peak = 0;
+  for (uint32_t i = 0; i < profile->processes_usable; i++)
+    peak += (double)profile->processes[i].peak_memory_bytes;
+  return sums->freeing_ns > sums->memory_ns / ADVICE_MUCH || (double)sums->faults * PAGE > 2 * peak;
+}
+
+/* The place with most of the time, and its part of all. */
+static void place_memory(const struct advice_run *run, const struct kernel_sums *sums, struct advice_finding *found)
+{
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < run->input->tree->count; i++)
+    most = sums->by_place[i] > sums->by_place[most] ? i : most;
+  size_t length = strlen(found->evidence);
+  snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
+           100 * (double)sums->by_place[most] / (double)sums->memory_ns);
+  place_row(run, most, found);
+}
+
+/* Takes the time for memory from the region's waiting, and from serial code: threads arrive at different times because
+ * the kernel was busy for them.  Returns that waiting, as elapsed time. */
+static double take_memory(struct advice_run *run, const struct kernel_sums *sums)
+{
+  double waited_s = 0, idle_s = 0;
+  const struct tree *tree = run->input->tree;
+  for (uint32_t i = 0; i < tree->count; i++) {
+    uint64_t ns;
+    const struct kernel_part *part = &sums->parts[i];
+    struct advice_region *region = i && part->memory_ns ? region_of(run, &tree->rows[i]) : NULL;
+    if (!sums->around[i] && use_of(run, i, &ns) == USE_MEMORY) {
+      run->taken[i] = true;
+      idle_s += advice_seconds(tree_excl(tree, i, run->input->columns->idleness));
+    }
+    if (!region)
+      continue;
+    double busy_s = region->sampled_work_s + region->sampled_overhead_s;
+    region->explained = busy_s > 0 ? fmin(1, advice_seconds(part->memory_ns) / busy_s) : 1;
+    waited_s += region->explained * advice_region_gain(region, region->imbalance_s + region->barrier_s);
+  }
+  return waited_s + idle_s * per_process(run) / fmax(run->input->threads, 1);
+}
+
+static void find_memory(struct advice_run *run, const struct kernel_sums *sums)
+{
+  static const struct advice_remedy reuse = {
+      "Memory is touched for the first time again and again: allocate buffers once and reuse them; or let malloc keep "
+      "what is freed (MALLOC_TOP_PAD_=1073741824, MALLOC_MMAP_THRESHOLD_=1073741824).",
+      "Reuse buffers; MALLOC_TOP_PAD_=1073741824 keeps what is freed"};
+  static const struct advice_remedy pages = {
+      "Memory is touched for the first time: larger pages need fewer faults (madvise with MADV_HUGEPAGE, "
+      "GLIBC_TUNABLES=glibc.malloc.hugetlb=1); memory that is never used need not be touched.",
+      "Larger pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1)"};
+  bool again = touched_again(run, sums);
+  double gain_s = 0;
+  for (uint32_t i = 0; i < run->input->tree->count; i++)
+    if (sums->parts[i].memory_ns)
+      gain_s += elapsed_of(run, sums, i, sums->parts[i].memory_ns);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_KERNEL, again ? gain_s : gain_s / 2,
+      "Page faults (%" PRIu64 "), and calls that get memory or give it back (%.3f s), take %.3f s of CPU time",
+      sums->faults, advice_seconds(sums->freeing_ns), advice_seconds(sums->memory_ns));
+  if (found == &run->advice->unlisted)
+    return;
+  found->remedy = again ? &reuse : &pages;
+  place_memory(run, sums, found);
+  if (again) {
+    found->explained_s = fmax(1e-9, take_memory(run, sums));
+    return;
+  }
+  found->low_s = 0;
+  found->high_s = fmin(run->advice->elapsed_s, gain_s);
+  found->confidence = "low";
+  found->reason = "how much larger pages save is not known";
+}
+
+/* Other system calls of a region, or outside all. */
+static void find_calls(struct advice_run *run, const struct kernel_sums *sums, uint32_t number)
+{
+  const struct kernel_part *part = &sums->parts[number];
+  const struct tree *tree = run->input->tree;
+  uint32_t at = own_place(run, part->calls_row);
+  const struct tree_row *call = &tree->rows[part->calls_row];
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
+                 "%.3f s of CPU time in the kernel%s%.60s%s", advice_seconds(part->calls_ns),
+                 at == part->calls_row ? "" : ", most of it in ", at == part->calls_row ? "" : tree_unmarked_name(call),
+                 at == part->calls_row ? "; which calls is not known" : "");
+  if (found == &run->advice->unlisted)
+    return;
+  place_row(run, at, found);
+  found->low_s = 0;
+  found->confidence = "low";
+  found->reason = "the program may need these calls";
+}
+
+void advice_kernel_find(struct advice_run *run)
+{
+  const struct advice_input *input = run->input;
+  const struct tree *tree = input->tree;
+  uint64_t least_ns = KERNEL_TICKS_LEAST * input->kernel->tick_ns;
+  if (!least_ns || input->columns->system_cpu == MODEL_NONE || input->columns->work == MODEL_NONE)
+    return;
+  struct kernel_sums sums = {.parts = xcalloc(tree->count, sizeof *sums.parts),
+                             .around = xcalloc(tree->count, sizeof *sums.around),
+                             .by_place = xcalloc(tree->count, sizeof *sums.by_place),
+                             .outside = per_process(run) / outside_threads(input->profile)};
+  find_around(tree, sums.around);
+  sum_rows(run, &sums);
+  if (sums.memory_ns >= least_ns)
+    find_memory(run, &sums);
+  least_ns = MAX(least_ns, tree_incl(tree, 0, input->columns->work) * KERNEL_PERCENT_LEAST / 100);
+  for (uint32_t i = 0; i < tree->count; i++)
+    if (sums.parts[i].calls_ns >= least_ns)
+      find_calls(run, &sums, i);
+  free(sums.parts);
+  free(sums.around);
+  free(sums.by_place);
+}
+
+/* ---- threads that come and go ---- */
+
+/* How long a region's masters were in it, and how long they would be if all threads were there from the beginning: as
+ * long as a master works, or a thread on average. */
+struct churning {
+  double wall_s, needed_s;
+};
+
+static struct churning churning_of(const struct advice_region *region)
+{
+  const struct construct_figures *sum = &region->at->sum;
+  double masters_s = 0, bodies_s = 0, mean_s = sum->count ? advice_seconds(sum->body) / (double)sum->count : 0;
+  for (uint32_t i = 0; i < region->at->lines_count; i++) {
+    const struct construct_figures *line = &region->at->lines[i].figures;
+    if (!line->executions)
+      continue;
+    masters_s += advice_seconds(construct_exec(line));
+    bodies_s += advice_seconds(line->body);
+  }
+  double processes = fmax(region->processes, 1);
+  bodies_s = fmax(bodies_s, mean_s * (double)sum->executions);
+  return (struct churning){advice_region_own(region, masters_s / processes),
+                           advice_region_own(region, bodies_s / processes)};
+}
+
+/* A region whose teams begin with the creation of threads.  These begin late, and the others wait for them. */
+static void find_churning(struct advice_run *run, struct advice_region *region)
+{
+  const struct construct_figures *sum = &region->at->sum;
+  struct churning churning = churning_of(region);
+  double gain_s = churning.wall_s - churning.needed_s;
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_CHURN, gain_s,
+                 "%" PRIu64 " threads were created in %.0f executions of the region, by calls that took %.3f s, while "
+                 "at most %" PRIu32 " lived at once; beginning it and waiting for late threads took %.3f s of %.3f s",
+                 sum->created, region->executions, advice_seconds(sum->creating), run->input->kernel->at_once,
+                 fmax(0, gain_s), churning.wall_s);
+  if (found == &run->advice->unlisted)
+    return;
+  advice_place(found, region->at, region->at);
+  run->claimed_s += found->gain_s;
+  region->explained = 1;
+}
+
+/* Code outside regions that creates threads. */
+static void find_creating_code(struct advice_run *run)
+{
+  static const struct advice_remedy pool = {
+      "Keep threads and give them further work (a pool, a parallel region around the loop), instead of ending them and "
+      "creating new ones.",
+      "Keep threads and give them further work: a pool, one parallel region"};
+  const struct tree *tree = run->input->tree;
+  const struct tree_columns *columns = run->input->columns;
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < tree->count; i++)
+    most = tree_excl(tree, i, columns->created) > tree_excl(tree, most, columns->created) ? i : most;
+  uint64_t creating_ns = tree_incl(tree, 0, columns->creating);
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_CHURN, advice_seconds(creating_ns) * per_process(run),
+                 "%" PRIu64 " threads were created by calls that took %.3f s, while at most %" PRIu32 " lived at once",
+                 tree_incl(tree, 0, columns->created), advice_seconds(creating_ns), run->input->kernel->at_once);
+  if (found == &run->advice->unlisted)
+    return;
+  found->remedy = &pool;
+  place_row(run, own_place(run, most), found);
+}
+
+void advice_churn_find(struct advice_run *run)
+{
+  const struct kernel_findings *kernel = run->input->kernel;
+  const struct tree_columns *columns = run->input->columns;
+  uint64_t created = 0, in_regions = 0;
+  for (uint32_t i = 0; i < kernel->count; i++)
+    created += kernel->found[i].kind == KERNEL_CHURN ? kernel->found[i].size : 0;
+  if (created < FEW_THREADS || columns->created == MODEL_NONE || columns->creating == MODEL_NONE)
+    return;
+  for (uint32_t i = 0; i < run->count; i++) {
+    uint64_t here = run->regions[i].at->sum.created;
+    in_regions += here;
+    if (here >= created / ADVICE_MUCH && here * ADVICE_MUCH >= run->regions[i].executions)
+      find_churning(run, &run->regions[i]);
+  }
+  if (in_regions < created / 2)
+    find_creating_code(run);
+}
+
+/* ---- MPI ---- */
+
+/* Whether a row is a function of MPI, and whether a program calls it for its communication: others begin or end MPI, or
+ * are threads of MPI. */
+static bool is_mpi(const struct advice_run *run, const struct tree_row *row, bool *communicates)
+{
+  static const char *const libraries[] = {"libmpi", "libopen-pal.", "libopen-rte.", "libpmix."};
+  const struct catalog *catalog = &run->input->profile->catalog;
+  if (row->kind != ROW_FUNCTION)
+    return false;
+  const char *name = tree_unmarked_name(row);
+  const char *module = row->module < catalog->modules_count ? names_base(catalog->modules[row->module].path) : "";
+  bool called = !strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5) || !strncmp(module, "libmpi", 6), is = called;
+  *communicates = called && !strcasestr(name, "_init") && !strcasestr(name, "_finalize");
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    is = is || !strncmp(module, libraries[i], strlen(libraries[i]));
+  return is;
+}
+
+/* Time in calls of MPI outside regions. */
+struct mpi_sums {
+  uint64_t ns, most_ns; /* without those that begin and end MPI; of one row */
+  uint32_t row;         /* with most of it */
+  uint32_t ranks, most, least;
+  double most_s, least_s, mean_s; /* by rank: its work in regions, divided among its threads */
+};
+
+/* Sums up the calls, and takes them from serial code. */
+static void sum_mpi(struct advice_run *run, struct mpi_sums *sums)
+{
+  const struct tree *tree = run->input->tree;
+  const struct tree_columns *columns = run->input->columns;
+  uint32_t *around = xcalloc(tree->count, sizeof *around);
+  find_around(tree, around);
+  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
+    bool communicates = false;
+    uint32_t parent = tree->rows[i].parent;
+    bool inside = parent != MODEL_NONE && run->taken[parent];
+    if (!inside && (around[i] || !is_mpi(run, &tree->rows[i], &communicates)))
+      continue;
+    run->taken[i] = true;
+    if (!communicates)
+      continue;
+    uint64_t ns = model_sum(tree_incl(tree, i, columns->work), tree_incl(tree, i, columns->blocked));
+    sums->ns += ns;
+    sums->row = ns > sums->most_ns ? i : sums->row;
+    sums->most_ns = MAX(sums->most_ns, ns);
+  }
+  free(around);
+}
+
+/* The work of a process in parallel regions, divided among its threads; 0 if it is not known. */
+static double region_work_s(const struct advice_run *run, const struct profile_process *process)
+{
+  const struct profile_workspan *workspan = &process->workspan;
+  uint64_t work_ns = 0;
+  if (!workspan->known || !workspan->is_time || !process->directive_map)
+    return 0;
+  for (uint32_t i = 0; i < run->count; i++)
+    for (uint32_t j = 1; j < workspan->directives_count; j++)
+      if (process->directive_map[j] == run->regions[i].at->directive)
+        model_add(&work_ns, workspan->directives[j].work);
+  return advice_seconds(work_ns) / fmax(process->threads_max, 1);
+}
+
+static void compare_ranks(const struct advice_run *run, struct mpi_sums *sums)
+{
+  const struct profile *profile = run->input->profile;
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    double work_s = region_work_s(run, &profile->processes[i]);
+    if (profile->processes[i].rank < 0 || work_s <= 0)
+      continue;
+    if (!sums->ranks || work_s > sums->most_s) {
+      sums->most = (uint32_t)profile->processes[i].rank;
+      sums->most_s = work_s;
+    }
+    if (!sums->ranks || work_s < sums->least_s) {
+      sums->least = (uint32_t)profile->processes[i].rank;
+      sums->least_s = work_s;
+    }
+    sums->mean_s += (work_s - sums->mean_s) / ++sums->ranks;
+  }
+}
+
+/* With ranks, the waiting that their regions explain is what equal work would save; the rest is communication. */
+void advice_mpi_find(struct advice_run *run)
+{
+  struct mpi_sums sums = {0};
+  if (run->input->columns->work == MODEL_NONE)
+    return;
+  sum_mpi(run, &sums);
+  if (!sums.ns)
+    return;
+  compare_ranks(run, &sums);
+  double mean_s = advice_seconds(sums.ns) / fmax(sums.ranks, 1);
+  double gain_s = sums.ranks > 1 ? fmin(mean_s, sums.most_s - sums.mean_s) : mean_s / 2;
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_MPI, gain_s, "Time in MPI calls outside regions: %.3f s%s",
+                 advice_seconds(sums.ns), sums.ranks > 1 ? " of all ranks" : "");
+  if (found == &run->advice->unlisted)
+    return;
+  size_t length = strlen(found->evidence);
+  if (sums.ranks > 1 && sums.least_s > 0)
+    snprintf(found->evidence + length, sizeof found->evidence - length,
+             "; in parallel regions, rank %" PRIu32 " has %.1f times the work of rank %" PRIu32, sums.most,
+             sums.most_s / sums.least_s, sums.least);
+  else
+    snprintf(found->evidence + length, sizeof found->evidence - length, "; another rank may be late");
+  place_row(run, sums.row, found);
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->gain_s, mean_s));
+  found->reason = "what a rank waits for in MPI is not recorded";
+}

@@ -1,0 +1,20 @@
+/* Finds time that the kernel, the creation of threads or MPI take, which OpenMP's events do not tell.
+ *
+ * Context: BATCH.  Pure.  What these findings explain is taken from the figures of the regions and from serial code, so
+ * that no other finding claims it: they are to be found first.
+ */
+#ifndef HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_SYSTEM_H
+#define HPCPROF_LITE_ANALYSIS_ADVICE_ADVICE_SYSTEM_H
+
+#include "hpcprof-lite/analysis/advice/advice_regions.h"
+
+/* Adds page faults, with the calls that give memory back, and other system calls. */
+void advice_kernel_find(struct advice_run *run);
+
+/* Adds regions, and code outside them, that create threads again and again. */
+void advice_churn_find(struct advice_run *run);
+
+/* Adds calls of MPI outside regions. */
+void advice_mpi_find(struct advice_run *run);
+
+#endif
