@@ -13,6 +13,7 @@ enum { CALL = 0xe8, JUMP = 0xe9 };               /* operation codes */
 
 struct callees {
   int fd;
+  uint16_t machine;
   unsigned count;
   Elf64_Phdr segments[SEGMENTS_MAX]; /* executable ones */
 };
@@ -37,6 +38,7 @@ struct callees *callees_open(const char *path)
     return NULL;
   struct callees *callees = xcalloc(1, sizeof *callees);
   callees->fd = fd;
+  callees->machine = head.e_machine;
   if (find_segments(callees, &head))
     return callees;
   callees_free(callees);
@@ -75,15 +77,19 @@ static size_t read_code(const struct callees *callees, uint64_t low, uint64_t en
   return complete ? size : 0;
 }
 
-/* Reads code that begins at an address, up to the end of its segment.  Returns its size. */
-static size_t read_up_to(const struct callees *callees, uint64_t low, uint8_t code[WINDOW])
+size_t callees_code(const struct callees *callees, uint64_t low, size_t size, uint8_t *code)
 {
   const Elf64_Phdr *segment = segment_of(callees, low);
   if (!segment)
     return 0;
   uint64_t at = low - segment->p_vaddr;
-  size_t size = MIN(segment->p_filesz - at, WINDOW);
+  size = MIN(segment->p_filesz - at, size);
   return elf_segments_read(callees->fd, code, size, segment->p_offset + at) ? size : 0;
+}
+
+uint16_t callees_machine(const struct callees *callees)
+{
+  return callees->machine;
 }
 
 enum { FIRST_ARGUMENT = 7, ACCUMULATOR = 0, NO_REGISTER = 16 }; /* %rdi, %rax */
@@ -211,7 +217,7 @@ unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *en
   unsigned count = 0;
   for (unsigned window = 0; window < JUMP_WINDOWS && count < max; window++) {
     uint64_t start = low + window * (uint64_t)(WINDOW - CALL_BYTES + 1);
-    size_t size = read_up_to(callees, start, code);
+    size_t size = callees_code(callees, start, WINDOW, code);
     for (size_t i = 0; i + CALL_BYTES <= size && count < max; i++) {
       int32_t distance;
       uint64_t end = start + i + CALL_BYTES;

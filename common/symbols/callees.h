@@ -8,6 +8,7 @@
 #define COMMON_SYMBOLS_CALLEES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct callees;
@@ -15,6 +16,12 @@ struct callees;
 /* Returns the file for callees_free(); NULL if it cannot be read. */
 struct callees *callees_open(const char *path);
 void callees_free(struct callees *callees); /* NULL is allowed */
+
+/* Reads code from an address on, at most `size` bytes and up to the end of its segment.  Returns how many. */
+size_t callees_code(const struct callees *callees, uint64_t low, size_t size, uint8_t *code);
+
+/* Returns e_machine of the file. */
+uint16_t callees_machine(const struct callees *callees);
 
 /* Returns the address to which the direct call or jump instruction before an address leads; 0 if there is none. */
 uint64_t callees_called(const struct callees *callees, uint64_t return_address);

@@ -17,6 +17,7 @@
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/pipelines/tree_pipeline.h"
+#include "hpcprof-lite/views/atomic_places.h"
 #include "hpcprof-lite/views/thread_order.h"
 
 #include <assert.h>
@@ -236,6 +237,28 @@ static struct advice_lock *list_mutexes(struct job *job, uint32_t *count)
   return list;
 }
 
+/* Returns the functions with atomic instructions, for free(). */
+static struct advice_atomics *list_atomics(const struct job *job, uint32_t *count)
+{
+  const struct tree_columns *columns = &job->columns;
+  *count = 0;
+  if (columns->samples == MODEL_NONE || columns->work == MODEL_NONE)
+    return NULL;
+  struct atomic_place *places = atomic_places_find(&job->profile, &job->names, columns->source[columns->samples],
+                                                   columns->source[columns->work], count);
+  struct advice_atomics *list = xcalloc(*count, sizeof *list);
+  for (uint32_t i = 0; i < *count; i++)
+    list[i] = (struct advice_atomics){.name = places[i].function,
+                                      .file = places[i].file,
+                                      .line = places[i].line,
+                                      .row = job->row_of[places[i].context],
+                                      .samples = places[i].samples,
+                                      .atomic = places[i].atomic,
+                                      .atomic_s = advice_seconds(places[i].atomic_ns)};
+  free(places);
+  return list;
+}
+
 /* Where threads of pools waited longest for work, and how long all of them did. */
 static struct advice_pool find_pool(struct job *job)
 {
@@ -319,9 +342,11 @@ int advice_pipeline(struct job *job)
   if (!job->report.filtered || !*job->report.filtered) /* what a filter leaves out is not lost */
     input.rest_ns = category_unexplained(&job->report);
   struct advice_lock *locks = list_mutexes(job, &input.locks_count);
+  struct advice_atomics *atomics = list_atomics(job, &input.atomics_count);
   core_findings_find(&job->profile, &job->constructs, &job->report.summary.cores);
   kernel_findings_find(&job->profile, &job->tree, &job->columns, &job->report.summary.kernel);
   input.locks = locks;
+  input.atomics = atomics;
   input.cores = &job->report.summary.cores;
   input.kernel = &job->report.summary.kernel;
   struct call_places initial;
@@ -333,6 +358,7 @@ int advice_pipeline(struct job *job)
   input.all_threads = threads_at_once(&job->profile);
   advice_compute(&input, &job->report.advice);
   free(locks);
+  free(atomics);
   forecast_by_log(job, &input);
   find_far_tasks(job, &input);
   return 0;

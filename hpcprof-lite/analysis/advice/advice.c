@@ -133,6 +133,7 @@ void advice_compute(const struct advice_input *input, struct advice *advice)
   advice_mpi_find(&run);
   advice_kernel_find(&run);
   advice_churn_find(&run);
+  advice_atomics_find(&run);
   bool bound = advice_cores_find(&run), crowded = bound || advice_oversubscription(&run);
   advice_mutexes_find(&run);
   if (!bound)

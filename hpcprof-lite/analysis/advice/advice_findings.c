@@ -534,7 +534,10 @@ const char *advice_basis(const struct advice_finding *found)
     return "";
   if (found->recorded)
     return "graph";
-  return found->class == ADVICE_CHUNK_OVERHEAD || found->class == ADVICE_TASK_OVERHEAD ? "samples" : "times";
+  return found->class == ADVICE_CHUNK_OVERHEAD || found->class == ADVICE_TASK_OVERHEAD ||
+                 found->class == ADVICE_KERNEL || found->class == ADVICE_ATOMICS || found->class == ADVICE_MPI
+             ? "samples"
+             : "times";
 }
 
 double advice_part(const struct advice *advice, double s)

@@ -41,6 +41,14 @@ struct advice_pool {
   uint32_t line;
 };
 
+/* A function in which atomic instructions were sampled often. */
+struct advice_atomics {
+  const char *name, *file;  /* where most of these samples are */
+  uint32_t line, row;       /* row of the tree */
+  uint64_t samples, atomic; /* of the function; of these, at atomic instructions or just after one */
+  double atomic_s;          /* which the latter represent */
+};
+
 /* What advice is based on.  It refers to what belongs to the caller. */
 struct advice_input {
   const struct profile *profile;
@@ -70,6 +78,8 @@ struct advice_input {
   struct advice_pool pool;
   const struct core_findings *cores;
   const struct kernel_findings *kernel;
+  const struct advice_atomics *atomics;
+  uint32_t atomics_count;
   struct region_threads_list region_threads; /* the caller's */
   uint32_t all_threads;                      /* most that lived at once, of OpenMP or not; the sum over the processes */
 };

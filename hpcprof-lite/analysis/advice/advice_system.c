@@ -533,3 +533,35 @@ void advice_mpi_find(struct advice_run *run)
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->gain_s, mean_s));
   found->reason = "what a rank waits for in MPI is not recorded";
 }
+
+/* ---- atomic instructions ---- */
+
+/* How much of the time is that of waiting for other threads is not known: between nothing and all of it. */
+static void find_atomics(struct advice_run *run, const struct advice_atomics *atomics)
+{
+  const struct tree *tree = run->input->tree;
+  uint32_t around = 0;
+  for (uint32_t i = atomics->row; i; i = tree->rows[i].parent)
+    around = tree->rows[i].kind == ROW_PARALLEL ? i : around;
+  const struct advice_region *region = around ? region_of(run, &tree->rows[around]) : NULL;
+  if (!region || region->threads < 2)
+    return;
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_ATOMICS, advice_region_gain(region, atomics->atomic_s) / 2,
+                 "%" PRIu64 " of %" PRIu64
+                 " samples in %.80s are at or just after atomic instructions (on x86: with a lock prefix)",
+                 atomics->atomic, atomics->samples, atomics->name);
+  if (found == &run->advice->unlisted)
+    return;
+  found->name = atomics->name;
+  found->file = atomics->file;
+  found->line = atomics->line;
+  found->context = tree->rows[atomics->row].id;
+  found->reason = "samples do not tell how long an instruction waits for other threads";
+}
+
+void advice_atomics_find(struct advice_run *run)
+{
+  for (uint32_t i = 0; i < run->input->atomics_count; i++)
+    find_atomics(run, &run->input->atomics[i]);
+}

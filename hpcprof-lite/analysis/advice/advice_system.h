@@ -1,4 +1,5 @@
-/* Finds time that the kernel, the creation of threads or MPI take, which OpenMP's events do not tell.
+/* Finds time that the kernel, the creation of threads, MPI or atomic instructions take, which OpenMP's events do not
+ * tell.
  *
  * Context: BATCH.  Pure.  What these findings explain is taken from the figures of the regions and from serial code, so
  * that no other finding claims it: they are to be found first.
@@ -16,5 +17,8 @@ void advice_churn_find(struct advice_run *run);
 
 /* Adds calls of MPI outside regions. */
 void advice_mpi_find(struct advice_run *run);
+
+/* Adds functions of parallel regions in which atomic instructions take much time. */
+void advice_atomics_find(struct advice_run *run);
 
 #endif
