@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The idleness that code outside regions causes, with everything below each row; whether a region is below it.  Time
- * that other findings explain is only in the sum `taken`. */
+/* The idleness that code outside regions causes, with everything below each row; whether a region is below it.  Code
+ * that other findings explain has none; it is in the sum of work that they take, of all work there. */
 struct serial_rows {
   uint64_t *idle;
   bool *region;
-  uint64_t taken;
+  uint64_t work_taken, work_all;
 };
 
 /* most: idleness that a nanosecond of a row's own work can cause, at most; 0: not limited. */
@@ -35,13 +35,32 @@ static void sum_serial(const struct advice_run *run, double most, struct serial_
       uint64_t idle = tree_excl(tree, i, input->columns->idleness);
       if (most > 0)
         idle = MIN(idle, model_rounded(most * (double)tree_excl(tree, i, input->columns->work)));
-      model_add(run->taken[i] ? &rows->taken : &rows->idle[i], idle);
+      model_add(&rows->idle[i], run->taken[i] ? 0 : idle);
     }
     if (i && row->parent != MODEL_NONE) {
       model_add(&rows->idle[row->parent], rows->idle[i]);
       rows->region[row->parent] = rows->region[row->parent] || rows->region[i];
     }
   }
+}
+
+/* The part of a column below the program's main function, outside regions, that other findings explain. */
+static double taken_part(const struct advice_run *run, uint32_t column)
+{
+  const struct tree *tree = run->input->tree;
+  bool *below = xcalloc(tree->count, sizeof *below);
+  double taken = 0, all = 0;
+  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
+    const struct tree_row *row = &tree->rows[i];
+    const char *name = row->kind == ROW_FUNCTION ? tree_unmarked_name(row) : "";
+    below[i] = (row->parent != MODEL_NONE && below[row->parent] && row->kind != ROW_PARALLEL) ||
+               !strcmp(name, "main") || !strcmp(name, "MAIN__");
+    double amount = below[i] ? (double)tree_excl(tree, i, column) : 0;
+    all += amount;
+    taken += run->taken[i] ? amount : 0;
+  }
+  free(below);
+  return all > 0 ? taken / all : 0;
 }
 
 /* Returns whether a row is code of a library that programs only call, such as libm: users do not change it. */
@@ -128,25 +147,22 @@ static const struct profile_thread *initial_thread(const struct profile_process 
   return process->usable && process->threads_max > 1 ? profile_initial_thread(process) : NULL;
 }
 
-/* gain_s: if all of that time, also what other findings explain, were divided among the threads. */
 static void find_serial(struct advice_run *run, double gain_s)
 {
   assert(run->input->threads > 1);
   const struct advice_input *input = run->input;
-  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
-                             xcalloc(input->tree->count, sizeof *rows.region)};
-  if (input->columns->idleness != MODEL_NONE)
-    sum_serial(run, 0, &rows);
-  if (rows.taken)
-    gain_s *= (double)rows.idle[0] / (double)model_sum(rows.idle[0], rows.taken);
   double threads = input->threads, serial_s = gain_s / (1 - 1 / threads);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_SERIAL, gain_s,
                  "One thread runs for %.3f s outside parallel regions, while the others have no work", serial_s);
   advice_more(run->advice, found, serial_s * (1 - 1.0 / fmax(run->advice->more_cores, 1)), false);
   found->same_parts = true;
-  if (found != &run->advice->unlisted && input->columns->idleness != MODEL_NONE)
-    place_serial(input, &rows, serial_s, found);
+  if (found == &run->advice->unlisted || input->columns->idleness == MODEL_NONE)
+    return;
+  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
+                             xcalloc(input->tree->count, sizeof *rows.region)};
+  sum_serial(run, 0, &rows);
+  place_serial(input, &rows, serial_s, found);
   free(rows.idle);
   free(rows.region);
 }
@@ -174,26 +190,6 @@ static double placed_part(const struct advice_input *input)
   return all_s > 0 ? fmin(1, input->blocked.all_s / all_s) : 1;
 }
 
-/* The part of blocked time below the program's main function, outside regions, that other findings explain, as far as
- * its place is known. */
-static double blocked_taken(const struct advice_run *run)
-{
-  const struct tree *tree = run->input->tree;
-  bool *below = xcalloc(tree->count, sizeof *below);
-  double taken = 0, all = 0;
-  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
-    const struct tree_row *row = &tree->rows[i];
-    const char *name = row->kind == ROW_FUNCTION ? tree_unmarked_name(row) : "";
-    below[i] = (row->parent != MODEL_NONE && below[row->parent] && row->kind != ROW_PARALLEL) ||
-               !strcmp(name, "main") || !strcmp(name, "MAIN__");
-    double ns = below[i] ? (double)tree_excl(tree, i, run->input->columns->blocked) : 0;
-    all += ns;
-    taken += run->taken[i] ? ns : 0;
-  }
-  free(below);
-  return all > 0 ? taken / all : 0;
-}
-
 /* Sets the place at which the initial thread slept longest. */
 static void set_blocking_place(const struct advice_input *input, struct advice_finding *found)
 {
@@ -214,7 +210,7 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s = 0, gain_s = 0, others_s = 0, taken = blocked_taken(run);
+  double blocked_s = 0, gain_s = 0, others_s = 0, taken = taken_part(run, run->input->columns->blocked);
   double part = (1 - taken) * placed_part(run->input);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
@@ -244,7 +240,8 @@ void advice_outside_find(struct advice_run *run)
     return;
   double blocked_s = find_blocking(run);
   double serial_s = fmax(0, input->serial_s - input->beside_s);
-  find_serial(run, serial_s - fmin(serial_s, blocked_s * (1 - 1 / threads)));
+  serial_s -= fmin(serial_s, blocked_s * (1 - 1 / threads));
+  find_serial(run, serial_s * (1 - taken_part(run, input->columns->work)));
 }
 
 /* Adds to the evidence for how long threads held the lock, one after the other: the run cannot be shorter. */

@@ -15,16 +15,6 @@ enum { FAULT_NS = 20000, PAGE = 4096, FEW_THREADS = 16 };
 
 /* ---- places ---- */
 
-static void place_row(const struct advice_run *run, uint32_t row, struct advice_finding *found)
-{
-  assert(row < run->input->tree->count);
-  const struct tree_row *at = &run->input->tree->rows[row];
-  found->name = at->name;
-  found->file = at->file;
-  found->line = at->line;
-  found->context = at->id;
-}
-
 static bool has_flag(const struct advice_run *run, const struct tree_row *row, uint32_t flags)
 {
   const struct catalog *catalog = &run->input->profile->catalog;
@@ -65,6 +55,17 @@ static struct advice_region *region_of(const struct advice_run *run, const struc
         return &run->regions[i];
     }
   return NULL;
+}
+
+static void place_row(const struct advice_run *run, uint32_t row, struct advice_finding *found)
+{
+  assert(row < run->input->tree->count);
+  const struct tree_row *at = &run->input->tree->rows[row];
+  const struct advice_region *region = at->kind == ROW_PARALLEL ? region_of(run, at) : NULL;
+  found->name = region ? region->at->name : at->name;
+  found->file = at->file;
+  found->line = at->line;
+  found->context = at->id;
 }
 
 /* The elapsed time by a second that one thread of each process that runs at the same time takes. */

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Advice about causes outside OpenMP: the kernel, bindings, threads that come and go, atomic instructions, MPI.
+
+The programs are in system_causes.c.  A quota is in tests/golden (places): no test can set one."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from busy import need_two_processors
+from measured import Measurement, build, combinations, line_of, tap
+from report import rows
+
+SOURCE = "system_causes.c"
+WAITING = {"serial", "imbalance", "blocking", "region-overhead", "few-chunks", "barrier"}
+
+
+def advice(directory, compiler, *arguments, prefix=(), **settings):
+    settings = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", **settings}
+    run = Measurement(directory, build(SOURCE, compiler), *arguments, prefix=prefix, **settings)
+    assert run.done.returncode == 0, run.done
+    return run, run.view("advice")
+
+
+def find(directory, compiler, cause, expected, place=None, words=(), **settings):
+    """The first finding, at the line with that comment."""
+    run, found = advice(directory, compiler, cause, "ill", **settings)
+    first = found[0]
+    tap.timed(first["class"] == expected, compiler, found)
+    low, gain, high = (float(first[column]) for column in ("gain_low_s", "gain_s", "gain_high_s"))
+    assert 0 <= low <= gain <= high, first
+    assert not place or first["line"] == str(line_of(SOURCE, place)), (place, first)
+    for word in words:
+        assert word in first["remedy"] + first["evidence"], (word, first)
+    return run, found
+
+
+def absent(directory, compiler, cause, which, *arguments, **settings):
+    for how in ("healthy", "repaired"):
+        _, found = advice(directory, compiler, cause, how, *arguments, **settings)
+        tap.timed(which not in {row["class"] for row in found}, compiler, how, found)
+
+
+# ---- the kernel ----
+
+def find_faults(directory, compiler):
+    run, found = find(directory, compiler, "faults", "kernel", "/* touch */", ("reuse", "MALLOC_TOP_PAD_", "Page faults"))
+    said, freeing, spent = re.search(r"Page faults \((\d+)\), .* \(([0-9.]+) s\), take ([0-9.]+) s", found[0]["evidence"]).groups()
+    counted = sum(int(row["page_faults"]) for row in run.threads())
+    assert 0.9 * counted <= int(said) <= counted, (said, counted)
+    assert float(freeing) < float(spent) and float(found[0]["gain_s"]) <= float(spent), found
+    # What the kernel did while one thread ran is not serial code, and what it did for threads no unequal work of theirs.
+    others = sum(float(row["gain_s"]) for row in found if row["class"] in WAITING)
+    tap.timed(others < 0.2 * float(found[0]["gain_s"]), compiler, found)
+
+
+@tap.case
+def memory_that_is_new_in_each_step_is_time_in_the_kernel(directory):
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find_faults, directory, compiler)
+        tap.again(absent, directory, compiler, "faults", "kernel")
+
+
+def processor_time(compiler, cause, how):
+    """Of a run without measuring: other programs make it last longer, but hardly change that."""
+    before = os.times()
+    tap.must(build(SOURCE, compiler), cause, how, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive")
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def repair_faults(directory, compiler):
+    found = {row["class"]: row for row in advice(directory, compiler, "faults", "ill")[1]}
+    tap.timed("kernel" in found, compiler, found)
+    spent = float(re.search(r"take ([0-9.]+) s of CPU time", found["kernel"]["evidence"])[1])
+    before, after = (processor_time(compiler, "faults", how) for how in ("ill", "repaired"))
+    tap.timed(abs(spent - (before - after)) < 0.25 * before, compiler, spent, before, after)
+
+
+@tap.case
+def reusing_the_memory_gains_what_was_forecast(directory):
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(repair_faults, directory, compiler)
+
+
+# ---- threads that come and go ----
+
+def find_churn(directory):
+    _, found = find(directory, "gcc", "churn", "thread-churn", "/* churning */", ("same number of threads",))
+    created = re.search(r"(\d+) threads were created in (\d+) executions", found[0]["evidence"])
+    assert int(created[1]) >= 790 and int(created[2]) == 800, found[0]
+    others = sum(float(row["gain_s"]) for row in found if row["class"] in ("blocking", "region-overhead", "imbalance"))
+    assert others <= float(found[0]["gain_high_s"]), found
+
+
+@tap.case
+def a_team_whose_size_changes_creates_threads_again_and_again(directory):
+    tap.again(find_churn, directory)
+    tap.again(absent, directory, "gcc", "churn", "thread-churn")
+    for how in ("ill", "healthy", "repaired"):  # LLVM's runtime keeps its threads
+        _, found = advice(directory, "clang", "churn", how)
+        assert "thread-churn" not in {row["class"] for row in found}, found
+
+
+# ---- cores ----
+
+def two_cpus():
+    need_two_processors()
+    return sorted(os.sched_getaffinity(0))[:2]
+
+
+def find_binding(directory, compiler, words, settings, prefix=()):
+    _, found = find(directory, compiler, "balanced", "binding", None, words, prefix=prefix, **settings)
+    assert "OMP_NUM_THREADS" not in found[0]["remedy"], found[0]
+    assert {row["class"] for row in found} & (WAITING | {"oversubscription", "spinning"}) <= {"serial"}, found
+    tap.timed(35 < float(found[0]["gain_pct"]) <= 51, found[0])  # two cores instead of one
+
+
+@tap.case
+def threads_that_share_a_core_by_their_binding_are_found(directory):
+    cpu, _ = two_cpus()
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find_binding, directory, compiler, (f"2 threads share CPU {cpu}", "OMP_PROC_BIND=spread"),
+                  {"OMP_PLACES": f"{{{cpu}}}", "OMP_PROC_BIND": "true"})
+        tap.again(find_binding, directory, compiler, ("started with a mask of 1 of", "taskset"), {},
+                  ("taskset", "-c", str(cpu)))
+    tap.again(find_binding, directory, "gcc", (f"GOMP_CPU_AFFINITY={cpu}",), {"GOMP_CPU_AFFINITY": str(cpu)})
+
+
+@tap.case
+def a_core_for_each_bound_thread_is_no_finding(directory):
+    cpus = ",".join(map(str, two_cpus()))
+    for compiler, in combinations(("gcc", "clang")):
+        for settings in ({"OMP_PROC_BIND": "true", "OMP_PLACES": "threads"}, {}):
+            _, found = advice(directory, compiler, "balanced", "ill", prefix=("taskset", "-c", cpus), **settings)
+            assert "binding" not in {row["class"] for row in found}, found
+
+
+@tap.case
+def the_remedy_of_too_many_threads_fits_how_they_are_asked_for(directory):
+    two_cpus()
+    prefix = ("taskset", "-c", ",".join(map(str, two_cpus())))
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find, directory, compiler, "nested", "oversubscription", "/* inner */", ("OMP_MAX_ACTIVE_LEVELS=1",))
+        tap.again(find, directory, compiler, "clause", "oversubscription", "/* large */", ("num_threads clause",))
+        for cause in ("nested", "clause"):
+            absent(directory, compiler, cause, "oversubscription", prefix=prefix)
+
+
+# ---- atomic instructions ----
+
+def find_atomics(directory, compiler):
+    _, found = advice(directory, compiler, "atomics", "ill")
+    rows_found = [row for row in found if row["class"] == "atomics"]
+    tap.timed(len(rows_found) == 1, compiler, found)
+    row, = rows_found
+    there, samples = map(int, re.match(r"(\d+) of (\d+) samples in atomics ", row["evidence"]).groups())
+    assert samples >= 20 and there > 0.8 * samples, row
+    hot = line_of(SOURCE, "/* hot */")
+    assert hot - 3 <= int(row["line"]) <= hot and row["confidence"] == "low" and float(row["gain_low_s"]) == 0, row
+
+
+@tap.case
+def atomic_instructions_that_are_sampled_are_found(directory):
+    if os.uname().machine not in ("x86_64", "aarch64"):
+        raise tap.Skip("only x86-64 and aarch64 are decoded")
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find_atomics, directory, compiler)
+        for how in ("healthy", "repaired"):
+            _, found = advice(directory, compiler, "atomics", how)
+            assert "atomics" not in {row["class"] for row in found}, found
+
+
+# ---- MPI ----
+
+def measure_ranks(directory, name, *flags):
+    made, output = os.path.join(directory, name), os.path.join(directory, name + ".m")
+    tap.must("mpicc.openmpi", "-O1", "-g", "-fopenmp", *flags, os.path.join(tap.SCRIPT, "system_mpi.c"), "-o", made)
+    done = tap.run("mpirun.openmpi", "--bind-to", "none", "--oversubscribe", "-n", "2", tap.LAUNCHER, "-q", "--overwrite",
+                   "-o", output, made, cwd=directory, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    assert done.returncode == 0, done
+    found = rows("advice", output)
+    assert not [row for row in found if row["class"] in ("serial", "blocking") and "MPI" in row["name"]], found
+    return {row["class"]: row for row in found}
+
+
+def find_late_rank(directory):
+    found = measure_ranks(directory, "late")
+    tap.timed("mpi" in found, found)
+    row = found["mpi"]
+    work = re.search(r"rank 1 has ([0-9.]+) times the work of rank 0", row["evidence"])
+    assert row["name"] == "MPI_Barrier" and 2.5 < float(work[1]) < 3.5, row
+    assert "in parallel" not in row["remedy"] and "rank" in row["remedy"] and row["confidence"] == "low", row
+
+
+@tap.case
+def waiting_in_mpi_is_no_serial_code(directory):
+    tap.need_program("mpirun.openmpi", "mpicc.openmpi")
+    tap.again(find_late_rank, directory)
+    tap.timed("mpi" not in measure_ranks(directory, "equal", "-DEQUAL"), "equal work")
+
+
+tap.main()
