@@ -84,7 +84,9 @@ static int plain_immediate(const struct decoding *decoding, uint8_t code)
   if (code < 0x40) {
     if ((code & 7) < 4)
       return NO_OPERAND;
-    return (code & 7) == 4 ? 1 : (code & 7) == 5 ? immediate(decoding) : INVALID;
+    if ((code & 7) == 4)
+      return 1;
+    return (code & 7) == 5 ? immediate(decoding) : INVALID;
   }
   if (memchr(invalid, code, sizeof invalid))
     return INVALID;
