@@ -47,6 +47,20 @@ static void faults(int ill, int healthy)
   free(kept);
 }
 
+/* All memory is new, and is touched once. */
+static void once(int ill, int healthy)
+{
+  long doubles = 16L * DOUBLES;
+  double *data = malloc((size_t)doubles * sizeof *data);
+  (void)ill;
+  (void)healthy;
+#pragma omp parallel for num_threads(2)
+  for (long i = 0; i < doubles; i++)
+    data[i] = (double)i;
+  sink = data[doubles / 2];
+  free(data);
+}
+
 /* ---- threads that are created again and again ---- */
 
 static void churn(int ill, int healthy)
@@ -143,7 +157,7 @@ static void atomics(int ill, int healthy)
 static const struct {
   const char *name;
   void (*run)(int ill, int healthy);
-} causes[] = {{"faults", faults}, {"churn", churn},       {"nested", nested},
+} causes[] = {{"faults", faults}, {"once", once},         {"churn", churn},    {"nested", nested},
               {"clause", clause}, {"balanced", balanced}, {"atomics", atomics}};
 
 int main(int argc, char **argv)

@@ -61,6 +61,21 @@ def memory_that_is_new_in_each_step_is_time_in_the_kernel(directory):
         tap.again(absent, directory, compiler, "faults", "kernel")
 
 
+def find_once(directory, compiler):
+    _, found = advice(directory, compiler, "once", "ill")
+    kernel = [row for row in found if row["class"] == "kernel"]
+    tap.timed(len(kernel) == 1, compiler, found)
+    row, = kernel
+    assert "larger pages" in row["remedy"] and "reuse" not in row["remedy"] and row["confidence"] == "low", row
+    assert float(row["gain_low_s"]) == 0, row
+
+
+@tap.case
+def memory_that_is_touched_once_cannot_be_reused(directory):
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find_once, directory, compiler)
+
+
 def processor_time(compiler, cause, how):
     """Of a run without measuring: other programs make it last longer, but hardly change that."""
     before = os.times()

@@ -13,6 +13,9 @@
 /* FAULT_NS: a page fault takes at most so long.  PAGE: bytes that it makes usable at least. */
 enum { FAULT_NS = 20000, PAGE = 4096, FEW_THREADS = 16 };
 
+/* The loss that time in the kernel explains of itself: it is work. */
+static const double NO_LOSS_S = 1e-9;
+
 /* ---- places ---- */
 
 static bool has_flag(const struct advice_run *run, const struct tree_row *row, uint32_t flags)
@@ -146,7 +149,7 @@ struct kernel_sums {
   struct kernel_part *parts; /* [row of a region, 0: outside] */
   uint32_t *around;
   uint64_t *by_place; /* [row] time for memory of what belongs to that place */
-  uint64_t memory_ns, calls_ns, freeing_ns, faults;
+  uint64_t memory_ns, freeing_ns, faults;
   double outside; /* elapsed time by second outside regions */
 };
 
@@ -158,14 +161,13 @@ static void sum_rows(const struct advice_run *run, struct kernel_sums *sums)
     enum kernel_use use = use_of(run, i, &ns);
     struct kernel_part *part = &sums->parts[sums->around[i]];
     if (use == USE_MEMORY) {
-      part->memory_ns += ns;
-      sums->memory_ns += ns;
-      sums->faults += tree_excl(tree, i, run->input->columns->page_faults);
-      sums->freeing_ns += has_flag(run, &tree->rows[i], MODULE_SYSTEM) ? ns : 0;
-      sums->by_place[own_place(run, i)] += ns;
+      model_add(&part->memory_ns, ns);
+      model_add(&sums->memory_ns, ns);
+      model_add(&sums->faults, tree_excl(tree, i, run->input->columns->page_faults));
+      model_add(&sums->freeing_ns, has_flag(run, &tree->rows[i], MODULE_SYSTEM) ? ns : 0);
+      model_add(&sums->by_place[own_place(run, i)], ns);
     } else if (use == USE_CALLS) {
-      part->calls_ns += ns;
-      sums->calls_ns += ns;
+      model_add(&part->calls_ns, ns);
       part->calls_row = ns > part->calls_most_ns ? i : part->calls_row;
       part->calls_most_ns = MAX(part->calls_most_ns, ns);
     }
@@ -214,14 +216,14 @@ static double outside_threads(const struct profile *profile)
   return most;
 }
 
-/* Whether memory was touched for the first time more often than the processes ever used at once, or given back. */
+/* Whether twice as much memory was touched for the first time as the processes ever used at once. */
 static bool touched_again(const struct advice_run *run, const struct kernel_sums *sums)
 {
   const struct profile *profile = run->input->profile;
   double peak = 0;
   for (uint32_t i = 0; i < profile->processes_usable; i++)
     peak += (double)profile->processes[i].peak_memory_bytes;
-  return sums->freeing_ns > sums->memory_ns / ADVICE_MUCH || (double)sums->faults * PAGE > 2 * peak;
+  return peak > 0 && (double)sums->faults * PAGE > 2 * peak;
 }
 
 /* The place with most of the time, and its part of all. */
@@ -283,9 +285,10 @@ static void find_memory(struct advice_run *run, const struct kernel_sums *sums)
   found->remedy = again ? &reuse : &pages;
   place_memory(run, sums, found);
   if (again) {
-    found->explained_s = fmax(1e-9, take_memory(run, sums));
+    found->explained_s = NO_LOSS_S + take_memory(run, sums);
     return;
   }
+  found->explained_s = NO_LOSS_S;
   found->low_s = 0;
   found->high_s = fmin(run->advice->elapsed_s, gain_s);
   found->confidence = "low";
@@ -298,18 +301,18 @@ static void find_calls(struct advice_run *run, const struct kernel_sums *sums, u
   const struct kernel_part *part = &sums->parts[number];
   const struct tree *tree = run->input->tree;
   uint32_t at = own_place(run, part->calls_row);
-  const struct tree_row *call = &tree->rows[part->calls_row];
+  const char *call =
+      at == part->calls_row ? "calls that are not known" : tree_unmarked_name(&tree->rows[part->calls_row]);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
-                 "%.3f s of CPU time in the kernel%s%.60s%s", advice_seconds(part->calls_ns),
-                 at == part->calls_row ? "" : ", most of it in ", at == part->calls_row ? "" : tree_unmarked_name(call),
-                 at == part->calls_row ? "; which calls is not known" : "");
+                 "%.3f s of CPU time in the kernel, most of it in %.60s", advice_seconds(part->calls_ns), call);
   if (found == &run->advice->unlisted)
     return;
   place_row(run, at, found);
   found->low_s = 0;
   found->confidence = "low";
   found->reason = "the program may need these calls";
+  found->explained_s = NO_LOSS_S;
 }
 
 void advice_kernel_find(struct advice_run *run)
@@ -327,7 +330,7 @@ void advice_kernel_find(struct advice_run *run)
   sum_rows(run, &sums);
   if (sums.memory_ns >= least_ns)
     find_memory(run, &sums);
-  least_ns = MAX(least_ns, tree_incl(tree, 0, input->columns->work) * KERNEL_PERCENT_LEAST / 100);
+  least_ns = MAX(least_ns, tree_incl(tree, 0, input->columns->work) / 100 * KERNEL_PERCENT_LEAST);
   for (uint32_t i = 0; i < tree->count; i++)
     if (sums.parts[i].calls_ns >= least_ns)
       find_calls(run, &sums, i);
@@ -466,7 +469,7 @@ static void sum_mpi(struct advice_run *run, struct mpi_sums *sums)
     if (!communicates)
       continue;
     uint64_t ns = model_sum(tree_incl(tree, i, columns->work), tree_incl(tree, i, columns->blocked));
-    sums->ns += ns;
+    model_add(&sums->ns, ns);
     sums->row = ns > sums->most_ns ? i : sums->row;
     sums->most_ns = MAX(sums->most_ns, ns);
   }

@@ -880,6 +880,94 @@ static void test_nothing(void **state)
   assert_int_equal(advice.count, 1);
 }
 
+/* ---- causes outside OpenMP ---- */
+
+static void expect_none_of(enum advice_class class)
+{
+  for (uint32_t i = 0; i < advice.count; i++)
+    assert_int_not_equal(advice.found[i].class, class);
+}
+
+/* Two threads on one of two CPUs, for all of 1 s. */
+static void bind_to_one(const uint64_t *mask)
+{
+  static struct profile_thread threads[2];
+  for (int i = 0; i < 2; i++)
+    threads[i] = (struct profile_thread){
+        .flags = THREAD_OPENMP, .mask = {1}, .mask_cpus = 1, .wall_ns = 1000 * ms, .run_delay_ns = 500 * ms};
+  process.threads = threads;
+  process.threads_count = 2;
+  process.host = (char[]){"node"};
+  cores.count = 1;
+  cores.found[0] = (struct core_finding){
+      .kind = CORES_BINDING, .threads = 2, .cpus = 1, .could = 2, .mask = mask, .text = "shared", .settings = "X=1"};
+}
+
+static void test_binding(void **state)
+{
+  static const uint64_t mask[PROFILE_MASK_WORDS] = {1};
+  (void)state;
+  bind_to_one(mask);
+  expect(ADVICE_BINDING, 0.5, 0);
+  assert_string_equal(advice.found[0].evidence, "shared; they were ready to run without a core for 1.000 s (X=1)");
+  assert_non_null(strstr(advice.found[0].remedy->text, "OMP_PROC_BIND"));
+  expect_none_of(ADVICE_IMBALANCE); /* a thread that waits leaves its CPU to the other one */
+  cores.found[0].mask = NULL;
+  expect(ADVICE_BINDING, 0.5, 0);
+  assert_non_null(strstr(advice.found[0].remedy->text, "taskset"));
+  assert_null(strstr(advice.found[0].remedy->text, "OMP_NUM_THREADS"));
+  cores.found[0].could = 1; /* there is no other CPU */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* Two ranks that were started with half of the machine each have what they can have. */
+static void test_binding_of_ranks(void **state)
+{
+  struct profile_process ranks[2];
+  (void)state;
+  bind_to_one(NULL);
+  ranks[0] = ranks[1] = process;
+  ranks[1].rank = 1;
+  profile.processes = ranks;
+  profile.processes_count = profile.processes_usable = 1;
+  expect(ADVICE_BINDING, 0.5, 0);
+  profile.processes_usable = 2;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  expect_none_of(ADVICE_BINDING);
+}
+
+static void test_quota(void **state)
+{
+  (void)state;
+  cores.count = 1;
+  cores.found[0] = (struct core_finding){.kind = CORES_QUOTA, .text = "quota"};
+  process.throttled_ns = 800 * ms; /* of two threads */
+  expect(ADVICE_QUOTA, 0.4, 0);
+  process.quota_milli = 1500; /* with all of two CPUs, it would take three quarters of the time */
+  expect(ADVICE_QUOTA, 0.25, 0);
+  process.throttled_ns = 0;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+}
+
+/* The master works for 0.3 s of 1 s; the rest is the beginning of regions and waiting for threads that come late. */
+static void test_threads_that_come_and_go(void **state)
+{
+  (void)state;
+  entries[REGION].sum = (struct construct_figures){
+      .count = 400, .executions = 200, .body = 600 * ms, .created = 199, .creating = 10 * ms, .wait = 400 * ms};
+  lines[REGION][0].figures = (struct construct_figures){
+      .count = 200, .executions = 200, .enter = 600 * ms, .own_body = 300 * ms, .body = 300 * ms, .wait = 100 * ms};
+  kernel = (struct kernel_findings){.count = 1, .at_once = 2, .found[0] = {.kind = KERNEL_CHURN, .size = 199}};
+  expect(ADVICE_CHURN, 0.7, 10);
+  assert_non_null(strstr(advice.found[0].evidence, "199 threads were created in 200 executions"));
+  expect_none_of(ADVICE_IMBALANCE);
+  kernel.count = 0; /* no more than lived at once */
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  expect_none_of(ADVICE_CHURN);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -917,6 +1005,10 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_one_long_thread, begin, end),
       cmocka_unit_test_setup_teardown(test_samples_by_name, begin, end),
       cmocka_unit_test_setup_teardown(test_the_loss_adds_up, begin, end),
+      cmocka_unit_test_setup_teardown(test_binding, begin, end),
+      cmocka_unit_test_setup_teardown(test_binding_of_ranks, begin, end),
+      cmocka_unit_test_setup_teardown(test_quota, begin, end),
+      cmocka_unit_test_setup_teardown(test_threads_that_come_and_go, begin, end),
       cmocka_unit_test_setup_teardown(test_nothing, begin, end),
   };
   return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);
