@@ -274,9 +274,11 @@ static enum efficiency_metric largest_lost(const struct efficiency *efficiency)
   return most;
 }
 
-/* Whether threads lost more to missing cores than a finding would gain. */
+/* Whether threads lost more to missing cores than a finding would gain, which is not about these. */
 static bool cores_first(const struct report *report, const struct advice_finding *finding)
 {
+  if (finding && advice_classes[finding->class].categories & 1u << TIMELINE_CORE_WAIT)
+    return false;
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   double missing = (double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE];
   double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
