@@ -2,6 +2,7 @@
  *
  * The healthy one does the same things where they cost nothing; the repaired one does what the ill one does without the
  * cause. */
+#include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,23 @@ static void once(int ill, int healthy)
     data[i] = (double)i;
   sink = data[doubles / 2];
   free(data);
+}
+
+/* ---- small system calls, or one large one ---- */
+
+static void writes(int ill, int healthy)
+{
+  static char data[1 << 20];
+  int size = ill ? 16 : (int)sizeof data, fd = open("/dev/null", O_WRONLY), pipes[2];
+  (void)healthy;
+  if (fd < 0 || pipe(pipes))
+    return;
+#pragma omp parallel num_threads(2)
+  for (long i = 0; i < 100L * 4096 / (ill ? 1 : 4096); i++)
+    if (write(fd, data, (size_t)size) != size || lseek(fd, 0, SEEK_SET) < 0 || fcntl(pipes[0], F_GETFL) < 0)
+      abort();
+  if (!ill)
+    sink = burn(100000000);
 }
 
 /* ---- threads that are created again and again ---- */
@@ -157,8 +175,8 @@ static void atomics(int ill, int healthy)
 static const struct {
   const char *name;
   void (*run)(int ill, int healthy);
-} causes[] = {{"faults", faults}, {"once", once},         {"churn", churn},    {"nested", nested},
-              {"clause", clause}, {"balanced", balanced}, {"atomics", atomics}};
+} causes[] = {{"faults", faults}, {"once", once},     {"writes", writes},     {"churn", churn},
+              {"nested", nested}, {"clause", clause}, {"balanced", balanced}, {"atomics", atomics}};
 
 int main(int argc, char **argv)
 {

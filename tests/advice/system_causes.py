@@ -77,6 +77,21 @@ def memory_that_is_touched_once_cannot_be_reused(directory):
         tap.again(find_once, directory, compiler)
 
 
+def find_writes(directory, compiler):
+    _, found = advice(directory, compiler, "writes", "ill")
+    kernel = [row for row in found if row["class"] == "kernel"]
+    tap.timed(len(kernel) == 1, compiler, found)
+    row, = kernel
+    assert row["name"] == "writes" and "strace" in row["remedy"] and row["confidence"] == "low", row
+
+
+@tap.case
+def small_system_calls_are_time_in_the_kernel(directory):
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find_writes, directory, compiler)
+        tap.again(absent, directory, compiler, "writes", "kernel")
+
+
 def processor_time(compiler, cause, how):
     """Of a run without measuring: other programs make it last longer, but hardly change that."""
     before = os.times()

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* FAULT_NS: a page fault takes at most so long.  PAGE: bytes that it makes usable at least. */
-enum { FAULT_NS = 20000, PAGE = 4096, FEW_THREADS = 16 };
+/* FAULT_NS: a page fault takes at most so long.  PAGE: bytes that it makes usable at least.  MOSTLY: code that is in
+ * the kernel for so many times as long as outside it is there nearly always. */
+enum { FAULT_NS = 20000, PAGE = 4096, MOSTLY = 3, FEW_THREADS = 16 };
 
 /* The loss that time in the kernel explains of itself: it is work. */
 static const double NO_LOSS_S = 1e-9;
@@ -93,7 +94,8 @@ static bool in_list(const char *name, const char *const *list)
   return *list;
 }
 
-/* Returns for what a row used the kernel.  Calls that wait or create threads are for others to explain. */
+/* Returns for what a row used the kernel.  Calls that wait or create threads are for others to explain.  Other calls
+ * are those of libc's functions: elsewhere, a sample only follows what a thread did before. */
 static enum kernel_use use_of(const struct advice_run *run, uint32_t number, uint64_t *ns)
 {
   static const char *const memory[] = {"munmap", "mmap", "mmap64", "madvise", "brk", "sbrk", "mremap", NULL};
@@ -123,19 +125,19 @@ static enum kernel_use use_of(const struct advice_run *run, uint32_t number, uin
   *ns = tree_excl(tree, number, columns->system_cpu);
   if (run->taken[number])
     return USE_NONE;
-  if (row->kind == ROW_FUNCTION && has_flag(run, row, MODULE_SYSTEM)) {
-    if (in_list(name, memory)) {
-      *ns = MAX(*ns, work_ns); /* such a function does nothing else */
-      return *ns ? USE_MEMORY : USE_NONE;
-    }
-    if (in_list(name, others) || !strncmp(name, "pthread_cond", 12) || !strncmp(name, "pthread_mutex", 13))
-      return USE_NONE;
+  bool system = row->kind == ROW_FUNCTION && has_flag(run, row, MODULE_SYSTEM);
+  if (system && in_list(name, memory)) {
+    *ns = MAX(*ns, work_ns); /* such a function does nothing else */
+    return *ns ? USE_MEMORY : USE_NONE;
   }
-  if (!*ns)
+  bool waits =
+      system && (in_list(name, others) || !strncmp(name, "pthread_cond", 12) || !strncmp(name, "pthread_mutex", 13));
+  if (!*ns || waits)
     return USE_NONE;
   if (*ns / FAULT_NS <= tree_excl(tree, number, columns->page_faults))
     return USE_MEMORY;
-  return row->kind == ROW_RUNTIME || row->kind == ROW_PARTIAL ? USE_NONE : USE_CALLS;
+  bool mostly = row->kind <= ROW_TASK && *ns / MOSTLY > tree_excl(tree, number, columns->user_cpu);
+  return system || mostly ? USE_CALLS : USE_NONE;
 }
 
 /* What the kernel did in a region, or outside all. */
@@ -302,7 +304,7 @@ static void find_calls(struct advice_run *run, const struct kernel_sums *sums, u
   const struct tree *tree = run->input->tree;
   uint32_t at = own_place(run, part->calls_row);
   const char *call =
-      at == part->calls_row ? "calls that are not known" : tree_unmarked_name(&tree->rows[part->calls_row]);
+      at == part->calls_row ? "calls that samples do not name" : tree_unmarked_name(&tree->rows[part->calls_row]);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
                  "%.3f s of CPU time in the kernel, most of it in %.60s", advice_seconds(part->calls_ns), call);
