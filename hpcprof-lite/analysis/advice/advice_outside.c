@@ -232,6 +232,18 @@ static double find_blocking(struct advice_run *run)
   return blocked_s;
 }
 
+/* For how long threads outside OpenMP were ready without a core: they would have run beside the others. */
+static double ready_outside_s(const struct profile *profile)
+{
+  double ready_s = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    for (uint32_t k = 0; k < profile->processes[i].threads_count; k++) {
+      const struct profile_thread *thread = &profile->processes[i].threads[k];
+      ready_s += thread->flags & THREAD_OPENMP ? 0 : advice_seconds(thread->core_wait_ns);
+    }
+  return ready_s;
+}
+
 void advice_outside_find(struct advice_run *run)
 {
   const struct advice_input *input = run->input;
@@ -239,7 +251,7 @@ void advice_outside_find(struct advice_run *run)
   if (threads < 2)
     return;
   double blocked_s = find_blocking(run);
-  double serial_s = fmax(0, input->serial_s - input->beside_s);
+  double serial_s = fmax(0, input->serial_s - input->beside_s - ready_outside_s(input->profile));
   serial_s -= fmin(serial_s, blocked_s * (1 - 1 / threads));
   find_serial(run, serial_s * (1 - taken_part(run, input->columns->work)));
 }

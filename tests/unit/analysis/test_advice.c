@@ -391,6 +391,10 @@ static void test_what_runs_outside(void **state)
   input.serial_s = 0.3;
   expect(ADVICE_SERIAL, 0.3, 0);
   expect_more(0.6 * 7 / 8, false);
+  struct profile_thread outside = {.core_wait_ns = 100 * ms}; /* a thread that would have run beside it */
+  process.threads = &outside;
+  process.threads_count = 1;
+  expect(ADVICE_SERIAL, 0.2, 0);
   process.threads = &thread;
   process.threads_count = 1;
   expect(ADVICE_SERIAL, 0.3, 0); /* where it was blocked is not known */
