@@ -190,9 +190,7 @@ static void print_basis(const struct report *report, const struct terminal *term
                   "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.");
   else if (found->waited_s > 1.5 * found->gain_s)
     terminal_wrapf(terminal, report->stream, indent, indent,
-                   "Forecast from the recorded task graph.  Waiting times would allow %.3f s: threads also waited "
-                   "while others had no core.",
-                   found->waited_s);
+                   "Forecast from the recorded task graph.  Waiting times would allow %.3f s.", found->waited_s);
   else
     terminal_wrap(terminal, report->stream, indent, indent, "Forecast from the recorded task graph.");
 }

@@ -11,8 +11,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
+static const double DIFFERENT = 1.5; /* forecasts that differ by more do not agree */
+static const double least = 0.01;    /* of the elapsed time: smaller gains are not listed */
 
 const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_SERIAL] =
@@ -516,6 +518,10 @@ void advice_enter(const struct advice *advice, struct advice_finding *found, dou
   found->gain_s = gain_s;
   found->low_s = found->gain_s * advice_classes[found->class].low;
   found->high_s = fmin(found->gain_s * advice_classes[found->class].high, advice->elapsed_s);
+  if (found->waited_s > DIFFERENT * gain_s && strcmp(found->confidence, "low") != 0) {
+    found->confidence = "low";
+    found->reason = "the recorded graph and the waiting times differ";
+  }
 }
 
 void advice_reduce(struct advice_finding *found, double gain_s)
