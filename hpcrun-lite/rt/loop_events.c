@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/construct_stack.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -16,9 +17,10 @@ void loop_events_chunks_unknown(void)
 static inline void chunk_begin(struct thread_state *t, uint32_t task, int kind, uint64_t start, uint64_t iterations)
 {
   uint64_t moment = worksharing_chunk(t, task, kind, start, iterations);
-  if (kind == ompt_dispatch_ws_loop_chunk && iterations)
-    construct_piece(t, start, iterations, moment && work_clock_is_time() ? moment : rt_ticks());
-  if (rt_gomp_task)
+  struct construct_open *loop = kind == ompt_dispatch_ws_loop_chunk ? construct_open_loop(t) : NULL;
+  if (loop && iterations)
+    construct_chunk_begin(t, loop, start, iterations, moment && work_clock_is_time() ? moment : rt_ticks());
+  if (!loop && rt_gomp_task)
     construct_sections(t, 1);
   if (graph_log_on() && trace_of(t)->states)
     construct_chunk(t, rt_ticks());

@@ -60,7 +60,8 @@ GROUPS = {
     ("clang", "online"): ("task1", "fib1", "region", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1",
                           "doacross1", "depend1", "addresses1"),
     ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
-    ("gcc", "online"): ("task1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "depend1"),
+    ("gcc", "online"): ("task1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "doacross1",
+                        "depend1"),
     ("clang", "trace"): ("task1", "barrier2", "critical"),
     ("old", "online"): ("dynamic1",),
 }

@@ -381,12 +381,12 @@ static void the_longest_chunk_is_kept_without_its_waits(void **state)
   (void)state;
   region(0);
   construct_work_begin(one, LOOP, 2, 10);
-  construct_piece(one, 0, 4, 10);
-  construct_piece(one, 4, 3, 18); /* 7 ticks, and 5 in which it waits for a lock */
+  construct_chunk_begin(one, construct_open_loop(one), 0, 4, 10);
+  construct_chunk_begin(one, construct_open_loop(one), 4, 3, 18); /* 7 ticks, and 5 in which it waits for a lock */
   construct_acquire(one, 20);
   construct_acquired(one, CRITICAL, 3, 77, 25);
   construct_released(one, CRITICAL, 77, 26);
-  construct_piece(one, 8, 2, 30);
+  construct_chunk_begin(one, construct_open_loop(one), 8, 2, 30);
   construct_work_end(one, LOOP, 36);
   construct_wait_begin(one, CONSTRUCT_WAIT_WORKSHARING, BARRIER, 0, NULL, 36);
   construct_wait_end(one, 90);
@@ -404,7 +404,7 @@ static void a_chunk_that_others_follow_unseen_has_no_time(void **state)
   region(0);
   construct_work_begin(one, LOOP, 2, 10);
   construct_schedule(one, FORMAT_SCHEDULE_STATIC, 5, true);
-  construct_piece(one, 0, 5, 10);
+  construct_chunk_begin(one, construct_open_loop(one), 0, 5, 10);
   construct_work_end(one, LOOP, 36);
   const struct format_construct *loop = record_of(one, LOOP, 2);
   assert_int_equal(loop->longest_iterations, 0);

@@ -113,29 +113,29 @@ static bool is_worksharing(uint32_t kind)
   return kind == FORMAT_DIRECTIVE_FOR || kind == FORMAT_DIRECTIVE_SECTIONS || kind == FORMAT_DIRECTIVE_SINGLE;
 }
 
-/* The chunk that the thread runs in the loop ends. */
-static void piece_end(struct thread_state *t, struct construct_open *loop, uint64_t now)
+void construct_chunk_longest(struct thread_state *t, struct construct_open *loop, uint64_t now)
 {
   struct format_construct *at = loop->at;
-  uint64_t elapsed = rt_measured_between(loop->begun, now), waited = construct_of(t)->waits - loop->apart;
-  uint64_t ticks = elapsed > waited ? elapsed - waited : 0;
-  if (ticks > at->longest || !at->longest_iterations) {
-    at->longest = ticks;
-    at->longest_first = loop->first;
-    at->longest_iterations = loop->iterations;
-  }
+  uint64_t waits = construct_of(t)->waits, begun = loop->begun + waits; /* as if it had waited before the chunk */
+  uint64_t ticks = rt_measured_between(begun, now);
+  if (ticks <= at->longest)
+    return;
+  at->longest = ticks;
+  at->longest_first = loop->first;
+  at->longest_iterations = loop->iterations;
 }
 
-/* The loop that is open; NULL: another construct is, or the loop has no record. */
-static struct construct_open *open_loop(struct thread_state *t)
+void construct_chunk_size(struct format_construct *at, uint64_t iterations)
 {
-  struct construct_open *top = construct_started(t) ? construct_of(t)->top : NULL;
-  return top && top->kind == FORMAT_DIRECTIVE_FOR && top->at->kind == FORMAT_DIRECTIVE_FOR ? top : NULL;
+  if (iterations > at->chunk_most)
+    at->chunk_most = iterations;
+  if (iterations < at->chunk_least || !at->chunk_least)
+    at->chunk_least = iterations;
 }
 
 void construct_schedule(struct thread_state *t, enum format_schedule schedule, uint64_t size, bool strides)
 {
-  struct construct_open *loop = open_loop(t);
+  struct construct_open *loop = construct_open_loop(t);
   if (!loop)
     return;
   loop->strides = strides;
@@ -151,29 +151,11 @@ void construct_schedule(struct thread_state *t, enum format_schedule schedule, u
   at->chunk_size = size;
 }
 
-void construct_piece(struct thread_state *t, uint64_t first, uint64_t iterations, uint64_t now)
-{
-  struct construct_open *loop = open_loop(t);
-  if (!loop)
-    return;
-  struct format_construct *at = loop->at;
-  if (loop->iterations)
-    piece_end(t, loop, now);
-  loop->begun = now;
-  loop->apart = construct_of(t)->waits;
-  loop->first = first;
-  loop->iterations = loop->strides ? 0 : iterations;
-  if (iterations > at->chunk_most)
-    at->chunk_most = iterations;
-  if (iterations < at->chunk_least || !at->chunk_least)
-    at->chunk_least = iterations;
-}
-
 /* A construct ends; its barrier may follow. */
 static void work_ended(struct thread_state *t, struct construct_open *open)
 {
-  if (open->iterations)
-    piece_end(t, open, t->record->construct_since);
+  if (open->chunks)
+    construct_chunk_end(t, open, t->record->construct_since);
   open->frame->ended = open->record;
   open->frame->ended_code = NULL;
   open->frame->spare = open->spare;
@@ -197,7 +179,11 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
   construct_of(t)->top->frame->ended = 0;
   struct format_construct *at = construct_enter(t, kind, directive, FORMAT_TIME_BODY);
   at->chosen += at->kind == FORMAT_DIRECTIVE_SINGLE;
-  construct_of(t)->top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
+  struct construct_open *top = construct_of(t)->top;
+  top->spare = kind == FORMAT_DIRECTIVE_SECTIONS && rt_gomp_task;
+  top->chunks = kind == FORMAT_DIRECTIVE_FOR && at->kind == FORMAT_DIRECTIVE_FOR; /* otherwise it has no record */
+  top->strides = false;
+  top->iterations = 0;
   return at;
 }
 

@@ -199,9 +199,6 @@ void construct_chunk(struct thread_state *t, uint64_t now);
  * may go on from a chunk to another one that is not announced, so that the time of one is not known. */
 void construct_schedule(struct thread_state *t, enum format_schedule schedule, uint64_t size, bool strides);
 
-/* A chunk of so many iterations, not 0, begins in the loop that is open. */
-void construct_piece(struct thread_state *t, uint64_t first, uint64_t iterations, uint64_t now);
-
 /* Measuring is paused or resumed by this thread: to be called before that. */
 void construct_pause(struct thread_state *t, uint64_t now);
 

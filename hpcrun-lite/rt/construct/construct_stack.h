@@ -84,7 +84,7 @@ static inline struct construct_open *construct_push(struct thread_state *t, stru
   top->record = record;
   top->kind = (uint8_t)kind;
   top->spare = false;
-  top->iterations = 0;
+  top->chunks = false;
   RT_ASSERT(top->below == state->top);
   state->top = top;
   construct_go_on(t, column);
@@ -126,6 +126,41 @@ static inline struct format_construct *construct_enter(struct thread_state *t, u
   construct_count(t, known);
   construct_push(t, known->at, known->record, kind, column);
   return known->at;
+}
+
+/* ---- chunks ---- */
+
+/* The chunk of the loop that ends at that moment may be the longest one. */
+void construct_chunk_longest(struct thread_state *t, struct construct_open *loop, uint64_t now)
+    __attribute__((noinline));
+
+/* The chunk that the thread runs in the loop ends. */
+static inline void construct_chunk_end(struct thread_state *t, struct construct_open *loop, uint64_t now)
+{
+  if (loop->iterations && now - construct_of(t)->waits - loop->begun > loop->at->longest)
+    construct_chunk_longest(t, loop, now);
+}
+
+/* The loop has a chunk of so many iterations. */
+void construct_chunk_size(struct format_construct *at, uint64_t iterations) __attribute__((noinline));
+
+/* The loop that the thread is in, if its record has what is known of chunks; otherwise NULL. */
+static inline struct construct_open *construct_open_loop(const struct thread_state *t)
+{
+  struct construct_open *top = construct_of(t)->top;
+  return construct_of(t)->ticks && top->chunks ? top : NULL;
+}
+
+/* A chunk of so many iterations, not 0, begins in that loop. */
+static inline void construct_chunk_begin(struct thread_state *t, struct construct_open *loop, uint64_t first,
+                                         uint64_t iterations, uint64_t now)
+{
+  construct_chunk_end(t, loop, now);
+  if (iterations != loop->iterations)
+    construct_chunk_size(loop->at, iterations);
+  loop->begun = now - construct_of(t)->waits;
+  loop->first = first;
+  loop->iterations = loop->strides ? 0 : iterations;
 }
 
 #endif

@@ -39,13 +39,14 @@ struct construct_open {
   const void *task;                     /* of a task: its data word's address; NULL: none */
   uint64_t begun, apart;                /* of a task: when it began or went on; ticks since then that are not its own */
   uint64_t waited;                      /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
-  uint64_t first, iterations;           /* of a loop: of the chunk that the thread runs; 0 iterations: none.  Its begin
-                                           is in `begun`, and construct_thread.waits at that time in `apart` */
+  uint64_t first, iterations;           /* of a loop: of the chunk that the thread runs; 0 iterations: none.  `begun` is
+                                           when it began, less construct_thread.waits at that time */
   const void *ended_code;               /* of a task: of the barrier of `ended`; NULL: not met yet */
   uint32_t record;
   uint32_t ended; /* of a task: the construct that has ended, and whose barrier may follow; 0: none */
   uint8_t kind, column;
   bool spare;   /* sections: the thread has executed none; task: that of `ended`; taskloop: it has a taskgroup */
+  bool chunks;  /* a loop whose record has what is known of its chunks */
   bool strides; /* of a loop: more chunks may follow the one that is announced last */
 };
 

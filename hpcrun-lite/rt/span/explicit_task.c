@@ -559,10 +559,8 @@ static void offer_to_parent(struct thread_state *t, struct task *parent, uint32_
   clock_unlock(&parent->children.join.lock);
 }
 
-void explicit_task_chunk(struct thread_state *t, struct task *parent)
+void explicit_task_chunk_of_parent(struct thread_state *t, struct task *parent)
 {
-  if (!parent->open[0].at && !parent->open[1].at)
-    return;
   explicit_task_close(t, parent);
   struct join *join = &parent->children.join;
   clock_lock(&join->lock);

@@ -101,8 +101,15 @@ uint32_t explicit_task_called(struct thread_state *t);
 uint64_t explicit_task_region(uint64_t word);
 uint32_t explicit_task_creation_context(uint64_t word);
 
+/* The task, which has created others, goes on to another chunk of a loop. */
+void explicit_task_chunk_of_parent(struct thread_state *t, struct task *parent) __attribute__((noinline));
+
 /* The task goes on to another chunk of a loop: a taskwait in it does not wait for the children of earlier chunks. */
-void explicit_task_chunk(struct thread_state *t, struct task *parent);
+static inline void explicit_task_chunk(struct thread_state *t, struct task *task)
+{
+  if (__builtin_expect(task->open[0].at || task->open[1].at, 0))
+    explicit_task_chunk_of_parent(t, task);
+}
 
 /* Closes the task's open batches: its next child needs a new one. */
 void explicit_task_close(struct thread_state *t, struct task *parent);
