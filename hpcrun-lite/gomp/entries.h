@@ -157,6 +157,9 @@
  * (exclusion.c). */
 #define KMPC_TESTS(X) X(__kmpc_test_lock) X(__kmpc_test_nest_lock)
 
+/* The function of libomp that waits for an iteration of a doacross loop: it announces only that it has waited. */
+#define KMPC_DOACROSS(X) X(__kmpc_doacross_wait)
+
 /* Task functions by which the taskloops of a libomp without chunks are distinguished (chunks.c). */
 #define KMPC_TASKLOOPS 256
 

@@ -20,8 +20,8 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
-static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_GROUP(NAME) KMPC_SECTIONS(NAME)
-                                        KMPC_CHUNKS(NAME) KMPC_TESTS(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_GROUP(NAME) KMPC_SECTIONS(
+    NAME) KMPC_CHUNKS(NAME) KMPC_TESTS(NAME) KMPC_DOACROSS(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
@@ -32,6 +32,7 @@ KMPC_ALLOCATION(DECLARE)
 KMPC_SECTIONS(DECLARE)
 KMPC_CHUNKS(DECLARE)
 KMPC_TESTS(DECLARE)
+KMPC_DOACROSS(DECLARE)
 GOMP_LOCKS(DECLARE)
 GOMP_LOCKS(DECLARE_V1)
 
@@ -41,7 +42,7 @@ GOMP_LOCKS(DECLARE_V1)
 static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_TASKLOOP_CALLS(WRAPPER)
                                              KMPC_ALLOCATION(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER)
                                                  KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER)
-                                                     GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+                                                     KMPC_DOACROSS(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -551,6 +552,12 @@ static void *bind_chunks(unsigned entry, const void *caller)
   return runtime->next[entry];
 }
 
+/* A call of libomp's interface that is wrapped for constructs. */
+static void *bind_online(unsigned entry, const void *caller)
+{
+  return span_process.online ? bind_wrapper(entry) : bind_unwrapped(entry, caller);
+}
+
 /* The first call of an entry point.  Returns where this call leads; stores it for later ones if they
  * all lead there. */
 __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void *caller)
@@ -568,6 +575,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
     return bind_chunks(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_test_lock && entry <= GOMP_NUMBER___kmpc_test_nest_lock)
     return bind_wrapper(entry);
+  if (entry == GOMP_NUMBER___kmpc_doacross_wait)
+    return bind_online(entry, caller);
   if (entry == GOMP_NUMBER_GOMP_task)
     target = gomp_task_wrapper();
   const struct gomp_runtime *global = at_start[ANY_RUNTIME] ? runtime_of(at_start[ANY_RUNTIME]) : NULL;

@@ -194,29 +194,12 @@ DOACROSS_RUNTIME_START(ull, GOMP_loop_ull_doacross_runtime_start)
 DOACROSS_GENERIC_START(long, GOMP_loop_doacross_start)
 DOACROSS_GENERIC_START(ull, GOMP_loop_ull_doacross_start)
 
-/* Announces the iteration with that vector, as source or sink. */
-static void doacross_announce(struct rt_gomp_task *task, const long *vector, int type)
-{
-  enum { DIMENSIONS_MAX = 64 };
-  ompt_dependence_t named[DIMENSIONS_MAX];
-  unsigned count = task->dimensions;
-  if (!span_process.online)
-    return;
-  if (count > DIMENSIONS_MAX) {
-    rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
-    return;
-  }
-  for (unsigned i = 0; i < count; i++)
-    named[i] = (ompt_dependence_t){.variable.value = (uint64_t)vector[i], .dependence_type = type};
-  ompt_on_dependences(task->data, named, (int)count);
-}
-
 #define DOACROSS_POST(T, name)                                                                                         \
   GOMP_CODE void wrap_##name(T *vector)                                                                                \
   {                                                                                                                    \
     GOMP_ENTER(runtime, task);                                                                                         \
-    if (task)                                                                                                          \
-      doacross_announce(task, (const long *)vector, ompt_dependence_type_source);                                      \
+    if (task && task->dimensions && span_process.online)                                                               \
+      ompt_doacross((const uint64_t *)vector, task->dimensions, true);                                                 \
     GOMP_NEXT(runtime, name)(vector);                                                                                  \
   }
 DOACROSS_POST(long, GOMP_doacross_post)
@@ -241,9 +224,12 @@ enum { UNKNOWN_DIMENSIONS = 16 };
     for (unsigned i = 1; i < count; i++)                                                                               \
       vector[i] = va_arg(arguments, long);                                                                             \
     va_end(arguments);                                                                                                 \
+    bool follows = known && span_process.online;                                                                       \
+    if (follows)                                                                                                       \
+      ompt_doacross_wait((const uint64_t *)vector, known, GOMP_CALLER);                                                \
     gomp_call_longs((runtime)->next[GOMP_NUMBER_##name], count, vector);                                               \
-    if (known)                                                                                                         \
-      doacross_announce(task, vector, ompt_dependence_type_sink);                                                      \
+    if (follows)                                                                                                       \
+      ompt_doacross((const uint64_t *)vector, known, false);                                                           \
   }
 DOACROSS_WAIT(long, GOMP_doacross_wait)
 DOACROSS_WAIT(ull, GOMP_doacross_ull_wait)
@@ -272,4 +258,16 @@ GOMP_CODE void wrap_GOMP_ordered_end(void)
   if (task)
     ompt_on_mutex_released(ompt_mutex_ordered, ordered_id(task), GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_ordered_end)();
+}
+
+/* ---- libomp's waits ---- */
+
+/* The vector is that of clang's code, which counts up from 0 by 1.  For an iteration that does not exist, libomp
+ * announces nothing. */
+GOMP_CODE void wrap___kmpc_doacross_wait(void *place, int thread, const int64_t *vector)
+{
+  bool waits = ompt_doacross_wait((const uint64_t *)vector, 0, GOMP_CALLER);
+  GOMP_NEXT(gomp_libomp(GOMP_CALLER), __kmpc_doacross_wait)(place, thread, vector);
+  if (waits)
+    ompt_doacross_called();
 }

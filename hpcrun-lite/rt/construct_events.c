@@ -216,6 +216,11 @@ void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, u
   met(t, construct_acquired(t, construct_events_mutex_kind(kind), row, wait_id, ticks(t, read)));
 }
 
+void construct_events_awaited(struct thread_state *t, uint32_t row, uint64_t moment)
+{
+  met(t, construct_awaited(t, FORMAT_DIRECTIVE_ORDERED, row, moment));
+}
+
 bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read,
                             uint64_t *stands_for)
 {

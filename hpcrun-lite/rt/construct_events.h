@@ -24,6 +24,8 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
 void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row, bool begin);
 
 void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read);
+/* The thread has waited for another iteration, which is an ordered construct of that row. */
+void construct_events_awaited(struct thread_state *t, uint32_t row, uint64_t moment);
 /* Whether it is light: see construct_light(). */
 bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read,
                             uint64_t *stands_for);

@@ -39,6 +39,7 @@ struct measured_thread {
   bool forking;                   /* begins a region; its implicit task in it has not begun */
   uint64_t cancelled;             /* the handle of the region to whose end it goes, since that was cancelled; 0: none */
   struct loop_call loop_call;
+  const void *awaits; /* where the thread waits for an iteration of a doacross loop; NULL: it does not */
   struct format_extent *handler_stack; /* see hpcrun-lite/handler.c */
 };
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/control_events.h"
 #include "hpcrun-lite/rt/core/ctl_calls.h"
+#include "hpcrun-lite/rt/doacross_events.h"
 #include "hpcrun-lite/rt/helper_events.h"
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/region.h"
@@ -241,9 +242,39 @@ void ompt_on_dispatch(ompt_data_t *parallel_data, ompt_data_t *task_data, int ki
 
 void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count)
 {
+  enum { STEP = sizeof *dependences / sizeof(uint64_t) };
+  struct thread_state *t = callback_thread();
+  if (!t || count <= 0)
+    return;
+  struct doacross_vector vector = {&dependences->variable.value, STEP, (uint32_t)count};
+  if (dependences->dependence_type == ompt_dependence_type_source)
+    doacross_events_source(t, vector);
+  else if (dependences->dependence_type == ompt_dependence_type_sink)
+    doacross_events_sink(t, vector);
+  else
+    task_events_dependences(t, task_data, dependences, count);
+}
+
+bool ompt_doacross_wait(const uint64_t *vector, unsigned count, const void *code)
+{
+  struct thread_state *t = callback_thread();
+  return t && doacross_events_wait(t, (struct doacross_vector){vector, 1, count}, code);
+}
+
+void ompt_doacross_called(void)
+{
   struct thread_state *t = callback_thread();
   if (t)
-    task_events_dependences(t, task_data, dependences, count);
+    doacross_events_not_waited(t);
+}
+
+void ompt_doacross(const uint64_t *vector, unsigned count, bool source)
+{
+  struct thread_state *t = callback_thread();
+  if (t && source)
+    doacross_events_source(t, (struct doacross_vector){vector, 1, count});
+  else if (t)
+    doacross_events_sink(t, (struct doacross_vector){vector, 1, count});
 }
 
 static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data, const void *codeptr)

@@ -43,6 +43,18 @@ void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
 void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 
+/* Doacross loops: functions of the runtime that wait for an iteration are wrapped for these, since no runtime announces
+ * that they begin.
+ *
+ * ompt_doacross_wait(): the program calls one at that address; count: of the vector's coordinates, 0: not known.
+ * Returns whether the thread has to wait.
+ * ompt_doacross_called(): the call has returned, and the runtime has announced that the thread has waited, unless there
+ * is no such iteration.
+ * ompt_doacross(): where the runtime announces nothing: an iteration ends (source), or another one goes on. */
+bool ompt_doacross_wait(const uint64_t *vector, unsigned count, const void *code);
+void ompt_doacross_called(void);
+void ompt_doacross(const uint64_t *vector, unsigned count, bool source);
+
 /* Loops of a runtime that does not announce chunks (measured_process.no_chunks); otherwise these functions do nothing.
  *
  * ompt_loop_call(): the program enters a function of the runtime that announces a loop.  The thread's next loop is this

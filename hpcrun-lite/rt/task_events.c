@@ -299,9 +299,6 @@ void task_events_dependences(struct thread_state *t, ompt_data_t *task_data, con
 {
   if (!graph_enter(t))
     return;
-  int kind = count > 0 ? dependences[0].dependence_type : 0;
-  bool current = kind == ompt_dependence_type_source || kind == ompt_dependence_type_sink; /* of a doacross loop */
-  uint32_t task = current ? graph_task_of(t, task_data) : graph_any_task_of(t, task_data);
-  worksharing_dependences(t, task, dependences, count);
+  worksharing_dependences(t, graph_any_task_of(t, task_data), dependences, count);
   graph_leave(t);
 }

@@ -54,7 +54,8 @@ def reported(directory, *command, **settings):
     found["taskgroups"] -= sum(int(row["instances"]) for row in table if row["kind"] == "taskloop")  # their own groups
     executions = collections.Counter()
     for row in rows("regions", output):
-        if row["thread"] == "SUM":
+        wait = row["kind"] == "ordered" and not float(row["body_s"])  # of a doacross loop
+        if row["thread"] == "SUM" and not wait:
             executions[row["kind"]] += int(row["executions"])
     found["executions"] = {kind: executions[name] for kind, name in KINDS.items()}
     found["executions"]["criticals"] += found["executions"].pop("atomics")

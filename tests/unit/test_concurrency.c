@@ -345,19 +345,19 @@ static void *use_doacross(void *state)
   for (unsigned row = number(t); row < ROWS; row += THREADS) {
     uint64_t before = 0;
     for (int column = 0; column < COLUMNS; column++) {
-      ompt_dependence_t above[] = {{{.value = row - 1}, ompt_dependence_type_sink},
-                                   {{.value = (uint64_t)column}, ompt_dependence_type_sink}};
-      ompt_dependence_t here[] = {{{.value = row}, ompt_dependence_type_source},
-                                  {{.value = (uint64_t)column}, ompt_dependence_type_source}};
+      uint64_t values[] = {row - 1, 0, (uint64_t)column}, here[] = {row, (uint64_t)column};
+      struct doacross_vector above = {values, 2, 2};
+      bool announced = row && doacross_is_announced(&own, above);
       while (row && atomic_load(&done[row - 1]) <= column)
         sched_yield();
-      struct doacross_clock source = doacross_sink(&own, above, 2);
+      wrong += announced && !own.found;
+      struct doacross_clock source = doacross_sink(&own, above);
       uint64_t latest = source.join ? source.join->latest.base + source.moved : 0;
       wrong += !source.join != !row || latest != (row ? row + (uint64_t)column : 0);
       struct clock clock = {.base = latest > before ? latest + 1 : before + 1};
       clock.burdened = clock.base;
       critical_path_add(t, &clock.path, CRITICAL_PATH_KEY(1 + column / 3, 0, 0), clock.base);
-      doacross_source(t, &own, here, 2, &clock, clock.base, 0);
+      doacross_source(t, &own, (struct doacross_vector){here, 1, 2}, &clock, clock.base, 0);
       before = clock.base;
       atomic_store(&done[row], column + 1);
     }

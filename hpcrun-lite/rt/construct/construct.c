@@ -431,6 +431,15 @@ struct format_construct *construct_acquired(struct thread_state *t, uint32_t kin
   return at;
 }
 
+struct format_construct *construct_awaited(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
+{
+  if (!construct_started(t))
+    return NULL;
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  count_acquired(t, known, now);
+  return known->at;
+}
+
 /* ---- light instances ---- */
 
 void construct_acquired_late(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now)

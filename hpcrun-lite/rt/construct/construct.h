@@ -115,6 +115,10 @@ void construct_acquire(struct thread_state *t, uint64_t now);
 struct format_construct *construct_acquired(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id,
                                             uint64_t now);
 void construct_held_already(struct thread_state *t);
+
+/* The thread has begun to wait in the same way, but for nothing that it then holds; it has waited until now. */
+struct format_construct *construct_awaited(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
+
 void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now);
 
 /* Both at once, where nothing has happened in between and constructs are neither traced nor counted for: the thread has

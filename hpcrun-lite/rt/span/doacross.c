@@ -38,13 +38,14 @@ void doacross_stop_thread(struct thread_state *t)
 }
 
 /* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
-static inline uint64_t key_of(const ompt_dependence_t *vector, int count, uint32_t *position)
+static inline uint64_t key_of(struct doacross_vector vector, uint32_t *position)
 {
-  uint64_t key = 0, last = vector[count - 1].variable.value;
-  for (int i = 0; i < count - 1; i++)
-    key = (key ^ vector[i].variable.value) * 0x9e3779b97f4a7c15ULL + 1;
-  *position = last % RUN;
-  return key ^ last >> RUN_BITS;
+  const uint64_t *value = vector.values;
+  uint64_t key = 0;
+  for (uint32_t i = 1; i < vector.count; i++, value += vector.step)
+    key = (key ^ *value) * 0x9e3779b97f4a7c15ULL + 1;
+  *position = *value % RUN;
+  return key ^ *value >> RUN_BITS;
 }
 
 /* Finds or adds a run.  NULL without memory. */
@@ -113,11 +114,12 @@ static inline bool goes_on(const struct doacross_cursor *own, const struct clock
   return within - last->within == moved && moved >> MOVED_BITS == 0 && clock_moved_on(&last->latest, clock);
 }
 
-void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
+void doacross_source(struct thread_state *t, struct doacross_cursor *own, struct doacross_vector vector,
                      const struct clock *clock, uint64_t within, uint64_t name)
 {
   uint32_t position;
-  uint64_t key = key_of(vector, count, &position);
+  uint64_t key = key_of(vector, &position);
+  own->dimensions = vector.count;
   if (!own->source || own->source->item.key != key)
     own->source = run_of(t, own->loop, key);
   if (!own->source || (!goes_on(own, clock, within) && !clock_begin(t, own, clock, within, name))) {
@@ -130,23 +132,42 @@ void doacross_source(struct thread_state *t, struct doacross_cursor *own, const 
   __atomic_store_n(&own->source->sources[position], at << MOVED_BITS | moved, __ATOMIC_RELEASE);
 }
 
-struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count)
+/* The source at this position of the run of that key; 0: it is not announced. */
+static inline uint64_t source_at(struct doacross_cursor *own, uint64_t key, uint32_t position)
 {
-  uint32_t position;
-  uint64_t key = key_of(vector, count, &position);
   struct run *run = own->sink && own->sink->item.key == key ? own->sink : own->source;
   if (!run || run->item.key != key) {
     uint32_t index = key_map_find(&runs, &own->loop->runs, key);
     if (!index)
-      return (struct doacross_clock){0};
+      return 0;
     run = own->sink = pool_at(&runs, index);
   }
-  uint64_t source = __atomic_load_n(&run->sources[position], __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&run->sources[position], __ATOMIC_ACQUIRE);
+}
+
+struct doacross_clock doacross_sink(struct doacross_cursor *own, struct doacross_vector vector)
+{
+  uint32_t position;
+  uint64_t key = key_of(vector, &position), source = own->found;
+  own->found = 0;
+  own->dimensions = vector.count;
+  if (!source || own->found_key != key || own->found_position != position)
+    source = source_at(own, key, position);
   if (!source)
     return (struct doacross_clock){0};
   const struct block *block = pool_at(&blocks, (uint32_t)(source >> (MOVED_BITS + SLOT_BITS)));
   return (struct doacross_clock){&block->clocks[(source >> MOVED_BITS) % (1 << SLOT_BITS)],
                                  source & ((1ull << MOVED_BITS) - 1)};
+}
+
+bool doacross_is_announced(struct doacross_cursor *own, struct doacross_vector vector)
+{
+  uint32_t position;
+  uint64_t key = key_of(vector, &position), source = source_at(own, key, position);
+  own->found = source;
+  own->found_key = key;
+  own->found_position = position;
+  return source;
 }
 
 static void release_run(struct thread_state *t, uint32_t index, void *context)

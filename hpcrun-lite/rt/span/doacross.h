@@ -20,22 +20,29 @@ struct doacross {
   struct block *blocks;
 };
 
+/* The vector of an iteration: coordinates, each `step` words after the one before. */
+struct doacross_vector {
+  const uint64_t *values;
+  uint32_t step, count;
+};
+
 /* The part of a task in its loop, zero at the start except for the loop (NULL: it has no place in the team): the last
- * runs of iterations that it has announced and waited for, and the block that it fills. */
+ * runs of iterations that it has announced and waited for, and the block that it fills; how many coordinates vectors
+ * have (0: there was none yet); and what doacross_is_announced() has found. */
 struct doacross_cursor {
   struct doacross *loop;
   struct run *source, *sink;
   struct block *block;
-  uint32_t used;
+  uint32_t used, dimensions, found_position;
+  uint64_t found, found_key; /* found: see doacross.c; 0: nothing */
 };
 
 /* CTL: starts the pools of a new process.  doacross_stop_thread() returns a thread's free items. */
 void doacross_start(void);
 void doacross_stop_thread(struct thread_state *t);
 
-/* The iteration of that vector of `count` coordinates announces the clock of the task of that name, and the loop's own
- * chain (struct join). */
-void doacross_source(struct thread_state *t, struct doacross_cursor *own, const ompt_dependence_t *vector, int count,
+/* The iteration of that vector announces the clock of the task of that name, and the loop's own chain (struct join). */
+void doacross_source(struct thread_state *t, struct doacross_cursor *own, struct doacross_vector vector,
                      const struct clock *clock, uint64_t within, uint64_t name);
 
 /* What an iteration has announced: a clock, moved on by some work. */
@@ -45,7 +52,10 @@ struct doacross_clock {
 };
 
 /* Returns what the iteration of that vector has announced; it does not change any more. */
-struct doacross_clock doacross_sink(struct doacross_cursor *own, const ompt_dependence_t *vector, int count);
+struct doacross_clock doacross_sink(struct doacross_cursor *own, struct doacross_vector vector);
+
+/* Whether there is something, which the next doacross_sink() of that vector then finds at once. */
+bool doacross_is_announced(struct doacross_cursor *own, struct doacross_vector vector);
 
 /* The loop has ended: forgets what was announced. */
 void doacross_clear(struct thread_state *t, struct doacross *loop);

@@ -558,32 +558,46 @@ static void doacross_take(struct thread_state *t, struct task *task, struct doac
   graph_fragment_begin_after(t, moment);
 }
 
-/* An iteration waits for another one.  Many name an iteration that is not later than what the task knows already: they
- * cost no reading of the work clock. */
-static inline void doacross_wait(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
+uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code)
 {
-  struct doacross_clock source = doacross_sink(&task->doacross, vector, count);
+  moment = graph_moment(t, moment);
+  graph_fragment_end_at(t, span_of(t)->work.wait_since);
+  graph_log_time(t, moment);
+  graph_fragment_begin_after(t, moment);
+  return directive_row(t, FORMAT_DIRECTIVE_ORDERED, code);
+}
+
+void worksharing_sink(struct thread_state *t, struct doacross_vector vector)
+{
+  struct task *task = span_of(t)->running;
+  if (!worksharing_doacross(t)) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
+  struct doacross_clock source = doacross_sink(&task->doacross, vector);
   if (source.join && (graph_would_take(task, source.join, source.moved) || graph_log_on()))
     doacross_take(t, task, source);
 }
 
-/* An iteration announces its clock. */
-static void doacross_announce(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
-    __attribute__((noinline));
-static void doacross_announce(struct thread_state *t, struct task *task, const ompt_dependence_t *vector, int count)
+void worksharing_source(struct thread_state *t, struct doacross_vector vector)
 {
+  struct task *task = span_of(t)->running;
+  if (!worksharing_doacross(t)) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
   uint64_t moment = work_clock_value(t);
   graph_fragment_end_inline(t, moment);
-  doacross_source(t, &task->doacross, vector, count, &task->now, task->now.base - task->loop_begin + 1, task->name);
+  doacross_source(t, &task->doacross, vector, &task->now, task->now.base - task->loop_begin + 1, task->name);
   graph_fragment_begin_after(t, moment);
 }
 
-/* A task names dependences. */
-static void depend_names(struct thread_state *t, struct task *task, const ompt_dependence_t *dependences, int count)
-    __attribute__((noinline));
-static void depend_names(struct thread_state *t, struct task *task, const ompt_dependence_t *dependences, int count)
+void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
 {
-  if (!task->parent)
+  struct task *task = index && count > 0 ? graph_task(index) : NULL;
+  if (task && index == span_of(t)->task)
+    task = span_of(t)->running;
+  if (!task || !task->parent)
     return;
   struct task *parent = task->parent == span_of(t)->task ? span_of(t)->running : graph_task(task->parent);
   uint64_t moment = work_clock_value(t);
@@ -591,20 +605,4 @@ static void depend_names(struct thread_state *t, struct task *task, const ompt_d
   depend_add(t, &parent->depend, &task->depend, &task->now, dependences, count);
   task->scope.begin = task->now.base;
   graph_fragment_begin(t);
-}
-
-void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
-{
-  if (!index || count <= 0)
-    return;
-  struct task *task = index == span_of(t)->task ? span_of(t)->running : graph_task(index);
-  int kind = dependences[0].dependence_type;
-  if (kind != ompt_dependence_type_source && kind != ompt_dependence_type_sink)
-    depend_names(t, task, dependences, count);
-  else if (!(task->flags & TASK_IN_LOOP) || !task->doacross.loop)
-    rt_lost(t, FORMAT_LOST_GRAPH);
-  else if (kind == ompt_dependence_type_sink)
-    doacross_wait(t, task, dependences, count);
-  else
-    doacross_announce(t, task, dependences, count);
 }

@@ -50,8 +50,24 @@ void worksharing_add_lock_bounds(void);
 /* A lock is made or destroyed: its id may now mean another lock. */
 void worksharing_lock_ends(uint64_t wait_id);
 
-/* A task names dependences, or an iteration of a doacross loop its source or sink. */
+/* A task names dependences. */
 void worksharing_dependences(struct thread_state *t, uint32_t task, const ompt_dependence_t *dependences, int count);
+
+/* The task's part of the doacross loop that it is in; NULL: it is in none, or in one without a place in its team. */
+static inline struct doacross_cursor *worksharing_doacross(const struct thread_state *t)
+{
+  struct task *task = span_of(t)->running;
+  return task && task->flags & TASK_IN_LOOP && task->doacross.loop ? &task->doacross : NULL;
+}
+
+/* An iteration has waited until that moment for another one.  Returns the row of an ordered construct at that address.
+ */
+uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code);
+
+/* The iteration goes on after the one of that vector; it announces its own end.  Many wait for an iteration that is not
+ * later than what the task knows already: they cost no reading of the work clock. */
+void worksharing_sink(struct thread_state *t, struct doacross_vector vector);
+void worksharing_source(struct thread_state *t, struct doacross_vector vector);
 
 /* A user region of that row begins in the current task, and ends. */
 void worksharing_user_region(struct thread_state *t, uint32_t row);

@@ -1,0 +1,23 @@
+/* Doacross loops: iterations that wait for others, and announce their ends.
+ *
+ * Context: RT, in wrappers and callbacks of the thread itself, which is not inside.  A wait for an iteration that has
+ * not announced its end is a wait for a lock, whose id is the loop: for the thread's state, samples, the graph, and
+ * constructs, where it is an ordered construct without a body.  A thread that announces an iteration releases it.  To
+ * wait for an iteration that has ended costs no reading of a clock. */
+#ifndef HPCRUN_LITE_RT_DOACROSS_EVENTS_H
+#define HPCRUN_LITE_RT_DOACROSS_EVENTS_H
+
+#include "hpcrun-lite/rt/measured_thread.h"
+#include "hpcrun-lite/rt/span/doacross.h"
+
+/* The iteration calls the runtime at that address, to wait for the one of a vector.  vector.count: 0: as many
+ * coordinates as the task's last vector had.  Returns whether it has to wait.  That ends with the next event, or with
+ * doacross_events_not_waited(): there is no such iteration. */
+bool doacross_events_wait(struct thread_state *t, struct doacross_vector vector, const void *code);
+void doacross_events_not_waited(struct thread_state *t);
+
+/* An iteration has announced its end; another one goes on that has waited for it. */
+void doacross_events_source(struct thread_state *t, struct doacross_vector vector);
+void doacross_events_sink(struct thread_state *t, struct doacross_vector vector);
+
+#endif
