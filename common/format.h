@@ -509,7 +509,8 @@ enum format_thread_flag {
   C(DIRECTIVE, USER_REGION, "user-region")                                                                             \
   C(CONSTRUCT, TASK_EXEC, "task-exec")                                                                                 \
   C(CONSTRUCT, DISTRIBUTE, "distribute")                                                                               \
-  C(CONSTRUCT, ATOMIC, "atomic")
+  C(CONSTRUCT, ATOMIC, "atomic")                                                                                       \
+  C(CONSTRUCT, REDUCTION, "reduction")
 #define FORMAT_CONSTRUCT(prefix, enumerator, name) FORMAT_##prefix##_##enumerator,
 enum format_directive_kind {
   FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONSTRUCT_KINDS,

@@ -85,7 +85,8 @@ static uint32_t directive_of(struct build *build, const struct format_construct 
   assert(record->kind < CONSTRUCT_KINDS);
   static const uint32_t other[CONSTRUCT_KINDS] = {[CONSTRUCT_TASK_EXEC] = DIRECTIVE_TASK,
                                                   [CONSTRUCT_DISTRIBUTE] = DIRECTIVE_FOR,
-                                                  [CONSTRUCT_ATOMIC] = DIRECTIVE_CRITICAL};
+                                                  [CONSTRUCT_ATOMIC] = DIRECTIVE_CRITICAL,
+                                                  [CONSTRUCT_REDUCTION] = DIRECTIVE_CRITICAL};
   const struct profile_workspan *workspan = &build->process->workspan;
   if (!record->directive)
     return 0;

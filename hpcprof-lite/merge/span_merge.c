@@ -88,6 +88,13 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 
+/* Whether the directive is only the place of waits of a doacross loop, or of a reduction. */
+static bool is_place_only(const struct profile_directive *directive)
+{
+  bool exclusive = directive->kind == DIRECTIVE_ORDERED || directive->kind == DIRECTIVE_CRITICAL;
+  return exclusive && !directive->instances;
+}
+
 /* Lists the directives of all processes, sorted.  The caller frees the array. */
 static struct key *sort_directives(const struct profile *profile, const uint32_t *rank, size_t *count)
 {
@@ -99,8 +106,10 @@ static struct key *sort_directives(const struct profile *profile, const uint32_t
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     bool counted = profile->workspan.known && has_unit(process, profile->workspan.unit);
-    for (uint32_t j = 0; j < process->workspan.directives_count; j++)
-      keys[filled++] = (struct key){&process->workspan.directives[j], counted, rank, i, j};
+    for (uint32_t j = 0; j < process->workspan.directives_count; j++) {
+      const struct profile_directive *directive = &process->workspan.directives[j];
+      keys[filled++] = (struct key){directive, counted && !is_place_only(directive), rank, i, j};
+    }
   }
   qsort(keys, *count, sizeof *keys, by_key);
   return keys;

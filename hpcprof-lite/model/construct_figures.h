@@ -16,8 +16,8 @@
 #include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
-/* Kinds of directives and, with the prefix CONSTRUCT, three more kinds of constructs: a task's execution has the
- * directive of the task, distribute that of a loop, atomic that of a critical section. */
+/* Kinds of directives and, with the prefix CONSTRUCT, four more kinds of constructs: a task's execution has the
+ * directive of the task, distribute that of a loop, atomic and reduction that of a critical section. */
 #define CONSTRUCT_KIND(prefix, enumerator, name) prefix##_##enumerator,
 enum construct_kind { FORMAT_CONSTRUCT_LIST(CONSTRUCT_KIND) CONSTRUCT_KINDS, DIRECTIVE_KINDS = CONSTRUCT_TASK_EXEC };
 

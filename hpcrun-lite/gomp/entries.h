@@ -160,6 +160,10 @@
 /* The function of libomp that waits for an iteration of a doacross loop: it announces only that it has waited. */
 #define KMPC_DOACROSS(X) X(__kmpc_doacross_wait)
 
+/* Functions of libomp that begin the combination of a reduction.  They have no wrappers: the entry point notes when, and
+ * the place. */
+#define KMPC_REDUCTIONS(X) X(__kmpc_reduce) X(__kmpc_reduce_nowait)
+
 /* Task functions by which the taskloops of a libomp without chunks are distinguished (chunks.c). */
 #define KMPC_TASKLOOPS 256
 

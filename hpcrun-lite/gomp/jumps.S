@@ -12,6 +12,8 @@
 #define RT_NOTED_TASKLOOP 32
 #define RT_NOTED_CHUNK_SIZE 40
 #define RT_NOTED_SCHEDULE 48
+#define RT_NOTED_REDUCTION 56
+#define RT_NOTED_REDUCTION_SINCE 64
 #define IDENT_SECTIONS 0x400            /* of the flags of an ident_t of libomp: a static loop over sections */
 
         .hidden gomp_targets, gomp_bind
@@ -172,12 +174,25 @@ bind:                                   /* (%rsp): number of the entry; above it
 1:
         .endm
 
+        .macro  note_reduction          /* keeps %rdx, a parameter */
+        movq    %rdx, %r10
+        rdtsc
+        shlq    $32, %rdx
+        orq     %rdx, %rax
+        movq    %r10, %rdx
+        movq    rt_noted@gottpoff(%rip), %r11
+        movq    %rax, %fs:RT_NOTED_REDUCTION_SINCE(%r11)
+        movq    (%rsp), %rax
+        movq    %rax, %fs:RT_NOTED_REDUCTION(%r11)
+        .endm
+
 #define ENTRY_POINT(name) entry_point name;
 #define NOTED_ENTRY_POINT(name) entry_point name, note_caller;
 #define ALLOCATION_ENTRY_POINT(name) entry_point name, note_allocation;
 #define TASKLOOP_ENTRY_POINT(name) entry_point name, note_taskloop;
 #define GROUP_ENTRY_POINT(name) entry_point name, note_group;
 #define SECTIONS_ENTRY_POINT(name) entry_point name, note_sections;
+#define REDUCTION_ENTRY_POINT(name) entry_point name, note_reduction;
 #define LOOP_ENTRY_POINT_4(name) entry_point name, note_loop_4;
 #define LOOP_ENTRY_POINT_8(name) entry_point name, note_loop_8;
 #define STATIC_ENTRY_POINT_4(name) entry_point name, note_static_loop_4;
@@ -202,6 +217,7 @@ KMPC_DIST_INITS_8(DIST_ENTRY_POINT_8)
 KMPC_OTHER_CHUNKS(ENTRY_POINT)
 KMPC_TESTS(ENTRY_POINT)
 KMPC_DOACROSS(ENTRY_POINT)
+KMPC_REDUCTIONS(REDUCTION_ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)
 GOMP_LOCKS(OLD_ENTRY_POINT)
 

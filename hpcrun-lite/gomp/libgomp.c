@@ -20,8 +20,9 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
-static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_GROUP(NAME) KMPC_SECTIONS(
-    NAME) KMPC_CHUNKS(NAME) KMPC_TESTS(NAME) KMPC_DOACROSS(NAME) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_GROUP(NAME) KMPC_SECTIONS(NAME)
+                                        KMPC_CHUNKS(NAME) KMPC_TESTS(NAME) KMPC_DOACROSS(NAME) KMPC_REDUCTIONS(NAME)
+                                            GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
@@ -42,7 +43,8 @@ GOMP_LOCKS(DECLARE_V1)
 static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_TASKLOOP_CALLS(WRAPPER)
                                              KMPC_ALLOCATION(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER)
                                                  KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER)
-                                                     KMPC_DOACROSS(WRAPPER) GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+                                                     KMPC_DOACROSS(WRAPPER) KMPC_REDUCTIONS(NO_WRAPPER)
+                                                         GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -569,7 +571,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
   find_global();
   if (entry >= GOMP_NUMBER___kmpc_omp_task && entry <= GOMP_NUMBER___kmpc_omp_task_begin_if0)
     return bind_creation(entry, caller);
-  if (entry == GOMP_NUMBER___kmpc_taskgroup)
+  if (entry == GOMP_NUMBER___kmpc_taskgroup || entry == GOMP_NUMBER___kmpc_reduce ||
+      entry == GOMP_NUMBER___kmpc_reduce_nowait)
     return bind_unwrapped(entry, caller);
   if (entry >= GOMP_NUMBER___kmpc_for_static_init_4 && entry <= GOMP_NUMBER___kmpc_dist_for_static_init_8u)
     return bind_chunks(entry, caller);

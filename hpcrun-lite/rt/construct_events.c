@@ -89,6 +89,17 @@ static bool at_cancelled_end(const struct thread_state *t, int kind)
          kind != ompt_sync_region_taskwait && kind != ompt_sync_region_barrier_explicit;
 }
 
+/* The thread, which begins to wait at that address, has called libomp for a reduction: since then it has combined its
+ * part with that of others, unless libomp does so in the barrier that is a part of the call. */
+static __attribute__((noinline)) void end_reduction(struct thread_state *t, int kind, const void *code, uint64_t now)
+{
+  const void *caller = rt_noted.reduction;
+  rt_noted.reduction = NULL;
+  if (caller == code || kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup)
+    return;
+  met(t, construct_reduced(t, directive_row(t, FORMAT_DIRECTIVE_CRITICAL, caller), rt_noted.reduction_since, now));
+}
+
 void construct_events_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read)
 {
   enum construct_wait how = CONSTRUCT_WAIT_OWN;
@@ -107,6 +118,8 @@ void construct_events_wait_begin(struct thread_state *t, int kind, const void *c
   else if (kind == ompt_sync_region_taskgroup) /* of copyprivate: hpcrun-lite/gomp/barriers.c */
     own = FORMAT_DIRECTIVE_SINGLE;
   uint64_t now = ticks(t, read);
+  if (__builtin_expect(rt_noted.reduction != NULL, 0))
+    end_reduction(t, kind, code, now);
   if (!construct_wait_is_known(t, how, code, now))
     row = directive_row(t, own, code);
   met(t, construct_wait_begin(t, how, own, row, code, now));

@@ -90,7 +90,7 @@ EXPORTS = {
     "fprintf", "__printf_chk", "__fprintf_chk", "wait", "wait3", "wait4", "pthread_timedjoin_np",
     "__kmpc_omp_task", "__kmpc_omp_task_with_deps", "__kmpc_omp_task_alloc", "__kmpc_taskloop", "__kmpc_taskloop_5",
     "__kmpc_omp_task_begin_if0", "__kmpc_taskgroup", "__kmpc_test_lock", "__kmpc_test_nest_lock",
-    "__kmpc_doacross_wait",
+    "__kmpc_doacross_wait", "__kmpc_reduce", "__kmpc_reduce_nowait",
 } | {f"__kmpc_{name}_{kind}" for kind in ("4", "4u", "8", "8u")
      for name in ("dispatch_init", "dispatch_next", "for_static_init", "dist_dispatch_init", "dist_for_static_init")}
 

@@ -381,15 +381,23 @@ static void hold(struct thread_state *t, uint64_t wait_id, struct format_constru
   at->unended++;
 }
 
+/* The time until now belongs to a column of that record.  Returns it. */
+static inline __attribute__((always_inline)) uint64_t pass_to(struct thread_state *t, struct format_construct *at,
+                                                              enum format_construct_time column, uint64_t now)
+{
+  struct construct_thread *construct = construct_of(t);
+  uint64_t *ticks = construct->ticks;
+  construct->ticks = &at->ticks[column];
+  uint64_t passed = construct_pass(t, now);
+  construct->ticks = ticks;
+  return passed;
+}
+
 /* The time until now belongs to what comes before a lock's body. */
 static inline __attribute__((always_inline)) void pass_enter(struct thread_state *t, struct format_construct *at,
                                                              uint64_t now)
 {
-  struct construct_thread *construct = construct_of(t);
-  uint64_t *ticks = construct->ticks;
-  construct->ticks = &at->ticks[FORMAT_TIME_ENTER];
-  construct->waits += construct_pass(t, now);
-  construct->ticks = ticks;
+  construct_of(t)->waits += pass_to(t, at, FORMAT_TIME_ENTER, now);
 }
 
 /* Counts an execution.  The time for which the thread has waited belongs to it. */
@@ -437,6 +445,20 @@ struct format_construct *construct_awaited(struct thread_state *t, uint32_t kind
     return NULL;
   const struct construct_known *known = construct_find_inside(t, kind, directive);
   count_acquired(t, known, now);
+  return known->at;
+}
+
+struct format_construct *construct_reduced(struct thread_state *t, uint32_t directive, uint64_t since, uint64_t now)
+{
+  if (!construct_started(t) || since < t->record->construct_since || now < since)
+    return NULL;
+  construct_pass(t, since);
+  const struct construct_known *known = construct_find_inside(t, FORMAT_CONSTRUCT_REDUCTION, directive);
+  construct_count(t, known);
+  trace_state(t, now, construct_code(known->record, FORMAT_TIME_BODY));
+  construct_of(t)->counted = known->record + 1;
+  pass_to(t, known->at, FORMAT_TIME_BODY, now);
+  construct_of(t)->counted = 0;
   return known->at;
 }
 

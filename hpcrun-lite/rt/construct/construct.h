@@ -121,6 +121,10 @@ struct format_construct *construct_awaited(struct thread_state *t, uint32_t kind
 
 void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now);
 
+/* Since that moment the thread has combined its part of a reduction with that of others, unless something else has
+ * happened: then nothing is counted, and NULL returned. */
+struct format_construct *construct_reduced(struct thread_state *t, uint32_t directive, uint64_t since, uint64_t now);
+
 /* Both at once, where nothing has happened in between and constructs are neither traced nor counted for: the thread has
  * held the lock, or was in the construct, from one moment to another one.  known: below the top. */
 void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since, uint64_t now);

@@ -95,6 +95,8 @@ struct rt_noted {
   const void *taskloop;       /* the place of a taskloop */
   uint64_t chunk_size;        /* of the loop that begins next: what the call demands */
   uint32_t schedule;          /* likewise: a number of libomp's enum sched_type (rt/loop_events.c) */
+  const void *reduction;      /* where the thread combines its part of a reduction with that of others */
+  uint64_t reduction_since;   /* ticks: when it called the runtime for that */
 };
 
 extern __thread struct rt_noted rt_noted __attribute__((tls_model("initial-exec"), visibility("hidden")));
