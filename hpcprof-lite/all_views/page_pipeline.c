@@ -36,6 +36,7 @@ static const struct page_table {
 } tables[] = {
     {.name = "summary", .view = OPTIONS_SUMMARY},
     {.name = "advice", .view = OPTIONS_ADVICE},
+    {.name = "try", .view = OPTIONS_TRY},
     {.name = "efficiency", .view = OPTIONS_EFFICIENCY},
     {.name = "threads", .view = OPTIONS_THREADS},
     {.name = "speedup", .view = OPTIONS_SPEEDUP},

@@ -255,6 +255,7 @@ int job_nothing_matches(const char *option, const char *text)
 void job_release(struct job *job)
 {
   run_marks_release(&job->time.marks);
+  trial_release(&job->trial.record);
   ranks_dismiss(&job->ranks);
   for (uint32_t i = 0; job->time.phases && i < job->profile.processes_count; i++) {
     phases_release(&job->time.phases[i]);

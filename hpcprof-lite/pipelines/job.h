@@ -73,6 +73,12 @@ struct job_grains {
   struct grain_graph graph;
 };
 
+/* What hpcrun-lite --try left beside the measurement. */
+struct job_trial {
+  struct trial record;
+  struct trial_figures figures;
+};
+
 struct job {
   struct options options;
   struct ranks ranks;
@@ -90,6 +96,7 @@ struct job {
   struct job_spans spans;
   struct job_time time;
   struct job_grains grains;
+  struct job_trial trial;
   struct problems log_problems;      /* of the graph log */
   struct problems repeated_problems; /* the same, found again in a log that was read before */
   char *arguments;                   /* see struct report_command */

@@ -2,6 +2,7 @@
 
 #include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
+#include "hpcprof-lite/report/try_view.h"
 #include "hpcprof-lite/report/views.h"
 
 #include <assert.h>
@@ -231,6 +232,25 @@ static void print_rest(const struct report *report, const struct terminal *termi
                  advice_part(&report->advice, found->loss_s), found->evidence);
 }
 
+/* Prints what settings gained that were tried because of a finding, below the first one of its class. */
+static void print_tried(const struct report *report, const struct terminal *terminal, uint32_t number)
+{
+  assert(number < report->advice.count && report->trial.figures);
+  enum advice_class class = report->advice.found[number].class;
+  for (uint32_t i = 0; i < number; i++)
+    if (report->advice.found[i].class == class)
+      return;
+  const struct trial_figures *figures = report->trial.figures;
+  for (uint32_t i = 0; i < figures->count; i++) {
+    const struct trial_row *tried = &figures->rows[i];
+    char result[TRY_VIEW_RESULT_MAX];
+    if (tried->verdict == VERDICT_NOT_TRIED || strcmp(tried->setting->class, advice_classes[class].name) != 0)
+      continue;
+    try_view_result(report->trial.record, tried, result);
+    terminal_wrapf(terminal, report->stream, "     ", "     ", "Tried: %s: %s.", tried->setting->text, result);
+  }
+}
+
 void advice_view_text(const struct report *report)
 {
   struct terminal terminal;
@@ -253,6 +273,7 @@ void advice_view_text(const struct report *report)
     print_finding(report, &terminal, i);
     print_reason(report, &terminal, found);
     print_basis(report, &terminal, found);
+    print_tried(report, &terminal, i);
     if (*found->confidence)
       advice_view_print_command(report, &terminal, "     ", found->class);
   }

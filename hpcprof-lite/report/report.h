@@ -11,6 +11,7 @@
 #include "hpcprof-lite/analysis/core_findings.h"
 #include "hpcprof-lite/algorithms/compare.h"
 #include "hpcprof-lite/algorithms/run_marks.h"
+#include "hpcprof-lite/analysis/trial_figures.h"
 #include "hpcprof-lite/analysis/distribution.h"
 #include "hpcprof-lite/analysis/efficiency.h"
 #include "hpcprof-lite/analysis/grain_groups.h"
@@ -113,6 +114,12 @@ struct report_list {
   const struct distribution *distribution; /* printed instead of single threads where there are many; else NULL */
 };
 
+/* The record of hpcrun-lite --try, with what it says; without runs, what could be tried. */
+struct report_trial {
+  const struct trial *record;
+  const struct trial_figures *figures;
+};
+
 /* Parts of commands in hints. */
 struct report_command {
   const char *arguments;   /* of the run: "--merge DIR1 DIR2" */
@@ -150,6 +157,7 @@ struct report {
   struct report_grains grains;
   struct report_time time;
   struct report_list list;
+  struct report_trial trial;         /* of the views try and advice */
   const struct lock_rows *locks;     /* of the view locks */
   const struct scaling *scaling;     /* of --scaling, else NULL */
   struct compare_result *comparison; /* of --compare and --fail-if, else NULL */

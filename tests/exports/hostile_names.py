@@ -28,7 +28,7 @@ FORMULA = re.compile(" *[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?|-?inf")
 VIEWS = ("summary", "topdown", "bottomup", "flat", "parallelism", "critical-path", "whatif", "speedup", "efficiency",
          "regions", "region-tree", "overheads", "tasks", "grains", "threads", "timeline", "phases", "advice", "source",
-         "marks", "user-counters")
+         "marks", "user-counters", "try")
 EXPORTS = {"folded": (), "speedscope": (), "callgrind": (), "hatchet": (), "perfetto": (), "firefox": (),
            "graphml": ("--unreduced",), "dot": ("--unreduced",), "html": ("--sources",)}
 NAME_BYTES = 48
@@ -134,7 +134,7 @@ def texts(document):
 @case
 def every_view_is_safe_in_every_format(_):
     for view in VIEWS:
-        for how in ((), ("--legend",) if view not in ("advice", "marks", "user-counters") else ()):
+        for how in ((), ("--legend",) if view not in ("advice", "marks", "user-counters", "try") else ()):
             printed("--view", view, *how, measured())
         cells = table("--view", view, measured())
         check_cells(cells, view)

@@ -30,7 +30,7 @@ FORMATS = ("folded", "speedscope", "pprof", "callgrind", "hatchet", "sqlite")
 TREES = FORMATS[:-1]
 TABLES = ("threads", "efficiency", "regions", "overheads", "tasks", "advice", "parallelism", "flat", "critical_path",
           "whatif", "speedup", "region_tree", "processes")  # of SQLite, named by views
-OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "locks", "missing")
+OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "locks", "try", "missing")
 CATEGORIES = ("work", "overhead", "lockwait", "idleness")
 METRICS = (*CATEGORIES, "critical_path", "user", "system", "page_faults", "switches", "threads_created", "create")
 NS = 10**9
@@ -461,7 +461,7 @@ def the_types_of_the_database_are_the_same_for_all_runs(directory):
         missing = dict(base.execute("select name, reason from missing"))
         for table in columns:
             assert base.execute(f"select count(*) from {table}").fetchone()[0] or table in missing or \
-                table in ("missing", "advice", "regions", "region_tree", "overheads", "tasks", "parallelism", "whatif",
+                table in ("missing", "advice", "try", "regions", "region_tree", "overheads", "tasks", "parallelism", "whatif",
                           "speedup", "efficiency", "critical_path", "source"), (name, table)
         assert "hpcrun-lite -t" in missing.get("phases", "") or name == "charted", missing
         base.close()

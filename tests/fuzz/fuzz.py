@@ -24,7 +24,7 @@ SNAPSHOT = b"hpcrun-lite snapshot on node1\n1700\n2300\n"  # the processes that 
 MIXED = (("basic", "constructs2"), ("basic", "killed", "constructs-killed"), ("marked", "marked-hostile", "basic"))
 # Targets, with the number of inputs in a short run, the same each time: each takes some 1 to 3 s.
 TARGETS = {"measurement": 400, "directory": 50, "graphlog": 80, "trace": 200, "counts": 200, "options": 650, "elf": 650,
-           "dwarf": 80, "configuration": 2000}
+           "dwarf": 80, "configuration": 2000, "trial": 20000}
 # these differ only in their seeds: libdwarf runs in a child process, which libFuzzer does not see; traces with counts
 # are beside a measurement with counters
 PROGRAM_OF = {"dwarf": "elf", "counts": "trace"}
@@ -77,6 +77,11 @@ def seeds(target, directory):
             "# a\n[filter] ; b\r\nfunctions = a*,\n  !b , c\nthreads = 0-3,8\nskip-first = 1.5 min\nonly=10 ms\n",
             "\ufeff[measure]\nlevel: off\npaused = yes\n[program a b]\nlevel = summary\nconstructs = for, !a.c:3\n",
             "[measure]\noutput = x ;y\nomp-runtime = ./a.so\n[program c]\ntrace = samples\nregions = p q\n")]
+    if target == "trial":
+        settings_of_it = b"limit 9\nsetting a 1 -2 3 A=1 B=2\nsetting - - - - nice -n 3\n"
+        runs = b"run 1 0 100 5 exited 0 0 0\nrun 1 2 90 - timed-out 0 0 0\nrun 1 1 90 - killed 11 3 4\n"
+        return [b"hpcrun-lite try 1\n" + text for text in (
+            b"", settings_of_it, settings_of_it + runs, settings_of_it + runs + runs.replace(b"run 1", b"run 2") + b"stop spent\n")]
     if target == "elf":
         return list(programs(directory, "-g0 -O1", "-g0 -O1 -s", "-g0 -O1 -Wl,--build-id=sha1 -Wl,-z,lazy"))
     return list(programs(directory, "-g -O2", "-gdwarf-4 -O2", "-gdwarf-3 -O1 -Wl,--build-id=sha1", "-g -O2 -gz=zlib",

@@ -91,7 +91,9 @@ def expected():
             table[f"marked.{view}{suffix}"] = (("-q", "--view", view, *how, "marked"), 0, "stdout")
             table[f"marked-hostile.{view}{suffix}"] = (("-q", "--view", view, *how, "marked-hostile"), 1, "stdout")
     for suffix, how in (".txt", ()), (".csv", ("-f", "csv")), (".json", ("-f", "json")):
+        table[f"locked.try{suffix}"] = (("-q", "--view", "try", *how, "locked"), 0, "stdout")
         table[f"locked.locks{suffix}"] = (("-q", "--view", "locks", *how, "locked"), 0, "stdout")
+    table["locked.advice.txt"] = (("-q", "--view", "advice", "locked"), 0, "stdout")
     table["locked.advice.csv"] = (("-q", "--view", "advice", "-f", "csv", "locked"), 0, "stdout")
     table["locked-hostile.locks.csv"] = (("-q", "--view", "locks", "-f", "csv", "locked-hostile"), 1, "stdout")
     table["locked-hostile.err"] = (("-q", "--view", "locks", "locked-hostile"), 1, "stderr")

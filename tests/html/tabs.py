@@ -72,6 +72,24 @@ def figures_are_those_of_the_csv(directory):
 
 
 @case
+def settings_that_were_tried_are_listed(directory):
+    with Browser() as browser:
+        opened(directory, "locked", browser)
+        headings = "[...document.querySelectorAll('h2')].map((title) => title.textContent)"
+        title = "What settings gained when they were tried"
+        assert title in browser.evaluate(headings)
+        rows = browser.evaluate("[...[...document.querySelectorAll('section')].find((card) => card.textContent.startsWith("
+                                f"'{title}')).querySelectorAll('tr')].map((row) => [...row.children].map((cell) => "
+                                "cell.textContent))")
+        wanted = expected("locked", "try")
+        assert [(row[0], row[-1]) for row in rows[1:]] == [(row["setting"], row["verdict"]) for row in wanted], rows
+        assert rows[1][1:5] == ["507\u00a0ms", "492\u00a0ms", "521\u00a0ms", "400\u00a0ms"], rows
+        assert not browser.messages, browser.messages
+        opened(directory, "basic", browser)
+        assert title not in browser.evaluate(headings)
+
+
+@case
 def locks_are_listed(directory):
     with Browser() as browser:
         opened(directory, "locked", browser)

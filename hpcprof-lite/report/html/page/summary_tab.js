@@ -141,6 +141,23 @@ function findings(advice, about) {
     section("What to change first", "ol", list), rest];
 }
 
+/* What hpcrun-lite --try measured, beside what was forecast; nothing where nothing was tried. */
+function tried(table) {
+  const rows = [], seconds = (name, row) => formatSeconds(table.number(name, row));
+  for (let row = 0; table && row < table.rows; row++)
+    if (table.text("verdict", row))
+      rows.push(element("tr", {}, element("td", {}, table.text("setting", row)),
+        element("td", { class: "number" }, seconds("gain_s", row)),
+        element("td", { class: "number" }, seconds("gain_low_s", row)),
+        element("td", { class: "number" }, seconds("gain_high_s", row)),
+        element("td", { class: "number" }, seconds("forecast_s", row)),
+        element("td", {}, table.text("verdict", row))));
+  return rows.length ? element("section", { class: "card wide" }, element("h2", {}, "What settings gained when they were tried"),
+    element("table", { class: "plain" },
+      element("tr", {}, ["Setting", "Gain", "from", "to", "Forecast", "Verdict"].map((title) => element("th", {}, title))), rows),
+    element("p", { class: "note" }, "From runs without measurement; from, to: 95 % interval of the gain.")) : null;
+}
+
 function speedups(table, items) {
   if (!table || !table.rows)
     return null;
@@ -191,12 +208,13 @@ function hottest(items) {
 }
 
 export async function drawSummary(tab) {
-  const [summary, advice, speedup, about] = await Promise.all(["summary", "advice", "speedup", "about"].map(loadTable));
+  const [summary, advice, trial, speedup, about] =
+    await Promise.all(["summary", "advice", "try", "speedup", "about"].map(loadTable));
   if (!summary) {
     fill(tab, element("p", { class: "notice" }, "This report has no summary: see the messages of hpcprof-lite."));
     return;
   }
   const items = summaryItems(summary);
-  fill(tab, figures(items), findings(advice, about),
+  fill(tab, figures(items), findings(advice, about), tried(trial),
     element("div", { class: "columns" }, timeUse(items), speedups(speedup, items), hottest(items), health(items, about)));
 }
