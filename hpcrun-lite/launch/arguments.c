@@ -12,6 +12,7 @@
 #include "hpcrun-lite/launch/configuration/value_check.h"
 #include "hpcrun-lite/launch/control/control_command.h"
 #include "hpcrun-lite/launch/launch_options.h"
+#include "hpcrun-lite/launch/trial/trial_settings.h"
 
 void arguments_print_help(FILE *stream)
 {
@@ -108,6 +109,12 @@ static enum launch_status take_request(struct parser *parser, enum launch_option
   case OPTION_SCALE_WITH:
     plan->series.values = optarg;
     return LAUNCH_OK;
+  case OPTION_TRY:
+    plan->trials.wanted = true;
+    taken = !optarg || trial_settings_parse(optarg, &plan->trials.record, parser->message, parser->message_size);
+    return taken ? LAUNCH_OK : LAUNCH_FAILED;
+  case OPTION_TRY_TIME:
+    return trials_parse_time(optarg, &plan->trials.time_s, parser->message, parser->message_size);
   case OPTION_CONFIG:
     parser->config = optarg;
     return *optarg ? LAUNCH_OK : fail(parser, "option --config: a file is needed, or none");
@@ -186,10 +193,16 @@ static enum launch_status check_together(const struct parser *parser)
     needs = "--live needs a run";
   else if (plan->series.count)
     needs = "--scaling needs runs";
+  else if (plan->trials.wanted)
+    needs = "--try needs runs";
   if (needs && *parser->mode != MODE_RUN)
     return fail(parser, "option %s: %s runs nothing", needs, runs_nothing[*parser->mode]);
   if (plan->live && plan->series.count)
     return fail(parser, "option --live shows one run: it cannot be used with --scaling");
+  if (plan->trials.wanted && plan->live)
+    return fail(parser, "option --live shows the measured run until it is quit: it cannot be used with --try");
+  if (plan->trials.time_s > 0 && !plan->trials.wanted)
+    return fail(parser, "option --try-time needs --try, whose time it limits");
   const char *refusal = plan->live ? viewer_refusal() : NULL;
   if (refusal)
     return fail(parser, "%s", refusal);
@@ -197,7 +210,7 @@ static enum launch_status check_together(const struct parser *parser)
     return LAUNCH_FAILED;
   if (!plan->command[0] && *parser->mode != MODE_ENV && *parser->mode != MODE_CONFIG)
     return fail(parser, "no COMMAND: see hpcrun-lite --help");
-  return LAUNCH_OK;
+  return plan->trials.wanted ? trials_check(plan->command, parser->message, parser->message_size) : LAUNCH_OK;
 }
 
 enum launch_status arguments_parse(int argc, char **argv, struct plan *plan, enum arguments_mode *mode, char *message,

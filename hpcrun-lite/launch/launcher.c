@@ -2,7 +2,7 @@
  *
  * Works out the plan, changes its own environment to what follows from that, and replaces itself by COMMAND, which so
  * keeps the process id.  It is not a shell script, because shells need descriptors and a working directory.  With
- * --report, --live and --scaling, COMMAND is a child instead, and the launcher keeps its own environment.
+ * --report, --live, --scaling and --try, COMMAND is a child instead, and the launcher keeps its own environment.
  *
  * Processes of a measurement start it as "hpcrun-lite --find-code EXECUTABLE FILE", which writes the addresses that
  * HPCRUN_LITE_FILTER names.  For --diagnose it starts itself as "hpcrun-lite --probe LIBRARY", in the environment of a
@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/escape.h"
@@ -247,7 +248,7 @@ static int run_child(const struct plan *plan, char **command, const struct serie
   struct child child;
   int role = child_fork(&child);
   if (role < 0)
-    return fail(LAUNCH_FAILED, "cannot start a process, which --report, --live and --scaling need");
+    return fail(LAUNCH_FAILED, "cannot start a process, which --report, --live, --scaling and --try need");
   if (role == 0) {
     if (viewer)
       viewer_redirect(viewer);
@@ -299,6 +300,71 @@ static int run_and_report(const struct plan *plan)
   return child_end_alike(status);
 }
 
+/* ---- --try ---- */
+
+static uint64_t now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* The place from which standard input is read again by each run; -1: it is no file. */
+static off_t input_begin(void)
+{
+  struct stat input;
+  bool file = !fstat(STDIN_FILENO, &input) && S_ISREG(input.st_mode);
+  return file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
+}
+
+/* Runs a measured command with other settings; its measurement is in the plan's directory, which gets the record. */
+static void try_settings(const struct plan *plan, struct trials *trials)
+{
+  assert(trials->wanted && trials->first_ns && trials->command);
+  char message[1024];
+  if (!directory_holds_profiles(plan->directory)) {
+    print_line("--try: COMMAND ended before its first sample was taken: nothing is tried");
+    return;
+  }
+  trials->reporter = plan->reporter;
+  trials->directory = plan->directory;
+  trials->quiet = !plan->log_level;
+  if (!trials_choose(trials, message, sizeof message) || !trials_run(trials, message, sizeof message))
+    print_line(message);
+}
+
+/* Prints what settings have gained. */
+static void show_tried(const struct plan *plan, const struct trials *trials)
+{
+  const char *const result[] = {plan->reporter, "--view=try", "--no-pager", "--", short_name(plan->directory), NULL};
+  if (trials->record.runs_count && !trials->quiet && run_reporter(result) < 0)
+    print_line("cannot show the result: no process can be started for it; use hpcprof-lite --view try DIR");
+}
+
+/* Measures COMMAND as a child, then tries settings.  Returns the exit status, or ends as COMMAND did. */
+static int run_and_try(struct plan *plan)
+{
+  struct trials *trials = &plan->trials;
+  bool executed = false;
+  int status = 0;
+  trials->command = plan->command;
+  trials->input_begin = input_begin();
+  uint64_t start_ns = now_ns();
+  int failure = run_child(plan, plan->command, NULL, NULL, &status, &executed);
+  trials->first_ns = now_ns() - start_ns;
+  if (failure)
+    return failure;
+  if (executed && (status || child_ending_signal()))
+    print_line("--try: the measured run of COMMAND failed: nothing is tried");
+  else if (executed)
+    try_settings(plan, trials);
+  if (executed && plan->report)
+    show_report(plan);
+  else
+    show_tried(plan, trials);
+  return child_end_alike(status ? status : child_ending_signal());
+}
+
 /* ---- a series of runs ---- */
 
 /* Prints which run has ended the series, and how. */
@@ -335,24 +401,51 @@ static int measure_run(struct plan *plan, const char *series_directory, const st
   return run_child(plan, command, run, NULL, status, executed);
 }
 
+/* Tries settings with each number of threads: those that the findings of its first run suggest, if none are listed. */
+static void try_series(struct plan *plan, const char *series_directory, const uint64_t *elapsed_ns, off_t input)
+{
+  struct series_run run;
+  for (unsigned i = 0; i < plan->series.count && !child_ending_signal(); i++) {
+    struct trials trials = plan->trials;
+    char line[128];
+    series_run(&plan->series, i, &run);
+    snprintf(plan->directory, sizeof plan->directory, "%.4000s/%s", series_directory, run.directory);
+    trials.command = series_command(&plan->series, &run, plan->command);
+    trials.first_ns = elapsed_ns[i];
+    trials.input_begin = input;
+    if (!trials.command || !series_set_threads(&run)) { /* in the launcher's own environment, which the runs get */
+      print_line("not enough memory");
+      return;
+    }
+    snprintf(line, sizeof line, "--try: with %u thread%s", run.threads, run.threads == 1 ? "" : "s");
+    if (plan->log_level)
+      print_line(line);
+    try_settings(plan, &trials);
+    show_tried(plan, &trials);
+    trial_release(&trials.record);
+  }
+}
+
 /* Measures all runs, one after the other.  A file that is standard input is read by each from the same place on.
  * Returns the exit status, or ends as a run did that failed. */
 static int run_series(struct plan *plan)
 {
   assert(plan->series.count);
   char series_directory[PATH_MAX];
+  uint64_t elapsed_ns[SERIES_SIZES_MAX];
   struct series_run run;
-  struct stat input;
-  bool file = !fstat(STDIN_FILENO, &input) && S_ISREG(input.st_mode);
-  off_t begin = file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+  off_t begin = input_begin();
   snprintf(series_directory, sizeof series_directory, "%s", plan->directory);
   for (unsigned i = 0; i < series_runs(&plan->series); i++) {
     bool executed = true;
     int status = 0;
-    if (file)
+    if (begin >= 0)
       lseek(STDIN_FILENO, begin, SEEK_SET);
     series_run(&plan->series, i, &run);
+    uint64_t start_ns = now_ns();
     int failure = measure_run(plan, series_directory, &run, &status, &executed);
+    if (run.repetition == 1)
+      elapsed_ns[i] = now_ns() - start_ns;
     if (failure)
       return failure;
     if (executed && (status || child_ending_signal()))
@@ -360,7 +453,11 @@ static int run_series(struct plan *plan)
     if (status || child_ending_signal())
       return child_end_alike(status ? status : child_ending_signal());
   }
+  if (plan->trials.wanted)
+    try_series(plan, series_directory, elapsed_ns, begin);
   snprintf(plan->directory, sizeof plan->directory, "%s", series_directory);
+  if (child_ending_signal())
+    return child_end_alike(child_ending_signal());
   if (plan->report)
     show_report(plan);
   else if (plan->log_level) {
@@ -462,6 +559,8 @@ int main(int argc, char **argv)
   program_release(&plan.program);
   if (status == 0 && plan.series.count)
     return run_series(&plan);
+  if (status == 0 && mode == MODE_RUN && plan.trials.wanted)
+    return run_and_try(&plan);
   if (status == 0 && mode == MODE_RUN && (plan.report || plan.live))
     return run_and_report(&plan);
   if (status == 0 && mode != MODE_DIAGNOSE)

@@ -30,8 +30,9 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
     return LAUNCH_FAILED;
   }
   installation_program("hpcprof-lite", path);
-  if ((plan->report || plan->live) && !realpath(path, plan->reporter)) {
-    snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report and --live need", path);
+  if ((plan->report || plan->live || plan->trials.wanted) && !realpath(path, plan->reporter)) {
+    snprintf(message, message_size, "incomplete installation: %.400s is missing, which --report, --live and --try need",
+             path);
     return LAUNCH_FAILED;
   }
   installation_library("omp/libomp.so.5", path);
@@ -245,13 +246,15 @@ static enum launch_status check_events(struct plan *plan, char *message, size_t 
   return count < 0 ? LAUNCH_FAILED : LAUNCH_OK;
 }
 
-/* A value of --trace that was taken for the command. */
+/* A value of --trace or --try that was taken for the command. */
 static void suggest_value(const struct plan *plan, char *message, size_t message_size)
 {
   size_t length = strlen(message);
   const char *command = plan->command[0];
   if (plan->trace && (!strcmp(command, "samples") || !strcmp(command, "states")))
     snprintf(message + length, message_size - length, " (did you mean -t%s?)", command);
+  if (plan->trials.wanted && strchr(command, '='))
+    snprintf(message + length, message_size - length, " (did you mean --try='%.200s'?)", command);
 }
 
 /* Whether this launch is one of several ranks, of which no one knows when all have ended. */

@@ -17,6 +17,7 @@
 #include "hpcrun-lite/launch/program/program.h"
 #include "hpcrun-lite/launch/program/runtime.h"
 #include "hpcrun-lite/launch/series.h"
+#include "hpcrun-lite/launch/trial/trials.h"
 
 struct plan {
   /* requested: the layers of settings, and what they amount to for the program that is not named in any section */
@@ -35,6 +36,7 @@ struct plan {
   const char *control;       /* DIR or PID of --control */
   struct count_list counted; /* of --count */
   struct series series;      /* of --scaling */
+  struct trials trials;      /* of --try */
   int log_level;             /* 0 quiet, 1, 2 verbose */
   char **command;            /* COMMAND and its arguments; command[0] is NULL if --env has none */
 

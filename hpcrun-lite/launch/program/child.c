@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,7 +197,8 @@ int child_ending_signal(void)
   return ending;
 }
 
-int child_fork(struct child *child)
+/* listens: the child stays in the launcher's group. */
+static int fork_child(struct child *child, bool listens)
 {
   struct sigaction standard = {.sa_handler = SIG_DFL};
   sigset_t passed;
@@ -208,8 +211,11 @@ int child_fork(struct child *child)
     sigaction(SIGCHLD, &standard, &before.on_child); /* ignored, it would discard the status of children */
     before.saved = true;
   }
-  start_listener();
+  if (listens)
+    start_listener();
   child->pid = fork();
+  if (child->pid >= 0 && !listens)
+    setpgid(child->pid, child->pid); /* by both, so that the group is there for either */
   if (child->pid == 0) {
     sigaction(SIGCHLD, &before.on_child, NULL);
     sigprocmask(SIG_SETMASK, &before.mask, NULL);
@@ -223,6 +229,16 @@ int child_fork(struct child *child)
   return child->pid < 0 ? -1 : child->pid > 0;
 }
 
+int child_fork(struct child *child)
+{
+  return fork_child(child, true);
+}
+
+int child_fork_group(struct child *child)
+{
+  return fork_child(child, false);
+}
+
 void child_fail(const struct child *child, int status)
 {
   char byte = 0;
@@ -231,13 +247,22 @@ void child_fail(const struct child *child, int status)
   _exit(status);
 }
 
+/* Returns whether the child has executed a program, after its end. */
+static bool take_executed(const struct child *child)
+{
+  char byte;
+  ssize_t length;
+  while ((length = read(child->failure, &byte, 1)) < 0 && errno == EINTR)
+    ;
+  close(child->failure);
+  return length == 0;
+}
+
 int child_wait(const struct child *child, bool *executed)
 {
   siginfo_t info;
   sigset_t passed;
   int status = 0;
-  char byte;
-  ssize_t length;
   passed_signals(&passed);
   while (!has_ended(child->pid))
     if (sigwaitinfo(&passed, &info) > 0 && info.si_signo != SIGCHLD)
@@ -245,11 +270,60 @@ int child_wait(const struct child *child, bool *executed)
   end_listener();
   while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
     ;
-  while ((length = read(child->failure, &byte, 1)) < 0 && errno == EINTR)
-    ;
-  *executed = length == 0;
-  close(child->failure);
+  *executed = take_executed(child);
   return status;
+}
+
+/* ---- a child with a group ---- */
+
+int child_open_signals(void)
+{
+  sigset_t passed;
+  passed_signals(&passed);
+  return signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static uint64_t now_ns(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static void stop_group(const struct child *child, uint64_t *stopped_ns)
+{
+  uint64_t from_ns = now_ns();
+  kill(-child->pid, SIGSTOP);
+  stop_alike();
+  kill(-child->pid, SIGCONT);
+  *stopped_ns += now_ns() - from_ns;
+}
+
+bool child_group_signals(const struct child *child, int signals, uint64_t *stopped_ns)
+{
+  struct signalfd_siginfo info;
+  while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
+    int number = (int)info.ssi_signo;
+    if (ends(number))
+      ending = number;
+    if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
+      stop_group(child, stopped_ns);
+    else if (number != SIGCHLD && number != SIGCONT)
+      kill(-child->pid, number);
+  }
+  return ending;
+}
+
+bool child_group_ended(const struct child *child, int *status, bool *executed, uint64_t *cpu_ns)
+{
+  struct rusage usage;
+  pid_t ended = wait4(child->pid, status, WNOHANG, &usage);
+  if (ended != child->pid)
+    return false;
+  *executed = take_executed(child);
+  *cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
+            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
+  return true;
 }
 
 int child_end_alike(int status)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The launcher's environment without the assignments that begin with one of the texts, *count of them, with room for
@@ -36,6 +37,23 @@ int child_wait(const struct child *child, bool *executed);
 
 /* Ends the launcher as a child has ended: with its exit status, or by the same signal, without a second core file. */
 int child_end_alike(int status);
+
+/* ---- a child that leads a process group of its own, so that all of it can be ended ---- */
+
+/* As child_fork().  Signals of the terminal then reach only the launcher: child_group_signal() passes them on. */
+int child_fork_group(struct child *child);
+
+/* Opens a descriptor from which the signals of child_fork_group() are read, SIGCHLD among them; -1 on failure. */
+int child_open_signals(void);
+
+/* Reads signals, if there are any, and passes them on to the group, except those of children.  Where the group is to
+ * stop, it and the launcher do; the time until they continue is added to *stopped_ns.  Returns whether one has come
+ * that ends the launcher. */
+bool child_group_signals(const struct child *child, int signals, uint64_t *stopped_ns);
+
+/* Returns whether such a child has ended; then sets *status as waitpid() does, *executed as child_wait(), and *cpu_ns
+ * to the CPU time of it and of those of its descendants that it has waited for. */
+bool child_group_ended(const struct child *child, int *status, bool *executed, uint64_t *cpu_ns);
 
 /* Starts arguments[0]; what it prints on standard error is discarded.  Returns its process id and, in *output, the
  * descriptor to read its standard output from; -1 on failure.  The caller waits for it. */

@@ -16,6 +16,7 @@
 #include "common/format.h"
 #include "common/kept_file.h"
 #include "common/safe_file.h"
+#include "common/trial.h"
 
 enum { RANDOM = 6, HASH = 16, PID_DIGITS = 10, START_DIGITS = 16, TEXT_MAX = 64 << 20 };
 
@@ -137,6 +138,15 @@ static bool is_debug_data(const char *name)
   size_t length = strlen(whole);
   if (strncmp(name, whole, length) != 0 || !name[length])
     return !strcmp(name, whole);
+  return name[length] == '-' && is_random((struct part){name + length + 1, strlen(name + length + 1)});
+}
+
+/* unfinished: with -XXXXXX behind it. */
+static bool is_trial(const char *name, bool unfinished)
+{
+  size_t length = strlen(TRIAL_FILE);
+  if (strncmp(name, TRIAL_FILE, length) != 0 || !unfinished)
+    return !strcmp(name, TRIAL_FILE);
   return name[length] == '-' && is_random((struct part){name + length + 1, strlen(name + length + 1)});
 }
 
@@ -280,6 +290,18 @@ static bool is_kept(int fd, bool incomplete)
   return size == (ssize_t)sizeof found && !memcmp(found, magic, sizeof magic);
 }
 
+/* unfinished: the rest may be missing. */
+static bool is_trial_text(int fd, bool unfinished)
+{
+  char *text = read_text(fd, TEXT_MAX);
+  struct trial trial = {0};
+  bool fine = text && !trial_read(text, &trial);
+  fine |= text && unfinished && (!*text || !strncmp(text, TRIAL_TITLE, strlen(TRIAL_TITLE)));
+  trial_release(&trial);
+  free(text);
+  return fine;
+}
+
 static bool is_marker(int fd)
 {
   char id[KNOWN_FILE_ID_BYTES];
@@ -325,6 +347,10 @@ static bool has_contents(int fd, const char *name)
     return is_filter_text(fd);
   if (is_code(name, false) || is_code(name, true))
     return is_code_text(fd, is_code(name, true));
+  if (is_trial(name, false))
+    return is_trial_text(fd, false);
+  if (is_trial(name, true))
+    return is_trial_text(fd, true);
   if (!strcmp(name, FORMAT_SNAPSHOT_MARKER))
     return is_snapshot_text(fd);
   return !strcmp(name, FORMAT_LAUNCH_MARKER) && is_marker(fd);

@@ -13,6 +13,7 @@
  *   debug-data, -XXXXXX behind it while it is written            begins with FORMAT_MAGIC, or is empty: older versions
  *                                         may have left that after a loss of power
  *   launch                                the marker: one line NAME=VALUE, NAME as listed below
+ *   try, -XXXXXX behind it while it is written      the record of --try, which may be empty at first
  *   snapshot                              the mark of a snapshot: a title with the host, then process ids
  *
  * HOST is a name, PID a number, START a number of hexadecimal digits, HASH has 16 of them, an X is a letter or digit.
