@@ -156,7 +156,7 @@ def beside_openmp_a_pool_is_blocked(directory):
 def reports_name_the_pool_and_what_runs_meanwhile(directory):
     for kind, name in (("condition", "condition variable"), ("semaphore", "semaphore")):
         run, _, threads = measure(directory, kind, "pool")
-        text = " ".join(tap.must(tap.REPORT, run.output).split())
+        text = " ".join(tap.must(tap.REPORT, "--legend", run.output).split())
         line = line_of("outside_threads.c", "/* waits */")
         place = f"the {name} objects in wait_once (outside_threads.c:{line})"
         assert "with 4 threads; " in text and "of their time was work" in text, text

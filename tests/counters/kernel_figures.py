@@ -166,8 +166,8 @@ def of_a_part_nothing_is_known(directory):
     fact, = (row for row in run.view("summary", *part) if row["section"] == "kernel")
     assert (fact["item"], fact["value"]) == ("known of", "the whole run"), fact
     sentence = "created threads are known only for the whole run"
-    assert sentence in " ".join(tap.must(tap.REPORT, *part, run.output).split())
-    assert sentence not in " ".join(tap.must(tap.REPORT, run.output).split())
+    assert sentence in " ".join(tap.must(tap.REPORT, "--legend", *part, run.output).split())
+    assert sentence not in " ".join(tap.must(tap.REPORT, "--legend", run.output).split())
 
 
 @tap.case
@@ -177,7 +177,7 @@ def the_summary_names_the_kernel_if_its_ticks_suffice(directory):
         run = measure(directory, "gcc", form)
         facts = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "kernel"}
         user, system = facts["user"], facts["system"]
-        named = "In the kernel: " in " ".join(tap.must(tap.REPORT, run.output).split())
+        named = "In the kernel: " in " ".join(tap.must(tap.REPORT, "--legend", run.output).split())
         assert named == (int(system / tick_s) >= 25 and system * 10 >= user + system), (form, facts)
 
 
@@ -206,7 +206,7 @@ def threads_that_come_and_go_are_evidence_with_their_place(directory):
     for compiler, form, options in combinations(COMPILERS, ("teams", "create", "parallel"), ((), ("-p", "off"))):
         run = measure(directory, compiler, form, *options)
         found = evidence(run, "thread-churn")
-        text = " ".join(tap.must(tap.REPORT, run.output).split())
+        text = " ".join(tap.must(tap.REPORT, "--legend", run.output).split())
         if form == "create" or (form, compiler) == ("teams", "gcc"):
             created = CREATED if form == "create" else 3 + 2 * (REGIONS // 2 - 1)
             row, = found
