@@ -46,9 +46,10 @@ static double could_have(const struct advice_run *run, const struct core_finding
  * m / min(n, k) seconds for the same. */
 static bool find_binding(struct advice_run *run, const struct core_finding *cause)
 {
-  static const struct advice_remedy started = {
-      "Start it on more CPUs: taskset, mpirun --bind-to none or --map-by with PE=N, --cpus-per-task of a batch system.",
-      "Start it on more CPUs: taskset, mpirun --bind-to, --cpus-per-task"};
+  static const struct advice_remedy started = {.text = "Start it on more CPUs: taskset, mpirun --bind-to none or "
+                                                       "--map-by with PE=N, --cpus-per-task of a batch system.",
+                                               .brief =
+                                                   "Start it on more CPUs: taskset, mpirun --bind-to, --cpus-per-task"};
   const struct profile_process *process = &run->input->profile->processes[cause->process];
   double own = cause->cpus, threads = cause->threads, most = could_have(run, cause), ready_s = 0;
   if (most <= own)
@@ -131,11 +132,12 @@ void advice_cores_place(const struct advice_run *run, uint32_t process, struct a
       "Threads of a team open teams of their own: OMP_MAX_ACTIVE_LEVELS=1 runs the inner region with one thread; or "
       "ask "
       "for fewer threads there (num_threads clause, second number of OMP_NUM_THREADS).",
-      "OMP_MAX_ACTIVE_LEVELS=1, or a smaller team in the inner region"};
+      "OMP_MAX_ACTIVE_LEVELS=1, or a smaller team in the inner region", "OMP_MAX_ACTIVE_LEVELS=1"};
   static const struct advice_remedy clause = {
-      "Ask for no more threads than cores in its num_threads clause or in omp_set_num_threads(), which decide here "
-      "instead of OMP_NUM_THREADS; while there are more, OMP_WAIT_POLICY=passive.",
-      "No more threads than cores in num_threads or omp_set_num_threads()"};
+      .text =
+          "Ask for no more threads than cores in its num_threads clause or in omp_set_num_threads(), which decide here "
+          "instead of OMP_NUM_THREADS; while there are more, OMP_WAIT_POLICY=passive.",
+      .brief = "No more threads than cores in num_threads or omp_set_num_threads()"};
   const struct construct_tree *tree = run->input->constructs;
   const struct core_findings *cores = run->input->cores;
   const struct construct_entry *region = NULL;

@@ -208,7 +208,8 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .title = "inner regions that run with one thread",
             .remedy = {"Allow them to have more: OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops "
                        "into one.",
-                       "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops"},
+                       "OMP_MAX_ACTIVE_LEVELS=2 with enough threads, or collapse both loops",
+                       "OMP_MAX_ACTIVE_LEVELS=2"},
             .view = "region-tree",
             .confidence = "medium",
             .low = 0.5,
@@ -259,7 +260,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .title = "idle threads that spin while others have no core",
             .remedy = {"Let idle threads sleep: OMP_WAIT_POLICY=passive (with GCC also GOMP_SPINCOUNT=0, with LLVM "
                        "KMP_BLOCKTIME=0); or use fewer threads.",
-                       "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads"},
+                       "OMP_WAIT_POLICY=passive: idle threads sleep; or fewer threads", "OMP_WAIT_POLICY=passive"},
             .view = "threads",
             .confidence = "medium",
             .low = 0.5,

@@ -60,9 +60,10 @@ enum advice_change {
   ADVICE_WITHOUT_DEPENDENCES
 };
 
-/* What to change, in OpenMP's terms; brief: in one line of a terminal. */
+/* What to change, in OpenMP's terms; brief: in one line of a terminal.  setting: of the environment, which does the
+ * same without a change of the program, and to which the forecast applies; NULL: there is none. */
 struct advice_remedy {
-  const char *text, *brief;
+  const char *text, *brief, *setting;
 };
 
 /* What is known of a class. */

@@ -159,8 +159,8 @@ static void find_serial(struct advice_run *run, double gain_s)
   found->same_parts = true;
   if (found == &run->advice->unlisted || input->columns->idleness == MODEL_NONE)
     return;
-  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
-                             xcalloc(input->tree->count, sizeof *rows.region)};
+  struct serial_rows rows = {.idle = xcalloc(input->tree->count, sizeof *rows.idle),
+                             .region = xcalloc(input->tree->count, sizeof *rows.region)};
   sum_serial(run, 0, &rows);
   place_serial(input, &rows, serial_s, found);
   free(rows.idle);
@@ -356,8 +356,8 @@ static uint32_t pool_place(const struct advice_input *input, const struct serial
 static void place_pool(const struct advice_run *run, struct advice_finding *found)
 {
   const struct advice_input *input = run->input;
-  struct serial_rows rows = {xcalloc(input->tree->count, sizeof *rows.idle),
-                             xcalloc(input->tree->count, sizeof *rows.region)};
+  struct serial_rows rows = {.idle = xcalloc(input->tree->count, sizeof *rows.idle),
+                             .region = xcalloc(input->tree->count, sizeof *rows.region)};
   sum_serial(run, input->all_threads - 1, &rows); /* what no sample has seen is charged to the waits */
   uint32_t at = pool_place(input, &rows);
   size_t length = strlen(found->evidence);

@@ -348,9 +348,10 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
                                              const struct waiting *waiting, double executions,
                                              const struct pieces *pieces, const char *what)
 {
-  static const struct advice_remedy divide = {"Divide it into smaller pieces: even if it begins first, it takes longer "
-                                              "than all work divided among the threads.",
-                                              "Divide it: begun first, it would still end last"};
+  static const struct advice_remedy divide = {
+      .text = "Divide it into smaller pieces: even if it begins first, it takes longer "
+              "than all work divided among the threads.",
+      .brief = "Divide it: begun first, it would still end last"};
   double share_s = pieces->all_s / region->threads, waits_s = waiting->lost_s / region->threads;
   double best_s = fmax(share_s, executions * pieces->longest_s);
   if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * executions * pieces->longest_s)
@@ -376,8 +377,8 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
 static bool last_chunk(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
   static const struct advice_remedy smaller = {
-      "Use smaller chunks, schedule(dynamic, N) with a smaller N, and start the longest one first.",
-      "Smaller chunks, schedule(dynamic, N) with a smaller N; the longest first"};
+      .text = "Use smaller chunks, schedule(dynamic, N) with a smaller N, and start the longest one first.",
+      .brief = "Smaller chunks, schedule(dynamic, N) with a smaller N; the longest first"};
   char what[80];
   if (!waiting->dynamic || !waiting->loop->sum.longest_iterations)
     return false;
@@ -445,11 +446,11 @@ static struct advice_finding *add_few(struct advice_run *run, const struct advic
 static bool few_pieces(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
   static const struct advice_remedy larger = {
-      "Use smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N.",
-      "Smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N"};
+      .text = "Use smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N.",
+      .brief = "Smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N"};
   static const struct advice_remedy whole = {
-      "Each piece is one iteration: more of them need collapse(2), or a loop whose iterations do less.",
-      "More iterations: collapse(2), or a loop whose iterations do less"};
+      .text = "Each piece is one iteration: more of them need collapse(2), or a loop whose iterations do less.",
+      .brief = "More iterations: collapse(2), or a loop whose iterations do less"};
   char what[64] = "pieces of work";
   double pieces = waiting->pieces;
   if (!is_few(region, waiting->iterations, pieces) || (waiting->dynamic && one_is_long(run, region, waiting)))
@@ -500,8 +501,12 @@ static bool long_chain(struct advice_run *run, const struct advice_region *regio
 static bool imbalance(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
   static const struct advice_remedy no_loop = {
-      "Divide the work evenly among the threads.  In a loop: schedule(dynamic, N) or schedule(guided).",
-      "Divide it evenly; in a loop: schedule(dynamic, N) or schedule(guided)"};
+      .text = "Divide the work evenly among the threads.  In a loop: schedule(dynamic, N) or schedule(guided).",
+      .brief = "Divide it evenly; in a loop: schedule(dynamic, N) or schedule(guided)"};
+  static const struct advice_remedy runtime = {"The loop has schedule(runtime): set OMP_SCHEDULE=dynamic,N or guided, "
+                                               "so that threads get work as they become free.",
+                                               "Its schedule is runtime: OMP_SCHEDULE=dynamic,N or guided",
+                                               "OMP_SCHEDULE=dynamic,16"};
   double gain_s = fmin(advice_region_gain(region, waiting->lost_s), advice_region_own(region, waiting->excess_s));
   if (gain_s <= 0 || region->tasks > 0 || waiting->dynamic)
     return false;
@@ -519,6 +524,8 @@ static bool imbalance(struct advice_run *run, const struct advice_region *region
     advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
   else
     found->remedy = &no_loop;
+  if (waiting->loop && waiting->loop->sum.schedule == SCHEDULE_RUNTIME)
+    found->remedy = &runtime;
   return true;
 }
 
@@ -569,10 +576,12 @@ static void set_loop(const struct advice_run *run, const struct construct_entry 
     return;
   const struct construct_figures *figures = &loop->sum;
   bool demanded = figures->schedule == SCHEDULE_STATIC && figures->chunk_size; /* chunks of a size */
+  double chunks = figures->chunk_most ? ceil(waiting->iterations / (double)figures->chunk_most) : 0;
   waiting->at = loop;
-  waiting->dynamic = figures->schedule == SCHEDULE_DYNAMIC || figures->schedule == SCHEDULE_GUIDED;
+  waiting->dynamic = figures->schedule == SCHEDULE_DYNAMIC || figures->schedule == SCHEDULE_GUIDED ||
+                     (figures->schedule == SCHEDULE_RUNTIME && chunks > 2 * loop->threads);
   if ((figures->schedule == SCHEDULE_DYNAMIC || demanded) && figures->chunk_most)
-    waiting->pieces = ceil(waiting->iterations / (double)figures->chunk_most);
+    waiting->pieces = chunks;
   else if (figures->schedule == SCHEDULE_GUIDED)
     waiting->pieces = 0;
 }

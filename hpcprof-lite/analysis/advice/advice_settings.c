@@ -70,12 +70,6 @@ static double team_of(const struct construct_entry *entry)
   return (double)entry->sum.count / (double)entry->sum.executions;
 }
 
-/* Whether a finding's remedy names a setting. */
-static bool names(const struct advice_finding *found, const char *setting)
-{
-  return strstr(found->remedy->text, setting) != NULL;
-}
-
 /* Whether a region has larger teams than that. */
 static bool has_larger_team(const struct construct_tree *constructs, uint32_t threads)
 {
@@ -111,9 +105,7 @@ static void add_for_oversubscription(struct list *list, const struct advice_find
   const char *class = advice_classes[found->class].name;
   const struct construct_tree *constructs = list->input->constructs;
   uint32_t cores = cores_of(process);
-  if (names(found, "OMP_MAX_ACTIVE_LEVELS=1"))
-    add(list, class, found, "OMP_MAX_ACTIVE_LEVELS=1");
-  else if (cores && cores < process->threads_max && variable_sets_threads(process, constructs))
+  if (!found->remedy->setting && cores && cores < process->threads_max && variable_sets_threads(process, constructs))
     add(list, class, found, "OMP_NUM_THREADS=%" PRIu32, cores);
   add(list, class, NULL, "OMP_WAIT_POLICY=passive");
 }
@@ -137,21 +129,12 @@ static void add_for_binding(struct list *list, const struct advice_finding *foun
     add(list, class, found, "OMP_PROC_BIND=false");
 }
 
-/* Page faults; of other system calls, no remedy names a setting. */
-static void add_for_kernel(struct list *list, const struct advice_finding *found)
-{
-  static const char pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
-  const char *class = advice_classes[found->class].name;
-  if (names(found, "MALLOC_TOP_PAD_="))
-    add(list, class, found, "MALLOC_TOP_PAD_=1073741824 MALLOC_MMAP_THRESHOLD_=1073741824");
-  else if (names(found, pages))
-    add(list, class, found, "%s", pages);
-}
-
 static void add_for(struct list *list, const struct advice_finding *found, const struct profile_process *process)
 {
   const char *class = advice_classes[found->class].name;
   bool pool = loads_openblas_pool(&list->input->profile->catalog);
+  if (found->remedy->setting)
+    add(list, class, found, "%s", found->remedy->setting);
   switch (found->class) {
   case ADVICE_OVERSUBSCRIPTION:
     add_for_oversubscription(list, found, process);
@@ -159,12 +142,8 @@ static void add_for(struct list *list, const struct advice_finding *found, const
       add(list, class, NULL, "OPENBLAS_NUM_THREADS=1");
     break;
   case ADVICE_SPINNING:
-    add(list, class, found, "OMP_WAIT_POLICY=passive");
     if (pool)
       add(list, class, NULL, "OPENBLAS_NUM_THREADS=1");
-    break;
-  case ADVICE_NESTING:
-    add(list, class, found, "OMP_MAX_ACTIVE_LEVELS=2");
     break;
   case ADVICE_REGION_OVERHEAD:
     if (process->threads_max > 1 && variable_sets_threads(process, list->input->constructs))
@@ -179,9 +158,6 @@ static void add_for(struct list *list, const struct advice_finding *found, const
   case ADVICE_QUOTA:
     if (process->threads_max > cores_of(process) && variable_sets_threads(process, list->input->constructs))
       add(list, class, NULL, "OMP_NUM_THREADS=%" PRIu32, cores_of(process));
-    break;
-  case ADVICE_KERNEL:
-    add_for_kernel(list, found);
     break;
   case ADVICE_LOCALITY:
     add(list, class, NULL, "OMP_PROC_BIND=close");

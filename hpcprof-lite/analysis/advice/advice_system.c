@@ -268,11 +268,12 @@ static void find_memory(struct advice_run *run, const struct kernel_sums *sums)
   static const struct advice_remedy reuse = {
       "Memory is touched for the first time again and again: allocate buffers once and reuse them; or let malloc keep "
       "what is freed (MALLOC_TOP_PAD_=1073741824, MALLOC_MMAP_THRESHOLD_=1073741824).",
-      "Reuse buffers; MALLOC_TOP_PAD_=1073741824 keeps what is freed"};
+      "Reuse buffers; MALLOC_TOP_PAD_=1073741824 keeps what is freed",
+      "MALLOC_TOP_PAD_=1073741824 MALLOC_MMAP_THRESHOLD_=1073741824"};
   static const struct advice_remedy pages = {
       "Memory is touched for the first time: larger pages need fewer faults (madvise with MADV_HUGEPAGE, "
       "GLIBC_TUNABLES=glibc.malloc.hugetlb=1); memory that is never used need not be touched.",
-      "Larger pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1)"};
+      "Larger pages (GLIBC_TUNABLES=glibc.malloc.hugetlb=1)", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
   bool again = touched_again(run, sums);
   double gain_s = 0;
   for (uint32_t i = 0; i < run->input->tree->count; i++)
@@ -388,10 +389,11 @@ static void find_churning(struct advice_run *run, struct advice_region *region)
 /* Code outside regions that creates threads. */
 static void find_creating_code(struct advice_run *run)
 {
-  static const struct advice_remedy pool = {
-      "Keep threads and give them further work (a pool, a parallel region around the loop), instead of ending them and "
-      "creating new ones.",
-      "Keep threads and give them further work: a pool, one parallel region"};
+  static const struct advice_remedy pool = {.text = "Keep threads and give them further work (a pool, a parallel "
+                                                    "region around the loop), instead of ending them and "
+                                                    "creating new ones.",
+                                            .brief =
+                                                "Keep threads and give them further work: a pool, one parallel region"};
   const struct tree *tree = run->input->tree;
   const struct tree_columns *columns = run->input->columns;
   uint32_t most = 0;
