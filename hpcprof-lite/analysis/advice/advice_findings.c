@@ -149,6 +149,19 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .high = 1.1,
             .categories = 1u << TIMELINE_LOCK_WAIT,
         },
+    [ADVICE_REDUCTION] =
+        {
+            .name = "reduction",
+            .title = "combining the copies of a reduction",
+            .remedy = {"Combine less, and less often: fewer elements, one reduction around several loops, each thread "
+                       "its own part of the array; or use fewer threads, since each has a copy.",
+                       "Fewer elements, one reduction around several loops, or fewer threads"},
+            .view = "regions",
+            .confidence = "medium",
+            .low = 0.5,
+            .high = 1.1,
+            .categories = 1u << TIMELINE_WORK | 1u << TIMELINE_LOCK_WAIT,
+        },
     [ADVICE_DEPENDENCES] =
         {
             .name = "dependences",

@@ -271,14 +271,23 @@ static void find_serial_parts(struct advice_run *run, struct advice_region *regi
 struct lock_waiting {
   const struct construct_entry *place, *region;
   double gain_s, wait_s, held_s, busy_s;
-  double most_s; /* the gain if handing the locks over also costs no time */
+  double most_s;      /* the gain if handing the locks over also costs no time */
+  double combining_s; /* elapsed time in it, where it combines the copies of a reduction */
 };
+
+/* Whether the compiler combines the threads' copies there: clang's code calls the runtime; that of GCC enters the lock
+ * of atomic constructs, once in each thread for each execution of the region. */
+static bool combines(const struct advice_region *region, const struct construct_entry *entry)
+{
+  return entry->kind == CONSTRUCT_REDUCTION ||
+         (entry->kind == CONSTRUCT_ATOMIC && entry->sum.count == region->at->sum.count);
+}
 
 /* Handing over a lock that is held for less than a microsecond, from core to core, takes longer than what it protects:
  * that is neither waiting nor the program's work. */
 static void add_lock(const struct advice_region *region, const struct construct_entry *entry, struct lock_waiting *lock)
 {
-  assert(construct_is_lock(entry->kind));
+  assert(construct_is_lock(entry->kind) || entry->kind == CONSTRUCT_REDUCTION);
   double wait_s = advice_seconds(construct_lost(entry->kind, &entry->sum).synchronisation);
   bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
   double processes = fmax(region->processes, 1);
@@ -290,11 +299,29 @@ static void add_lock(const struct advice_region *region, const struct construct_
   lock->most_s += most_s;
   lock->held_s += advice_region_own(region, advice_seconds(entry->sum.body)) / processes;
   lock->busy_s += advice_region_own(region, fmax(0, region->total_s - wait_s)) / processes;
+  if (combines(region, entry))
+    lock->combining_s += advice_region_gain(region, advice_seconds(entry->sum.body));
   lock->place = entry;
   lock->region = region->at;
 }
 
-/* Waiting for each lock. */
+/* Waiting for a lock, or combining the copies of a reduction. */
+static void find_lock(struct advice_run *run, const struct lock_waiting *lock)
+{
+  struct advice_finding *found = NULL;
+  if (lock->combining_s > 0)
+    found = advice_add(run->advice, ADVICE_REDUCTION, lock->gain_s + lock->combining_s,
+                       "Threads combine their copies for %.3f s, and wait %.3f s for each other meanwhile; setting up "
+                       "the copies is not known",
+                       lock->held_s, lock->wait_s);
+  else
+    found = advice_add(run->advice, ADVICE_CONTENTION, lock->gain_s, "Threads wait %.3f s for it", lock->wait_s);
+  advice_place(found, lock->region, lock->place);
+  found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, lock->most_s));
+  advice_more(run->advice, found, lock->held_s - lock->busy_s / advice_more_cores(run), true);
+}
+
+/* Waiting for each lock, and reductions. */
 static void find_contention(struct advice_run *run)
 {
   const struct construct_tree *tree = run->input->constructs;
@@ -303,19 +330,13 @@ static void find_contention(struct advice_run *run)
     for (uint32_t first = run->regions[i].first; first; first = run->next[first])
       for (uint32_t j = first; j < tree->entries[first].end; j++) {
         const struct construct_entry *entry = &tree->entries[j];
-        if (construct_is_lock(entry->kind) && entry->kind != DIRECTIVE_ORDERED)
+        bool lock = construct_is_lock(entry->kind) && entry->kind != DIRECTIVE_ORDERED;
+        if (lock || entry->kind == CONSTRUCT_REDUCTION)
           add_lock(&run->regions[i], entry, &locks[entry->region]);
       }
-  for (uint32_t i = 1; i < tree->count; i++) {
-    const struct lock_waiting *lock = &locks[i];
-    if (!lock->place)
-      continue;
-    struct advice_finding *found =
-        advice_add(run->advice, ADVICE_CONTENTION, lock->gain_s, "Threads wait %.3f s for it", lock->wait_s);
-    advice_place(found, lock->region, lock->place);
-    found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, lock->most_s));
-    advice_more(run->advice, found, lock->held_s - lock->busy_s / advice_more_cores(run), true);
-  }
+  for (uint32_t i = 1; i < tree->count; i++)
+    if (locks[i].place)
+      find_lock(run, &locks[i]);
   free(locks);
 }
 
