@@ -40,7 +40,7 @@ static double most_s(const struct region_threads_times *times, double threads)
   return inflated(times, threads) * (times->span_s + (times->work_s - times->span_s) / threads);
 }
 
-static double starts_s(const struct region_threads_times *times, double threads)
+double region_threads_starts(const struct region_threads_times *times, double threads)
 {
   return threads > 1 ? times->executions * (times->first_s + times->further_s * (threads - 1)) : 0;
 }
@@ -49,7 +49,7 @@ static double starts_s(const struct region_threads_times *times, double threads)
 static double overlap(const struct region_threads_times *times)
 {
   double least = least_s(times, times->threads), between = most_s(times, times->threads) - least;
-  double measured = times->elapsed_s - starts_s(times, times->threads) - least;
+  double measured = times->elapsed_s - region_threads_starts(times, times->threads) - least;
   return between > 0 ? fmin(fmax(measured / between, 0), 1) : 0;
 }
 
@@ -57,7 +57,7 @@ double region_threads_forecast(const struct region_threads_times *times, double 
 {
   assert(threads >= 1 && times->threads >= 1 && times->span_s <= times->work_s);
   double least = least_s(times, threads);
-  return starts_s(times, threads) + least + overlap(times) * (most_s(times, threads) - least);
+  return region_threads_starts(times, threads) + least + overlap(times) * (most_s(times, threads) - least);
 }
 
 /* Whether it would be clearly shorter with more threads if work could be divided among them at will, as it can where a
@@ -66,7 +66,7 @@ static bool may_gain_with_more(const struct region_threads_times *times, uint32_
 {
   double limit_s = region_threads_forecast(times, best) * (1 - close_to_best);
   for (uint32_t i = best + 1; i <= cores; i++)
-    if (starts_s(times, i) + inflated(times, i) * times->work_s / i < limit_s)
+    if (region_threads_starts(times, i) + inflated(times, i) * times->work_s / i < limit_s)
       return true;
   return false;
 }

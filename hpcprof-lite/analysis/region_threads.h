@@ -58,6 +58,9 @@ struct region_threads_list {
   uint32_t count;                 /* 0: nothing is known */
 };
 
+/* Returns the part of it that goes into starting and ending them. */
+double region_threads_starts(const struct region_threads_times *times, double threads);
+
 /* Returns the elapsed time of all executions with that many threads, at least 1. */
 double region_threads_forecast(const struct region_threads_times *times, double threads);
 

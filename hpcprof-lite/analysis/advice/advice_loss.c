@@ -118,12 +118,13 @@ void advice_loss_divide(const struct advice_input *input, struct advice *advice)
       left.s[i] = advice_seconds(input->ns[i]);
       advice->loss_s += left.s[i] * per;
     }
+  left.unplaced_s = fmax(0, left.s[TIMELINE_BLOCKED] - placed_s);
   for (uint32_t i = 0; i < advice->count && per > 0; i++) {
     struct advice_finding *found = &advice->found[i];
     double explained_s = found->explained_s > 0 ? found->explained_s : found->gain_s;
     found->loss_s = take(&left, advice_classes[found->class].categories, explained_s / per) * per;
   }
-  left.unplaced_s = fmax(0, left.s[TIMELINE_BLOCKED] - placed_s);
+  left.unplaced_s = fmin(left.unplaced_s, left.s[TIMELINE_BLOCKED]);
   add_other(input, advice, &left, per);
   add_unexplained(advice, &left, per);
 }

@@ -206,19 +206,25 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
 }
 
 /* Adds calls in which the initial thread slept outside parallel regions.  Even if they ran beside the rest of a
- * process, that would take at least as long as the longer of both.  Returns for how long such threads slept. */
+ * process, that would take at least as long as the longer of both.  Returns for how long such threads slept, with what
+ * other findings have taken of it. */
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s = 0, gain_s = 0, others_s = 0, taken = taken_part(run, run->input->columns->blocked);
-  double part = (1 - taken) * placed_part(run->input);
+  double blocked_s, gain_s, all_s, others_s = 0, taken = taken_part(run, run->input->columns->blocked);
+  double part = placed_part(run->input);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
+    double own_s = initial ? part * advice_seconds(initial->blocked_ns) - outside_s(&profile->processes[i]) : 0;
+    run->by_process[i] = fmax(0, own_s);
+  }
+  all_s = advice_chain(run);
+  blocked_s = (1 - taken) * all_s;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    double own_s = initial ? fmax(0, part * advice_seconds(initial->blocked_ns) - outside_s(process)) : 0;
+    double own_s = (1 - taken) * run->by_process[i];
     double rest_s = fmax(0, advice_seconds(profile_measured_ns(process->wall_ns, process->paused_ns)) - own_s);
     run->by_process[i] = fmin(own_s, rest_s);
-    blocked_s = fmax(blocked_s, own_s);
     others_s += outside_s(process);
   }
   gain_s = fmin(advice_chain(run), fmax(0, run->advice->elapsed_s - run->claimed_s));
@@ -228,8 +234,9 @@ static double find_blocking(struct advice_run *run)
   if (found != &run->advice->unlisted && taken < 0.5) /* otherwise its place is that of other findings */
     set_blocking_place(run->input, found);
   advice_more(run->advice, found, gain_s, false);
+  found->explained_s = blocked_s; /* also where the rest is too short to run beside it */
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, blocked_s)); /* if nothing waits for it any more */
-  return blocked_s;
+  return all_s;
 }
 
 /* For how long threads outside OpenMP were ready without a core: they would have run beside the others. */

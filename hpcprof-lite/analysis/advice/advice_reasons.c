@@ -11,8 +11,9 @@
 
 /* Thresholds.  MOST: more than 1 / MOST of something is most of it.  FEW_PIECES: with fewer pieces of equal length for
  * each thread, one too many makes a region longer by a quarter or more.  LONG: a piece that takes more than so many
- * mean ones is long.  MOSTLY: from this part on, processor time is the time between events. */
-enum { MOST = 2, FEW_PIECES = 4, LONG = 2 };
+ * mean ones is long.  MANY: loops at which less than a thousandth of the run is waited are left out, however many these
+ * are. MOSTLY: from this part on, processor time is the time between events. */
+enum { MOST = 2, FEW_PIECES = 4, LONG = 2, MANY = 1000 };
 static const double MOSTLY = 0.8;
 
 /* Work and span of a construct, in time; NULL: they are not known. */
@@ -90,12 +91,28 @@ static void add_busy(const struct construct_tree *tree, uint32_t entry, bool loo
   }
 }
 
+/* Counts the threads of each process that took part in a region, at most as many as it had at once. */
+static void count_teams(const struct advice_run *run, const struct advice_region *region, uint32_t *teams)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  bool *seen = xcalloc(tree->threads_count, sizeof *seen);
+  for (uint32_t first = region->first; first; first = run->next[first])
+    for (uint32_t j = 0; j < tree->entries[first].lines_count; j++)
+      seen[tree->entries[first].lines[j].thread] = true;
+  for (uint32_t i = 0; i < tree->threads_count; i++)
+    teams[tree->threads[i].process] += seen[i];
+  for (uint32_t i = 0; i < run->input->profile->processes_count; i++)
+    teams[i] = MAX(1, MIN(teams[i], run->input->profile->processes[i].threads_max));
+  free(seen);
+}
+
 /* By how much the thread that works longest exceeds the mean of its team, over all processes. */
 static double exceed(struct advice_run *run, const struct advice_region *region, const double *busy_s)
 {
   const struct construct_tree *tree = run->input->constructs;
-  uint32_t processes = run->input->profile->processes_count;
+  uint32_t processes = run->input->profile->processes_count, *teams = xcalloc(processes, sizeof *teams);
   double *most_s = xcalloc(processes, sizeof *most_s);
+  count_teams(run, region, teams);
   memset(run->by_process, 0, processes * sizeof *run->by_process);
   for (uint32_t i = 0; i < tree->threads_count; i++) {
     uint32_t process = tree->threads[i].process;
@@ -103,8 +120,9 @@ static double exceed(struct advice_run *run, const struct advice_region *region,
     run->by_process[process] += busy_s[i];
   }
   for (uint32_t i = 0; i < processes; i++)
-    run->by_process[i] = fmax(0, most_s[i] - run->by_process[i] / region->threads);
+    run->by_process[i] = fmax(0, most_s[i] - run->by_process[i] / teams[i]);
   free(most_s);
+  free(teams);
   return advice_chain(run);
 }
 
@@ -113,7 +131,7 @@ static double exceed(struct advice_run *run, const struct advice_region *region,
 static double chain_excess_s(const struct advice_run *run, const struct advice_region *region,
                              const struct construct_entry *at)
 {
-  return fmax(0, span_of(run, at) - work_of(run, at) / region->threads) / fmax(region->processes, 1);
+  return fmax(0, span_of(run, at) - work_of(run, at) / region->threads) * advice_region_together(region);
 }
 
 /* The same of the region, without the loops at whose end threads wait. */
@@ -172,12 +190,13 @@ static void busy_release(struct busy *busy)
   free(busy->user_s);
 }
 
-/* How long a thread was ready without a core in that time of all threads, about: in proportion. */
-static double ready_s(const struct advice_run *run, double s)
+/* How long a thread was ready without a core while all threads worked that long, about: in proportion, divided equally.
+ */
+static double ready_s(const struct advice_run *run, const struct advice_region *region, double s)
 {
   const struct advice_input *input = run->input;
   double all_s = advice_seconds(input->all_ns);
-  return all_s > 0 ? advice_seconds(input->ns[TIMELINE_CORE_WAIT]) * s / all_s : 0;
+  return all_s > 0 ? advice_seconds(input->ns[TIMELINE_CORE_WAIT]) * s / all_s / region->threads : 0;
 }
 
 /* By how much the threads with most work work longer than the mean, of elapsed time: in a loop or, if it is NULL, in
@@ -191,7 +210,7 @@ static double excess_s(struct advice_run *run, const struct advice_region *regio
   double found_s = loop ? chain_excess_s(run, region, loop) : rest_excess_s(run, region);
   double work_s = work_of(run, loop ? loop : region->at);
   if (work_s < MOSTLY * busy.all_s)
-    found_s = fmax(found_s, exceed(run, region, busy.elapsed_s) - ready_s(run, busy.all_s));
+    found_s = fmax(found_s, exceed(run, region, busy.elapsed_s) - ready_s(run, region, busy.all_s));
   if (busy.kernel_s > busy.all_s / KERNEL)
     found_s = fmin(found_s, exceed(run, region, busy.user_s));
   busy_release(&busy);
@@ -312,7 +331,7 @@ static bool uncounted_sections(struct advice_run *run, const struct advice_regio
 /* The longest of pieces of work that threads get as they become free, each time; and all of them. */
 struct pieces {
   double longest_s, mean_s, all_s; /* of elapsed time; all_s: all times */
-  double each;                     /* how many, each time */
+  double each, executions;         /* how many, each time; how often */
   uint64_t first, iterations;      /* of the longest: of a loop */
 };
 
@@ -320,18 +339,27 @@ struct pieces {
 static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_region *region,
                                     const struct waiting *waiting)
 {
+  const struct construct_tree *tree = run->input->constructs;
   const struct construct_entry *loop = waiting->loop;
-  double executions = fmax((double)loop->sum.executions, 1), span_s = span_of(run, loop) / executions;
   struct busy busy = busy_in(run, region, loop);
-  struct pieces pieces = {.longest_s = advice_seconds(loop->sum.longest_ns),
-                          .all_s = busy.all_s,
-                          .each = waiting->pieces,
-                          .first = loop->sum.longest_first,
-                          .iterations = loop->sum.longest_iterations};
+  struct pieces pieces = {.all_s = busy.all_s, .each = waiting->pieces};
+  for (uint32_t first = region->first; first; first = run->next[first])
+    for (uint32_t i = first; i < tree->entries[first].end; i++) {
+      const struct construct_figures *sum = &tree->entries[i].sum;
+      if (tree->entries[i].region != loop->region)
+        continue;
+      pieces.executions += (double)sum->executions;
+      if (!sum->longest_iterations || advice_seconds(sum->longest_ns) <= pieces.longest_s)
+        continue;
+      pieces.longest_s = advice_seconds(sum->longest_ns);
+      pieces.first = sum->longest_first;
+      pieces.iterations = sum->longest_iterations;
+    }
   busy_release(&busy);
-  if (executions > 1 && work_of(run, loop) > MOSTLY * pieces.all_s)
-    pieces.longest_s = fmin(pieces.longest_s, span_s);
-  pieces.mean_s = pieces.each > 0 ? pieces.all_s / executions / pieces.each : 0;
+  pieces.executions = fmax(pieces.executions, 1);
+  if (pieces.executions > 1 && work_of(run, loop) > MOSTLY * pieces.all_s)
+    pieces.longest_s = fmin(pieces.longest_s, span_of(run, loop) / pieces.executions);
+  pieces.mean_s = pieces.each > 0 ? pieces.all_s / pieces.executions / pieces.each : 0;
   return pieces;
 }
 
@@ -345,16 +373,16 @@ static bool one_is_long(struct advice_run *run, const struct advice_region *regi
  * longer than it takes.  Started first, it would decide only if it is longer than all work divided among the threads.
  */
 static struct advice_finding *add_last_piece(struct advice_run *run, const struct advice_region *region,
-                                             const struct waiting *waiting, double executions,
-                                             const struct pieces *pieces, const char *what)
+                                             const struct waiting *waiting, const struct pieces *pieces,
+                                             const char *what)
 {
   static const struct advice_remedy divide = {
       .text = "Divide it into smaller pieces: even if it begins first, it takes longer "
               "than all work divided among the threads.",
       .brief = "Divide it: begun first, it would still end last"};
   double share_s = pieces->all_s / region->threads, waits_s = waiting->lost_s / region->threads;
-  double best_s = fmax(share_s, executions * pieces->longest_s);
-  if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * executions * pieces->longest_s)
+  double best_s = fmax(share_s, pieces->executions * pieces->longest_s);
+  if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * pieces->executions * pieces->longest_s)
     return NULL;
   double divided_s = advice_region_gain(region, waiting->lost_s);
   double first_s = advice_region_own(region, fmax(0, share_s + waits_s - best_s)) * region->per_lost * region->threads;
@@ -380,16 +408,17 @@ static bool last_chunk(struct advice_run *run, const struct advice_region *regio
       .text = "Use smaller chunks, schedule(dynamic, N) with a smaller N, and start the longest one first.",
       .brief = "Smaller chunks, schedule(dynamic, N) with a smaller N; the longest first"};
   char what[80];
-  if (!waiting->dynamic || !waiting->loop->sum.longest_iterations)
+  if (!waiting->dynamic)
     return false;
   struct pieces pieces = pieces_of_loop(run, region, waiting);
+  if (!pieces.iterations)
+    return false;
   if (pieces.iterations == 1)
     snprintf(what, sizeof what, "iteration (%" PRId64 ")", (int64_t)pieces.first);
   else
     snprintf(what, sizeof what, "chunk (%" PRIu64 " iterations from %" PRId64 " on)", pieces.iterations,
              (int64_t)pieces.first);
-  struct advice_finding *found =
-      add_last_piece(run, region, waiting, fmax((double)waiting->loop->sum.executions, 1), &pieces, what);
+  struct advice_finding *found = add_last_piece(run, region, waiting, &pieces, what);
   if (!found)
     return false;
   advice_place(found, region->at, waiting->at);
@@ -398,22 +427,37 @@ static bool last_chunk(struct advice_run *run, const struct advice_region *regio
   return true;
 }
 
-/* One of many tasks.  Which execution of the region had the longest task is not known if there were several. */
-static bool last_task(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+/* The time of the longest task of a directive. */
+static double longest_task(const struct profile *profile, uint32_t directive)
 {
-  const struct construct_entry *task = region->task.at;
-  struct pieces pieces = {.all_s = region->task.s, .each = region->tasks};
-  const struct profile *profile = run->input->profile;
-  if (region->tasks <= 0 || region->executions > 1 || waiting->lost_s < region->tasks_wait_s)
-    return false;
+  double longest_s = 0;
   for (uint32_t i = 0; i < profile->processes_count; i++)
     for (uint32_t j = 0; j < profile->processes[i].constructs.tasks_count; j++) {
       const struct construct_tasks *tasks = &profile->processes[i].constructs.tasks[j];
-      if (tasks->directive == task->directive)
-        pieces.longest_s = fmax(pieces.longest_s, advice_seconds(tasks->longest_ns));
+      if (tasks->directive == directive)
+        longest_s = fmax(longest_s, advice_seconds(tasks->longest_ns));
     }
+  return longest_s;
+}
+
+/* One of many tasks.  Which execution of the region had the longest task is not known if there were several. */
+static bool last_task(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
+{
+  const struct construct_tree *tree = run->input->constructs;
+  const struct construct_entry *task = NULL;
+  struct pieces pieces = {.all_s = region->task.s, .each = region->tasks, .executions = 1};
+  if (region->tasks <= 0 || region->executions > 1 || waiting->lost_s < region->tasks_wait_s)
+    return false;
+  for (uint32_t i = region->first; i < tree->entries[region->first].end; i++) {
+    const struct construct_entry *entry = &tree->entries[i];
+    double longest_s = entry->kind == CONSTRUCT_TASK_EXEC ? longest_task(run->input->profile, entry->directive) : 0;
+    if (longest_s > pieces.longest_s) {
+      pieces.longest_s = longest_s;
+      task = entry;
+    }
+  }
   pieces.mean_s = pieces.all_s / pieces.each;
-  struct advice_finding *found = add_last_piece(run, region, waiting, 1, &pieces, "task");
+  struct advice_finding *found = task ? add_last_piece(run, region, waiting, &pieces, "task") : NULL;
   if (found)
     enter_parts(run, region, task, found);
   return found != NULL;
@@ -458,14 +502,18 @@ static bool few_pieces(struct advice_run *run, const struct advice_region *regio
   bool chunks = !is_sections(waiting->loop) && waiting->iterations > pieces;
   if (chunks)
     snprintf(what, sizeof what, "pieces of up to %.0f iterations", ceil(waiting->iterations / pieces));
-  struct advice_finding *found = add_few(run, region, waiting, pieces, what, waiting->at);
-  if (chunks && found->gain_s > 0) { /* single iterations cannot be divided */
+  double gain_s = advice_region_gain(region, waiting->lost_s);
+  if (chunks) { /* single iterations cannot be divided */
     double left = ceil(waiting->iterations / region->threads) / waiting->iterations - 1 / region->threads;
     struct busy busy = busy_in(run, region, waiting->loop);
-    double gain_s = found->gain_s - advice_region_own(region, busy.all_s * left) / fmax(region->processes, 1);
-    advice_reduce(found, gain_s);
+    gain_s -= advice_region_own(region, busy.all_s * fmax(0, left)) * advice_region_together(region);
     busy_release(&busy);
+    if (!advice_lists(run->advice, ADVICE_FEW_CHUNKS, gain_s))
+      return false;
   }
+  struct advice_finding *found = add_few(run, region, waiting, pieces, what, waiting->at);
+  if (gain_s < found->gain_s)
+    advice_reduce(found, gain_s);
   if (chunks)
     found->remedy = &larger;
   else if (!is_sections(waiting->loop))
@@ -537,7 +585,7 @@ static bool cancelled_waiting(struct advice_run *run, const struct advice_region
 {
   double gain_s = waiting->lost_s * region->per_lost - region->excess_s;
   if (is_few(region, waiting->iterations, waiting->pieces) || !region->meeting.at ||
-      gain_s <= waiting->lost_s * region->per_lost / MOST)
+      (waiting->dynamic && one_is_long(run, region, waiting)) || gain_s <= waiting->lost_s * region->per_lost / MOST)
     return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_BARRIER, advice_region_own(region, gain_s),
@@ -602,11 +650,13 @@ static double find_at_loops(struct advice_run *run, const struct advice_region *
         if (!add) {
           *waited_s += lost_s;
           all_s += lost_s;
-        } else if (*waited_s > 0) {
+        } else if (advice_region_gain(region, *waited_s) > run->advice->elapsed_s / MANY) {
           struct waiting waiting = {.lost_s = *waited_s, .in_tasks_s = *waited_s};
           set_loop(run, entry, &waiting);
           waiting.excess_s = (1 - region->explained) * excess_s(run, region, entry);
           add_first(run, region, &waiting, of_parts);
+          *waited_s = 0;
+        } else {
           *waited_s = 0;
         }
       }

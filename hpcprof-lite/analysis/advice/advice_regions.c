@@ -10,8 +10,10 @@
 
 static void most(struct advice_amount *amount, const struct construct_entry *at, double s, bool add)
 {
-  if (!amount->at || s > amount->s)
+  if (!amount->at || s > amount->largest_s) {
     amount->at = at;
+    amount->largest_s = s;
+  }
   amount->s = add ? amount->s + s : fmax(amount->s, s);
 }
 
@@ -414,6 +416,11 @@ double advice_region_gain(const struct advice_region *region, double lost_s)
 double advice_region_wall(const struct advice_region *region)
 {
   return advice_region_own(region, region->wall_s);
+}
+
+double advice_region_together(const struct advice_region *region)
+{
+  return region->total_s > 0 ? region->wall_s * region->threads / region->total_s : 1 / fmax(region->processes, 1);
 }
 
 void advice_regions_release(struct advice_run *run)

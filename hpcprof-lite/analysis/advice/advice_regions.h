@@ -86,8 +86,8 @@ struct advice_input {
 
 /* A construct with an amount of time. */
 struct advice_amount {
-  const struct construct_entry *at;
-  double s;
+  const struct construct_entry *at; /* that with the largest of the amounts in s */
+  double s, largest_s;
 };
 
 /* An outermost parallel region, with everything in it.  Times are of all threads of all processes together. */
@@ -155,5 +155,9 @@ double advice_chain(struct advice_run *run);
 double advice_region_gain(const struct advice_region *region, double lost_s);
 double advice_region_wall(const struct advice_region *region);
 double advice_region_own(const struct advice_region *region, double s);
+
+/* Returns the elapsed time for a second that one thread of each team works, summed over the processes: less than 1 if
+ * these run at the same time. */
+double advice_region_together(const struct advice_region *region);
 
 #endif

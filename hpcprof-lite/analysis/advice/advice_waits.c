@@ -78,11 +78,6 @@ static double lost_in_small(const struct advice_run *run, const struct advice_re
   return lost_s;
 }
 
-static double starts_s(const struct region_threads_times *times)
-{
-  return times->executions * (times->first_s + times->further_s * (times->threads - 1));
-}
-
 /* What the region would gain with fewer threads; 0 unless it takes less time with them.  Where threads had no core, the
  * beginning of a region contains waiting for one. */
 static double fewer_threads(const struct advice_run *run, const struct advice_region *region,
@@ -91,7 +86,9 @@ static double fewer_threads(const struct advice_run *run, const struct advice_re
   *best = region_threads_of(&run->input->region_threads, region->at->region);
   if (!*best || (*best)->best >= (*best)->times.threads)
     return 0;
-  double waited_s = run->input->without_core > 0 ? starts_s(&(*best)->times) - START_S * (*best)->times.executions : 0;
+  double waited_s = run->input->without_core > 0 ? region_threads_starts(&(*best)->times, (*best)->times.threads) -
+                                                       START_S * (*best)->times.executions
+                                                 : 0;
   return with_cores(run, fmax(0, (*best)->gain_s - fmax(0, waited_s)));
 }
 
@@ -125,11 +122,11 @@ static bool find_few_threads(struct advice_run *run, const struct advice_region 
                  "%.0f executions take %.3f s with %.0f threads, and would take %.3f s with num_threads(%" PRIu32
                  "): %.3f s of work%s, the longest chain of it %.3f s, and %.3f s for starting and ending them%s",
                  times->executions, times->elapsed_s, times->threads, region_threads_forecast(times, best->best),
-                 best->best, times->work_s, alone, times->span_s, starts_s(times),
-                 best_for_all(run, best->best) ? ".  That number is best for all regions" : "");
+                 best->best, times->work_s, alone, times->span_s, region_threads_starts(times, times->threads),
+                 best_for_all(run, best->best) ? ".  That number is best for all regions of 1 % or more" : "");
   advice_place(found, region->at, region->at);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, best->gain_s));
-  found->explained_s = starts_s(times); /* what work takes longer is work, and no loss */
+  found->explained_s = region_threads_starts(times, times->threads); /* what work takes longer is work, and no loss */
   return true;
 }
 
@@ -290,15 +287,15 @@ static void add_lock(const struct advice_region *region, const struct construct_
   assert(construct_is_lock(entry->kind) || entry->kind == CONSTRUCT_REDUCTION);
   double wait_s = advice_seconds(construct_lost(entry->kind, &entry->sum).synchronisation);
   bool brief = advice_seconds(entry->sum.own_body) < 1e-6 * (double)entry->sum.count;
-  double processes = fmax(region->processes, 1);
+  double together = advice_region_together(region);
   lock->wait_s += wait_s;
   lock->gain_s += advice_region_gain(region, wait_s);
   double most_s = advice_region_gain(region, wait_s);
   if (brief)
     most_s = fmax(most_s, advice_region_wall(region) - sampled_wall(region, region->sampled_work_s));
   lock->most_s += most_s;
-  lock->held_s += advice_region_own(region, advice_seconds(entry->sum.body)) / processes;
-  lock->busy_s += advice_region_own(region, fmax(0, region->total_s - wait_s)) / processes;
+  lock->held_s += advice_region_own(region, advice_seconds(entry->sum.body)) * together;
+  lock->busy_s += advice_region_own(region, fmax(0, region->total_s - wait_s)) * together;
   if (combines(region, entry))
     lock->combining_s += advice_region_gain(region, advice_seconds(entry->sum.body));
   lock->place = entry;

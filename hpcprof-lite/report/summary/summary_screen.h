@@ -12,7 +12,7 @@
 enum { SCREEN_LINES = 24, SCREEN_PARTS = 64 };
 
 /* How much a part matters: the last part of the highest rank is left out first; SCREEN_ALWAYS never is. */
-enum screen_rank { SCREEN_ALWAYS, SCREEN_MUCH, SCREEN_SOME, SCREEN_LITTLE, SCREEN_LEAST };
+enum screen_rank { SCREEN_ALWAYS, SCREEN_MUCH, SCREEN_SOME, SCREEN_LITTLE };
 
 struct screen {
   FILE *stream;

@@ -277,10 +277,12 @@ static enum efficiency_metric largest_lost(const struct efficiency *efficiency)
 /* Whether threads lost more to missing cores than a finding would gain, which is not about these. */
 static bool cores_first(const struct report *report, const struct advice_finding *finding)
 {
-  if (finding && advice_classes[finding->class].categories & 1u << TIMELINE_CORE_WAIT)
-    return false;
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   double missing = (double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE];
+  bool explains = finding && advice_classes[finding->class].categories & 1u << TIMELINE_CORE_WAIT &&
+                  finding->loss_s * (double)all > report->advice.elapsed_s * missing / 2;
+  if (explains || (finding && advice_classes[finding->class].about_cores))
+    return false;
   double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
   return report->totals->openmp_processes && missing_cores(report) &&
          missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);

@@ -295,7 +295,8 @@ static void test_locks(void **state)
   (void)state;
   entries[INNER].kind = DIRECTIVE_CRITICAL;
   entries[INNER].sum.enter = 600 * ms;
-  entries[REGION].sum.wait = 0;
+  lines[INNER][0].figures.enter = lines[INNER][1].figures.enter = 300 * ms;
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
   entries[INNER].sum.body = 500 * ms;
   expect(ADVICE_CONTENTION, 0.3, 20);
   expect_more(0.5 - 1.0 / 8, true); /* one holder at a time, instead of the work of 1 s on eight cores */
@@ -418,6 +419,7 @@ static void test_long_blocking(void **state)
   entries[REGION].sum.wait = 0;
   expect(ADVICE_BLOCKING, 0.2, 0);
   assert_in_range((uint64_t)(advice.found[0].high_s * 1e6 + 0.5), 800000, 800001);
+  assert_true(fabs(advice.found[0].explained_s - 0.8) < 1e-9);
   process.threads_max = 1; /* a shell that waits for a program */
   expect(ADVICE_NONE, 0, 0);
   process.threads_max = 2;
@@ -582,7 +584,7 @@ static void test_fewer_threads(void **state)
       advice.found[0].evidence,
       "10 executions take 0.700 s with 2 threads, and would take 0.500 s with num_threads(1): 0.500 s "
       "of work, the longest chain of it 0.250 s, and 0.550 s for starting and ending them.  That number "
-      "is best for all regions");
+      "is best for all regions of 1 % or more");
   input.ns[TIMELINE_IDLE] = 1400 * ms; /* 0.7 s for each thread, of which starts take 0.55 s */
   expect(ADVICE_REGION_THREADS, 0.3, 10);
   assert_int_equal((int)(1e3 * advice.found[0].loss_s + 0.5), 550);
@@ -826,6 +828,59 @@ static void test_tasks_far_from_their_data(void **state)
   assert_int_equal(advice.found[0].class, ADVICE_NONE);
 }
 
+/* A chunk that is longer than others decides in one of two places of a loop; and where it hits other threads each time,
+ * it still does, although the waits cancel out. */
+static void test_a_long_piece_in_two_places(void **state)
+{
+  (void)state;
+  struct construct_entry more[ENTRIES + 1];
+  struct construct_row second[THREADS] = {{.figures.own_body = 300 * ms}, {.thread = 1, .figures.own_body = 700 * ms}};
+  add_second(more);
+  more[ENTRIES].region = INNER;
+  more[ENTRIES].lines = second;
+  more[ENTRIES].lines_count = THREADS;
+  more[INNER].sum.schedule = more[ENTRIES].sum.schedule = SCHEDULE_DYNAMIC;
+  more[INNER].sum.chunk_most = more[ENTRIES].sum.chunk_most = 1;
+  more[INNER].sum.longest_ns = 100 * ms;
+  more[ENTRIES].sum.longest_ns = 500 * ms;
+  more[INNER].sum.longest_iterations = more[ENTRIES].sum.longest_iterations = 1;
+  more[ENTRIES].sum.longest_first = 7;
+  more[REGION].sum.wait = 0;
+  more[INNER].sum.wait = more[ENTRIES].sum.wait = 400 * ms;
+  directives[1].instances = 2;
+  directives[1].iterations = 200;
+  expect(ADVICE_LAST_PIECE, 0.4, 20);
+  assert_non_null(strstr(advice.found[0].evidence, "The longest iteration (7) takes 0.500 s, the mean 0.010 s"));
+}
+
+/* Threads of two processes that work equally, in teams of two and of four. */
+static void test_teams_of_different_size(void **state)
+{
+  (void)state;
+  static struct construct_row rows[2][6];
+  static struct construct_thread all[6];
+  struct profile_process processes[2] = {process, process};
+  processes[1].threads_max = 4;
+  memset(rows, 0, sizeof rows);
+  for (uint32_t i = 0; i < 6; i++) {
+    all[i] = (struct construct_thread){i >= 2, i < 2 ? i : i - 2, i};
+    rows[0][i].thread = rows[1][i].thread = i;
+    rows[1][i].figures.own_body = 500 * ms;
+    rows[0][i].figures.wait = 100 * ms;
+  }
+  profile.processes = processes;
+  profile.processes_count = 2;
+  constructs.threads = all;
+  constructs.threads_count = 6;
+  entries[REGION].lines = rows[0];
+  entries[INNER].lines = rows[1];
+  entries[REGION].lines_count = entries[INNER].lines_count = 6;
+  entries[REGION].sum = (struct construct_figures){.count = 6, .executions = 2, .wait = 600 * ms};
+  entries[INNER].sum = (struct construct_figures){.count = 6, .executions = 2, .own_body = 3000 * ms};
+  advice_compute(&input, &advice);
+  assert_int_not_equal(advice.found[0].class, ADVICE_IMBALANCE);
+}
+
 /* Two findings that share 200 ms of the threads' time, and what neither explains. */
 static void test_the_loss_adds_up(void **state)
 {
@@ -1008,6 +1063,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_many_small_findings, begin, end),
       cmocka_unit_test_setup_teardown(test_one_long_thread, begin, end),
       cmocka_unit_test_setup_teardown(test_samples_by_name, begin, end),
+      cmocka_unit_test_setup_teardown(test_a_long_piece_in_two_places, begin, end),
+      cmocka_unit_test_setup_teardown(test_teams_of_different_size, begin, end),
       cmocka_unit_test_setup_teardown(test_the_loss_adds_up, begin, end),
       cmocka_unit_test_setup_teardown(test_binding, begin, end),
       cmocka_unit_test_setup_teardown(test_binding_of_ranks, begin, end),
