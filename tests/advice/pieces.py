@@ -3,6 +3,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from busy import busy_processes
 from measured import Measurement, build, combinations, tap
 
 # Class, what the remedy names, and the gain that follows from the source, in seconds.
@@ -51,6 +52,24 @@ def find_nothing(directory, name, compiler):
 def twins_have_nothing(directory):
     for name, compiler in combinations(("last", "task", "chunks", "mirrored", "moving"), ("gcc", "clang")):
         tap.again(find_nothing, directory, name, compiler)
+
+
+def find_beside(directory, name, compiler):
+    """Programs that sleep hardly miss the processors that another process uses: the finding stays, with less confidence
+    at most, and a twin has none."""
+    with busy_processes(1):
+        rows = advice(directory, compiler, name, "ill")[1]
+        twin = advice(directory, compiler, name, "twin")[1]
+    tap.timed(rows[0]["class"] == PIECES[name][0], name, compiler, rows)
+    assert all(row["confidence"] == "low" or "no core" not in row["confidence_reason"] for row in rows), rows
+    tap.timed(not any(row["class"] in WAITING and float(row["gain_pct"]) > MUCH for row in twin), name, compiler, twin)
+
+
+@tap.case
+def a_busy_process_changes_no_finding(directory):
+    for name, compiler in combinations(tuple(PIECES), ("gcc", "clang")):
+        if (name, compiler) != ("task", "clang"):
+            tap.again(find_beside, directory, name, compiler)
 
 
 def name_the_longest(directory, compiler):
