@@ -163,7 +163,7 @@ def reports_name_the_pool_and_what_runs_meanwhile(directory):
         assert "Idle outside OpenMP: threads of pools waited" in text and place in text, (place, text)
         finding, = (row for row in run.view("advice") if row["class"] == "pool")
         assert place in finding["evidence"], (place, finding)
-        tap.timed("largest loss found: idle pool during code at outside_threads.c:" in text, text)
+        tap.timed("largest gain found: idle pool during code at outside_threads.c:" in text, text)
         tap.timed(finding["name"] == "serial_part", finding)
         assert 0 < float(finding["gain_s"]) <= sum_of(threads, "idle_s") / len(threads), finding
 

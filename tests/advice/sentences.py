@@ -85,7 +85,7 @@ def check(directory, compiler, form):
     check_sentences(said, what)
     finding = FORMS[form][1]
     if finding:
-        tap.timed(re.search(f"largest loss found: {finding}", said.text["summary"]) or CORES in said.text["summary"],
+        tap.timed(re.search(f"largest gain found: {finding}", said.text["summary"]) or CORES in said.text["summary"],
                   what, said.lines["summary"])
     if form == "locked":
         bound = seconds(said, "parallelism", r"every run takes at least ([0-9.]+) s")

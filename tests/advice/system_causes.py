@@ -145,7 +145,7 @@ def find_binding(directory, compiler, words, settings, prefix=()):
     assert "OMP_NUM_THREADS" not in found[0]["remedy"], found[0]
     assert {row["class"] for row in found} & (WAITING | {"oversubscription", "spinning"}) <= {"serial"}, found
     tap.timed(35 < float(found[0]["gain_pct"]) <= 51, found[0])  # two cores instead of one
-    assert "largest loss found: threads bound to too few cores" in " ".join(tap.must(tap.REPORT, run.output).split()), found
+    assert "largest gain found: threads bound to too few cores" in " ".join(tap.must(tap.REPORT, run.output).split()), found
 
 
 @tap.case

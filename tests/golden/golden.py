@@ -229,7 +229,7 @@ def the_summary_recommends_views_that_succeed(_):
                                    for name, status in TRACED.items()), (("--merge", "traced", "traced-plain"), 0, 1)):
         lines = golden_report("-q", *names, COLUMNS="160").stdout.decode().splitlines()
         found = [line.split("--view ")[1].split()[0] for line in lines if line.startswith("next: ")]
-        for line in lines[-2:]:
+        for line in lines[-3:]:
             listed = re.fullmatch(r"(?:when|more)[^:]*: (.*): hpcprof-lite VIEW DIR", line)
             found += listed.group(1).split(", ") if listed else []
         assert {"advice", "efficiency", "topdown", "flat"} <= set(found), (names, found)

@@ -125,7 +125,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_BARRIER] =
         {
             .name = "barrier",
-            .title = "barriers whose waits cancel out",
+            .title = "barriers between phases of unequal work",
             .remedy = {"If what follows does not need the other threads' results, leave the barrier out, or add nowait "
                        "to the loop.",
                        "nowait, if what follows does not need the other threads' results"},
@@ -153,8 +153,8 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
         {
             .name = "reduction",
             .title = "combining the copies of a reduction",
-            .remedy = {"Combine less, and less often: fewer elements, one reduction around several loops, each thread "
-                       "its own part of the array; or use fewer threads, since each has a copy.",
+            .remedy = {"Combine fewer elements, and less often: one reduction around several loops, or give each "
+                       "thread its own part of the array; or use fewer threads, since each has a copy.",
                        "Fewer elements, one reduction around several loops, or fewer threads"},
             .view = "regions",
             .confidence = "medium",
@@ -284,7 +284,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_POOL] =
         {
             .name = "pool",
-            .title = "idle pool during code",
+            .title = "threads of a pool idle while other code runs",
             .remedy = {"Let the pool do a part of what runs meanwhile, hand work to it earlier or in smaller pieces, "
                        "or use fewer threads.",
                        "Let the pool do a part of it; hand work over earlier; or fewer threads"},
@@ -380,7 +380,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_UNEXPLAINED] =
         {
             .name = "unexplained",
-            .title = "no reason was found",
+            .title = "lost for unknown reasons",
             .remedy = {"", ""},
             .view = "timeline",
             .confidence = "",
@@ -388,7 +388,7 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_OTHER] =
         {
             .name = "other",
-            .title = "other losses, of known kinds",
+            .title = "other losses",
             .remedy = {"", ""},
             .view = "efficiency",
             .confidence = "",

@@ -55,7 +55,7 @@ static void add_rest(struct advice *advice, enum advice_class class, double loss
   if (loss_s <= 0)
     return;
   struct advice_finding *found =
-      advice_add(advice, class, 0, "Of all threads: %s", *text ? text : "less than 1 ms each");
+      advice_add(advice, class, 0, "All threads together: %s", *text ? text : "less than 1 ms each");
   found->loss_s = loss_s;
 }
 
@@ -70,9 +70,9 @@ static void add_other(const struct advice_input *input, struct advice *advice, s
   add_part(text, beside_s, "without work while threads outside OpenMP ran");
   add_part(text, left->s[TIMELINE_OVERHEAD], "in the OpenMP runtime");
   add_part(text, left->s[TIMELINE_LOCK_WAIT], "waiting for locks");
-  if (blocked->function && *blocked->function && blocked->s > 0)
-    add_part(text, placed_s, "blocked in calls, most of it %s %.80s%s%.80s", blocked->near ? "near" : "in",
-             blocked->function, *blocked->file ? ", " : "", names_base(blocked->file));
+  if (blocked->function && *blocked->function && *blocked->file && blocked->s > 0)
+    add_part(text, placed_s, "blocked in calls, most of it %s %.80s (%.80s:%" PRIu32 ")", blocked->near ? "near" : "in",
+             blocked->function, names_base(blocked->file), blocked->line);
   else
     add_part(text, placed_s, "blocked in calls");
   add_part(text, cores_s, "ready to run without a core");
@@ -83,10 +83,9 @@ static void add_other(const struct advice_input *input, struct advice *advice, s
 static void add_unexplained(struct advice *advice, const struct left *left, double per)
 {
   char text[ADVICE_EVIDENCE_MAX] = "";
-  add_part(text, left->s[TIMELINE_IDLE],
-           "without work, for no reason that was found: 'hpcrun-lite -t' and the view timeline show when");
-  add_part(text, left->unplaced_s, "blocked in calls that are not known: 'hpcrun-lite -e wall' shows them");
-  add_part(text, left->rest_s, "in no category");
+  add_part(text, left->s[TIMELINE_IDLE], "without work ('hpcrun-lite -t' and the view timeline show when)");
+  add_part(text, left->unplaced_s, "blocked in calls that are not known ('hpcrun-lite -e wall' shows them)");
+  add_part(text, left->rest_s, "not accounted for by the measurement");
   add_rest(advice, ADVICE_UNEXPLAINED, (left->s[TIMELINE_IDLE] + left->unplaced_s + left->rest_s) * per, text);
 }
 

@@ -294,8 +294,7 @@ void advice_mutexes_find(struct advice_run *run)
       continue;
     length = strlen(found->evidence);
     snprintf(found->evidence + length, sizeof found->evidence - length,
-             "; %.0f %% of the waiting for which a release is known, until it was released in the place named",
-             100 * lock->held);
+             "; %.0f %% of the waiting with a known release ended in the place named", 100 * lock->held);
     found->name = lock->function;
     found->file = lock->file;
     found->line = lock->line;

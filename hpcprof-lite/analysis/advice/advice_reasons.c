@@ -233,10 +233,10 @@ static bool dependent_tasks(struct advice_run *run, const struct advice_region *
 {
   if (region->created <= 0 || region->dependent <= region->created / MOST)
     return false;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
-                 "%.0f of %.0f tasks have depend clauses; threads wait %.3f s of %.3f s for tasks that may run",
-                 region->dependent, region->created, waiting->in_tasks_s, region->total_s);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
+      "%.0f of %.0f tasks have depend clauses; all threads together wait %.3f s of %.3f s for tasks that may run",
+      region->dependent, region->created, waiting->in_tasks_s, region->total_s);
   enter_parts(run, region, region->task.at ?: region->at, found);
   return true;
 }
@@ -246,9 +246,10 @@ static bool ordered_iterations(struct advice_run *run, const struct advice_regio
 {
   if (region->ordered.s <= 0 || region->ordered.s <= waiting->lost_s / MOST)
     return false;
-  struct advice_finding *found = advice_add(
-      run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, region->ordered.s),
-      "Threads wait %.3f s of %.3f s until it is the turn of their iteration", region->ordered.s, region->total_s);
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, region->ordered.s),
+                 "All threads together wait %.3f s of %.3f s until it is the turn of their iteration",
+                 region->ordered.s, region->total_s);
   enter_parts(run, region, region->ordered.at, found);
   return true;
 }
@@ -322,7 +323,7 @@ static bool uncounted_sections(struct advice_run *run, const struct advice_regio
     return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
-                 "Sections of unequal length for %.0f threads; threads wait %.3f s of %.3f s", region->threads,
+                 "Sections of unequal length for %.0f threads, which together wait %.3f s of %.3f s", region->threads,
                  waiting->lost_s, region->total_s);
   advice_place(found, region->at, waiting->at);
   return true;
@@ -377,9 +378,9 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
                                              const char *what)
 {
   static const struct advice_remedy divide = {
-      .text = "Divide it into smaller pieces: even if it begins first, it takes longer "
+      .text = "Divide it into smaller pieces: even if it starts first, it takes longer "
               "than all work divided among the threads.",
-      .brief = "Divide it: begun first, it would still end last"};
+      .brief = "Divide it: even if it starts first, it ends last"};
   double share_s = pieces->all_s / region->threads, waits_s = waiting->lost_s / region->threads;
   double best_s = fmax(share_s, pieces->executions * pieces->longest_s);
   if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * pieces->executions * pieces->longest_s)
@@ -389,8 +390,8 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
   bool worth = advice_lists(run->advice, ADVICE_LAST_PIECE, first_s);
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_LAST_PIECE, worth ? first_s : divided_s,
-      "The longest %s takes %.3f s, the mean %.3f s; threads wait %.3f s of %.3f s.  Started first, the run would be "
-      "%.3f s shorter; divided at will, %.3f s",
+      "The longest %s takes %.3f s, the mean is %.3f s; all threads together wait %.3f s of %.3f s.  The run would "
+      "be up to %.3f s shorter if it started first, and up to %.3f s if it were divided into small pieces",
       what, pieces->longest_s, pieces->mean_s, waiting->lost_s, region->total_s, first_s, divided_s);
   found->high_s = fmax(found->gain_s, divided_s);
   if (!worth) {
@@ -478,8 +479,8 @@ static struct advice_finding *add_few(struct advice_run *run, const struct advic
   assert(region->threads > 0);
   double cores = advice_more_cores(run), busy_s = fmax(0, region->total_s - waiting->in_tasks_s);
   struct advice_finding *found = advice_add(run->advice, ADVICE_FEW_CHUNKS, advice_region_gain(region, waiting->lost_s),
-                                            "%.0f %s for %.0f threads; threads wait %.3f s of %.3f s", pieces, what,
-                                            region->threads, waiting->lost_s, region->total_s);
+                                            "%.0f %s for %.0f threads, which together wait %.3f s of %.3f s", pieces,
+                                            what, region->threads, waiting->lost_s, region->total_s);
   advice_place(found, region->at, at);
   advice_more(run->advice, found,
               advice_region_gain(region, busy_s) * region->threads * (ceil(pieces / cores) / pieces - 1 / cores), true);
@@ -493,8 +494,8 @@ static bool few_pieces(struct advice_run *run, const struct advice_region *regio
       .text = "Use smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N.",
       .brief = "Smaller chunks: schedule(dynamic, N) or schedule(static, N) with a smaller N"};
   static const struct advice_remedy whole = {
-      .text = "Each piece is one iteration: more of them need collapse(2), or a loop whose iterations do less.",
-      .brief = "More iterations: collapse(2), or a loop whose iterations do less"};
+      .text = "Each piece is one iteration: use collapse(2), or divide the work into more, shorter iterations.",
+      .brief = "More, shorter iterations: collapse(2), for example"};
   char what[64] = "pieces of work";
   double pieces = waiting->pieces;
   if (!is_few(region, waiting->iterations, pieces) || (waiting->dynamic && one_is_long(run, region, waiting)))
@@ -538,7 +539,7 @@ static bool long_chain(struct advice_run *run, const struct advice_region *regio
     return false;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_DEPENDENCES, advice_region_gain(region, waiting->in_tasks_s),
-                 "The longest chain of tasks takes %.3f s of %.3f s, while other threads wait %.3f s", span_s, own_s,
+                 "The longest chain of tasks takes %.3f s of %.3f s; all threads together wait %.3f s", span_s, own_s,
                  waiting->in_tasks_s);
   enter_parts(run, region, region->task.at, found);
   found->low_s = 0;
@@ -560,13 +561,14 @@ static bool imbalance(struct advice_run *run, const struct advice_region *region
     return false;
   const char *unseen = "";
   if (!waiting->loop && run->input->profile->workspan.unseen & UNSEEN_INLINED)
-    unseen = "; GCC's static loops do not tell their number of iterations: if it is small, divide the work into more "
-             "pieces (collapse(2))";
-  struct advice_finding *found = advice_add(
-      run->advice, ADVICE_IMBALANCE, gain_s,
-      "Threads wait %.3f s of %.3f s; the one with most work works %.3f s longer than the mean (%.0f threads%s)%s",
-      waiting->lost_s, region->total_s, waiting->excess_s, region->threads,
-      region->processes > 1 ? " in each process" : "", unseen);
+    unseen =
+        "; in GCC's code the number of iterations of a static loop is not known: if it is small, divide the work into "
+        "more pieces (collapse(2))";
+  struct advice_finding *found = advice_add(run->advice, ADVICE_IMBALANCE, gain_s,
+                                            "All threads together wait %.3f s of %.3f s; the one with most work works "
+                                            "%.3f s longer than the mean (%.0f threads%s)%s",
+                                            waiting->lost_s, region->total_s, waiting->excess_s, region->threads,
+                                            region->processes > 1 ? " in each process" : "", unseen);
   advice_place(found, region->at, waiting->at);
   if (waiting->loop) /* blocks of equal numbers of iterations become more unequal with more threads */
     advice_more(run->advice, found, found->gain_s / ADVICE_MORE, true);
@@ -587,11 +589,11 @@ static bool cancelled_waiting(struct advice_run *run, const struct advice_region
   if (is_few(region, waiting->iterations, waiting->pieces) || !region->meeting.at ||
       (waiting->dynamic && one_is_long(run, region, waiting)) || gain_s <= waiting->lost_s * region->per_lost / MOST)
     return false;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_BARRIER, advice_region_own(region, gain_s),
-                 "Threads wait %.3f s of %.3f s for each other, but over all phases the busiest one works only "
-                 "%.3f s longer than the mean",
-                 waiting->lost_s, region->total_s, region->excess_s);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_BARRIER, advice_region_own(region, gain_s),
+      "All threads together wait %.3f s of %.3f s for each other, but over all phases the busiest one works only "
+      "%.3f s longer than the mean",
+      waiting->lost_s, region->total_s, region->excess_s);
   advice_place(found, region->at, region->meeting.at);
   return true;
 }

@@ -42,9 +42,9 @@ static bool find_small_tasks(struct advice_run *run, struct advice_region *regio
     return false;
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_TASK_OVERHEAD, with_cores(run, advice_region_wall(region)) - sampled_wall(region, work_s),
-      "%.0f tasks run for %.2f us on average; the OpenMP runtime takes %.3f s of processor time, the program's code "
-      "%.3f s (sampled).  With %.0f us of work in each task it would take a twentieth of the time",
-      region->tasks, mean_s * 1e6, overhead_s, work_s, ceil(20e6 * overhead_s / region->tasks));
+      "%.0f tasks do %.2f us of work on average: the OpenMP runtime takes %.3f s of processor time, the program's code "
+      "%.3f s (sampled).  In tasks of %.0f us, the runtime would take a twentieth as long as they do",
+      region->tasks, 1e6 * work_s / region->tasks, overhead_s, work_s, ceil(20e6 * overhead_s / region->tasks));
   advice_place(found, region->at, region->task.at);
   /* Threads also wait because of this tool, or for cores because they meet in the runtime. */
   double most_s = advice_region_wall(region) - sampled_wall(region, work_s);
@@ -194,7 +194,7 @@ static bool find_tiny_chunks(struct advice_run *run, const struct advice_region 
       pieces, 1e9 * own_s / iterations, region->tool_s);
   enter_chunks(run, region, most_s / 2, most_s, found);
   found->confidence = "low";
-  found->reason = "this is a bound";
+  found->reason = "only bounds of the gain are known";
   return true;
 }
 

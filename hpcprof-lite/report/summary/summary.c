@@ -238,12 +238,13 @@ static void print_findings(struct summary *summary)
 {
   const struct report *report = summary->report;
   const struct advice_finding *rest = advice_much_unexplained(&report->advice);
+  double gain_s = verdict_first(report) ? verdict_first(report)->gain_s : 0;
   uint32_t all = 0, shown = 0;
   char of[64] = "";
   for (uint32_t i = 0; i < report->advice.count; i++)
     all += report->advice.found[i].class < ADVICE_REMARKS;
-  if (all > FINDINGS_MAX)
-    snprintf(of, sizeof of, " (%d of %" PRIu32 ")", FINDINGS_MAX, all);
+  if (all > 1)
+    snprintf(of, sizeof of, " (%" PRIu32 " findings)", all);
   fputs(terminal_bold(&summary->terminal), summary->stream);
   print_wrapped(summary, "What to change first%s%s%s", of, all ? ", and the time that it would gain" : "",
                 report->legend ? "" : "; see --legend");
@@ -258,9 +259,9 @@ static void print_findings(struct summary *summary)
       print_finding(summary, ++shown, &report->advice.found[i]);
     }
   screen_part(&summary->screen, SCREEN_ALWAYS);
-  if (rest)
-    print_wrapped(summary, "  %s for %.3f s (%.0f %%); the view advice has the parts of it",
-                  advice_classes[rest->class].title, rest->loss_s, advice_part(&report->advice, rest->loss_s));
+  if (rest && gain_s + rest->loss_s <= report->advice.loss_s)
+    print_wrapped(summary, "  Lost for unknown reasons: %.3f s (%.0f %%); the view advice has the parts", rest->loss_s,
+                  advice_part(&report->advice, rest->loss_s));
   for (uint32_t i = 0; i < report->advice.count && !all && !shown; i++) { /* why there is none */
     const struct advice_finding *found = &report->advice.found[i];
     if (found->class != ADVICE_NONE && !(found->class == ADVICE_UNFIT && report->advice.unfit_first))
@@ -286,13 +287,12 @@ static void print_views(const struct summary *summary, const char *first, const 
   print_wrapped(summary, "%s%s", text, last);
 }
 
-static void print_next(struct summary *summary)
+static void print_next(const struct summary *summary)
 {
   const struct report *report = summary->report;
   const struct advice_finding *first = verdict_first(report);
   if (first || report->totals->samples)
     advice_view_print_command(report, &summary->terminal, "next: ", first ? first->class : ADVICE_NONE);
-  screen_part(&summary->screen, SCREEN_SOME);
   if (report->summary.traced)
     print_views(summary, "when:", (const char *[]){"timeline", report->summary.phased ? "phases" : NULL, NULL});
 }
@@ -300,7 +300,6 @@ static void print_next(struct summary *summary)
 static void print_more(const struct summary *summary, unsigned left_out)
 {
   const struct report *report = summary->report;
-  char first[64] = "more:";
   const char *more[8] = {"advice", "efficiency", "topdown"};
   size_t count = 3;
   if (report->constructs && report->constructs->count)
@@ -310,8 +309,8 @@ static void print_more(const struct summary *summary, unsigned left_out)
   more[count++] = "flat";
   more[count++] = "threads";
   if (left_out)
-    snprintf(first, sizeof first, "more (%u lines with --legend):", left_out);
-  print_views(summary, first, more);
+    print_line(summary, "%u line%s left out: hpcprof-lite --legend DIR shows all", left_out, terminal_plural(left_out));
+  print_views(summary, "more:", more);
 }
 
 static const char legend[] = "\n"
@@ -362,7 +361,7 @@ static void print_parts(struct summary *summary)
   print_pools(summary);
   print_space(summary);
   print_findings(summary);
-  screen_part(screen, SCREEN_ALWAYS);
+  screen_part(screen, SCREEN_MUCH);
   quality_print(report, &summary->terminal);
   screen_split(screen, SCREEN_LITTLE);
   screen_part(screen, SCREEN_ALWAYS);

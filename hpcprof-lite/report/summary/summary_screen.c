@@ -69,13 +69,14 @@ static unsigned least(const struct screen *screen, const bool *out)
 
 unsigned screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all)
 {
-  assert(reserved < SCREEN_LINES);
+  assert(reserved + 1 < SCREEN_LINES);
   bool out[SCREEN_PARTS] = {false};
   unsigned lines = 0, left_out = 0;
   fclose(screen->stream);
   for (unsigned i = 0; i < screen->count; i++)
     lines += lines_of(screen, i);
-  for (unsigned part; !all && lines > SCREEN_LINES - reserved && (part = least(screen, out)) < screen->count;) {
+  unsigned most = lines > SCREEN_LINES - reserved ? SCREEN_LINES - reserved - 1 : lines;
+  for (unsigned part; !all && lines > most && (part = least(screen, out)) < screen->count;) {
     out[part] = true;
     lines -= lines_of(screen, part);
     left_out += lines_of(screen, part);

@@ -34,8 +34,8 @@ void screen_part(struct screen *screen, enum screen_rank rank);
  * the heading before it. */
 void screen_split(struct screen *screen, enum screen_rank rank);
 
-/* Prints what fits into SCREEN_LINES with `reserved` lines after it, or `all`.  Returns how many lines were left out.
- * The screen is released. */
+/* Prints what fits into SCREEN_LINES with `reserved` lines after it and one more if anything is left out, or `all`.
+ * Returns how many lines were left out.  The screen is released. */
 unsigned screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all);
 
 #endif

@@ -279,9 +279,9 @@ static bool cores_first(const struct report *report, const struct advice_finding
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
   double missing = (double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE];
-  bool explains = finding && advice_classes[finding->class].categories & 1u << TIMELINE_CORE_WAIT &&
-                  finding->loss_s * (double)all > report->advice.elapsed_s * missing / 2;
-  if (explains || (finding && advice_classes[finding->class].about_cores))
+  bool about = finding && advice_classes[finding->class].categories & 1u << TIMELINE_CORE_WAIT;
+  bool explains = about && finding->loss_s * (double)all > report->advice.elapsed_s * missing / 2;
+  if (explains || (about && advice_classes[finding->class].about_cores))
     return false;
   double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
   return report->totals->openmp_processes && missing_cores(report) &&
@@ -303,15 +303,14 @@ static void limit_text(const struct report *report, const struct terminal *termi
   if (cores_first(report, first)) {
     snprintf(out, 2 * PART, "; largest loss: threads without a core");
   } else if (rest && (!first || rest->loss_s > first->gain_s)) {
-    snprintf(out, 2 * PART, "; largest loss: %.0f %%, for which no reason was found",
-             advice_part(&report->advice, rest->loss_s));
+    snprintf(out, 2 * PART, "; largest loss: %.0f %%, for unknown reasons", advice_part(&report->advice, rest->loss_s));
   } else if (first) {
     char title[ADVICE_TITLE_MAX];
     advice_view_title(terminal, first, title);
     char *remark = *first->file ? strstr(title, " (") : NULL;
     if (remark)
       *remark = 0;
-    snprintf(out, 2 * PART, "; largest loss found: %.900s", title);
+    snprintf(out, 2 * PART, "; largest gain found: %.900s (%.0f %%)", title, advice_percent(&report->advice, first));
   } else if (!run->openmp_processes) {
     snprintf(out, 2 * PART, "; no OpenMP was seen in it");
   } else if (run->threads_max == 1) {

@@ -850,7 +850,7 @@ static void test_a_long_piece_in_two_places(void **state)
   directives[1].instances = 2;
   directives[1].iterations = 200;
   expect(ADVICE_LAST_PIECE, 0.4, 20);
-  assert_non_null(strstr(advice.found[0].evidence, "The longest iteration (7) takes 0.500 s, the mean 0.010 s"));
+  assert_non_null(strstr(advice.found[0].evidence, "The longest iteration (7) takes 0.500 s, the mean is 0.010 s"));
 }
 
 /* Threads of two processes that work equally, in teams of two and of four. */
