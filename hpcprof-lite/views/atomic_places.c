@@ -11,32 +11,47 @@
 
 enum { CODE_MAX = 1 << 20 }; /* bytes of a function that are decoded */
 
-/* Samples in a context, in the function that begins at `low`. */
+/* Samples in a context of a region, in the function that begins at `low`. */
 struct hit {
-  uint32_t module, context;
+  uint32_t module, context, region;
   uint64_t low, offset, samples, ns;
 };
 
-ORDER(by_address, struct hit, COMPARE(x->module, y->module) ?: COMPARE(x->low, y->low) ?: COMPARE(x->offset, y->offset))
+ORDER(by_address, struct hit,
+      COMPARE(x->module, y->module) ?: COMPARE(x->low, y->low) ?: COMPARE(x->region, y->region)
+                                    ?: COMPARE(x->offset, y->offset))
+
+/* Sets region[context] to the outermost region around it, 0 outside all. */
+static void find_regions(const struct contexts *contexts, uint32_t *region)
+{
+  for (uint32_t i = 1; i < contexts->count; i++) { /* a parent has a smaller number */
+    region[i] = region[contexts->nodes[i].parent];
+    if (!region[i] && contexts->nodes[i].kind == CONTEXT_PARALLEL)
+      region[i] = i;
+  }
+}
 
 static struct hit *find_hits(const struct profile *profile, const struct names *names, uint32_t samples, uint32_t work,
                              uint32_t *count)
 {
   const struct contexts *contexts = &profile->contexts;
+  uint32_t *region = xcalloc(contexts->count, sizeof *region);
   struct hit *hits = NULL;
   size_t room = 0;
   *count = 0;
+  find_regions(contexts, region);
   for (uint32_t i = 1; i < contexts->count; i++) {
     const struct context_node *node = &contexts->nodes[i];
     uint32_t address = names->address_of[i];
     uint64_t here = contexts_get(contexts, i, samples);
-    if (!here || node->kind != CONTEXT_FRAME || address == MODEL_NONE || !names->addresses[address].low ||
+    if (!here || !region[i] || node->kind != CONTEXT_FRAME || address == MODEL_NONE || !names->addresses[address].low ||
         profile->catalog.modules[node->module].flags & (MODULE_RUNTIME | MODULE_TOOL | MODULE_SYSTEM | MODULE_VDSO))
       continue;
     const struct names_address *at = &names->addresses[address];
     *XAPPEND(hits, *count, room) =
-        (struct hit){node->module, i, at->low, at->offset, here, contexts_get(contexts, i, work)};
+        (struct hit){node->module, i, region[i], at->low, at->offset, here, contexts_get(contexts, i, work)};
   }
+  free(region);
   if (*count)
     qsort(hits, *count, sizeof *hits, by_address);
   return hits;
@@ -85,7 +100,7 @@ static void compare_code(const struct names *names, const struct hit *hits, uint
   free(code);
 }
 
-/* Examines the samples of a function.  Returns whether many of them are at atomic instructions. */
+/* Examines the samples of a function in a region.  Returns whether many of them are at atomic instructions. */
 static bool examine(const struct profile *profile, const struct names *names, struct code *code, const struct hit *hits,
                     uint32_t count, struct atomic_place *place)
 {
@@ -112,7 +127,8 @@ struct atomic_place *atomic_places_find(const struct profile *profile, const str
   *count = 0;
   for (uint32_t i = 0; i < hits_count; i = end) {
     end = i + 1;
-    while (end < hits_count && hits[end].module == hits[i].module && hits[end].low == hits[i].low)
+    while (end < hits_count && hits[end].module == hits[i].module && hits[end].low == hits[i].low &&
+           hits[end].region == hits[i].region)
       end++;
     if (examine(profile, names, code, hits + i, end - i, &place))
       *XAPPEND(places, *count, room) = place;

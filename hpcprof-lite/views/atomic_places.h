@@ -1,4 +1,4 @@
-/* Functions in which atomic instructions were sampled often.
+/* Functions in which atomic instructions were sampled often, in parallel regions.
  *
  * Context: BATCH, one thread.  An instruction that waits for a cache line is sampled at its own address or at that of
  * the next one.  Code is decoded from the start of each function on; where that is not known, the code cannot be read,
@@ -18,13 +18,14 @@ struct atomic_place {
   const char *function, *file; /* file and line: of the instruction with most samples; "" if not known */
   uint32_t line;
   uint32_t context;         /* with most of these samples */
-  uint64_t samples, atomic; /* of the function; of these, at atomic instructions or just after one */
+  uint64_t samples, atomic; /* of the function in its region; of these, at atomic instructions or just after one */
   uint64_t atomic_ns;       /* the work that the latter represent */
   uint64_t most_ns;         /* of this, at that instruction */
   uint64_t most_context_ns; /* of this, in that context */
 };
 
-/* Lists the functions outside runtime libraries.  samples, work: columns of the catalog.  Returns them for free(). */
+/* Lists the functions outside runtime libraries, each for every region around it.  samples, work: columns of the
+ * catalog.  Returns them for free(). */
 struct atomic_place *atomic_places_find(const struct profile *profile, const struct names *names, uint32_t samples,
                                         uint32_t work, uint32_t *count);
 

@@ -172,11 +172,31 @@ static void atomics(int ill, int healthy)
   sink = (double)shared;
 }
 
+/* ---- the same in a function that serial code calls, too ---- */
+
+__attribute__((noinline)) static void update(long steps)
+{
+  static long shared;
+  for (long i = 0; i < steps; i++)
+    __atomic_add_fetch(&shared, i & 1, __ATOMIC_RELAXED);
+}
+
+static void phases(int ill, int healthy)
+{
+  (void)healthy;
+  update(200000000);
+#pragma omp parallel num_threads(2)
+  if (ill)
+    update(25000000);
+  else
+    sink = burn(50000000);
+}
+
 static const struct {
   const char *name;
   void (*run)(int ill, int healthy);
-} causes[] = {{"faults", faults}, {"once", once},     {"writes", writes},     {"churn", churn},
-              {"nested", nested}, {"clause", clause}, {"balanced", balanced}, {"atomics", atomics}};
+} causes[] = {{"faults", faults}, {"once", once},         {"writes", writes},   {"churn", churn},  {"nested", nested},
+              {"clause", clause}, {"balanced", balanced}, {"atomics", atomics}, {"phases", phases}};
 
 int main(int argc, char **argv)
 {

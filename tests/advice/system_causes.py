@@ -203,6 +203,24 @@ def atomic_instructions_that_are_sampled_are_found(directory):
             assert "atomics" not in {row["class"] for row in found}, found
 
 
+def find_atomics_of_regions(directory, compiler):
+    run, found = advice(directory, compiler, "phases", "ill")
+    rows_found = [row for row in found if row["class"] == "atomics"]
+    tap.timed(len(rows_found) == 1, compiler, found)
+    samples = int(re.match(r"\d+ of (\d+) samples in update ", rows_found[0]["evidence"])[1])
+    everywhere = sum(int(row["samples"]) for row in run.view("flat") if row["name"] == "update")
+    tap.timed(20 <= samples < 0.8 * everywhere, compiler, samples, everywhere)
+
+
+@tap.case
+def atomic_instructions_of_serial_code_hold_up_no_thread(directory):
+    if os.uname().machine not in ("x86_64", "aarch64"):
+        raise tap.Skip("only x86-64 and aarch64 are decoded")
+    for compiler, in combinations(("gcc", "clang")):
+        tap.again(find_atomics_of_regions, directory, compiler)
+        tap.again(absent, directory, compiler, "phases", "atomics")
+
+
 # ---- MPI ----
 
 def measure_ranks(directory, name, *flags):
