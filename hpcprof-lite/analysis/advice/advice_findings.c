@@ -485,17 +485,23 @@ void advice_add_omitted(struct advice *advice)
     char places[ADVICE_EVIDENCE_MAX / 2];
     if (omitted->count < 2 || !advice_lists(advice, class, omitted->gain_s))
       continue;
+    const struct advice_finding *most = &omitted->most[0];
+    double times = omitted->gain_s / most->gain_s;
     places_text(omitted, places, sizeof places);
     struct advice_finding *found =
         advice_add(advice, class, omitted->gain_s, "In %" PRIu32 " places, each of which gains less than %.0f %%%s",
                    omitted->count, 100 * least, places);
     found->places = omitted->count;
     found->change = ADVICE_NO_CHANGE;
-    found->remedy = omitted->most[0].remedy;
-    found->name = omitted->most[0].name;
-    found->file = omitted->most[0].file;
-    found->line = omitted->most[0].line;
-    found->context = omitted->most[0].context;
+    found->remedy = most->remedy;
+    found->name = most->name;
+    found->file = most->file;
+    found->line = most->line;
+    found->context = most->context;
+    found->low_s = fmin(found->low_s, most->low_s * times);
+    found->explained_s = most->explained_s * times;
+    found->confidence = most->confidence;
+    found->reason = most->reason;
   }
 }
 

@@ -12,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The idleness that code outside regions causes, with everything below each row; whether a region is below it.  Code
- * that other findings explain has none; it is in the sum of work that they take, of all work there. */
+/* The idleness that code outside regions causes, with everything below each row; whether a region is below it.  What
+ * other findings explain is left out. */
 struct serial_rows {
   uint64_t *idle;
   bool *region;
-  uint64_t work_taken, work_all;
 };
 
 /* most: idleness that a nanosecond of a row's own work can cause, at most; 0: not limited. */
@@ -35,7 +34,7 @@ static void sum_serial(const struct advice_run *run, double most, struct serial_
       uint64_t idle = tree_excl(tree, i, input->columns->idleness);
       if (most > 0)
         idle = MIN(idle, model_rounded(most * (double)tree_excl(tree, i, input->columns->work)));
-      model_add(&rows->idle[i], run->taken[i] ? 0 : idle);
+      model_add(&rows->idle[i], model_rounded((1 - run->taken[i]) * (double)idle));
     }
     if (i && row->parent != MODEL_NONE) {
       model_add(&rows->idle[row->parent], rows->idle[i]);
@@ -44,7 +43,8 @@ static void sum_serial(const struct advice_run *run, double most, struct serial_
   }
 }
 
-/* The part of a column below the program's main function, outside regions, that other findings explain. */
+/* The part of a column below the program's main function, outside regions, that other findings explain: of the time in
+ * which threads were blocked, only that in MPI. */
 static double taken_part(const struct advice_run *run, uint32_t column)
 {
   const struct tree *tree = run->input->tree;
@@ -57,7 +57,7 @@ static double taken_part(const struct advice_run *run, uint32_t column)
                !strcmp(name, "main") || !strcmp(name, "MAIN__");
     double amount = below[i] ? (double)tree_excl(tree, i, column) : 0;
     all += amount;
-    taken += run->taken[i] ? amount : 0;
+    taken += amount * (column == run->input->columns->blocked ? run->mpi[i] : run->taken[i]);
   }
   free(below);
   return all > 0 ? taken / all : 0;

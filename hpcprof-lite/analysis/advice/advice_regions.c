@@ -395,6 +395,7 @@ void advice_regions_find(struct advice_run *run)
   run->before = xcalloc(processes, sizeof *run->before);
   run->chain = xcalloc(processes + 1, sizeof *run->chain);
   run->taken = xcalloc(run->input->tree->count, sizeof *run->taken);
+  run->mpi = xcalloc(run->input->tree->count, sizeof *run->mpi);
   order_processes(run);
   list_regions(run);
   fill_regions(run);
@@ -433,4 +434,5 @@ void advice_regions_release(struct advice_run *run)
   free(run->before);
   free(run->chain);
   free(run->taken);
+  free(run->mpi);
 }

@@ -41,11 +41,11 @@ struct advice_pool {
   uint32_t line;
 };
 
-/* A function in which atomic instructions were sampled often. */
+/* A function in which atomic instructions were sampled often, in a region. */
 struct advice_atomics {
   const char *name, *file;  /* where most of these samples are */
   uint32_t line, row;       /* row of the tree */
-  uint64_t samples, atomic; /* of the function; of these, at atomic instructions or just after one */
+  uint64_t samples, atomic; /* of the function there; of these, at atomic instructions or just after one */
   double atomic_s;          /* which the latter represent */
 };
 
@@ -132,7 +132,9 @@ struct advice_run {
   uint32_t *order, *before; /* processes by their end; [number in order] how many of them end before it begins */
   double *chain;            /* [number in order + 1] room */
   double lost_s;            /* of elapsed time: to this tool */
-  bool *taken;              /* [row of the tree] outside regions; findings other than serial code explain its time */
+  double *taken;            /* [row of the tree] outside regions: the part of its work, 0 to 1, that findings other than
+                               serial code explain */
+  bool *mpi;                /* [row of the tree] outside regions: whether it is in a call of MPI */
   double claimed_s;         /* of elapsed time: threads that come and go explain it */
 };
 

@@ -123,7 +123,7 @@ static enum kernel_use use_of(const struct advice_run *run, uint32_t number, uin
   const char *name = tree_unmarked_name(row);
   uint64_t work_ns = tree_excl(tree, number, columns->work);
   *ns = tree_excl(tree, number, columns->system_cpu);
-  if (run->taken[number])
+  if (run->taken[number] > 0)
     return USE_NONE;
   bool system = row->kind == ROW_FUNCTION && has_flag(run, row, MODULE_SYSTEM);
   if (system && in_list(name, memory)) {
@@ -146,9 +146,16 @@ struct kernel_part {
   uint32_t calls_row; /* the row with most of it */
 };
 
+/* The same of a row alone. */
+struct kernel_row {
+  enum kernel_use use;
+  uint64_t ns;
+};
+
 /* The same of the run. */
 struct kernel_sums {
   struct kernel_part *parts; /* [row of a region, 0: outside] */
+  struct kernel_row *rows;
   uint32_t *around;
   uint64_t *by_place; /* [row] time for memory of what belongs to that place */
   uint64_t memory_ns, freeing_ns, faults;
@@ -162,6 +169,7 @@ static void sum_rows(const struct advice_run *run, struct kernel_sums *sums)
     uint64_t ns;
     enum kernel_use use = use_of(run, i, &ns);
     struct kernel_part *part = &sums->parts[sums->around[i]];
+    sums->rows[i] = (struct kernel_row){use, ns};
     if (use == USE_MEMORY) {
       model_add(&part->memory_ns, ns);
       model_add(&sums->memory_ns, ns);
@@ -177,14 +185,20 @@ static void sum_rows(const struct advice_run *run, struct kernel_sums *sums)
 }
 
 /* How many times longer a time of a region's threads takes because some of them have hardly any of it. */
-static double unshared(const struct advice_region *region)
+static double unshared(const struct advice_run *run, const struct advice_region *region)
 {
-  uint64_t most_ns = 0;
+  const struct construct_tree *tree = run->input->constructs;
+  uint64_t *by_thread = xcalloc(tree->threads_count, sizeof *by_thread), most_ns = 0;
   double spending = 0;
-  for (uint32_t i = 0; i < region->at->lines_count; i++)
-    most_ns = MAX(most_ns, region->at->lines[i].figures.system_cpu);
-  for (uint32_t i = 0; i < region->at->lines_count; i++)
-    spending += region->at->lines[i].figures.system_cpu > most_ns / ADVICE_MUCH;
+  for (uint32_t first = region->first; first; first = run->next[first])
+    for (uint32_t i = 0; i < tree->entries[first].lines_count; i++) {
+      const struct construct_row *line = &tree->entries[first].lines[i];
+      model_add(&by_thread[line->thread], line->figures.system_cpu);
+      most_ns = MAX(most_ns, by_thread[line->thread]);
+    }
+  for (uint32_t i = 0; i < tree->threads_count; i++)
+    spending += by_thread[i] > most_ns / ADVICE_MUCH;
+  free(by_thread);
   spending /= fmax(region->processes, 1);
   return spending > 0 ? fmax(1, region->threads / spending) : 1;
 }
@@ -197,7 +211,7 @@ static double elapsed_of(const struct advice_run *run, const struct kernel_sums 
   const struct advice_region *region = region_of(run, &run->input->tree->rows[part]);
   if (!region)
     return advice_seconds(ns) * per_process(run) / fmax(run->input->threads, 1);
-  return advice_region_gain(region, advice_seconds(ns)) * unshared(region);
+  return advice_region_gain(region, advice_seconds(ns)) * unshared(run, region);
 }
 
 /* Threads that run code outside regions and spend time in the kernel, in the process with most of them. */
@@ -240,27 +254,42 @@ static void place_memory(const struct advice_run *run, const struct kernel_sums 
   place_row(run, most, found);
 }
 
-/* Takes the time for memory from the region's waiting, and from serial code: threads arrive at different times because
- * the kernel was busy for them.  Returns that waiting, as elapsed time. */
-static double take_memory(struct advice_run *run, const struct kernel_sums *sums)
+/* Explains a further part of the region's waiting.  Returns that waiting, as elapsed time. */
+static double explain(struct advice_region *region, double part)
 {
-  double waited_s = 0, idle_s = 0;
+  double before = region->explained;
+  region->explained = fmin(1, before + part);
+  return (region->explained - before) * advice_region_gain(region, region->imbalance_s + region->barrier_s);
+}
+
+/* Takes the kernel's part of each row from serial code.  Returns the waiting that it caused, as elapsed time. */
+static double take_outside(struct advice_run *run, const struct kernel_sums *sums, enum kernel_use use)
+{
   const struct tree *tree = run->input->tree;
+  double idle_s = 0;
   for (uint32_t i = 0; i < tree->count; i++) {
-    uint64_t ns;
-    const struct kernel_part *part = &sums->parts[i];
-    struct advice_region *region = i && part->memory_ns ? region_of(run, &tree->rows[i]) : NULL;
-    if (!sums->around[i] && use_of(run, i, &ns) == USE_MEMORY) {
-      run->taken[i] = true;
-      idle_s += advice_seconds(tree_excl(tree, i, run->input->columns->idleness));
-    }
-    if (!region)
+    if (sums->around[i] || sums->rows[i].use != use)
       continue;
-    double busy_s = region->sampled_work_s + region->sampled_overhead_s;
-    region->explained = busy_s > 0 ? fmin(1, advice_seconds(part->memory_ns) / busy_s) : 1;
-    waited_s += region->explained * advice_region_gain(region, region->imbalance_s + region->barrier_s);
+    double work_ns = (double)tree_excl(tree, i, run->input->columns->work), ns = (double)sums->rows[i].ns;
+    run->taken[i] = work_ns > ns ? ns / work_ns : 1;
+    idle_s += run->taken[i] * advice_seconds(tree_excl(tree, i, run->input->columns->idleness));
   }
-  return waited_s + idle_s * per_process(run) / fmax(run->input->threads, 1);
+  return idle_s * per_process(run) / fmax(run->input->threads, 1);
+}
+
+/* Takes the kernel's time from the waiting of a region, or from serial code: threads arrive at different times because
+ * the kernel was busy for them.  Returns that waiting, as elapsed time. */
+static double take(struct advice_run *run, const struct kernel_sums *sums, uint32_t number, enum kernel_use use)
+{
+  const struct kernel_part *part = &sums->parts[number];
+  if (!number)
+    return take_outside(run, sums, use);
+  struct advice_region *region = region_of(run, &run->input->tree->rows[number]);
+  if (!region)
+    return 0;
+  double busy_s = region->sampled_work_s + region->sampled_overhead_s;
+  double here_s = advice_seconds(use == USE_MEMORY ? part->memory_ns : part->calls_ns);
+  return explain(region, busy_s > 0 ? here_s / busy_s : 1);
 }
 
 static void find_memory(struct advice_run *run, const struct kernel_sums *sums)
@@ -283,19 +312,18 @@ static void find_memory(struct advice_run *run, const struct kernel_sums *sums)
       run->advice, ADVICE_KERNEL, again ? gain_s : gain_s / 2,
       "Page faults (%" PRIu64 "), and calls that get memory or give it back (%.3f s), take %.3f s of CPU time",
       sums->faults, advice_seconds(sums->freeing_ns), advice_seconds(sums->memory_ns));
-  if (found == &run->advice->unlisted)
-    return;
   found->remedy = again ? &reuse : &pages;
-  place_memory(run, sums, found);
-  if (again) {
-    found->explained_s = NO_LOSS_S + take_memory(run, sums);
-    return;
-  }
   found->explained_s = NO_LOSS_S;
-  found->low_s = 0;
-  found->high_s = fmin(run->advice->elapsed_s, gain_s);
-  found->confidence = "low";
-  found->reason = "how much larger pages save is not known";
+  place_memory(run, sums, found);
+  if (!again) {
+    found->low_s = 0;
+    found->high_s = fmin(run->advice->elapsed_s, gain_s);
+    found->confidence = "low";
+    found->reason = "how much larger pages save is not known";
+  }
+  for (uint32_t i = 0; i < run->input->tree->count && found != &run->advice->unlisted; i++)
+    if (sums->parts[i].memory_ns)
+      found->explained_s += take(run, sums, i, USE_MEMORY);
 }
 
 /* Other system calls of a region, or outside all. */
@@ -309,13 +337,13 @@ static void find_calls(struct advice_run *run, const struct kernel_sums *sums, u
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
                  "%.3f s of CPU time in the kernel, most of it in %.60s", advice_seconds(part->calls_ns), call);
-  if (found == &run->advice->unlisted)
-    return;
   place_row(run, at, found);
   found->low_s = 0;
   found->confidence = "low";
   found->reason = "the program may need these calls";
   found->explained_s = NO_LOSS_S;
+  if (found != &run->advice->unlisted)
+    found->explained_s += take(run, sums, number, USE_CALLS);
 }
 
 void advice_kernel_find(struct advice_run *run)
@@ -326,6 +354,7 @@ void advice_kernel_find(struct advice_run *run)
   if (!least_ns || input->columns->system_cpu == MODEL_NONE || input->columns->work == MODEL_NONE)
     return;
   struct kernel_sums sums = {.parts = xcalloc(tree->count, sizeof *sums.parts),
+                             .rows = xcalloc(tree->count, sizeof *sums.rows),
                              .around = xcalloc(tree->count, sizeof *sums.around),
                              .by_place = xcalloc(tree->count, sizeof *sums.by_place),
                              .outside = per_process(run) / outside_threads(input->profile)};
@@ -338,52 +367,82 @@ void advice_kernel_find(struct advice_run *run)
     if (sums.parts[i].calls_ns >= least_ns)
       find_calls(run, &sums, i);
   free(sums.parts);
+  free(sums.rows);
   free(sums.around);
   free(sums.by_place);
 }
 
 /* ---- threads that come and go ---- */
 
-/* How long a region's masters were in it, and how long they would be if all threads were there from the beginning: as
- * long as a master works, or a thread on average. */
+/* What threads that are created cost a region, as elapsed time. */
 struct churning {
-  double wall_s, needed_s;
+  uint64_t created;
+  double creating_s;       /* the calls that created them */
+  double wall_s, needed_s; /* masters were in it; they would be if all threads were there from the beginning: as long as
+                              a master works, or a thread on average */
+  double late_s;           /* until masters began; or the other threads on average, with these calls */
+  double held_s;           /* masters waited at its end although all threads had arrived */
 };
 
-static struct churning churning_of(const struct advice_region *region)
+static struct churning churning_of(const struct advice_run *run, const struct advice_region *region)
 {
-  const struct construct_figures *sum = &region->at->sum;
-  double masters_s = 0, bodies_s = 0, mean_s = sum->count ? advice_seconds(sum->body) / (double)sum->count : 0;
-  for (uint32_t i = 0; i < region->at->lines_count; i++) {
-    const struct construct_figures *line = &region->at->lines[i].figures;
-    if (!line->executions)
-      continue;
-    masters_s += advice_seconds(construct_exec(line));
-    bodies_s += advice_seconds(line->body);
+  struct churning sum = {0};
+  double masters_s = 0, bodies_s = 0, mean_s = 0, start_s = 0, begun = 0, others = 0,
+         processes = fmax(region->processes, 1);
+  for (uint32_t first = region->first; first; first = run->next[first]) {
+    const struct construct_entry *at = &run->input->constructs->entries[first];
+    model_add(&sum.created, at->sum.created);
+    sum.creating_s += advice_seconds(at->sum.creating);
+    mean_s += advice_seconds(at->sum.body);
+    begun += (double)at->sum.count;
+    for (uint32_t i = 0; i < at->lines_count; i++) {
+      const struct construct_figures *line = &at->lines[i].figures;
+      double beside = line->count > line->executions ? (double)(line->count - line->executions) : 0;
+      masters_s += line->executions ? advice_seconds(construct_exec(line)) : 0;
+      bodies_s += line->executions ? advice_seconds(line->body) : 0;
+      sum.held_s += line->executions ? advice_seconds(line->wait_own) : 0;
+      double late_s = line->count ? advice_seconds(line->enter) * beside / (double)line->count : 0;
+      start_s += advice_seconds(line->enter) - late_s;
+      sum.late_s += late_s;
+      others += beside;
+    }
   }
-  double processes = fmax(region->processes, 1);
-  bodies_s = fmax(bodies_s, mean_s * (double)sum->executions);
-  return (struct churning){advice_region_own(region, masters_s / processes),
-                           advice_region_own(region, bodies_s / processes)};
+  sum.late_s = others > 0 ? sum.late_s / others * region->executions : 0;
+  sum.late_s = fmax(start_s, sum.late_s + sum.creating_s);
+  bodies_s = fmax(bodies_s, begun > 0 ? mean_s / begun * region->executions : 0);
+  sum.wall_s = advice_region_own(region, masters_s / processes);
+  sum.needed_s = advice_region_own(region, bodies_s / processes);
+  sum.late_s = advice_region_own(region, sum.late_s / processes);
+  sum.held_s = advice_region_own(region, sum.held_s / processes);
+  sum.creating_s = advice_region_own(region, sum.creating_s / processes);
+  return sum;
 }
 
-/* A region whose teams begin with the creation of threads.  These begin late, and the others wait for them. */
-static void find_churning(struct advice_run *run, struct advice_region *region)
+/* A region whose teams begin with the creation of threads.  These begin late, and the others wait for them.  How
+ * much of that is due to measuring them is not known; at most, a constant team is also let go sooner at the end.
+ * Waiting for other reasons is left to these. */
+static void find_churning(struct advice_run *run, struct advice_region *region, const struct churning *churning)
 {
-  const struct construct_figures *sum = &region->at->sum;
-  struct churning churning = churning_of(region);
-  double gain_s = churning.wall_s - churning.needed_s;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_CHURN, gain_s,
-                 "%" PRIu64 " threads were created in %.0f executions of the region, by calls that took %.3f s, while "
-                 "at most %" PRIu32 " lived at once; beginning it and waiting for late threads took %.3f s of %.3f s",
-                 sum->created, region->executions, advice_seconds(sum->creating), run->input->kernel->at_once,
-                 fmax(0, gain_s), churning.wall_s);
+  double most_s = fmax(0, churning->wall_s - churning->needed_s), late_s = fmin(churning->late_s, most_s);
+  double least_s = fmin(churning->creating_s, late_s);
+  double waited_s = advice_region_gain(region, region->imbalance_s + region->barrier_s);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_CHURN, (least_s + late_s) / 2,
+      "%" PRIu64
+      " threads were created in %.0f executions of the region, by calls that took %.3f s, while at most %" PRIu32
+      " lived at once; until threads had begun, it took %.3f s of %.3f s",
+      churning->created, region->executions, churning->creating_s, run->input->kernel->at_once, late_s,
+      churning->wall_s);
+  advice_place(found, region->at, region->at);
+  found->low_s = least_s / 2;
+  found->high_s = fmin(run->advice->elapsed_s, fmin(late_s + churning->held_s, most_s));
+  found->explained_s = late_s;
+  found->confidence = "low";
+  found->reason = "new threads begin later because they are measured";
   if (found == &run->advice->unlisted)
     return;
-  advice_place(found, region->at, region->at);
-  run->claimed_s += found->gain_s;
-  region->explained = 1;
+  run->claimed_s += late_s;
+  explain(region, waited_s > 0 ? late_s / waited_s : 1);
 }
 
 /* Code outside regions that creates threads. */
@@ -404,8 +463,6 @@ static void find_creating_code(struct advice_run *run)
       advice_add(run->advice, ADVICE_CHURN, advice_seconds(creating_ns) * per_process(run),
                  "%" PRIu64 " threads were created by calls that took %.3f s, while at most %" PRIu32 " lived at once",
                  tree_incl(tree, 0, columns->created), advice_seconds(creating_ns), run->input->kernel->at_once);
-  if (found == &run->advice->unlisted)
-    return;
   found->remedy = &pool;
   place_row(run, own_place(run, most), found);
 }
@@ -420,10 +477,11 @@ void advice_churn_find(struct advice_run *run)
   if (created < FEW_THREADS || columns->created == MODEL_NONE || columns->creating == MODEL_NONE)
     return;
   for (uint32_t i = 0; i < run->count; i++) {
-    uint64_t here = run->regions[i].at->sum.created;
-    in_regions += here;
-    if (here >= created / ADVICE_MUCH && here * ADVICE_MUCH >= run->regions[i].executions)
-      find_churning(run, &run->regions[i]);
+    struct churning churning = churning_of(run, &run->regions[i]);
+    double here = (double)churning.created * ADVICE_MUCH;
+    in_regions += churning.created;
+    if (here >= (double)created && here >= run->regions[i].executions)
+      find_churning(run, &run->regions[i], &churning);
   }
   if (in_regions < created / 2)
     find_creating_code(run);
@@ -466,10 +524,11 @@ static void sum_mpi(struct advice_run *run, struct mpi_sums *sums)
   for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
     bool communicates = false;
     uint32_t parent = tree->rows[i].parent;
-    bool inside = parent != MODEL_NONE && run->taken[parent];
+    bool inside = parent != MODEL_NONE && run->mpi[parent];
     if (!inside && (around[i] || !is_mpi(run, &tree->rows[i], &communicates)))
       continue;
-    run->taken[i] = true;
+    run->mpi[i] = true;
+    run->taken[i] = 1;
     if (!communicates)
       continue;
     uint64_t ns = model_sum(tree_incl(tree, i, columns->work), tree_incl(tree, i, columns->blocked));
@@ -523,13 +582,11 @@ void advice_mpi_find(struct advice_run *run)
   if (!sums.ns)
     return;
   compare_ranks(run, &sums);
-  double mean_s = advice_seconds(sums.ns) / fmax(sums.ranks, 1);
+  double mean_s = advice_seconds(sums.ns) * per_process(run);
   double gain_s = sums.ranks > 1 ? fmin(mean_s, sums.most_s - sums.mean_s) : mean_s / 2;
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_MPI, gain_s, "Time in MPI calls outside regions: %.3f s%s",
-                 advice_seconds(sums.ns), sums.ranks > 1 ? " of all ranks" : "");
-  if (found == &run->advice->unlisted)
-    return;
+                 advice_seconds(sums.ns), run->input->profile->processes_usable > 1 ? " of all ranks" : "");
   size_t length = strlen(found->evidence);
   if (sums.ranks > 1 && sums.least_s > 0)
     snprintf(found->evidence + length, sizeof found->evidence - length,
@@ -559,8 +616,6 @@ static void find_atomics(struct advice_run *run, const struct advice_atomics *at
                  "%" PRIu64 " of %" PRIu64
                  " samples in %.80s are at or just after atomic instructions (on x86: with a lock prefix)",
                  atomics->atomic, atomics->samples, atomics->name);
-  if (found == &run->advice->unlisted)
-    return;
   found->name = atomics->name;
   found->file = atomics->file;
   found->line = atomics->line;

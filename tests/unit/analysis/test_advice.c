@@ -947,6 +947,14 @@ static void expect_none_of(enum advice_class class)
     assert_int_not_equal(advice.found[i].class, class);
 }
 
+static const struct advice_finding *find(enum advice_class class)
+{
+  for (uint32_t i = 0; i < advice.count; i++)
+    if (advice.found[i].class == class)
+      return &advice.found[i];
+  return NULL;
+}
+
 /* Two threads on one of two CPUs, for all of 1 s. */
 static void bind_to_one(const uint64_t *mask)
 {
@@ -1009,22 +1017,174 @@ static void test_quota(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
-/* The master works for 0.3 s of 1 s; the rest is the beginning of regions and waiting for threads that come late. */
+/* Threads created for each of 200 executions: the others begin after 2 ms; the calls take 100 ms of all.  The master
+ * works for 0.3 s of 1 s. */
+static void create_threads(void)
+{
+  entries[REGION].sum = (struct construct_figures){
+      .count = 400, .executions = 200, .body = 600 * ms, .created = 199, .creating = 100 * ms, .wait = 400 * ms};
+  lines[REGION][0].figures = (struct construct_figures){.count = 200,
+                                                        .executions = 200,
+                                                        .enter = 200 * ms,
+                                                        .own_body = 300 * ms,
+                                                        .body = 300 * ms,
+                                                        .wait = 500 * ms,
+                                                        .wait_own = 50 * ms};
+  lines[REGION][1].figures = (struct construct_figures){.count = 200, .enter = 400 * ms, .wait = 300 * ms};
+  kernel = (struct kernel_findings){.count = 1, .at_once = 2, .found[0] = {.kind = KERNEL_CHURN, .size = 199}};
+}
+
 static void test_threads_that_come_and_go(void **state)
 {
   (void)state;
-  entries[REGION].sum = (struct construct_figures){
-      .count = 400, .executions = 200, .body = 600 * ms, .created = 199, .creating = 10 * ms, .wait = 400 * ms};
-  lines[REGION][0].figures = (struct construct_figures){
-      .count = 200, .executions = 200, .enter = 600 * ms, .own_body = 300 * ms, .body = 300 * ms, .wait = 100 * ms};
-  kernel = (struct kernel_findings){.count = 1, .at_once = 2, .found[0] = {.kind = KERNEL_CHURN, .size = 199}};
-  expect(ADVICE_CHURN, 0.7, 10);
+  create_threads();
+  expect(ADVICE_CHURN, (0.1 + 0.5) / 2, 10);
+  assert_true(fabs(advice.found[0].low_s - 0.05) < 1e-9 && fabs(advice.found[0].high_s - 0.55) < 1e-9);
+  assert_true(fabs(advice.found[0].explained_s - 0.5) < 1e-9);
   assert_non_null(strstr(advice.found[0].evidence, "199 threads were created in 200 executions"));
-  expect_none_of(ADVICE_IMBALANCE);
-  kernel.count = 0; /* no more than lived at once */
+  expect_none_of(ADVICE_IMBALANCE);          /* threads wait for less than that */
+  lines[REGION][0].figures.enter = 600 * ms; /* masters begin even later */
+  lines[REGION][0].figures.wait = 100 * ms;
+  expect(ADVICE_CHURN, (0.1 + 0.6) / 2, 10);
+  lines[REGION][1].figures.enter = 1000 * ms;
+  expect(ADVICE_CHURN, (0.1 + 0.7) / 2, 10); /* the master is not in it for longer than that beside its work */
+  kernel.count = 0;                          /* no more than lived at once */
   advice_release(&advice);
   advice_compute(&input, &advice);
   expect_none_of(ADVICE_CHURN);
+}
+
+/* Another thread works longest: that it began late explains a part of the waiting only. */
+static void test_unequal_work_of_new_threads(void **state)
+{
+  (void)state;
+  create_threads();
+  entries[REGION].sum.creating = 20 * ms;
+  lines[REGION][0].figures.enter = 30 * ms;
+  lines[REGION][0].figures.wait = 670 * ms;
+  lines[REGION][1].figures.enter = 20 * ms;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  const struct advice_finding *churn = find(ADVICE_CHURN), *unequal = find(ADVICE_IMBALANCE);
+  assert_non_null(churn);
+  assert_non_null(unequal);
+  assert_true(fabs(churn->gain_s - 0.03) < 1e-9 && fabs(churn->explained_s - 0.04) < 1e-9);
+  assert_true(fabs(unequal->gain_s - 0.2 * (1 - 0.2)) < 1e-9);
+}
+
+/* ---- the kernel and MPI ---- */
+
+enum { WORK, SYSTEM, FAULTS, IDLE, USER, COLUMNS };
+
+/* A tree with those columns, and the program's main function. */
+static void begin_rows(void)
+{
+  tree_release(&tree);
+  tree_init(&tree, COLUMNS, "run");
+  columns = (struct tree_columns){.work = WORK,
+                                  .system_cpu = SYSTEM,
+                                  .page_faults = FAULTS,
+                                  .idleness = IDLE,
+                                  .user_cpu = USER,
+                                  .overhead = MODEL_NONE,
+                                  .created = MODEL_NONE,
+                                  .creating = MODEL_NONE,
+                                  .blocked = MODEL_NONE};
+  kernel.tick_ns = 4 * ms;
+  profile.processes_usable = profile.processes_count;
+  struct tree_row row = {.kind = ROW_FUNCTION, .name = "main", .file = "a.c", .module = MODEL_NONE};
+  tree_append(&tree, &row);
+}
+
+static void add_row(enum tree_kind kind, const char *name, const uint64_t values[COLUMNS])
+{
+  struct tree_row row = {.parent = 1, .kind = kind, .name = name, .file = "a.c", .line = 10, .module = MODEL_NONE};
+  uint32_t at = tree_append(&tree, &row);
+  for (uint32_t i = 0; i < COLUMNS; i++)
+    tree_value(&tree, at, i, values[i]);
+}
+
+/* Serial code that touches memory is in the kernel for a quarter of its time: the rest is serial. */
+static void test_faults_in_serial_code(void **state)
+{
+  (void)state;
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  input.serial_s = 0.4;
+  process.peak_memory_bytes = 1 << 20;
+  begin_rows();
+  add_row(ROW_FUNCTION, "fill",
+          (uint64_t[]){[WORK] = 800 * ms, [SYSTEM] = 200 * ms, [USER] = 600 * ms, [FAULTS] = 10000, [IDLE] = 800 * ms});
+  tree_inclusive(&tree);
+  expect(ADVICE_SERIAL, 0.3, 0);
+  const struct advice_finding *found = find(ADVICE_KERNEL);
+  assert_non_null(found);
+  assert_true(fabs(found->gain_s - 0.2) < 1e-9 && fabs(found->explained_s - 0.1) < 1e-6);
+}
+
+static void test_calls_in_serial_code(void **state)
+{
+  (void)state;
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  input.serial_s = 0.4;
+  begin_rows();
+  add_row(ROW_FUNCTION, "copy",
+          (uint64_t[]){[WORK] = 800 * ms, [SYSTEM] = 700 * ms, [USER] = 100 * ms, [IDLE] = 800 * ms});
+  tree_inclusive(&tree);
+  expect(ADVICE_KERNEL, 0.7, 10);
+  const struct advice_finding *found = find(ADVICE_SERIAL);
+  assert_non_null(found);
+  assert_true(fabs(found->gain_s - 0.05) < 1e-9);
+}
+
+/* A region that is called in two places: a quarter of its time was in the kernel. */
+static void test_faults_in_a_region(void **state)
+{
+  (void)state;
+  process.peak_memory_bytes = 1 << 20;
+  begin_rows();
+  for (uint64_t system_ms = 100; system_ms <= 150; system_ms += 50)
+    add_row(ROW_PARALLEL, "parallel",
+            (uint64_t[]){[WORK] = 500 * ms, [SYSTEM] = system_ms * ms, [USER] = 300 * ms, [FAULTS] = 10000});
+  tree_inclusive(&tree);
+  expect(ADVICE_IMBALANCE, 0.2 * 0.75, 20);
+  const struct advice_finding *found = find(ADVICE_KERNEL);
+  assert_non_null(found);
+  assert_true(fabs(found->explained_s - 0.2 * 0.25) < 1e-6);
+}
+
+/* Two places that each gain less than 1 %: their sum names them, and says no more than each of them. */
+static void test_calls_in_small_places(void **state)
+{
+  (void)state;
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  begin_rows();
+  kernel.tick_ns = ms / 10;
+  add_row(ROW_FUNCTION, "copy", (uint64_t[COLUMNS]){[WORK] = 10 * ms, [SYSTEM] = 9 * ms, [USER] = 1 * ms});
+  add_row(ROW_PARALLEL, "parallel", (uint64_t[COLUMNS]){[WORK] = 20 * ms, [SYSTEM] = 16 * ms, [USER] = 4 * ms});
+  tree_inclusive(&tree);
+  expect(ADVICE_KERNEL, 0.009 + 0.008, 10);
+  const struct advice_finding *found = &advice.found[0];
+  assert_non_null(strstr(found->evidence, "In 2 places"));
+  assert_non_null(strstr(found->evidence, "copy (a.c:10, 0.009 s), f (a.c:10, 0.008 s)"));
+  assert_string_equal(found->confidence, "low");
+  assert_string_equal(found->reason, "the program may need these calls");
+  assert_true(found->low_s == 0 && found->explained_s > 0 && found->explained_s < 1e-6);
+}
+
+/* Four ranks without timed regions, each of which waits for 0.2 s of 1 s. */
+static void test_mpi_without_regions(void **state)
+{
+  (void)state;
+  struct profile_process ranks[4] = {process, process, process, process};
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  profile.processes = ranks;
+  profile.processes_count = 4;
+  begin_rows();
+  add_row(ROW_FUNCTION, "MPI_Barrier", (uint64_t[COLUMNS]){[WORK] = 800 * ms});
+  tree_inclusive(&tree);
+  expect(ADVICE_MPI, 0.1, 10);
+  assert_true(fabs(advice.found[0].high_s - 0.2) < 1e-9);
+  assert_non_null(strstr(advice.found[0].evidence, "0.800 s of all ranks"));
 }
 
 int main(int argc, char **argv)
@@ -1070,6 +1230,12 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_binding_of_ranks, begin, end),
       cmocka_unit_test_setup_teardown(test_quota, begin, end),
       cmocka_unit_test_setup_teardown(test_threads_that_come_and_go, begin, end),
+      cmocka_unit_test_setup_teardown(test_unequal_work_of_new_threads, begin, end),
+      cmocka_unit_test_setup_teardown(test_faults_in_serial_code, begin, end),
+      cmocka_unit_test_setup_teardown(test_calls_in_serial_code, begin, end),
+      cmocka_unit_test_setup_teardown(test_faults_in_a_region, begin, end),
+      cmocka_unit_test_setup_teardown(test_calls_in_small_places, begin, end),
+      cmocka_unit_test_setup_teardown(test_mpi_without_regions, begin, end),
       cmocka_unit_test_setup_teardown(test_nothing, begin, end),
   };
   return UNIT_RUN(argc, argv, "advice", tests, NULL, NULL);
