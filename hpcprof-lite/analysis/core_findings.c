@@ -87,6 +87,17 @@ static bool has_mask(const struct profile_thread *thread, const void *mask)
   return needs_core(thread) && !memcmp(thread->mask, mask, sizeof thread->mask);
 }
 
+static bool meant(const struct profile_thread *thread, const void *unused)
+{
+  (void)unused;
+  return needs_core(thread);
+}
+
+uint32_t core_findings_threads(const struct profile_process *process)
+{
+  return MAX(MAX(process->threads_max, 1), profile_most_at_once(process, meant, NULL));
+}
+
 bool core_finding_has(const struct core_finding *found, const struct profile_thread *thread)
 {
   return found->mask ? has_mask(thread, found->mask) : needs_core(thread);
@@ -226,7 +237,7 @@ static void find_limits(const struct profile_process *process, struct core_findi
 {
   static const char *const settings[] = {"cgroup", NULL};
   char until[64], quota[64] = "", threads[64];
-  uint32_t count = MAX(process->threads_max, 1);
+  uint32_t count = core_findings_threads(process);
   until_text(process, until);
   if (process->quota_milli)
     snprintf(quota, sizeof quota, "quota of %.3g CPU%s for ", process->quota_milli / (double)MILLI,

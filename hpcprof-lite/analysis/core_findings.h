@@ -31,6 +31,9 @@ struct core_findings {
 /* Whether it is about an OpenMP thread with that mask, or about another one that uses a core noticeably. */
 bool core_finding_has(const struct core_finding *found, const struct profile_thread *thread);
 
+/* The most threads that needed a core at once, at least 1: those of OpenMP, and others that use a core noticeably. */
+uint32_t core_findings_threads(const struct profile_process *process);
+
 /* constructs: name the region with the largest teams. */
 void core_findings_find(const struct profile *profile, const struct construct_tree *constructs,
                         struct core_findings *findings);

@@ -72,19 +72,63 @@ static bool find_binding(struct advice_run *run, const struct core_finding *caus
   return true;
 }
 
-/* The time in which a group is stopped is summed over CPUs. */
+/* The control group whose quota stops a process, as a line of its settings; NULL: its name is not known. */
+static const char *group_of(const struct profile_process *process)
+{
+  static const char name[] = "cgroup=";
+  const char *line = process->limits ? process->limits : "";
+  while (*line && strncmp(line, name, sizeof name - 1) != 0) {
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  return *line ? line : NULL;
+}
+
+static uint64_t end_of(const struct profile_process *process)
+{
+  return model_sum(process->start_ns, process->wall_ns);
+}
+
+/* Whether both were in the same control group at the same time. */
+static bool share_group(const struct profile_process *x, const struct profile_process *y)
+{
+  const char *of_x = group_of(x), *of_y = group_of(y);
+  if (x == y)
+    return true;
+  return of_x && of_y && strcspn(of_x, "\n") == strcspn(of_y, "\n") && !memcmp(of_x, of_y, strcspn(of_x, "\n")) &&
+         !strcmp(x->host, y->host) && x->start_ns < end_of(y) && y->start_ns < end_of(x);
+}
+
+/* The time in which a group is stopped is summed over CPUs; each of its processes has seen it, the one that ran longest
+ * most of it. */
 static void find_quota(struct advice_run *run, const struct core_finding *cause)
 {
-  const struct profile_process *process = &run->input->profile->processes[cause->process];
-  double cores = MAX(1, MIN(process->threads_max, process->cpus)), gain_s;
+  const struct profile *profile = run->input->profile;
+  const struct profile_process *process = &profile->processes[cause->process];
+  double cores = 0, elapsed_s = elapsed_of(process);
+  uint32_t processes = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *other = &profile->processes[i];
+    if (other != process && (!other->usable || !share_group(process, other)))
+      continue;
+    if (other->throttled_ns > process->throttled_ns ||
+        (other->throttled_ns == process->throttled_ns && other < process))
+      return;
+    cores += MAX(1, MIN(core_findings_threads(other), other->cpus)); /* that its threads can use at once */
+    processes++;
+  }
   if (!process->throttled_ns)
     return;
-  gain_s = fmin(advice_seconds(process->throttled_ns) / cores, elapsed_of(process));
+  if (process->machine_cpus)
+    cores = fmin(cores, process->machine_cpus);
+  double gain_s = fmin(advice_seconds(process->throttled_ns) / cores, elapsed_s);
   if (process->quota_milli)
-    gain_s = fmin(gain_s, elapsed_of(process) * fmax(0, 1 - process->quota_milli * 1e-3 / cores));
+    gain_s = fmin(gain_s, elapsed_s * fmax(0, 1 - process->quota_milli * 1e-3 / cores));
   struct advice_finding *found = advice_add(run->advice, ADVICE_QUOTA, gain_s, "%.300s", cause->text);
-  if (found != &run->advice->unlisted)
-    add_process(run, cause, found);
+  size_t length = strlen(found->evidence);
+  if (processes > 1)
+    snprintf(found->evidence + length, sizeof found->evidence - length, "; %" PRIu32 " processes share it", processes);
+  add_process(run, cause, found);
 }
 
 bool advice_cores_find(struct advice_run *run)

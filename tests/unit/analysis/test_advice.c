@@ -1017,6 +1017,59 @@ static void test_quota(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
+/* A pool of eight threads without OpenMP. */
+static void test_quota_of_other_threads(void **state)
+{
+  static struct profile_thread threads[8];
+  (void)state;
+  for (int i = 0; i < 8; i++)
+    threads[i] = (struct profile_thread){.wall_ns = 1000 * ms, .cpu_ns = 500 * ms, .mask_cpus = 8};
+  process.threads = threads;
+  process.threads_count = 8;
+  process.threads_max = 1;
+  cores.count = 1;
+  cores.found[0] = (struct core_finding){.kind = CORES_QUOTA, .text = "quota"};
+  process.throttled_ns = 4000 * ms;
+  process.quota_milli = 2000;
+  expect(ADVICE_QUOTA, 0.5, 0);
+  process.throttled_ns = 8000 * ms;
+  expect(ADVICE_QUOTA, 0.75, 0); /* two of eight CPUs do a quarter of the work */
+  for (int i = 4; i < 8; i++)
+    threads[i].cpu_ns = 0; /* they sleep */
+  expect(ADVICE_QUOTA, 0.5, 0);
+}
+
+/* Four ranks of two threads each in one group, which has four CPUs. */
+static void test_quota_of_a_group(void **state)
+{
+  struct profile_process ranks[4];
+  (void)state;
+  process.limits = (char[]){"OMP_NUM_THREADS=2\ncgroup=/job\nX=1"};
+  process.host = (char[]){"node"};
+  process.throttled_ns = 1600 * ms;
+  process.quota_milli = 4000;
+  cores.count = 4;
+  for (uint32_t i = 0; i < 4; i++) {
+    ranks[i] = process;
+    cores.found[i] = (struct core_finding){.kind = CORES_QUOTA, .process = i, .pid = i, .text = "quota"};
+  }
+  profile.processes = ranks;
+  profile.processes_count = profile.processes_usable = 4;
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  expect(ADVICE_QUOTA, 0.2, 0);
+  assert_string_equal(advice.found[0].evidence, "quota; 4 processes share it; process 0");
+  assert_true(advice.count == 1 || advice.found[1].class != ADVICE_QUOTA);
+  ranks[2].throttled_ns = 2400 * ms; /* it ran for longer */
+  expect(ADVICE_QUOTA, 0.3, 0);
+  assert_string_equal(advice.found[0].evidence, "quota; 4 processes share it; process 2");
+  ranks[3].limits = (char[]){"cgroup=/job2"}; /* another group: its two threads were stopped for all of its time */
+  ranks[3].quota_milli = 1000;
+  expect(ADVICE_QUOTA, 0.5, 0);
+  assert_string_equal(advice.found[0].evidence, "quota; process 3");
+  assert_int_equal(advice.found[1].class, ADVICE_QUOTA); /* the quota leaves out a third of six CPUs */
+  assert_true(fabs(advice.found[1].gain_s - 1.0 / 3) < 1e-9);
+}
+
 /* Threads created for each of 200 executions: the others begin after 2 ms; the calls take 100 ms of all.  The master
  * works for 0.3 s of 1 s. */
 static void create_threads(void)
@@ -1229,6 +1282,8 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_binding, begin, end),
       cmocka_unit_test_setup_teardown(test_binding_of_ranks, begin, end),
       cmocka_unit_test_setup_teardown(test_quota, begin, end),
+      cmocka_unit_test_setup_teardown(test_quota_of_other_threads, begin, end),
+      cmocka_unit_test_setup_teardown(test_quota_of_a_group, begin, end),
       cmocka_unit_test_setup_teardown(test_threads_that_come_and_go, begin, end),
       cmocka_unit_test_setup_teardown(test_unequal_work_of_new_threads, begin, end),
       cmocka_unit_test_setup_teardown(test_faults_in_serial_code, begin, end),
