@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MILLI: units of a quota in a CPU.  CORES_MAX: with more, no forecast is tried. */
-enum { MILLI = 1000, CORES_MAX = 4096 };
+enum { CORES_MAX = 4096 /* with more, no forecast is tried */ };
 
 static const double close_to_best = 0.01; /* a time that is longer by no more is as good */
 static const double tolerance = 0.25;     /* of the measured time: how far the forecast of it may be away */
@@ -118,10 +117,7 @@ struct survey {
 /* The cores on which the process could run; 1 at least. */
 static uint32_t cores_of(const struct profile_process *process)
 {
-  uint32_t cores = process->cpus, quota = process->quota_milli / MILLI + (process->quota_milli % MILLI > 0);
-  if (quota)
-    cores = MIN(cores, quota);
-  cores = MIN(cores, CORES_MAX);
+  uint32_t cores = MIN(profile_within_quota(process, process->cpus), CORES_MAX);
   return MAX(cores, 1);
 }
 

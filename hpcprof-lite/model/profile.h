@@ -157,6 +157,15 @@ static inline bool profile_usage_known(const struct profile_process *process)
   return process->stored.tick_ns && !process->in_part;
 }
 
+/* Returns how many of these CPUs the process's quota allows: whole ones, since a thread that is stopped when the quota
+ * is used up holds up its team, but at least 1 of them. */
+static inline uint32_t profile_within_quota(const struct profile_process *process, uint32_t cpus)
+{
+  enum { MILLI = 1000 };
+  uint32_t quota = process->quota_milli < MILLI ? 1 : (uint32_t)(process->quota_milli / MILLI);
+  return process->quota_milli && quota < cpus ? quota : cpus;
+}
+
 /* The standard error of a system time that the kernel estimates.  Each tick of its clock that finds a thread running is
  * a sample of whether it is in the kernel. */
 uint64_t profile_system_error_ns(uint64_t tick_ns, uint64_t system_ns, uint64_t user_ns);

@@ -55,11 +55,8 @@ static const struct profile_process *largest_process(const struct profile *profi
 /* How many threads can run at once: cores rather than their hardware threads, and what a quota leaves of them. */
 static uint32_t cores_of(const struct profile_process *process)
 {
-  enum { MILLI = 1000 };
   uint32_t cores = process->stored.cores ? MIN(process->stored.cores, process->cpus) : process->cpus;
-  if (process->quota_milli && process->quota_milli / MILLI < cores)
-    cores = (uint32_t)MAX(process->quota_milli / MILLI, 1);
-  return cores;
+  return profile_within_quota(process, cores);
 }
 
 /* The mean size of a region's teams; 1 of another construct. */

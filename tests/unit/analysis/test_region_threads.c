@@ -329,7 +329,9 @@ static void test_cores(void **state)
   directives[REGION].span = 100 * us;
   process.cpus = 8;
   assert_int_equal(compute()->best, 8);
-  process.quota_milli = 2500;
+  process.quota_milli = 4000;
+  assert_int_equal(compute()->best, 4);
+  process.quota_milli = 3900; /* three whole CPUs */
   assert_int_equal(compute()->best, 3);
   process.quota_milli = 500; /* the two that were measured still count */
   assert_int_equal(compute()->best, 2);
