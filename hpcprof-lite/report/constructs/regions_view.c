@@ -289,7 +289,7 @@ static void print_legend(const struct text_table *text, bool tree)
 {
   const char *inside = "Body: in its body or chunks, with the constructs in it.\n", *program = "";
   const char *uneven = "uneven: the thread farthest from the mean, if by more than a quarter.\n"
-                       "best: with how many threads the region would take less time, by a forecast.\n";
+                       "best: forecast of the number of threads with which the region would be fastest.\n";
   if (tree) {
     inside = "Own: without the constructs in it.\n";
     program = "Wait of the program: threads outside any region.\n";
