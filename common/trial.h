@@ -5,7 +5,7 @@
  *   measured NS                                       elapsed time of the measured run
  *   limit NS                                          after which a run is ended
  *   setting CLASS LOW_NS GAIN_NS HIGH_NS TEXT         the settings, numbered from 1 on in this order
- *   run ROUND SETTING NS OTHERS_NS END CODE OTHER NUMBERS      see struct trial_run; setting 0: COMMAND as it is
+ *   run ROUND SETTING NS OTHERS_NS END CODE OTHER NUMBERS      see struct trial_run; setting 0: COMMAND unchanged
  *   stop WHY                                          the last line; without it, the launcher was killed
  *
  * "-" stands for what is not known.  Numbers are decimal, and below 10^18.  GAIN_NS may be negative.  END and WHY are
@@ -33,7 +33,7 @@ enum {
   TRIAL_LINE_MAX = TRIAL_TEXT_MAX + 128,
 };
 
-/* How well a gain must be known: half of its interval, as a part of the time of COMMAND as it is. */
+/* How well a gain must be known: half of its interval, as a part of the time of the unchanged COMMAND. */
 #define TRIAL_PRECISION 0.03
 
 struct trial_setting {
@@ -47,12 +47,12 @@ enum trial_end { TRIAL_EXITED, TRIAL_KILLED, TRIAL_TIMED_OUT, TRIAL_FAILED, TRIA
 
 /* A run of the unmeasured COMMAND. */
 struct trial_run {
-  uint32_t round, setting; /* round: from 1 on; setting 0: as it is */
+  uint32_t round, setting; /* round: from 1 on; setting 0: unchanged */
   uint64_t elapsed_ns;     /* to its end, without the time in which it was stopped */
   uint64_t others_ns;      /* CPU time of other programs meanwhile, on all CPUs; TRIAL_UNKNOWN */
   enum trial_end end;
   uint32_t code;         /* exit status, or signal */
-  uint32_t other_lines;  /* of what it printed: lines that differ from the first run of COMMAND as it is, */
+  uint32_t other_lines;  /* of what it printed: lines that differ from the first run of the unchanged COMMAND, */
   uint32_t number_lines; /* and those in which only numbers differ */
 };
 
@@ -83,9 +83,9 @@ void trial_write(const struct trial *trial, FILE *stream);
  * 0. */
 unsigned trial_read(const char *text, struct trial *trial);
 
-/* Fills differences[], with room for runs_count of them, in seconds: of each round, the time of COMMAND as it is less
- * that with the setting, if both runs ended well.  Returns how many these are; *base_s: the mean time of COMMAND as it
- * is in these rounds, 0 without one. */
+/* Fills differences[], with room for runs_count of them, in seconds: of each round, the time of the unchanged COMMAND
+ * less that with the setting, if both runs ended well.  Returns how many these are; *base_s: the mean time of COMMAND
+ * as it is in these rounds, 0 without one. */
 size_t trial_differences(const struct trial *trial, uint32_t setting, double *differences, double *base_s);
 
 void trial_release(struct trial *trial);

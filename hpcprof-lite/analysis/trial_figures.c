@@ -13,8 +13,8 @@ const char *trial_verdict_name(enum trial_verdict verdict)
   static const char *const names[VERDICTS] = {[VERDICT_NOT_TRIED] = "",
                                               [VERDICT_UNKNOWN] = "not known",
                                               [VERDICT_TIMED_OUT] = "timed out",
-                                              [VERDICT_ENDED] = "ends otherwise",
-                                              [VERDICT_PRINTS] = "prints otherwise",
+                                              [VERDICT_FAILS] = "fails",
+                                              [VERDICT_PRINTS] = "prints other lines",
                                               [VERDICT_GAINS] = "gains",
                                               [VERDICT_COSTS] = "costs",
                                               [VERDICT_PERHAPS_GAINS] = "perhaps gains",
@@ -59,19 +59,20 @@ static enum trial_verdict judge_gain(const struct trial_row *row, double probabi
     return significant ? VERDICT_GAINS : VERDICT_PERHAPS_GAINS;
   if (row->high_s < 0)
     return significant ? VERDICT_COSTS : VERDICT_PERHAPS_COSTS;
-  return VERDICT_NO_DIFFERENCE;
+  double most_s = fmax(-row->low_s, row->high_s);
+  return most_s <= TRIAL_SMALL * row->base_s ? VERDICT_NO_DIFFERENCE : VERDICT_UNKNOWN;
 }
 
 static enum trial_verdict judge(const struct trial_figures *figures, const struct trial_row *row, double probability)
 {
   if (row->ended)
-    return row->ended->end == TRIAL_TIMED_OUT ? VERDICT_TIMED_OUT : VERDICT_ENDED;
+    return row->ended->end == TRIAL_TIMED_OUT ? VERDICT_TIMED_OUT : VERDICT_FAILS;
   if (row->other_lines && !figures->other_lines)
     return VERDICT_PRINTS;
   return judge_gain(row, probability);
 }
 
-/* Sets what the runs of the program as it is say, and what all say of other programs. */
+/* Sets what the runs of the unchanged program say, and what all say of other programs. */
 static void measure_base(const struct trial *trial, struct trial_figures *figures)
 {
   double base_ns = 0, all_ns = 0, others_ns = 0;

@@ -12,13 +12,13 @@
 
 enum { FIGURE = 32, LINE = TRY_VIEW_RESULT_MAX };
 
-/* A gain in percent of the time of the program as it is. */
+/* A gain in percent of the time of the unchanged program. */
 static double percent(const struct trial_row *tried, double gain_s)
 {
   return tried->base_s > 0 ? 100 * gain_s / tried->base_s : 0;
 }
 
-/* Whether what runs with the setting have printed was compared: they ended well, and so did those as it is. */
+/* Whether what runs with the setting have printed was compared: they ended well, and so did unchanged ones. */
 static bool compared(const struct trial_row *tried)
 {
   return tried->pairs && !tried->ended;
@@ -63,11 +63,11 @@ static void ended_text(const struct trial *trial, const struct trial_run *run, c
   if (run->end == TRIAL_TIMED_OUT)
     snprintf(out, LINE, "timed out after %.3g s", (double)trial->limit_ns / 1e9);
   else if (run->end == TRIAL_FAILED)
-    snprintf(out, LINE, "cannot be run");
+    snprintf(out, LINE, "fails: cannot be run");
   else if (run->end == TRIAL_KILLED)
-    snprintf(out, LINE, "differs: ended by signal %" PRIu32, run->code);
+    snprintf(out, LINE, "fails: signal %" PRIu32, run->code);
   else
-    snprintf(out, LINE, "differs: ended with %" PRIu32, run->code);
+    snprintf(out, LINE, "fails: exit status %" PRIu32, run->code);
 }
 
 static void verdict_text(const struct trial *trial, const struct trial_row *tried, char out[LINE])
@@ -75,10 +75,8 @@ static void verdict_text(const struct trial *trial, const struct trial_row *trie
   double most = fmax(fabs(percent(tried, tried->low_s)), fabs(percent(tried, tried->high_s)));
   if (tried->ended)
     ended_text(trial, tried->ended, out);
-  else if (tried->verdict == VERDICT_PRINTS)
-    snprintf(out, LINE, "differs: prints otherwise");
   else if (tried->verdict == VERDICT_NO_DIFFERENCE)
-    snprintf(out, LINE, "no difference within \u00b1%.*f %%", most < 10, most);
+    snprintf(out, LINE, "no difference above %.1f %%", most);
   else
     snprintf(out, LINE, "%s", trial_verdict_name(tried->verdict));
 }
@@ -86,10 +84,14 @@ static void verdict_text(const struct trial *trial, const struct trial_row *trie
 void try_view_result(const struct trial *trial, const struct trial_row *tried, char out[TRY_VIEW_RESULT_MAX])
 {
   double low = percent(tried, tried->low_s), high = percent(tried, tried->high_s);
+  bool perhaps = tried->verdict == VERDICT_PERHAPS_GAINS || tried->verdict == VERDICT_PERHAPS_COSTS;
+  const char *doubt = perhaps ? "perhaps " : "";
   if (tried->verdict == VERDICT_GAINS || tried->verdict == VERDICT_PERHAPS_GAINS)
-    snprintf(out, TRY_VIEW_RESULT_MAX, "gained %.3f s (%.1f to %.1f %%)", tried->gain_s, low, high);
+    snprintf(out, LINE, "%sgained %.3f s (%.1f to %.1f %% of the time)", doubt, tried->gain_s, low, high);
   else if (tried->verdict == VERDICT_COSTS || tried->verdict == VERDICT_PERHAPS_COSTS)
-    snprintf(out, TRY_VIEW_RESULT_MAX, "cost %.3f s (%.1f to %.1f %%)", -tried->gain_s, -high, -low);
+    snprintf(out, LINE, "%scost %.3f s (%.1f to %.1f %% of the time)", doubt, -tried->gain_s, -high, -low);
+  else if (tried->verdict == VERDICT_UNKNOWN && trial_row_measured(tried))
+    snprintf(out, LINE, "not known: %.1f to %.1f %%; try longer with --try-time", low, high);
   else
     verdict_text(trial, tried, out);
 }
@@ -113,25 +115,39 @@ static void print_row(const struct report *report, const struct terminal *termin
   fprintf(report->stream, row_format, gain, part, range, forecast, verdict);
 }
 
+static const char indent[] = "          ";
+
+/* Prints a forecast, also in percent of the measured run, for which it was made. */
+static void print_forecast(const struct report *report, const struct terminal *terminal,
+                           const struct trial_setting *setting)
+{
+  double measured_s = (double)report->trial.record->measured_ns / 1e9;
+  char part[FIGURE * 2] = "";
+  if (measured_s > 0)
+    snprintf(part, sizeof part, ", %.1f %% of the measured run", 100 * setting->gain_s / measured_s);
+  terminal_wrapf(terminal, report->stream, indent, indent, "forecast of the finding %s: %.3f s (%.3f to %.3f s)%s",
+                 setting->class, setting->gain_s, setting->low_s, setting->high_s, part);
+}
+
 /* Prints what else is known of a setting. */
 static void print_notes(const struct report *report, const struct terminal *terminal, const struct trial_row *tried)
 {
-  static const char indent[] = "          ";
   const struct trial_setting *setting = tried->setting;
   if (setting->forecast)
-    terminal_wrapf(terminal, report->stream, indent, indent, "forecast of the finding %s: %.3f s (%.3f to %.3f s)",
-                   setting->class, setting->gain_s, setting->low_s, setting->high_s);
+    print_forecast(report, terminal, setting);
   else if (*setting->class)
     terminal_wrapf(terminal, report->stream, indent, indent, "suggested by the finding %s, without a forecast",
                    setting->class);
   if (compared(tried) && tried->other_lines)
     terminal_wrapf(terminal, report->stream, indent, indent,
-                   "%" PRIu32 " line%s of its output differ%s from the first run as it is%s", tried->other_lines,
+                   "%" PRIu32 " line%s differ%s from the first unchanged run%s", tried->other_lines,
                    terminal_plural(tried->other_lines), tried->other_lines == 1 ? "s" : "",
-                   report->trial.figures->other_lines ? ", as those of its other runs as it is do" : "");
+                   report->trial.figures->other_lines ? "; unchanged runs differ, too" : "");
   if (compared(tried) && tried->number_lines)
     terminal_wrapf(terminal, report->stream, indent, indent, "%" PRIu32 " line%s differ%s in numbers only",
                    tried->number_lines, terminal_plural(tried->number_lines), tried->number_lines == 1 ? "s" : "");
+  if (tried->verdict == VERDICT_UNKNOWN && trial_row_measured(tried))
+    terminal_wrap(terminal, report->stream, indent, indent, "too few runs to tell: try longer with --try-time");
 }
 
 /* Prints that the program is much faster or slower without this tool. */
@@ -142,7 +158,8 @@ static void print_perturbed(const struct report *report, const struct terminal *
   bool known = measured_s > 0 && base_s > 0;
   if (known && (measured_s > much * base_s || base_s > much * measured_s))
     terminal_wrapf(terminal, report->stream, "", "",
-                   "The measured run took %.3f s, so that its forecasts are for other times than these.", measured_s);
+                   "The measured run took %.3f s, not %.3f s: compare gains and forecasts in percent.", measured_s,
+                   base_s);
 }
 
 /* Prints what limits the result. */
@@ -151,7 +168,7 @@ static void print_limits(const struct report *report, const struct terminal *ter
   static const char *const stops[TRIAL_STOPS] = {
       [TRIAL_RUNS_ON] = "The runs were cut short: hpcrun-lite was killed, or still runs.",
       [TRIAL_INTERRUPTED] = "The runs were interrupted by a signal.",
-      [TRIAL_BASELINE] = "The runs ended because the program, as it is, failed or took too long without measurement.",
+      [TRIAL_BASELINE] = "The runs ended because the unchanged program failed or took too long without measurement.",
   };
   const struct trial_figures *figures = report->trial.figures;
   const char *stop = stops[report->trial.record->stop];
@@ -194,7 +211,7 @@ void try_view_text(const struct report *report)
   uint32_t runs = report->trial.record->runs_count;
   char base[FIGURE * 3] = "";
   if (figures->runs)
-    snprintf(base, sizeof base, " As it is, it takes %.3f s (mean of %" PRIu32 " run%s).", figures->base_s,
+    snprintf(base, sizeof base, " Unchanged, it takes %.3f s (mean of %" PRIu32 " run%s).", figures->base_s,
              figures->runs, terminal_plural(figures->runs));
   terminal_wrapf(&terminal, report->stream, "", "",
                  "What settings gain: the program ran %" PRIu32 " time%s without this tool.%s", runs,

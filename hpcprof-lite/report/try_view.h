@@ -6,7 +6,8 @@
 
 enum { TRY_VIEW_RESULT_MAX = 256 };
 
-/* Writes what a setting did, for a sentence: "gained 0.310 s (29.1 to 32.9 %)", "no difference within 2 %". */
+/* Writes what a setting did, for a sentence: "gained 0.310 s (29.1 to 32.9 % of the
+ * time)", "no difference above 2.1 %". */
 void try_view_result(const struct trial *trial, const struct trial_row *tried, char out[TRY_VIEW_RESULT_MAX]);
 
 #endif

@@ -300,6 +300,13 @@ static int run_and_report(const struct plan *plan)
   return child_end_alike(status);
 }
 
+/* Returns how a run with that status, as of waitpid(), counts as ended: by the signal that ends the launcher, if one
+ * came and the run itself was not ended by one. */
+static int end_of(int status)
+{
+  return WIFSIGNALED(status) || !child_ending_signal() ? status : child_ending_signal();
+}
+
 /* ---- --try ---- */
 
 static uint64_t now_ns(void)
@@ -341,6 +348,16 @@ static void show_tried(const struct plan *plan, const struct trials *trials)
     print_line("cannot show the result: no process can be started for it; use hpcprof-lite --view try DIR");
 }
 
+/* Prints that the measured run failed. */
+static void print_untried(const struct plan *plan, int status)
+{
+  char line[1024], how[64];
+  child_describe_end(end_of(status), how, sizeof how);
+  snprintf(line, sizeof line, "--try: '%.400s' %s in the measured run: nothing is tried%s", plan->command[0], how,
+           WIFEXITED(end_of(status)) ? "; make it end with 0" : "");
+  print_line(line);
+}
+
 /* Measures COMMAND as a child, then tries settings.  Returns the exit status, or ends as COMMAND did. */
 static int run_and_try(struct plan *plan)
 {
@@ -355,13 +372,12 @@ static int run_and_try(struct plan *plan)
   if (failure)
     return failure;
   if (executed && (status || child_ending_signal()))
-    print_line("--try: the measured run of COMMAND failed: nothing is tried");
+    print_untried(plan, status);
   else if (executed)
     try_settings(plan, trials);
+  show_tried(plan, trials);
   if (executed && plan->report)
     show_report(plan);
-  else
-    show_tried(plan, trials);
   return child_end_alike(status ? status : child_ending_signal());
 }
 
@@ -372,11 +388,7 @@ static void print_end(const struct plan *plan, const struct series_run *run, int
 {
   assert(run->threads);
   char message[1024], how[64];
-  int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : child_ending_signal();
-  if (signal_number)
-    snprintf(how, sizeof how, "was ended by signal %d", signal_number);
-  else
-    snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(status));
+  child_describe_end(end_of(status), how, sizeof how);
   snprintf(message, sizeof message, "--scaling ends here: '%.400s' %s on %u thread%s (%s)", plan->command[0], how,
            run->threads, run->threads == 1 ? "" : "s", run->directory);
   print_line(message);

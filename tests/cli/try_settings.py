@@ -93,7 +93,7 @@ def gone(pid):
 def gains_and_costs_are_measured(directory):
     done = attempt(directory, "--try=WAY=half MS=100;WAY=same", "--try", "WAY=double MS=400")
     assert done.returncode == 127 and "(did you mean --try='WAY=double MS=400'?)" in done.stderr, done
-    done = attempt(directory, "--try=WAY=half MS=100;WAY=same", "--try=  WAY=double   MS=400 ")
+    done = attempt(directory, "--try=WAY=half MS=100;WAY=same", "--try=  WAY=double   MS=400 ; ")
     assert done.returncode == 0 and done.stdout == "took 200 ms in step 1\nsteps: 4\n", done
     table = tried(directory)
     assert list(table) == ["WAY=half MS=100", "WAY=same", "WAY=double   MS=400"], table
@@ -104,6 +104,7 @@ def gains_and_costs_are_measured(directory):
     gains = [float(row["gain_s"]) for row in table.values()]
     timed(abs(gains[0] - 0.1) < 0.02 and abs(gains[1]) < 0.02 and abs(gains[2] + 0.2) < 0.02, table)
     timed([row["verdict"] for row in table.values()] == ["gains", "no difference", "costs"], table)
+    timed("no difference above " in done.stderr, done.stderr)
     timed(45 < float(table["WAY=half MS=100"]["gain_pct"]) < 55, table)
     # the text says the same, and stands at the end of what the launcher prints
     text = must(REPORT, "--view", "try", "run", cwd=directory)
@@ -125,13 +126,15 @@ def rounds_have_each_setting_once_in_random_order(directory):
     assert all(sorted(order) == ["-", "a", "b", "c"] for order in orders), orders
     assert len(orders) >= 8 and len(set(orders)) > 2, orders  # 24 orders
     assert record(directory)[-1] in ("stop spent", "stop known") and len(record(directory)) == 7 + len(ways)
-    assert "12 times or more, until gains are known to 3 % or 6 s have passed" in done.stderr, done.stderr
+    assert "now runs at least 12 times without measurement: 3 times unchanged, 3 times with each of 3 settings, then until " \
+        "gains are known to 3 % or 6.00 s have passed; about " in done.stderr, done.stderr
 
 
 @case
 def default_budget_is_three_runs_of_each_and_is_announced(directory):
     done = attempt(directory, "--try=WAY=a;WAY=b", MS="100")
-    announced = int(re.search(r"COMMAND runs (\d+) times without measurement", done.stderr)[1])
+    announced = int(re.search(r"COMMAND now runs (\d+) times without measurement: 3 times unchanged, 3 times with each of 2 "
+                              "settings; about ", done.stderr)[1])
     assert announced == 9 == len(log(directory)), done.stderr
     lines = done.stderr.splitlines()
     assert "setting 1: WAY=a" in lines[1] and "setting 2: WAY=b" in lines[2] and "files" in lines[4], lines
@@ -147,12 +150,13 @@ def other_output_and_other_ends_are_reported(directory):
     assert done.returncode == 0, done
     table = {setting.split(" ")[0]: row for setting, row in tried(directory).items()}
     assert {way: row["verdict"] for way, row in table.items() if way != "WAY=n"} == {
-        "WAY=t": "prints otherwise", "WAY=s": "ends otherwise", "WAY=f": "ends otherwise", "WAY=h": "timed out"}, table
+        "WAY=t": "prints other lines", "WAY=s": "fails", "WAY=f": "fails", "WAY=h": "timed out"}, table
     assert [(row["other_lines"], row["number_lines"]) for row in table.values()][:2] == [("0", "1"), ("1", "0")], table
     assert all(table[way]["gain_s"] == table[way]["other_lines"] == "" for way in ("WAY=s", "WAY=f", "WAY=h")), table
     ways = [way for way, *_ in log(directory)]
     assert {way: ways.count(way) for way in "-ntsfh"} == {"-": 3, "n": 3, "t": 3, "s": 1, "f": 1, "h": 1}, ways
-    for words in ("differs: prints otherwise", "differs: ended with 3", "differs: ended by signal 6", "timed out after"):
+    for words in ("  prints other lines", "fails: exit status 3", "fails: signal 6", "timed out after",
+                  "1 line differs from the first unchanged run\n"):
         assert words in done.stderr, done.stderr
     # the whole process group was ended
     leader = next(pid for way, pid, _ in log(directory) if way == "h")
@@ -163,7 +167,12 @@ def other_output_and_other_ends_are_reported(directory):
 @case
 def failing_programs_are_not_repeated(directory):
     done = attempt(directory, "--try=WAY=a", STATUS="3")
-    assert done.returncode == 3 and "the measured run of COMMAND failed: nothing is tried" in done.stderr, done
+    assert done.returncode == 3 and "--try: './sleeper' ended with status 3 in the measured run: nothing is " \
+        "tried; make it end with 0\n" in done.stderr, done
+    done = attempt(directory, "--overwrite", "--try=WAY=a", FAULT="1")
+    assert done.stderr.endswith("'./sleeper' was ended by signal 6 in the measured run: nothing is tried\n"), done
+    os.remove(os.path.join(directory, "LOG"))
+    attempt(directory, "--overwrite", "-q", "--try=WAY=a", STATUS="3")
     assert not log(directory) and not os.path.exists(os.path.join(directory, "run", "try"))
     # a program that fails only without measurement
     script = os.path.join(directory, "alone.sh")
@@ -171,7 +180,7 @@ def failing_programs_are_not_repeated(directory):
         file.write("#!/bin/sh\nsleep 0.1\ntest -n \"$HPCRUN_LITE_DIR\"\n")
     os.chmod(script, 0o700)
     done = run(LAUNCHER, "-o", "alone", "--try=A=1", script, cwd=directory)
-    assert done.returncode == 0 and "the program, as it is, failed" in done.stderr, done
+    assert done.returncode == 0 and "the unchanged program failed" in " ".join(done.stderr.split()), done
     with open(os.path.join(directory, "alone", "try"), encoding="ascii") as file:
         assert file.read().endswith("stop baseline\n")
 
@@ -184,8 +193,43 @@ def a_program_whose_output_varies_is_no_difference(directory):
     os.chmod(script, 0o700)
     done = run(LAUNCHER, "-o", "run", "--try=A=1", script, cwd=directory)
     row = tried(directory)["A=1"]
-    assert row["verdict"] != "prints otherwise" and row["other_lines"] == "1", row
-    assert "as those of its other runs as it is do" in " ".join(done.stderr.split()), done.stderr
+    assert row["verdict"] != "prints other lines" and row["other_lines"] == "1", row
+    assert "1 line differs from the first unchanged run; unchanged runs differ, too" in " ".join(done.stderr.split()), done.stderr
+
+
+@case
+def an_interval_that_is_too_wide_is_not_known(directory):
+    attempt(directory, "-q", MS="100")
+    lines = ["hpcrun-lite try 1", "measured 2000000000", "limit 6000000000", "setting spinning 1000000 2000000 3000000 A=1"]
+    for number, milliseconds in enumerate((1400, 500, 800), 1):
+        lines += [f"run {number} 0 1000000000 - exited 0 0 0", f"run {number} 1 {milliseconds}000000 - exited 0 0 0"]
+    with open(os.path.join(directory, "run", "try"), "w", encoding="ascii") as file:
+        file.write("\n".join(lines + ["stop spent", ""]))
+    row = tried(directory)["A=1"]
+    assert row["verdict"] == "not known" and float(row["gain_low_s"]) < -0.9 < 1.2 < float(row["gain_high_s"]), row
+    text = must(REPORT, "--view", "try", "run", cwd=directory)
+    assert "  not known\n" in text and "too few runs to tell: try longer with --try-time\n" in text, text
+    assert "forecast of the finding spinning: 0.002 s (0.001 to 0.003 s), 0.1 %" in text, text
+    assert "took 2.000 s, not 1.000 s: compare gains and forecasts in percent." in " ".join(text.split()), text
+
+
+@case
+def the_result_is_also_printed_before_the_report(directory):
+    done = attempt(directory, "--report", "--try=WAY=a", MS="100")
+    result = done.stderr.find("What settings gain: the program ran 6 times")
+    assert 0 < result < done.stderr.find(" ran for ") and done.stdout.count("\n") == 2, done
+    assert os.path.exists(os.path.join(directory, "run.html"))
+
+
+@case
+def what_keeps_the_reporter_from_telling_settings_is_reported(directory):
+    script = os.path.join(directory, "wrong.sh")
+    with open(script, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\nsleep 0.1\necho wrong > run/try\n")
+    os.chmod(script, 0o700)
+    done = run(LAUNCHER, "-o", "run", "--try", script, cwd=directory)
+    assert done.returncode == 0 and "hpcprof-lite, which tells what to try, ended with status 1: nothing is tried; see " \
+        "why with hpcprof-lite try " in done.stderr, done
 
 
 @case
@@ -226,14 +270,16 @@ def variables_come_before_a_wrapper(directory):
 
 REFUSED = [
     (("--try=",), "a setting is empty"),
-    (("--try=A=1;;B=2",), "a setting is empty"),
+    (("--try=A=1;;B=2",), "a setting is empty; write NAME=VALUE or a program to put before COMMAND"),
+    (("--try=;",), "a setting is empty"),
+    (("--try=A=1; ;",), "a setting is empty"),
     (("--try=A=1;A=1",), "'A=1' is in the list twice"),
     (("--try=A=1;A=2;A=3;A=4;A=5;A=6;A=7",), "more than 6 settings"),
     (("--try=no-such-program --flag",), "neither NAME=VALUE nor a program to put before COMMAND"),
     (("--try=A=1\nB=2",), "a control character"),
     (("--try=A=" + 600 * "x",), "longer than 511 bytes"),
     (("--try-time", "3"), "option --try-time needs --try"),
-    (("--try", "--try-time", "0"), "a number of seconds above 0, not '0'"),
+    (("--try", "--try-time", "0"), "a number of seconds above 0 and at most 10000000, not '0'"),
     (("--try", "--try-time", "1x"), "not '1x'"),
     (("--try", "--try-time", "nan"), "not 'nan'"),
     (("--try", "--env"), "option --try needs runs: --env runs nothing"),
@@ -424,7 +470,7 @@ def settings_are_tried_with_each_number_of_threads(directory):
         ["2"] * 6 + ["x"], ["1"] * 6 + ["x"]], ways
     for name in ("threads-1", "threads-2"):
         row, failed = rows("try", os.path.join("series", name), cwd=directory)
-        assert row["pairs"] == "3" and failed["verdict"] == "ends otherwise", row
+        assert row["pairs"] == "3" and failed["verdict"] == "fails", row
         timed(row["verdict"] == "gains" and abs(float(row["gain_s"]) - 0.04) < 0.02, row)
         assert not os.path.exists(os.path.join(directory, "series", name + "-2", "try"))
     lines = done.stderr.splitlines()

@@ -1,5 +1,6 @@
 #include "hpcrun-lite/launch/program/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -54,6 +55,15 @@ pid_t child_start(char **arguments, char **environment, int *output)
     close(ends[0]);
   *output = ends[0];
   return pid;
+}
+
+void child_describe_end(int status, char *how, size_t size)
+{
+  assert(size);
+  if (WIFSIGNALED(status))
+    snprintf(how, size, "was ended by signal %d", WTERMSIG(status));
+  else
+    snprintf(how, size, "ended with status %d", WEXITSTATUS(status));
 }
 
 /* ---- a child that the launcher waits for ---- */

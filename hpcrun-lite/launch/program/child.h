@@ -59,4 +59,7 @@ bool child_group_ended(const struct child *child, int *status, bool *executed, u
  * descriptor to read its standard output from; -1 on failure.  The caller waits for it. */
 pid_t child_start(char **arguments, char **environment, int *output);
 
+/* Writes how a child ended, whose status is as of waitpid(): "ended with status 3" or "was ended by signal 11". */
+void child_describe_end(int status, char *how, size_t size);
+
 #endif

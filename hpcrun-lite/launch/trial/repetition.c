@@ -75,7 +75,7 @@ static void release_process(struct process *process)
     close(process->signals);
 }
 
-/* Opens the pipes, and starts the command. */
+/* Opens the pipes, and starts the command.  Returns false, with errno, if that fails. */
 static bool start_process(struct process *process, char *const *command, const char *setting)
 {
   int written[REPETITION_STREAMS], opened = 0, role = -1;
@@ -89,8 +89,10 @@ static bool start_process(struct process *process, char *const *command, const c
     role = child_fork_group(&process->child);
   if (role == 0)
     run_in_child(process, written, command, setting);
+  int error = errno;
   for (int i = 0; i < opened; i++)
     close(written[i]);
+  errno = error;
   return role > 0;
 }
 
@@ -178,7 +180,9 @@ bool repetition_run(char *const *command, const char *setting, uint64_t limit_ns
     if (machine_ns && now >= machine_ns)
       repetition->run.others_ns = now - machine_ns > own_ns ? now - machine_ns - own_ns : 0;
   }
+  int error = errno;
   release_process(&process);
+  errno = error;
   return started;
 }
 

@@ -17,9 +17,9 @@ struct repetition {
   bool stopped; /* it was stopped meanwhile, as by ^Z: its time tells nothing */
 };
 
-/* Runs the command with a setting ("": as it is).  Signals that come meanwhile are passed on to its group; one that
+/* Runs the command with a setting ("": unchanged).  Signals that come meanwhile are passed on to its group; one that
  * ends the launcher (child_ending_signal()) also ends the group, after a grace period.  The caller releases the
- * repetition. Returns false if no process can be started. */
+ * repetition.  Returns false, with errno, if no process can be started. */
 bool repetition_run(char *const *command, const char *setting, uint64_t limit_ns, struct repetition *repetition);
 
 void repetition_release(struct repetition *repetition);

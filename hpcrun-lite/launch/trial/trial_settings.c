@@ -72,19 +72,24 @@ static bool add_setting(const char *text, size_t length, struct trial *trial, ch
   while (length && text[length - 1] == ' ')
     length--;
   if (!length)
-    return fail(message, message_size,
-                "option --try: a setting is empty; write NAME=VALUE or a wrapper, several separated by ';'");
+    return fail(
+        message, message_size,
+        "option --try: a setting is empty; write NAME=VALUE or a program to put before COMMAND, several separated by "
+        "';'");
   if (length >= sizeof setting.text)
-    return fail(message, message_size, "option --try: a setting is longer than %zu bytes", sizeof setting.text - 1);
+    return fail(message, message_size,
+                "option --try: a setting is longer than %zu bytes; put it into a script that runs \"$@\"",
+                sizeof setting.text - 1);
   memcpy(setting.text, text, length);
   for (size_t i = 0; i < length; i++)
     if (iscntrl((unsigned char)text[i]))
-      return fail(message, message_size, "option --try: a setting contains a control character");
+      return fail(message, message_size,
+                  "option --try: a setting contains a control character; separate words by blanks");
   for (uint32_t i = 0; i < trial->settings_count; i++)
     if (!strcmp(trial->settings[i].text, setting.text))
-      return fail(message, message_size, "option --try: '%.200s' is in the list twice", setting.text);
+      return fail(message, message_size, "option --try: '%.200s' is in the list twice; list it once", setting.text);
   if (trial->settings_count == TRIAL_SETTINGS_MAX)
-    return fail(message, message_size, "option --try: more than %d settings; try them in several calls",
+    return fail(message, message_size, "option --try: more than %d settings; list the others in another call",
                 TRIAL_SETTINGS_MAX);
   if (!check_wrapper(setting.text, message, message_size))
     return false;
@@ -99,7 +104,7 @@ bool trial_settings_parse(const char *list, struct trial *trial, char *message, 
     if (!add_setting(list, length, trial, message, message_size))
       return false;
     list += length;
-    if (!*list)
+    if (!*list || !list[1 + strspn(list + 1, " ")])
       return true;
   }
 }

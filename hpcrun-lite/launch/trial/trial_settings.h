@@ -1,7 +1,8 @@
 /* The settings of --try: what is different in a run.
  *
  * A setting is written as a shell's command line without its command: words NAME=VALUE, which become environment
- * variables, then perhaps a wrapper with its arguments, which is put before COMMAND.  Several are separated by ';'.
+ * variables, then perhaps a wrapper with its arguments, which is put before COMMAND.  Several are separated by ';',
+ * which may also end the list.
  *
  * Context: BATCH (the launcher).  Texts are copied.  Functions that return false write the reason into message.
  */

@@ -109,19 +109,22 @@ enum launch_status trials_parse_time(const char *text, double *seconds, char *me
   *seconds = strtod(text, &end);
   if (*text >= '0' && *text <= '9' && !*end && *seconds > 0 && *seconds <= most)
     return LAUNCH_OK;
-  fail(message, message_size, "option --try-time needs a number of seconds above 0, not '%.100s'", text);
+  fail(message, message_size, "option --try-time needs a number of seconds above 0 and at most %.0f, not '%.100s'",
+       most, text);
   return LAUNCH_FAILED;
 }
 
 /* ---- what hpcprof-lite suggests ---- */
 
-/* Reads what a program prints; NULL if it cannot be run or fails.  The caller frees it. */
-static char *read_program(const char *const *arguments)
+/* Reads what a program prints; NULL if it cannot be run or fails, and then *status is as of waitpid(), -1: it cannot be
+ * run.  The caller frees it. */
+static char *read_program(const char *const *arguments, int *status)
 {
   char *text, block[4096];
   size_t size;
-  int output, status = 1;
+  int output;
   pid_t pid = child_start((char **)arguments, environ, &output);
+  *status = -1;
   if (pid < 0)
     return NULL;
   FILE *stream = xopen_memstream(&text, &size);
@@ -130,9 +133,9 @@ static char *read_program(const char *const *arguments)
       fwrite(block, 1, (size_t)length, stream);
   xclose(stream, &text);
   close(output);
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+  while (waitpid(pid, status, 0) < 0 && errno == EINTR)
     ;
-  if (status) {
+  if (*status) {
     free(text);
     return NULL;
   }
@@ -168,6 +171,20 @@ static bool read_suggestion(char *line, struct trial_setting *setting)
   return true;
 }
 
+/* Says why hpcprof-lite has told no settings; always false. */
+static bool fail_to_choose(const struct trials *trials, int status, char *message, size_t message_size)
+{
+  char how[64];
+  if (status == -1)
+    snprintf(how, sizeof how, "cannot be run");
+  else
+    child_describe_end(status, how, sizeof how);
+  return fail(message, message_size,
+              "--try: hpcprof-lite, which tells what to try, %s: nothing is tried; see why with hpcprof-lite try "
+              "%.600s, or list settings",
+              how, trials->directory);
+}
+
 bool trials_choose(struct trials *trials, char *message, size_t message_size)
 {
   struct trial *trial = &trials->record;
@@ -183,7 +200,8 @@ bool trials_choose(struct trials *trials, char *message, size_t message_size)
                                    "--",
                                    trials->directory,
                                    NULL};
-  char *text = read_program(arguments), *rest = text, *line;
+  int status;
+  char *text = read_program(arguments, &status), *rest = text, *line;
   for (bool heading = true; (line = strsep(&rest, "\n")); heading = false) {
     struct trial_setting found;
     if (heading || !read_suggestion(line, &found))
@@ -194,14 +212,14 @@ bool trials_choose(struct trials *trials, char *message, size_t message_size)
     if (!listed && trial->settings_count < TRIAL_SETTINGS_MAX)
       trial->settings[trial->settings_count++] = found;
   }
-  bool readable = text;
   free(text);
   if (trial->settings_count)
     return true;
+  if (status)
+    return fail_to_choose(trials, status, message, message_size);
   return fail(message, message_size,
-              "%s, so that nothing is tried; list settings, such as --try='OMP_NUM_THREADS=2; OMP_WAIT_POLICY=passive'",
-              readable ? "no finding of this run suggests a setting"
-                       : "hpcprof-lite --view try cannot tell what to try");
+              "--try: no finding of this run suggests a setting: nothing is tried; list settings, such as "
+              "--try='OMP_NUM_THREADS=2; OMP_WAIT_POLICY=passive'");
 }
 
 /* ---- the record ---- */
@@ -275,7 +293,7 @@ static double now_s(void)
 
 /* ---- rounds ---- */
 
-enum { TRIED_MAX = TRIAL_SETTINGS_MAX + 1 }; /* the settings, and COMMAND as it is */
+enum { TRIED_MAX = TRIAL_SETTINGS_MAX + 1 }; /* the settings, and COMMAND unchanged */
 
 /* Fills order[] with the numbers 0 to count - 1 in random order. */
 static void shuffle(uint32_t *order, uint32_t count)
@@ -293,7 +311,7 @@ static void shuffle(uint32_t *order, uint32_t count)
 /* What the rounds share. */
 struct rounds {
   struct trials *trials;
-  struct printed_lines reference[REPETITION_STREAMS]; /* of the first run of COMMAND as it is, in the first round */
+  struct printed_lines reference[REPETITION_STREAMS]; /* of the first unchanged run, in the first round */
   bool left_out[TRIED_MAX];
   char *message;
   size_t message_size;
@@ -331,7 +349,7 @@ static bool run_one(struct rounds *rounds, uint32_t round, uint32_t setting, str
   struct trials *trials = rounds->trials;
   struct trial *trial = &trials->record;
   if (!run_unstopped(trials, setting, repetition))
-    return fail(rounds->message, rounds->message_size, "cannot start a process, which --try needs");
+    return fail(rounds->message, rounds->message_size, "--try: cannot start a process: %s", strerror(errno));
   if (child_ending_signal()) {
     trial->stop = TRIAL_INTERRUPTED;
     return false;
@@ -344,7 +362,7 @@ static bool run_one(struct rounds *rounds, uint32_t round, uint32_t setting, str
   return true;
 }
 
-/* Runs COMMAND as it is, and with each setting that is not left out.  Returns whether all went well. */
+/* Runs COMMAND unchanged, and with each setting that is not left out.  Returns whether all went well. */
 static bool run_round(struct rounds *rounds, uint32_t round)
 {
   struct trial *trial = &rounds->trials->record;
@@ -392,12 +410,29 @@ static int decimals(double seconds)
   return seconds < 10 ? 2 : 0;
 }
 
-static void announce(const struct trials *trials)
+/* Prints how often COMMAND runs, and for how long. */
+static void announce_runs(const struct trials *trials)
 {
   const struct trial *trial = &trials->record;
   uint32_t runs = TRIAL_ROUNDS_LEAST * (1 + trial->settings_count);
   double first_s = (double)trials->first_ns / ns_per_s, all_s = runs * first_s;
   double limit_s = (double)trial->limit_ns / ns_per_s;
+  char settings[64] = "the setting", until[128] = "";
+  if (trial->settings_count > 1)
+    snprintf(settings, sizeof settings, "each of %" PRIu32 " settings", trial->settings_count);
+  if (trials->time_s > 0)
+    snprintf(until, sizeof until, ", then until gains are known to 3 %% or %.*f s have passed",
+             decimals(trials->time_s), trials->time_s);
+  print_line("--try: COMMAND now runs %s%" PRIu32 " times without measurement: %d times unchanged, %d times with %s%s; "
+             "about %.*f s each, %.*f s in all%s; a run that takes longer than %.*f s is ended",
+             *until ? "at least " : "", runs, TRIAL_ROUNDS_LEAST, TRIAL_ROUNDS_LEAST, settings, until,
+             decimals(first_s), first_s, decimals(all_s), all_s, *until ? " for these" : "", decimals(limit_s),
+             limit_s);
+}
+
+static void announce(const struct trials *trials)
+{
+  const struct trial *trial = &trials->record;
   if (trials->quiet)
     return;
   for (uint32_t i = 0; i < trial->settings_count; i++) {
@@ -405,17 +440,8 @@ static void announce(const struct trials *trials)
     print_line("--try: setting %" PRIu32 ": %s%s%s", i + 1, setting->text, *setting->class ? ", for the finding " : "",
                setting->class);
   }
-  if (trials->time_s > 0)
-    print_line(
-        "--try: now COMMAND runs without measurement, as it is and with each setting, %" PRIu32
-        " times or more, until gains are known to 3 %% or %.0f s have passed; a run that takes longer than %.*f s "
-        "is ended",
-        runs, trials->time_s, decimals(limit_s), limit_s);
-  else
-    print_line("--try: now COMMAND runs %" PRIu32 " times without measurement, as it is and with each setting, about "
-               "%.*f s each, %.*f s in all; a run that takes longer than %.*f s is ended",
-               runs, decimals(first_s), first_s, decimals(all_s), all_s, decimals(limit_s), limit_s);
-  print_line("--try: each run writes COMMAND's files again: take care of them; what it prints is compared, not shown");
+  announce_runs(trials);
+  print_line("--try: each run overwrites the files that COMMAND writes (^C stops); its output is compared, not shown");
 }
 
 bool trials_run(struct trials *trials, char *message, size_t message_size)

@@ -1,8 +1,8 @@
-/* hpcrun-lite --try: runs COMMAND without measurement, as it is and with each setting, in alternation, until each gain
- * is known or the budget is spent.
+/* hpcrun-lite --try: runs COMMAND without measurement, unchanged and with each setting: three rounds, and with
+ * --try-time more, until each gain is known or that time is spent.
  *
- * Rounds contain COMMAND as it is and each setting once, in random order, so that what changes slowly on the machine
- * meets all alike.  A setting with which a run did not end well is left out of later rounds.  The record
+ * Rounds contain COMMAND unchanged and with each setting once, in random order, so that what changes slowly on the
+ * machine meets all alike.  A setting with which a run did not end well is left out of later rounds.  The record
  * (common/trial.h) is written again after each run, so that a killed launcher leaves what is known.
  *
  * Context: BATCH (the launcher), one thread.

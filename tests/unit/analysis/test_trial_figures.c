@@ -47,7 +47,7 @@ static void read_record(const char *lines, unsigned wrong, struct trial *trial)
 }
 
 /* Four settings in three rounds of about 1 s: the first halves it, the second changes nothing, the third fails in the
- * second round and the fourth prints otherwise. */
+ * second round and the fourth prints other lines. */
 static const char rounds[] = "measured 1000000000\n"
                              "limit 3000000000\n"
                              "setting spinning 300000000 400000000 600000000 A=1\n"
@@ -92,7 +92,7 @@ static void test_verdicts(void **state)
   assert_int_equal(row[1].verdict, VERDICT_NO_DIFFERENCE);
   assert_false(row[1].setting->forecast);
   assert_string_equal(row[1].setting->text, "B=1 C=2");
-  assert_int_equal(row[2].verdict, VERDICT_ENDED);
+  assert_int_equal(row[2].verdict, VERDICT_FAILS);
   assert_int_equal(row[2].pairs, 1);
   assert_int_equal(row[2].ended->code, 11);
   expect(row[2].setting->low_s, -1e-9, 1e-15);
@@ -131,7 +131,10 @@ static void test_significance(void **state)
   assert_int_equal(verdict_of(90, 100, 110, 1), VERDICT_GAINS);
   assert_int_equal(verdict_of(60, 100, 140, 1), VERDICT_PERHAPS_GAINS);
   assert_int_equal(verdict_of(-60, -100, -140, 1), VERDICT_PERHAPS_COSTS);
-  assert_int_equal(verdict_of(59, 100, 141, 1), VERDICT_NO_DIFFERENCE);
+  assert_int_equal(verdict_of(59, 100, 141, 1), VERDICT_UNKNOWN);
+  assert_int_equal(verdict_of(-20, 0, 20, 1), VERDICT_NO_DIFFERENCE); /* the interval is 49.7 ms to either side */
+  assert_int_equal(verdict_of(-21, 0, 21, 1), VERDICT_UNKNOWN);
+  assert_int_equal(verdict_of(-24, -3, 18, 1), VERDICT_UNKNOWN);
   assert_int_equal(verdict_of(0, 0, 0, 1), VERDICT_NO_DIFFERENCE);
   assert_int_equal(verdict_of(7, 7, 7, 6), VERDICT_GAINS);
 }
