@@ -99,7 +99,7 @@ struct advice_finding {
   uint32_t region, construct; /* numbers of constructs (struct construct_entry): the outermost region and the place */
   const struct advice_remedy *remedy; /* of the class, or one that fits the construct as it is written */
   const char *confidence;             /* "high", "medium", "low"; "" where there is no forecast */
-  const char *reason;                 /* why the confidence is low; "" where the class alone tells it */
+  const char *reason;                 /* why the confidence is not high; "" where the class alone tells it */
   char evidence[ADVICE_EVIDENCE_MAX];
 };
 

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Thresholds.  MOST: more than 1 / MOST of something is most of it.  FEW_PIECES: with fewer pieces of equal length for
- * each thread, one too many makes a region longer by a quarter or more.  LONG: a piece that takes more than so many
- * mean ones is long.  MANY: loops at which less than a thousandth of the run is waited are left out, however many these
- * are. MOSTLY: from this part on, processor time is the time between events. */
+/* Thresholds. MOST: more than 1 / MOST of something is most of it. FEW_PIECES: with fewer pieces of equal length for
+ * each thread, one too many makes a region longer by a quarter or more. LONG: a piece that takes more than so many
+ * mean ones is long. MANY: loops at which less than a thousandth of the run is waited are left out, however many these
+ * are. UNEQUAL_CORES: a part of the time by which threads with equal work can differ, as their cores do. MOSTLY: from
+ * this part on, processor time is the time between events. */
 enum { MOST = 2, FEW_PIECES = 4, LONG = 2, MANY = 1000 };
-static const double MOSTLY = 0.8;
+static const double MOSTLY = 0.8, UNEQUAL_CORES = 0.2;
 
 /* Work and span of a construct, in time; NULL: they are not known. */
 static const struct profile_directive *timed_directive(const struct advice_run *run, const struct construct_entry *at)
@@ -576,6 +577,10 @@ static bool imbalance(struct advice_run *run, const struct advice_region *region
     found->remedy = &no_loop;
   if (waiting->loop && waiting->loop->sum.schedule == SCHEDULE_RUNTIME)
     found->remedy = &runtime;
+  if (waiting->excess_s < UNEQUAL_CORES * region->wall_s) {
+    found->confidence = "medium";
+    found->reason = "cores of unequal speed would look the same";
+  }
   return true;
 }
 
