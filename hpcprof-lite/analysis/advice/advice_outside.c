@@ -335,7 +335,7 @@ void advice_spinning_find(struct advice_run *run)
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_SPINNING, advice_chain(run),
       "Threads without work spun for at least %.3f s while threads with work were ready to run without a core; all "
-      "threads together were ready without one for %.3f s",
+      "threads together were ready without one for %.3f s, apart from such time in waits",
       spun_s, all_ready_s);
   found->high_s = fmin(run->advice->elapsed_s, fmax(found->high_s, most_s));
   if (fits_cores(profile)) {
