@@ -122,7 +122,7 @@ def an_object_is_named_before_a_wait_has_ended(directory):
     for kind, name in (("condition", "condition variable"), ("semaphore", "semaphore")):
         run, own, threads = measure(directory, kind, "for-ever")
         is_near(sum_of(threads, "idle_s"), own["pool"], threads, kind)
-        text = " ".join(tap.must(tap.REPORT, run.output).split())
+        text = " ".join(tap.must(tap.REPORT, "--legend", run.output).split())
         assert "threads of pools waited" in text and f"the {name} objects in " in text, text
 
 
@@ -163,7 +163,7 @@ def reports_name_the_pool_and_what_runs_meanwhile(directory):
         assert "Idle outside OpenMP: threads of pools waited" in text and place in text, (place, text)
         finding, = (row for row in run.view("advice") if row["class"] == "pool")
         assert place in finding["evidence"], (place, finding)
-        tap.timed("largest gain found: idle pool during code at outside_threads.c:" in text, text)
+        tap.timed("largest gain found: threads of a pool idle while other code runs at outside_threads.c:" in text, text)
         tap.timed(finding["name"] == "serial_part", finding)
         assert 0 < float(finding["gain_s"]) <= sum_of(threads, "idle_s") / len(threads), finding
 

@@ -317,7 +317,7 @@ def threads_and_rates_change_while_the_program_runs(directory):
     timed(25 * cpu < taken < 100 * cpu, (taken, cpu)) # 50 for each second; 500 before
     program.end()
     assert len({thread for thread, count in samples().items() if count > last[thread]}) == 2, (last, samples())
-    text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
+    text = " ".join(report("--view=summary", "--legend", "--no-pager", program.output).stdout.split())
     assert "threads 1 (from" in text, text
     text = " ".join(report("--view=threads", "--no-pager", program.output).stdout.split())
     assert re.search(r"Samples: task-clock, 50 samples .*\(from [\d.]+ s on; 500 a second", text), text
@@ -333,7 +333,7 @@ def each_event_whose_rate_has_changed_is_named(directory):
     program.end()
     text = " ".join(report("--view=threads", "--no-pager", program.output).stdout.split())
     assert "Samples: task-clock, 500 samples a second for each thread One sample for every 2.000 ms" in text, text
-    text = " ".join(report("--view=summary", "--no-pager", program.output).stdout.split())
+    text = " ".join(report("--view=summary", "--legend", "--no-pager", program.output).stdout.split())
     assert re.search(r"page-faults: one sample every 500 \(from [\d.]+ s on; one every 1000 at the start\)", text), text
     assert re.search(r"context-switches: 20 samples a second for each thread \(from [\d.]+ s on; one every 1 at", text), text
 
@@ -431,7 +431,7 @@ def a_flush_makes_work_and_span_readable(directory):
         program.end()
         last = float(rows("parallelism", program.output)[0]["work"])
         assert 0 < first < second < last, (first, second, last)
-        summary = report("--view=summary", "--no-pager", program.output).stdout
+        summary = report("--view=summary", "--legend", "--no-pager", program.output).stdout
         assert "work and span" not in summary and "incomplete" not in summary, summary
 
 
@@ -512,7 +512,7 @@ def a_snapshot_is_a_measurement_of_its_own(directory):
     taken, whole = ([sum(float(row[column]) for row in rows("threads", path)) for column in ("samples", "cpu_s")]
                     for path in (copy, program.output))
     assert 0 < taken[0] < whole[0] and 0 < taken[1] < whole[1], (taken, whole)
-    summary = report("--view=summary", "--no-pager", copy)
+    summary = report("--view=summary", "--legend", "--no-pager", copy)
     text = " ".join(summary.stdout.split())
     assert summary.returncode == 0 and "1 process was running when the snapshot was taken: reported" in text, summary
     assert "still running" not in text and "killed" not in text, summary
@@ -539,7 +539,7 @@ def a_snapshot_says_how_long_was_measured(directory):
     more_samples(program)
     copy = os.path.join(directory, "copy")
     must(LAUNCHER, "--control", program.output, "snapshot", copy)
-    text = " ".join(report("--view=summary", "--no-pager", copy).stdout.split())
+    text = " ".join(report("--view=summary", "--legend", "--no-pager", copy).stdout.split())
     measured, (paused, whole) = re.search(r"was measured for ([\d.]+) s", text), re.search(
         r"paused for ([\d.]+) s of ([\d.]+) s", text).groups()
     assert abs(float(measured[1]) - (float(whole) - float(paused))) < 0.002 and float(paused) > 0.4, text

@@ -659,7 +659,7 @@ def gcc_programs_stay_on_libgomp(directory):
                          for command in ((), (LAUNCHER, "-o", "m", "--overwrite")))
         assert (result.returncode, result.stdout) == (plain.returncode, plain.stdout), result
         assert "OpenMP attached (libgomp of GCC " in result.stderr, result.stderr
-        assert "OpenMP runtime: libgomp of GCC " in must(REPORT, "-q", "m", cwd=directory)
+        assert "OpenMP runtime: libgomp of GCC " in must(REPORT, "-q", "--legend", "m", cwd=directory)
 
 
 @case
@@ -671,7 +671,7 @@ def gcc_programs_run_on_libomp_on_request(directory):
     lines = result.stderr.splitlines()
     assert len(lines) == 2 and "instead of libgomp" in lines[0] and "4 to 30 times" in lines[0], result.stderr
     assert "OpenMP attached (LLVM libomp)" in lines[1], result.stderr
-    summary = " ".join(must(REPORT, "-q", "m", cwd=directory).split())
+    summary = " ".join(must(REPORT, "-q", "--legend", "m", cwd=directory).split())
     assert "OpenMP runtime replaced: the program runs on LLVM's libomp " in summary and "4 to 30 times" in summary, summary
     seen, said = runtime_settings(directory, "--omp-runtime=exchange", program)
     assert seen["LD_PRELOAD"] == f"{LIBRARY}:{PRIVATE_LIBOMP}" and seen["HPCRUN_LITE_RUNTIME"] == PRIVATE_LIBOMP

@@ -202,7 +202,7 @@ def it_is_stated(directory):
         light = int(found["executions that were only counted"])
         said = rf"estimates from {2 * COUNT - light} of {2 * COUNT} executions \(--overhead-limit 100 follows all\)"
         assert re.search(said, run.done.stderr), (said, run.done.stderr)
-        summary = " ".join(report(run.output).stdout.split())
+        summary = " ".join(report("--legend", run.output).stdout.split())
         assert f"estimates: {2 * COUNT - light} of {2 * COUNT} executions were followed" in summary, summary
         for view in ("critical-path", "overheads", "whatif", "speedup"):
             text = " ".join(report(run.output, "--view", view).stdout.split())

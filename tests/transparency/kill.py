@@ -76,7 +76,8 @@ class Victim:
 
 
 def view(output, name, form="csv"):
-    return report.report("--view", name, "-f", form, output)
+    legend = ("--legend",) if (name, form) == ("summary", "text") else ()  # all lines
+    return report.report("--view", name, "-f", form, *legend, output)
 
 
 def rows(output, name):

@@ -414,6 +414,7 @@ void advice_pools_find(struct advice_run *run)
   advice_pool_text(pool, object, sizeof object);
   struct advice_finding *found = advice_add(run->advice, ADVICE_POOL, fmax(0, fmin(pool->idle_s / threads, most_s)),
                                             "Threads of pools outside OpenMP waited %.3f s%s", pool->idle_s, object);
+  found->explained_s = pool->idle_s / threads; /* also what other cores cannot take over */
   if (found != &run->advice->unlisted && input->columns->idleness != MODEL_NONE && input->columns->work != MODEL_NONE)
     place_pool(run, found);
 }

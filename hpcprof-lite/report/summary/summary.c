@@ -363,7 +363,7 @@ static void print_parts(struct summary *summary)
   print_findings(summary);
   screen_part(screen, SCREEN_MUCH);
   quality_print(report, &summary->terminal);
-  screen_split(screen, SCREEN_LITTLE);
+  screen_split(screen, SCREEN_MUCH);
   screen_part(screen, SCREEN_ALWAYS);
   print_next(summary);
 }
