@@ -88,11 +88,12 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 
-/* Whether the directive is only the place of waits of a doacross loop, or of a reduction. */
-static bool is_place_only(const struct profile_directive *directive)
+/* Whether the directive is only the place of waits of a doacross loop, or of a reduction.  In a part of a run, others
+ * have no instances either. */
+static bool is_place_only(const struct profile *profile, const struct profile_directive *directive)
 {
   bool exclusive = directive->kind == DIRECTIVE_ORDERED || directive->kind == DIRECTIVE_CRITICAL;
-  return exclusive && !directive->instances;
+  return exclusive && !directive->instances && !profile->range.limited;
 }
 
 /* Lists the directives of all processes, sorted.  The caller frees the array. */
@@ -108,7 +109,7 @@ static struct key *sort_directives(const struct profile *profile, const uint32_t
     bool counted = profile->workspan.known && has_unit(process, profile->workspan.unit);
     for (uint32_t j = 0; j < process->workspan.directives_count; j++) {
       const struct profile_directive *directive = &process->workspan.directives[j];
-      keys[filled++] = (struct key){directive, counted && !is_place_only(directive), rank, i, j};
+      keys[filled++] = (struct key){directive, counted && !is_place_only(profile, directive), rank, i, j};
     }
   }
   qsort(keys, *count, sizeof *keys, by_key);

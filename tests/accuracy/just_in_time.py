@@ -51,7 +51,7 @@ def generated_functions_have_their_names(directory):
     assert {("main", "[guessed] drive", name, "callback") for name in NAMES} <= paths, paths
     for name in NAMES:
         timed(abs(sum_of(tree, "work_incl_s", name) - 0.2) < 0.05, name, sum_of(tree, "work_incl_s", name))
-    summary = report("--view", "summary", run_of.output).stdout
+    summary = report("--view", "summary", "--legend", run_of.output).stdout
     assert "No symbols" not in summary and "No source lines: [generated" not in summary, summary
     again = Measurement(directory, program(), "")  # replaces the measurement
     assert again.done.returncode == 0, again.done

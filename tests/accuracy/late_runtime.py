@@ -54,7 +54,7 @@ def measured(directory, *command, **settings):
     nodes = run.tree()
     sums_hold(nodes)
     no_runtime(nodes)
-    assert re.search(r"libgomp of GCC \d+", tap.must(tap.REPORT, run.output)), run.done.stderr
+    assert re.search(r"libgomp of GCC \d+", tap.must(tap.REPORT, "--legend", run.output)), run.done.stderr
     return run, nodes
 
 

@@ -83,7 +83,7 @@ def other_sleep_is_near_the_next_sample(directory):
     ready = total(run, "core_wait_s")
     tap.timed(0.95 * asleep - ready < near < 1.05 * asleep, near, asleep, ready)
     tap.timed(nodes[0].value("blocked_incl_s") < 0.1 * asleep, nodes[0].row)
-    said = re.sub(r"\s+", " ", tap.must(tap.REPORT, run.output))
+    said = re.sub(r"\s+", " ", tap.must(tap.REPORT, "--legend", run.output))
     assert re.search(r", ([0-9.]+) s of it near (burn|in_system_call) \(", said), said
 
 

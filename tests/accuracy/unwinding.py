@@ -35,7 +35,7 @@ def paths(nodes, name="leaf_work"):
 
 def quality(run):
     """What the summary says about the measurement, in one line."""
-    return " ".join(report(run.output).stdout.partition("Measurement quality")[2].split())
+    return " ".join(report("--legend", run.output).stdout.partition("Measurement quality")[2].split())
 
 
 @tap.case

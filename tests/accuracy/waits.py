@@ -51,7 +51,7 @@ def sleeping_threads_are_not_seen_by_cpu_time(directory):
     for call in set(CALLS) - {"in_mutex", "in_rwlock", "in_read"}:  # lock wait; a call that is not known to wait
         value = sum_of(nodes, "blocked_incl_s", call)
         tap.timed(0.95 * own[call] - ready < value < 1.05 * own[call], call, value, own[call], ready)
-    said = re.sub(r"\s+", " ", tap.must(tap.REPORT, run.output))
+    said = re.sub(r"\s+", " ", tap.must(tap.REPORT, "--legend", run.output))
     seconds, function = re.search(r", ([0-9.]+) s of it in (\w+) \(waits\.c:[0-9]+\)", said).groups()
     assert abs(float(seconds) - sum_of(nodes, "blocked_incl_s", function)) < 1e-3, (said, function)
 

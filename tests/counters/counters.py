@@ -55,7 +55,7 @@ def an_event_may_be_counted_in_one_mode_only(directory):
             raise tap.Skip(f"{event} cannot be counted here")
         run = measure(directory, "gcc", options=("-c", event))
         assert sum(int(row[event]) for row in run.view("tasks")) == faults, run.view("tasks")
-        assert f"{event} ({said})" in tap.must(tap.REPORT, "--view=summary", run.output), said
+        assert f"{event} ({said})" in tap.must(tap.REPORT, "--view=summary", "--legend", run.output), said
 
 
 @tap.case

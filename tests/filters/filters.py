@@ -343,10 +343,10 @@ def names_that_are_not_found_are_reported(directory):
     for text in ("functions nowhere", "constructs filtered.c:1"):
         run = measure(directory, text, launcher_prints=True, arguments=("expr",))  # a program, which it does not start
         assert "is not in" in run.done.stderr and text.split()[1] in run.done.stderr, run.done
-        assert "found in no program: " + text.split()[1] in " ".join(report(run.output).stdout.split()), text
+        assert "found in no program: " + text.split()[1] in " ".join(report("--legend", run.output).stdout.split()), text
     for parallelism in ("online", "off"):
         run = measure(directory, "regions solve, nowhere", options=("-p", parallelism))
-        assert "; found in no program: nowhere " in " ".join(report(run.output).stdout.split()) + " ", parallelism
+        assert "; found in no program: nowhere " in " ".join(report("--legend", run.output).stdout.split()) + " ", parallelism
 
 
 tap.main()

@@ -428,7 +428,7 @@ def beyond_the_limit_is_a_gap(directory):
             sums = timeline.sums(lane)
             assert sums["idle"] <= float(row["idle_s"]) + WAITS, (keep, lane, sums, row)
         assert timeline.gaps(), (keep, compiler, mode)
-        said = report("--view", "summary", run.output)
+        said = report("--view", "summary", "--legend", run.output)
         assert "trace" in said.stdout + said.stderr, said
 
 
@@ -444,7 +444,7 @@ def killed_beyond_the_limit(directory):
         path, = glob.glob(os.path.join(run.output, "*.trace"))
         numbers = sorted(extent.first for extent in measurement_file.extents(path) if extent.owner == 2)
         assert numbers == [0, 1], (compiler, mode, numbers)
-        said = report("--view", "summary", run.output)
+        said = report("--view", "summary", "--legend", run.output)
         assert "of the trace not kept" in said.stdout, said
         end = max(interval.end for interval in timeline.intervals)
         for lane, intervals in timeline.lanes.items():

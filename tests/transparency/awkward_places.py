@@ -62,7 +62,7 @@ def another_root_and_a_fork(directory):
 def another_user_before_the_first_sample(directory):
     tap.need_root()
     run = Measurement(directory, program(), "user", "1", options=("-e", "task-clock@3600000000"))
-    said = " ".join(report("--view", "summary", run.output).stdout.split())
+    said = " ".join(report("--view", "summary", "--legend", run.output).stdout.split())
     assert "nothing was sampled" in said and "too little CPU time" in said, said
     assert "could not write its file (Permission denied)" in said and "killed before" not in said, said
 
@@ -85,7 +85,7 @@ def another_user(directory):
     tap.timed(0.9 * 0.35 <= seen <= 1.1 * 0.35, (seen, run.done))
     assert "stays in its live file" in run.done.stderr and "lost" not in run.done.stderr, run.done.stderr
     assert "-o DIR --trust-directory" in run.done.stderr and "make room" not in run.done.stderr, run.done.stderr
-    said = report("--view", "summary", run.output)
+    said = report("--view", "summary", "--legend", run.output)
     assert said.returncode == 0 and "could not write its file" in said.stderr, said
     assert "was killed" not in said.stderr and "could not write its file (Permission denied)" in said.stdout, said
     of_user = os.path.join(directory, "of_user")
