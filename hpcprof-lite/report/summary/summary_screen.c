@@ -12,6 +12,14 @@ void screen_begin(struct screen *screen)
   screen->stream = xopen_memstream(&screen->text, &screen->size);
 }
 
+/* Makes the text known that was written so far; ends the process without memory. */
+static void flush(struct screen *screen)
+{
+  assert(screen->stream);
+  if (fflush(screen->stream) || ferror(screen->stream) || !screen->text)
+    xalloc_die();
+}
+
 static void add_part(struct screen *screen, size_t begin, enum screen_rank rank)
 {
   if (screen->count == SCREEN_PARTS)
@@ -22,15 +30,14 @@ static void add_part(struct screen *screen, size_t begin, enum screen_rank rank)
 
 void screen_part(struct screen *screen, enum screen_rank rank)
 {
-  assert(screen->stream);
-  fflush(screen->stream);
+  flush(screen);
   add_part(screen, screen->size, rank);
 }
 
 void screen_split(struct screen *screen, enum screen_rank rank)
 {
   assert(screen->count);
-  fflush(screen->stream);
+  flush(screen);
   size_t begin = screen->parts[screen->count - 1].begin;
   bool first = true;
   for (const char *line = screen->text + begin; (line = strchr(line, '\n')) && *++line;) {
@@ -72,7 +79,7 @@ unsigned screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all
   assert(reserved + 1 < SCREEN_LINES);
   bool out[SCREEN_PARTS] = {false};
   unsigned lines = 0, left_out = 0;
-  fclose(screen->stream);
+  xclose(screen->stream, &screen->text);
   for (unsigned i = 0; i < screen->count; i++)
     lines += lines_of(screen, i);
   unsigned most = lines > SCREEN_LINES - reserved ? SCREEN_LINES - reserved - 1 : lines;
