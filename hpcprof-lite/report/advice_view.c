@@ -189,7 +189,7 @@ static void print_basis(const struct report *report, const struct terminal *term
   if (!found->recorded)
     terminal_wrap(terminal, report->stream, indent, indent,
                   "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.");
-  else if (found->waited_s > 1.5 * found->gain_s)
+  else if (advice_differs(found))
     terminal_wrapf(terminal, report->stream, indent, indent,
                    "Forecast from the recorded task graph.  Waiting times would allow %.3f s.", found->waited_s);
   else

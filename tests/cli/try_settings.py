@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from report import contents, report, rows
 from tap import LAUNCHER, REPORT, case, compile_c, environment, main, must, run, start, timed, wait_until
 
-# Each run appends a line to the file LOG: what it was told, and what it reads, has open and finds in its environment.
+# Each run appends a line to the file LOG: its arguments, its standard input, its open files, and its environment.
 PROGRAM = r"""
 #include <fcntl.h>
 #include <stdio.h>

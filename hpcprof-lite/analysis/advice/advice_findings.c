@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DIFFERENT = 1.5; /* forecasts that differ by more do not agree */
-static const double least = 0.01;    /* of the elapsed time: smaller gains are not listed */
+static const double least = 0.01; /* of the elapsed time: smaller gains are not listed */
 
 const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
     [ADVICE_SERIAL] =
@@ -538,7 +537,7 @@ void advice_enter(const struct advice *advice, struct advice_finding *found, dou
   found->gain_s = gain_s;
   found->low_s = found->gain_s * advice_classes[found->class].low;
   found->high_s = fmin(found->gain_s * advice_classes[found->class].high, advice->elapsed_s);
-  if (found->waited_s > DIFFERENT * gain_s && strcmp(found->confidence, "low") != 0) {
+  if (advice_differs(found) && strcmp(found->confidence, "low") != 0) {
     found->confidence = "low";
     found->reason = "the recorded graph and the waiting times differ";
   }
@@ -552,6 +551,12 @@ void advice_reduce(struct advice_finding *found, double gain_s)
   found->low_s *= part;
   found->high_s *= part;
   found->gain_s *= part;
+}
+
+bool advice_differs(const struct advice_finding *found)
+{
+  static const double clearly = 1.5;
+  return found->recorded && found->waited_s > clearly * found->gain_s;
 }
 
 const char *advice_basis(const struct advice_finding *found)

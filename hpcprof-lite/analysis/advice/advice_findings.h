@@ -158,6 +158,9 @@ double advice_part(const struct advice *advice, double s);
 /* Returns what is unexplained if that is a twentieth of the elapsed time or more, else NULL. */
 const struct advice_finding *advice_much_unexplained(const struct advice *advice);
 
+/* Whether the recorded task graph and the waiting times allow clearly different gains. */
+bool advice_differs(const struct advice_finding *found);
+
 /* Returns what the forecast is based on, as in CSV: "graph", "times", "samples", "" without a forecast. */
 const char *advice_basis(const struct advice_finding *found);
 
