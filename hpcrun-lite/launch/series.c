@@ -2,21 +2,11 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail(char *message, size_t message_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool fail(char *message, size_t message_size, const char *format, ...)
-{
-  assert(message && message_size);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, message_size, format, arguments);
-  va_end(arguments);
-  return false;
-}
+#include "hpcrun-lite/launch/program/refusal.h"
 
 /* Reads a whole number from 1 to most; *end is where it ends.  Returns 0 if there is none. */
 static unsigned parse_number(const char *text, unsigned most, const char **end)
@@ -37,15 +27,15 @@ bool series_parse_threads(const char *list, struct series *series, char *message
     const char *end;
     unsigned threads = parse_number(at, SERIES_THREADS_MAX, &end);
     if (!threads || (*end && *end != ','))
-      return fail(message, message_size,
-                  "option --scaling needs numbers of threads from 1 to %d, such as 1,2,4, not '%.100s'",
-                  SERIES_THREADS_MAX, list);
+      return refuse(message, message_size,
+                    "option --scaling needs numbers of threads from 1 to %d, such as 1,2,4, not '%.100s'",
+                    SERIES_THREADS_MAX, list);
     for (unsigned i = 0; i < series->count; i++)
       if (series->threads[i] == threads)
-        return fail(message, message_size, "option --scaling: %u is in the list twice; for more runs, use --repeat",
-                    threads);
+        return refuse(message, message_size, "option --scaling: %u is in the list twice; for more runs, use --repeat",
+                      threads);
     if (series->count == SERIES_SIZES_MAX)
-      return fail(message, message_size, "option --scaling: more than %d numbers of threads", SERIES_SIZES_MAX);
+      return refuse(message, message_size, "option --scaling: more than %d numbers of threads", SERIES_SIZES_MAX);
     series->threads[series->count++] = threads;
     if (!*end)
       return true;
@@ -58,8 +48,8 @@ bool series_parse_repeat(const char *text, struct series *series, char *message,
   const char *end;
   series->repeat = parse_number(text, SERIES_REPEAT_MAX, &end);
   return (series->repeat && !*end) ||
-         fail(message, message_size, "option --repeat needs a number of runs from 1 to %d, not '%.100s'",
-              SERIES_REPEAT_MAX, text);
+         refuse(message, message_size, "option --repeat needs a number of runs from 1 to %d, not '%.100s'",
+                SERIES_REPEAT_MAX, text);
 }
 
 /* The value of --scale-with at that position of the list, and its length; NULL if there is none. */
@@ -81,28 +71,28 @@ static bool check_values(const struct series *series, char *const *command, char
   bool used = false;
   for (unsigned i = 0; i < series->count; i++)
     if (!value_at(series->values, i, &length) || !length)
-      return fail(message, message_size, "option --scale-with needs a value for each of the %u numbers of threads",
-                  series->count);
+      return refuse(message, message_size, "option --scale-with needs a value for each of the %u numbers of threads",
+                    series->count);
   if (value_at(series->values, series->count, &length))
-    return fail(message, message_size, "option --scale-with has more values than --scaling has numbers of threads (%u)",
-                series->count);
+    return refuse(message, message_size,
+                  "option --scale-with has more values than --scaling has numbers of threads (%u)", series->count);
   for (char *const *word = command + 1; command[0] && *word; word++)
     used |= strstr(*word, "{}") != NULL;
-  return used || fail(message, message_size,
-                      "option --scale-with: no argument of COMMAND contains {}, which stands for the value");
+  return used || refuse(message, message_size,
+                        "option --scale-with: no argument of COMMAND contains {}, which stands for the value");
 }
 
 bool series_check(const struct series *series, char *const *command, char *message, size_t message_size)
 {
   const char *limit = getenv("OMP_THREAD_LIMIT"), *end;
   if (!series->count && (series->repeat || series->values))
-    return fail(message, message_size, "option %s needs --scaling, which lists the numbers of threads",
-                series->repeat ? "--repeat" : "--scale-with");
+    return refuse(message, message_size, "option %s needs --scaling, which lists the numbers of threads",
+                  series->repeat ? "--repeat" : "--scale-with");
   unsigned most = limit ? parse_number(limit, SERIES_THREADS_MAX, &end) : 0;
   for (unsigned i = 0; i < series->count && most; i++)
     if (series->threads[i] > most)
-      return fail(message, message_size, "option --scaling: OMP_THREAD_LIMIT=%u allows no %u threads; unset it", most,
-                  series->threads[i]);
+      return refuse(message, message_size, "option --scaling: OMP_THREAD_LIMIT=%u allows no %u threads; unset it", most,
+                    series->threads[i]);
   return !series->values || check_values(series, command, message, message_size);
 }
 

@@ -2,24 +2,13 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"
 #include "hpcrun-lite/launch/program/program.h"
-
-static bool fail(char *message, size_t message_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool fail(char *message, size_t message_size, const char *format, ...)
-{
-  assert(message && message_size);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, message_size, format, arguments);
-  va_end(arguments);
-  return false;
-}
+#include "hpcrun-lite/launch/program/refusal.h"
 
 /* The length of the variable's name if the word is NAME=VALUE, else 0. */
 static size_t name_length(const char *word)
@@ -57,9 +46,9 @@ static bool check_wrapper(const char *setting, char *message, size_t message_siz
   char *word = next_word(&at);
   bool found = !word || program_find(word, &program, reason, sizeof reason) == LAUNCH_OK;
   free(word);
-  return found || fail(message, message_size,
-                       "option --try: '%.200s' is neither NAME=VALUE nor a program to put before COMMAND: %.700s",
-                       setting, reason);
+  return found || refuse(message, message_size,
+                         "option --try: '%.200s' is neither NAME=VALUE nor a program to put before COMMAND: %.700s",
+                         setting, reason);
 }
 
 static bool add_setting(const char *text, size_t length, struct trial *trial, char *message, size_t message_size)
@@ -72,25 +61,25 @@ static bool add_setting(const char *text, size_t length, struct trial *trial, ch
   while (length && text[length - 1] == ' ')
     length--;
   if (!length)
-    return fail(
+    return refuse(
         message, message_size,
         "option --try: a setting is empty; write NAME=VALUE or a program to put before COMMAND, several separated by "
         "';'");
   if (length >= sizeof setting.text)
-    return fail(message, message_size,
-                "option --try: a setting is longer than %zu bytes; put it into a script that runs \"$@\"",
-                sizeof setting.text - 1);
+    return refuse(message, message_size,
+                  "option --try: a setting is longer than %zu bytes; put it into a script that runs \"$@\"",
+                  sizeof setting.text - 1);
   memcpy(setting.text, text, length);
   for (size_t i = 0; i < length; i++)
     if (iscntrl((unsigned char)text[i]))
-      return fail(message, message_size,
-                  "option --try: a setting contains a control character; separate words by blanks");
+      return refuse(message, message_size,
+                    "option --try: a setting contains a control character; separate words by blanks");
   for (uint32_t i = 0; i < trial->settings_count; i++)
     if (!strcmp(trial->settings[i].text, setting.text))
-      return fail(message, message_size, "option --try: '%.200s' is in the list twice; list it once", setting.text);
+      return refuse(message, message_size, "option --try: '%.200s' is in the list twice; list it once", setting.text);
   if (trial->settings_count == TRIAL_SETTINGS_MAX)
-    return fail(message, message_size, "option --try: more than %d settings; list the others in another call",
-                TRIAL_SETTINGS_MAX);
+    return refuse(message, message_size, "option --try: more than %d settings; list the others in another call",
+                  TRIAL_SETTINGS_MAX);
   if (!check_wrapper(setting.text, message, message_size))
     return false;
   trial->settings[trial->settings_count++] = setting;

@@ -21,6 +21,7 @@
 #include "common/safe_file.h"
 #include "common/xalloc.h"
 #include "hpcrun-lite/launch/program/child.h"
+#include "hpcrun-lite/launch/program/refusal.h"
 #include "hpcrun-lite/launch/trial/repetition.h"
 #include "hpcrun-lite/launch/trial/trial_settings.h"
 
@@ -28,17 +29,6 @@ enum { LIMIT_FACTOR = 3 /* times the measured run */ };
 
 static const uint64_t limit_least_ns = 100000000;
 static const double ns_per_s = 1e9;
-
-static bool fail(char *message, size_t message_size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool fail(char *message, size_t message_size, const char *format, ...)
-{
-  assert(message && message_size);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, message_size, format, arguments);
-  va_end(arguments);
-  return false;
-}
 
 /* ---- what is refused ---- */
 
@@ -83,16 +73,16 @@ enum launch_status trials_check(char *const *command, char *message, size_t mess
   assert(command[0]);
   const char *rank = rank_variable(), *input = unrepeatable_input();
   if (rank)
-    fail(message, message_size,
-         "option --try runs COMMAND several times, which a rank of an MPI job cannot (%s is set): use it outside of "
-         "mpirun and srun; if this is no rank, unset %s",
-         rank, rank);
+    refuse(message, message_size,
+           "option --try runs COMMAND several times, which a rank of an MPI job cannot (%s is set): use it outside of "
+           "mpirun and srun; if this is no rank, unset %s",
+           rank, rank);
   else if (starts_ranks(command[0]))
-    fail(message, message_size,
-         "option --try cannot be used with '%.200s', since settings may not reach all ranks: try the program alone",
-         command[0]);
+    refuse(message, message_size,
+           "option --try cannot be used with '%.200s', since settings may not reach all ranks: try the program alone",
+           command[0]);
   else if (input)
-    fail(
+    refuse(
         message, message_size,
         "option --try runs COMMAND several times, but standard input is %s, which cannot be read again: add < FILE, or "
         "< /dev/null if COMMAND reads nothing",
@@ -109,8 +99,8 @@ enum launch_status trials_parse_time(const char *text, double *seconds, char *me
   *seconds = strtod(text, &end);
   if (*text >= '0' && *text <= '9' && !*end && *seconds > 0 && *seconds <= most)
     return LAUNCH_OK;
-  fail(message, message_size, "option --try-time needs a number of seconds above 0 and at most %.0f, not '%.100s'",
-       most, text);
+  refuse(message, message_size, "option --try-time needs a number of seconds above 0 and at most %.0f, not '%.100s'",
+         most, text);
   return LAUNCH_FAILED;
 }
 
@@ -179,10 +169,10 @@ static bool fail_to_choose(const struct trials *trials, int status, char *messag
     snprintf(how, sizeof how, "cannot be run");
   else
     child_describe_end(status, how, sizeof how);
-  return fail(message, message_size,
-              "--try: hpcprof-lite, which tells what to try, %s: nothing is tried; see why with hpcprof-lite try "
-              "%.600s, or list settings",
-              how, trials->directory);
+  return refuse(message, message_size,
+                "--try: hpcprof-lite, which tells what to try, %s: nothing is tried; see why with hpcprof-lite try "
+                "%.600s, or list settings",
+                how, trials->directory);
 }
 
 bool trials_choose(struct trials *trials, char *message, size_t message_size)
@@ -217,9 +207,9 @@ bool trials_choose(struct trials *trials, char *message, size_t message_size)
     return true;
   if (status)
     return fail_to_choose(trials, status, message, message_size);
-  return fail(message, message_size,
-              "--try: no finding of this run suggests a setting: nothing is tried; list settings, such as "
-              "--try='OMP_NUM_THREADS=2; OMP_WAIT_POLICY=passive'");
+  return refuse(message, message_size,
+                "--try: no finding of this run suggests a setting: nothing is tried; list settings, such as "
+                "--try='OMP_NUM_THREADS=2; OMP_WAIT_POLICY=passive'");
 }
 
 /* ---- the record ---- */
@@ -242,8 +232,8 @@ static bool write_record(const struct trials *trials, char *message, size_t mess
     unlinkat(directory, name, 0);
   if (directory >= 0)
     close(directory);
-  return written || fail(message, message_size, "cannot write what was tried to '%.600s/" TRIAL_FILE "': %s",
-                         trials->directory, strerror(error));
+  return written || refuse(message, message_size, "cannot write what was tried to '%.600s/" TRIAL_FILE "': %s",
+                           trials->directory, strerror(error));
 }
 
 /* ---- the budget ---- */
@@ -349,7 +339,7 @@ static bool run_one(struct rounds *rounds, uint32_t round, uint32_t setting, str
   struct trials *trials = rounds->trials;
   struct trial *trial = &trials->record;
   if (!run_unstopped(trials, setting, repetition))
-    return fail(rounds->message, rounds->message_size, "--try: cannot start a process: %s", strerror(errno));
+    return refuse(rounds->message, rounds->message_size, "--try: cannot start a process: %s", strerror(errno));
   if (child_ending_signal()) {
     trial->stop = TRIAL_INTERRUPTED;
     return false;
