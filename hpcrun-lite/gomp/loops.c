@@ -226,7 +226,7 @@ enum { UNKNOWN_DIMENSIONS = 16 };
     va_end(arguments);                                                                                                 \
     bool follows = known && span_process.online;                                                                       \
     if (follows)                                                                                                       \
-      ompt_doacross_wait((const uint64_t *)vector, known, GOMP_CALLER);                                                \
+      follows = ompt_doacross_wait((const uint64_t *)vector, known, GOMP_CALLER) != DOACROSS_PASSES;                   \
     gomp_call_longs((runtime)->next[GOMP_NUMBER_##name], count, vector);                                               \
     if (follows)                                                                                                       \
       ompt_doacross((const uint64_t *)vector, known, false);                                                           \
@@ -266,7 +266,7 @@ GOMP_CODE void wrap_GOMP_ordered_end(void)
  * announces nothing. */
 GOMP_CODE void wrap___kmpc_doacross_wait(void *place, int thread, const int64_t *vector)
 {
-  bool waits = ompt_doacross_wait((const uint64_t *)vector, 0, GOMP_CALLER);
+  bool waits = ompt_doacross_wait((const uint64_t *)vector, 0, GOMP_CALLER) == DOACROSS_WAITS;
   GOMP_NEXT(gomp_libomp(GOMP_CALLER), __kmpc_doacross_wait)(place, thread, vector);
   if (waits)
     ompt_doacross_called();

@@ -5,29 +5,30 @@
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 
-/* The loop of an iteration that has to wait; NULL: it has not.  The thread's tables are only read. */
-static inline const struct doacross *awaited(struct thread_state *t, struct doacross_vector vector)
+static __attribute__((noinline)) void begin_wait(struct thread_state *t, const struct doacross *loop, const void *code)
 {
-  if (!span_of(t)->end_slot || atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
-    return NULL;
-  struct doacross_cursor *own = worksharing_doacross(t);
-  if (!own)
-    return NULL;
-  if (!vector.count)
-    vector.count = own->dimensions;
-  return vector.count && doacross_is_announced(own, vector) ? NULL : own->loop;
-}
-
-bool doacross_events_wait(struct thread_state *t, struct doacross_vector vector, const void *code)
-{
-  rt_inside_inc(t);
-  const struct doacross *loop = awaited(t, vector);
-  rt_inside_dec(t);
-  if (__builtin_expect(!loop, 1))
-    return false;
   measured_of(t)->awaits = code;
   lock_events_acquire(t, ompt_mutex_ordered, (uint64_t)loop, code);
-  return true;
+}
+
+enum doacross_wait doacross_events_wait(struct thread_state *t, struct doacross_vector vector, const void *code)
+{
+  enum doacross_wait wait = DOACROSS_FOLLOWS;
+  struct doacross_cursor *own = NULL;
+  rt_inside_inc(t);
+  if (span_of(t)->end_slot && !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
+      (own = worksharing_doacross(t))) {
+    governor_enter(t);
+    wait = worksharing_sink_begins(span_of(t)->running, own, vector);
+    if (wait == DOACROSS_PASSES)
+      governor_leave(t);
+    else
+      governor_take_back(t);
+  }
+  rt_inside_dec(t);
+  if (__builtin_expect(wait == DOACROSS_WAITS, 0))
+    begin_wait(t, own->loop, code);
+  return wait;
 }
 
 /* The thread no longer waits.  Returns the moment, 0 if it is not known. */
@@ -83,6 +84,8 @@ void doacross_events_sink(struct thread_state *t, struct doacross_vector vector)
 {
   if (measured_of(t)->awaits)
     has_waited(t);
+  else if (worksharing_sink_passed(t))
+    return;
   if (!graph_enter(t))
     return;
   worksharing_sink(t, vector);

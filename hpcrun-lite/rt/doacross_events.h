@@ -11,9 +11,10 @@
 #include "hpcrun-lite/rt/span/doacross.h"
 
 /* The iteration calls the runtime at that address, to wait for the one of a vector.  vector.count: 0: as many
- * coordinates as the task's last vector had.  Returns whether it has to wait.  That ends with the next event, or with
- * doacross_events_not_waited(): there is no such iteration. */
-bool doacross_events_wait(struct thread_state *t, struct doacross_vector vector, const void *code);
+ * coordinates as the task's last vector had.  DOACROSS_WAITS: that ends with the next event, or with
+ * doacross_events_not_waited(): there is no such iteration.  DOACROSS_PASSES: doacross_events_sink() has nothing to do
+ * and need not be called. */
+enum doacross_wait doacross_events_wait(struct thread_state *t, struct doacross_vector vector, const void *code);
 void doacross_events_not_waited(struct thread_state *t);
 
 /* An iteration has announced its end; another one goes on that has waited for it. */

@@ -255,10 +255,10 @@ void ompt_on_dependences(ompt_data_t *task_data, const ompt_dependence_t *depend
     task_events_dependences(t, task_data, dependences, count);
 }
 
-bool ompt_doacross_wait(const uint64_t *vector, unsigned count, const void *code)
+enum doacross_wait ompt_doacross_wait(const uint64_t *vector, unsigned count, const void *code)
 {
   struct thread_state *t = callback_thread();
-  return t && doacross_events_wait(t, (struct doacross_vector){vector, 1, count}, code);
+  return t ? doacross_events_wait(t, (struct doacross_vector){vector, 1, count}, code) : DOACROSS_FOLLOWS;
 }
 
 void ompt_doacross_called(void)

@@ -12,6 +12,7 @@
 
 #include "hpcrun-lite/rt/loop_events.h"
 #include "hpcrun-lite/rt/region_events.h"
+#include "hpcrun-lite/rt/span/doacross.h"
 
 /* Registers all callbacks by that function of the runtime.  Returns how many of the required ones the runtime does not
  * provide. */
@@ -47,11 +48,11 @@ void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
  * that they begin.
  *
  * ompt_doacross_wait(): the program calls one at that address; count: of the vector's coordinates, 0: not known.
- * Returns whether the thread has to wait.
+ * DOACROSS_PASSES: the event after the wait need not be announced.
  * ompt_doacross_called(): the call has returned, and the runtime has announced that the thread has waited, unless there
  * is no such iteration.
  * ompt_doacross(): where the runtime announces nothing: an iteration ends (source), or another one goes on. */
-bool ompt_doacross_wait(const uint64_t *vector, unsigned count, const void *code);
+enum doacross_wait ompt_doacross_wait(const uint64_t *vector, unsigned count, const void *code);
 void ompt_doacross_called(void);
 void ompt_doacross(const uint64_t *vector, unsigned count, bool source);
 

@@ -347,11 +347,11 @@ static void *use_doacross(void *state)
     for (int column = 0; column < COLUMNS; column++) {
       uint64_t values[] = {row - 1, 0, (uint64_t)column}, here[] = {row, (uint64_t)column};
       struct doacross_vector above = {values, 2, 2};
-      bool announced = row && doacross_is_announced(&own, above);
+      bool announced = row && doacross_sink(&own, above).join;
       while (row && atomic_load(&done[row - 1]) <= column)
         sched_yield();
-      wrong += announced && !own.found;
       struct doacross_clock source = doacross_sink(&own, above);
+      wrong += announced && !source.join;
       uint64_t latest = source.join ? source.join->latest.base + source.moved : 0;
       wrong += !source.join != !row || latest != (row ? row + (uint64_t)column : 0);
       struct clock clock = {.base = latest > before ? latest + 1 : before + 1};

@@ -11,13 +11,33 @@
 #ifndef HPCRUN_LITE_RT_SPAN_DOACROSS_H
 #define HPCRUN_LITE_RT_SPAN_DOACROSS_H
 
+#include "hpcrun-lite/rt/core/pool.h"
 #include "hpcrun-lite/rt/span/clock.h"
-#include "hpcrun-lite/rt/core/omp-tools.h"
+#include "hpcrun-lite/rt/span/key_map.h"
 
 /* The part of a loop: a map, and the list of the source blocks of all threads.  Both are atomic until the loop ends. */
 struct doacross {
   uint32_t runs;
-  struct block *blocks;
+  struct doacross_block *blocks;
+};
+
+/* The iterations whose vectors differ only in the last DOACROSS_RUN_BITS of the last coordinate.  A source is the index
+ * of a block, a slot of that, and how far the clock there has moved on; 0: not announced.  The thread that announces it
+ * stores it with release. */
+enum { DOACROSS_RUN_BITS = 5, DOACROSS_RUN = 1 << DOACROSS_RUN_BITS };
+enum { DOACROSS_SLOT_BITS = 4, DOACROSS_BLOCK = (1 << DOACROSS_SLOT_BITS) - 1, DOACROSS_MOVED_BITS = 42 };
+struct doacross_run {
+  struct key_item item;
+  uint64_t sources[DOACROSS_RUN];
+};
+
+/* Clocks of one thread in the order in which it has announced them.  paths: a bit for each clock whose critical path
+ * has segments. */
+struct doacross_block {
+  struct pool_item pool;
+  uint32_t index, paths;
+  struct doacross_block *more;
+  struct join clocks[DOACROSS_BLOCK];
 };
 
 /* The vector of an iteration: coordinates, each `step` words after the one before. */
@@ -26,15 +46,29 @@ struct doacross_vector {
   uint32_t step, count;
 };
 
+/* What an iteration has announced: a clock, moved on by some work.  It does not change any more. */
+struct doacross_clock {
+  const struct join *join; /* NULL: nothing was announced */
+  uint64_t moved;
+};
+
+/* What is to be done about an iteration that is going to wait for another one: its clock follows that one's when it has
+ * waited; nothing, since it knows that clock, or a later one, already; or it has to wait for the other one's end. */
+enum doacross_wait { DOACROSS_FOLLOWS, DOACROSS_PASSES, DOACROSS_WAITS };
+
 /* The part of a task in its loop, zero at the start except for the loop (NULL: it has no place in the team): the last
- * runs of iterations that it has announced and waited for, and the block that it fills; how many coordinates vectors
- * have (0: there was none yet); and what doacross_is_announced() has found. */
+ * runs of iterations that it has announced and waited for; the block that it fills; the clock there that it has written
+ * last, and its place in a source; and how many coordinates vectors have (0: there was none yet).  found, passed: what
+ * worksharing_sink_begins() knows of the iteration that the task waits for now. */
 struct doacross_cursor {
   struct doacross *loop;
-  struct run *source, *sink;
-  struct block *block;
-  uint32_t used, dimensions, found_position;
-  uint64_t found, found_key; /* found: see doacross.c; 0: nothing */
+  struct doacross_run *source, *sink;
+  struct doacross_block *block;
+  uint32_t used, dimensions;
+  const struct join *last;
+  uint64_t place;
+  struct doacross_clock found;
+  bool passed;
 };
 
 /* CTL: starts the pools of a new process.  doacross_stop_thread() returns a thread's free items. */
@@ -45,17 +79,39 @@ void doacross_stop_thread(struct thread_state *t);
 void doacross_source(struct thread_state *t, struct doacross_cursor *own, struct doacross_vector vector,
                      const struct clock *clock, uint64_t within, uint64_t name);
 
-/* What an iteration has announced: a clock, moved on by some work. */
-struct doacross_clock {
-  const struct join *join; /* NULL: nothing was announced */
-  uint64_t moved;
-};
+/* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
+static inline uint64_t doacross_key(struct doacross_vector vector, uint32_t *position)
+{
+  const uint64_t *value = vector.values, *last = value + (uint64_t)(vector.count - 1) * vector.step;
+  uint64_t key = 0;
+  for (; value < last; value += vector.step)
+    key = (key ^ *value) * 0x9e3779b97f4a7c15ULL + 1;
+  *position = *last % DOACROSS_RUN;
+  return key ^ *last >> DOACROSS_RUN_BITS;
+}
 
-/* Returns what the iteration of that vector has announced; it does not change any more. */
-struct doacross_clock doacross_sink(struct doacross_cursor *own, struct doacross_vector vector);
+extern struct pool doacross_blocks;
 
-/* Whether there is something, which the next doacross_sink() of that vector then finds at once. */
-bool doacross_is_announced(struct doacross_cursor *own, struct doacross_vector vector);
+/* The slow part of doacross_sink(): the run is not one of the last ones.  Returns NULL if there is none. */
+struct doacross_run *doacross_find_run(struct doacross_cursor *own, uint64_t key);
+
+/* Returns what the iteration of that vector has announced.  Inline, since most look-ups need no search. */
+static inline struct doacross_clock doacross_sink(struct doacross_cursor *own, struct doacross_vector vector)
+{
+  uint32_t position;
+  uint64_t key = doacross_key(vector, &position);
+  struct doacross_run *run = own->sink && own->sink->item.key == key ? own->sink : own->source;
+  own->dimensions = vector.count;
+  if (!run || run->item.key != key)
+    run = doacross_find_run(own, key);
+  uint64_t source = run ? __atomic_load_n(&run->sources[position], __ATOMIC_ACQUIRE) : 0;
+  if (!source)
+    return (struct doacross_clock){0};
+  const struct doacross_block *block =
+      pool_at(&doacross_blocks, (uint32_t)(source >> (DOACROSS_MOVED_BITS + DOACROSS_SLOT_BITS)));
+  return (struct doacross_clock){&block->clocks[(source >> DOACROSS_MOVED_BITS) % (1 << DOACROSS_SLOT_BITS)],
+                                 source & ((1ull << DOACROSS_MOVED_BITS) - 1)};
+}
 
 /* The loop has ended: forgets what was announced. */
 void doacross_clear(struct thread_state *t, struct doacross *loop);

@@ -116,12 +116,16 @@ void graph_take(struct thread_state *t, struct task *task, struct join *join)
 
 void graph_take_final(struct thread_state *t, struct task *task, const struct join *join, uint64_t moved)
 {
-  uint64_t own = task->now.base - task->loop_begin;
-  struct clock latest = join->latest;
-  latest.base += moved;
-  latest.burdened += moved;
-  latest.path.items[0].amount += moved;
-  clock_raise(t, &task->now, &latest);
+  uint64_t own = task->now.base - task->loop_begin, base = join->latest.base + moved,
+           burdened = join->latest.burdened + moved;
+  RT_ASSERT(clock_is_ordered(&task->now) && base <= burdened);
+  if (base > task->now.base) {
+    critical_path_set(t, &task->now.path, &join->latest.path);
+    task->now.path.items[0].amount += moved;
+    __atomic_store_n(&task->now.base, base, __ATOMIC_RELAXED);
+  }
+  if (burdened > task->now.burdened)
+    __atomic_store_n(&task->now.burdened, burdened, __ATOMIC_RELAXED);
   continue_loop(task, own, join->within + moved);
   graph_log_take(t, task->name, join);
 }

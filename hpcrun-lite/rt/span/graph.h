@@ -280,6 +280,21 @@ static inline void graph_fragment_begin(struct thread_state *t)
     work_clock_begin(t, work_clock_value(t));
 }
 
+/* Ends the task's fragment at a moment, and begins the next one a little after it, in few instructions.  Returns false
+ * where there is more to it: then nothing is done. */
+static inline __attribute__((always_inline)) bool graph_fragment_cut(struct thread_state *t, struct task *task,
+                                                                     uint64_t moment)
+{
+  uint64_t work;
+  if (!work_clock_is_time() || graph_log_on() || task->flags & TASK_WAITING || rt_ever_paused() ||
+      !work_clock_cut(t, moment, moment, &work))
+    return false;
+  RT_ASSERT(task == span_of(t)->running && !span_of(t)->plain.data);
+  if (work)
+    graph_add_work(t, task, work);
+  return true;
+}
+
 /* The moment of a callback; read: the time-stamp counter if it was read already, else 0. */
 static inline uint64_t graph_moment(struct thread_state *t, uint64_t read)
 {

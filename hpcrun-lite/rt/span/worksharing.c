@@ -570,12 +570,14 @@ uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const 
 void worksharing_sink(struct thread_state *t, struct doacross_vector vector)
 {
   struct task *task = span_of(t)->running;
-  if (!worksharing_doacross(t)) {
+  struct doacross_cursor *own = worksharing_doacross(t);
+  if (!own) {
     rt_lost(t, FORMAT_LOST_GRAPH);
     return;
   }
-  struct doacross_clock source = doacross_sink(&task->doacross, vector);
-  if (source.join && (graph_would_take(task, source.join, source.moved) || graph_log_on()))
+  struct doacross_clock source = own->found.join ? own->found : doacross_sink(own, vector);
+  own->found.join = NULL;
+  if (source.join && worksharing_changes(task, source))
     doacross_take(t, task, source);
 }
 
@@ -587,9 +589,12 @@ void worksharing_source(struct thread_state *t, struct doacross_vector vector)
     return;
   }
   uint64_t moment = work_clock_value(t);
-  graph_fragment_end_inline(t, moment);
+  bool cut = graph_fragment_cut(t, task, moment);
+  if (!cut)
+    graph_fragment_end_at(t, moment);
   doacross_source(t, &task->doacross, vector, &task->now, task->now.base - task->loop_begin + 1, task->name);
-  graph_fragment_begin_after(t, moment);
+  if (!cut)
+    graph_fragment_begin_after(t, moment);
 }
 
 void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)

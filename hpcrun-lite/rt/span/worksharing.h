@@ -60,14 +60,48 @@ static inline struct doacross_cursor *worksharing_doacross(const struct thread_s
   return task && task->flags & TASK_IN_LOOP && task->doacross.loop ? &task->doacross : NULL;
 }
 
+/* Does the clock of an iteration change anything in the task's? */
+static inline bool worksharing_changes(const struct task *task, struct doacross_clock source)
+{
+  return graph_would_take(task, source.join, source.moved) || graph_log_on();
+}
+
+/* An iteration is going to wait for the one of that vector; vector.count: 0: as many coordinates as the task's last
+ * vector had.  Most waits pass. */
+static inline enum doacross_wait worksharing_sink_begins(const struct task *task, struct doacross_cursor *own,
+                                                         struct doacross_vector vector)
+{
+  own->passed = false;
+  own->found.join = NULL;
+  if (!vector.count)
+    vector.count = own->dimensions;
+  struct doacross_clock source = vector.count ? doacross_sink(own, vector) : (struct doacross_clock){0};
+  if (!source.join)
+    return DOACROSS_WAITS;
+  own->passed = !worksharing_changes(task, source);
+  if (own->passed)
+    return DOACROSS_PASSES;
+  own->found = source;
+  return DOACROSS_FOLLOWS;
+}
+
 /* An iteration has waited until that moment for another one.  Returns the row of an ordered construct at that address.
  */
 uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code);
 
-/* The iteration goes on after the one of that vector; it announces its own end.  Many wait for an iteration that is not
- * later than what the task knows already: they cost no reading of the work clock. */
+/* The iteration goes on after the one of that vector; it announces its own end.  worksharing_sink_passed(): whether the
+ * first of that is done, since worksharing_sink_begins() has said that it passes. */
 void worksharing_sink(struct thread_state *t, struct doacross_vector vector);
 void worksharing_source(struct thread_state *t, struct doacross_vector vector);
+
+static inline bool worksharing_sink_passed(struct thread_state *t)
+{
+  struct doacross_cursor *own = worksharing_doacross(t);
+  if (!own || !own->passed)
+    return false;
+  own->passed = false;
+  return true;
+}
 
 /* A user region of that row begins in the current task, and ends. */
 void worksharing_user_region(struct thread_state *t, uint32_t row);
