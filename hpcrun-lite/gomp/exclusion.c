@@ -1,6 +1,7 @@
 /* Mutual exclusion: critical, atomic, locks.  Context: CTL (gomp.h).
  *
- * The program holds its lock no longer than without the tool: after an acquisition the moment is taken, and at a
+ * The program holds its lock hardly longer than without the tool.  What is to be done about an acquisition is found
+ * out, and most of it done, before the lock is tested; after that, most have no more than the moment taken.  At a
  * release the runtime is called first, with the moment taken before.
  *
  * The clock is read only for acquisitions that wait.  All are first tested, so a failure shows that the thread is going
@@ -90,12 +91,16 @@ void gomp_test_sections(struct gomp_runtime *runtime, void *handle)
 
 /* Enters a section, or takes a lock, if that takes no waiting.  Otherwise returns false: the thread then waits for it,
  * which is timed.  lock: NULL: it cannot be tested. */
-static inline bool enter(int (*test)(void *), void *lock, int kind, uint64_t id, const void *code)
+static inline bool enter(struct thread_state *t, int (*test)(void *), void *lock, int kind, uint64_t id,
+                         const void *code)
 {
+  enum lock_prepared prepared = lock ? lock_events_prepare(t, kind, id, code) : LOCK_RECORD;
   if (lock && test(lock)) {
-    ompt_on_mutex_acquired(kind, id, code);
+    if (prepared == LOCK_RECORD || (prepared == LOCK_NOTE && !lock_events_note(t, id, code)))
+      ompt_on_mutex_acquired(kind, id, code);
     return true;
   }
+  lock_events_not_begun(t, prepared, code);
   ompt_on_mutex_acquire(kind, 0, 0, id, code);
   return false;
 }
@@ -106,26 +111,37 @@ static inline void entered(const void *lock, int kind, uint64_t id, const void *
   ompt_on_mutex_acquired(kind, id, code);
 }
 
+/* The calling thread, in a call that leads to that runtime; NULL if no events are reported. */
+static inline struct thread_state *reporting(const struct gomp_runtime *runtime)
+{
+  return runtime != gomp_global && runtime->silent ? NULL : gomp_thread();
+}
+
+/* Declares the runtime of this call, and the calling thread. */
+#define ENTER_THREAD(runtime, t)                                                                                       \
+  const struct gomp_runtime *runtime = gomp_runtime(GOMP_CALLER);                                                      \
+  struct thread_state *t = reporting(runtime)
+
 /* parameter, argument: those of both functions, if they have one.  lock: what test() can test, or NULL.  id: what it is
  * called in the events. */
 #define EXCLUSION(start, end, parameter, argument, test, lock, id, kind)                                               \
   GOMP_CODE void wrap_##start(parameter)                                                                               \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
-    if (!task)                                                                                                         \
+    ENTER_THREAD(runtime, t);                                                                                          \
+    if (!t)                                                                                                            \
       GOMP_NEXT(runtime, start)(argument);                                                                             \
-    else if (!enter(GOMP_NEXT(runtime, test), lock, kind, (uint64_t)id, GOMP_CALLER)) {                                \
+    else if (!enter(t, GOMP_NEXT(runtime, test), lock, kind, (uint64_t)id, GOMP_CALLER)) {                             \
       GOMP_NEXT(runtime, start)(argument);                                                                             \
       entered(lock, kind, (uint64_t)id, GOMP_CALLER);                                                                  \
     }                                                                                                                  \
   }                                                                                                                    \
   GOMP_CODE void wrap_##end(parameter)                                                                                 \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
-    uint64_t moment = task ? lock_events_leave(rt_thread(), (uint64_t)id) : 0;                                         \
+    ENTER_THREAD(runtime, t);                                                                                          \
+    uint64_t moment = t ? lock_events_leave(t, (uint64_t)id) : 0;                                                      \
     GOMP_NEXT(runtime, end)(argument);                                                                                 \
-    if (task)                                                                                                          \
-      lock_events_left(rt_thread(), kind, (uint64_t)id, moment);                                                       \
+    if (t)                                                                                                             \
+      lock_events_left(t, kind, (uint64_t)id, moment);                                                                 \
   }
 
 /* ---- locks ---- */

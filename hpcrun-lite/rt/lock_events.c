@@ -50,15 +50,22 @@ static bool site_holds(const struct thread_state *t, const struct hold_site *sit
   return site->known && site->known->key == site->key && site->key >> 32 == top->record && (site->key & 1) == in_wait;
 }
 
-/* The acquisition is only noted, and recorded with the release, if it is one like others before.  Returns whether it
- * is. */
-static inline bool hold_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited, const void *code)
+/* The site of an acquisition that need only be noted, and is recorded with the release: it is one like others before.
+ * NULL: it must be recorded. */
+static inline struct hold_site *site_to_note(struct thread_state *t, int kind, const void *code)
 {
   struct span_thread *span = span_of(t);
   struct hold_site *site = site_at(t, code);
   if (site->code != code || site->kind != kind || span->hold.site || span->plain.data || !site_holds(t, site) ||
       !span->running || span->running->flags & TASK_WAITING || counts_of(t)->attend || rt_ever_paused())
-    return false;
+    return NULL;
+  return site;
+}
+
+/* Notes it.  waited: the moment, if the thread has waited, else 0. */
+static inline void note(struct thread_state *t, struct hold_site *site, uint64_t wait_id, uint64_t waited)
+{
+  struct span_thread *span = span_of(t);
   uint64_t moment = waited ? waited : rt_ticks(), ended = waited ? span->work.wait_since : moment;
   if (__builtin_expect(!work_clock_cut(t, ended, moment, &span->hold.work), 0)) {
     span->hold.work = work_clock_until(t, ended);
@@ -67,7 +74,6 @@ static inline bool hold_begin(struct thread_state *t, int kind, uint64_t wait_id
   span->hold.wait_id = wait_id;
   span->hold.since = moment;
   span->hold.site = site;
-  return true;
 }
 
 /* Something else happens before the release.  events: how many there were, up to the acquisition. */
@@ -152,8 +158,7 @@ static void begin_late(struct thread_state *t, int kind, uint64_t wait_id)
 }
 
 /* A light instance begins, where others have begun before.  Returns false where that is not known. */
-static __attribute__((noinline)) bool light_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited,
-                                                  const void *code)
+static inline bool light_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited, const void *code)
 {
   struct span_thread *span = span_of(t);
   const struct hold_site *site = site_at(t, code);
@@ -200,9 +205,12 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
     rt_inside_inc(t);
     governor_enter(t);
     bool begun = false;
-    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
-      begun = governor_thins(t) ? light_begin(t, kind, wait_id, moment, codeptr)
-                                : hold_begin(t, kind, wait_id, moment, codeptr);
+    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+      struct hold_site *site = governor_thins(t) ? NULL : site_to_note(t, kind, codeptr);
+      if (site)
+        note(t, site, wait_id, moment);
+      begun = site || (governor_thins(t) && light_begin(t, kind, wait_id, moment, codeptr));
+    }
     if (begun) {
       graph_leave(t);
       return;
@@ -210,6 +218,51 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
     graph_leave_event(t);
   }
   acquired(t, kind, wait_id, moment, codeptr);
+}
+
+enum lock_prepared lock_events_prepare_graph(struct thread_state *t, int kind, uint64_t wait_id, const void *code)
+{
+  enum lock_prepared prepared = LOCK_RECORD;
+  if (counts_of(t)->attend)
+    return prepared;
+  rt_inside_inc(t);
+  governor_enter(t);
+  if (atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+    ;
+  else if (!governor_thins(t))
+    prepared = site_to_note(t, kind, code) ? LOCK_NOTE : LOCK_RECORD;
+  else if (light_begin(t, kind, wait_id, 0, code))
+    prepared = LOCK_BEGUN;
+  if (prepared == LOCK_BEGUN)
+    graph_leave(t);
+  else
+    graph_leave_event(t);
+  return prepared;
+}
+
+void lock_events_withdraw(struct thread_state *t, const void *code)
+{
+  rt_inside_inc(t);
+  construct_light_withdraw(t);
+  struct directive_total *total = site_at(t, code)->total;
+  total->instances--;
+  total->light--;
+  governor_take_back(t);
+  rt_inside_dec(t);
+}
+
+bool lock_events_note(struct thread_state *t, uint64_t wait_id, const void *code)
+{
+  rt_inside_inc(t);
+  governor_enter(t);
+  bool noted = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed);
+  if (noted) {
+    note(t, site_at(t, code), wait_id, 0);
+    graph_leave(t);
+  } else {
+    graph_leave_event(t);
+  }
+  return noted;
 }
 
 void lock_events_acquired_again(struct thread_state *t, uint64_t wait_id)
@@ -247,19 +300,28 @@ static void released(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   graph_leave(t);
 }
 
-/* A release that goes on in released(), where its event is counted.  Returns whether it has ended here. */
-static inline bool release_simply(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+/* The thread's light instance ends.  Returns false if that goes on in released(), where its event is counted. */
+static inline bool release_light(struct thread_state *t)
 {
-  bool held = span_of(t)->hold.site, light = !held && construct_is_light(t, wait_id), ended = false;
-  if (!held && !light)
-    return false;
   rt_inside_inc(t);
   governor_enter(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples) {
-    ended = light || record_hold(t, is_lock(kind), wait_id, moment);
-    if (light)
-      construct_light_ends_only(t);
+  bool ended = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples;
+  if (ended) {
+    construct_light_ends_only(t);
+    graph_leave(t);
+  } else {
+    graph_leave_event(t);
   }
+  return ended;
+}
+
+/* The same for the noted acquisition, with the release. */
+static inline bool release_held(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+{
+  rt_inside_inc(t);
+  governor_enter(t);
+  bool ended = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
+               record_hold(t, is_lock(kind), wait_id, moment);
   if (ended)
     graph_leave(t);
   else
@@ -267,13 +329,20 @@ static inline bool release_simply(struct thread_state *t, int kind, uint64_t wai
   return ended;
 }
 
-void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+static __attribute__((noinline)) void release_otherwise(struct thread_state *t, int kind, uint64_t wait_id,
+                                                        uint64_t moment)
 {
-  if (release_simply(t, kind, wait_id, moment))
+  if (span_of(t)->hold.site && release_held(t, kind, wait_id, moment))
     return;
   if (!moment && span_process.online) /* it was not needed for a light instance */
     moment = work_clock_value(t);
   released(t, kind, wait_id, moment);
+}
+
+void lock_events_release(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
+{
+  if (!construct_is_light(t, wait_id) || span_of(t)->hold.site || !release_light(t))
+    release_otherwise(t, kind, wait_id, moment);
 }
 
 void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id)

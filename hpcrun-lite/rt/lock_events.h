@@ -80,6 +80,33 @@ static inline void lock_events_acquired(struct thread_state *t, int kind, uint64
     lock_events_graph_acquired(t, kind, wait_id, moment, codeptr);
 }
 
+/* An acquisition that is first tested: what is to be done about it once the lock is the thread's, whose holder is to
+ * lose no time.  LOCK_RECORD: lock_events_acquired(); LOCK_NOTE: lock_events_note(); LOCK_BEGUN: nothing.  If the test
+ * fails, lock_events_not_begun(). */
+enum lock_prepared { LOCK_RECORD, LOCK_NOTE, LOCK_BEGUN };
+
+/* The slow parts. */
+enum lock_prepared lock_events_prepare_graph(struct thread_state *t, int kind, uint64_t wait_id, const void *code);
+void lock_events_withdraw(struct thread_state *t, const void *code);
+
+static inline enum lock_prepared lock_events_prepare(struct thread_state *t, int kind, uint64_t wait_id,
+                                                     const void *code)
+{
+  if (sampling_of(t)->locks.attends & LOCKS_COUNTED || trace_of(t)->states)
+    return LOCK_RECORD;
+  return span_process.online ? lock_events_prepare_graph(t, kind, wait_id, code) : LOCK_BEGUN;
+}
+
+static inline void lock_events_not_begun(struct thread_state *t, enum lock_prepared prepared, const void *code)
+{
+  if (span_process.online && prepared == LOCK_BEGUN)
+    lock_events_withdraw(t, code);
+}
+
+/* Reads the clock, and keeps the rest for the release.  Returns false where the graph is suspended: then the
+ * acquisition is to be recorded. */
+bool lock_events_note(struct thread_state *t, uint64_t wait_id, const void *code);
+
 /* A release in two parts, between which the runtime frees the lock.  lock_events_leave() returns the moment, for
  * lock_events_left(), or 0 where it is not needed.  Blame is taken before: afterwards, a thread that has waited may
  * hold the lock and release it. */

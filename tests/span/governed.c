@@ -1,9 +1,11 @@
 /* Short critical constructs and locks with known work, more than are followed as a whole.  Usage: governed FORM COUNT
  * THREADS; the work of an iteration is 2 outside, 3 in the critical construct, 5 with the lock or in a user region. */
 #include <omp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "hpcrun-lite.h"
 
@@ -112,11 +114,40 @@ static void later(long count)
   }
 }
 
+static void await(const long *what, long value)
+{
+  while (__atomic_load_n(what, __ATOMIC_ACQUIRE) < value)
+    usleep(10);
+}
+
+/* Two threads: while the first one is in the critical construct, the second one tries to enter it. */
+static void contended(long count)
+{
+  static long inside, tries, entered;
+  bool first = omp_get_thread_num() == 0;
+  for (long i = 1; i <= count; i++) {
+    if (!first) {
+      await(&inside, i);
+      __atomic_store_n(&tries, i, __ATOMIC_RELEASE);
+    }
+#pragma omp critical
+    if (first) {
+      __atomic_store_n(&inside, i, __ATOMIC_RELEASE);
+      await(&tries, i);
+      usleep(50);
+    } else {
+      __atomic_store_n(&entered, i, __ATOMIC_RELEASE);
+    }
+    if (first)
+      await(&entered, i);
+  }
+}
+
 static const struct {
   const char *name;
   void (*run)(long count);
 } forms[] = {{"leaves", leaves},   {"uneven", uneven}, {"nested", nested}, {"region", region},
-             {"sampled", sampled}, {"apart", apart},   {"later", later}};
+             {"sampled", sampled}, {"apart", apart},   {"later", later},   {"contended", contended}};
 
 int main(int argc, char **argv)
 {

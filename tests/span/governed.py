@@ -91,6 +91,20 @@ def both_counts_are_exact(directory):
 
 
 @tap.case
+def executions_that_wait_count_once(directory):
+    """An execution that is tested first, and then has to wait."""
+    count = 500
+    for compiler in COMPILERS:
+        run = measure(directory, compiler, "contended", count, threads=2, work="cpu-time")
+        light, of_graph = (sum(record.light for record in records(run, CRITICAL, table)) for table in (CONSTRUCTS, DIRECTIVES))
+        rows = [row for row in run.view("parallelism") if row["kind"] == "critical"]
+        counts = [sum(int(row[column]) for row in rows) for column in ("instances", "executions")]
+        assert counts == [2 * count] * 2 and 0 < light == of_graph, (compiler, counts, light, of_graph)
+        waits = sum(int(row["waits"]) for row in run.view("locks"))
+        assert waits > count / 2, (compiler, waits)
+
+
+@tap.case
 def what_contains_others_later_is_known(directory):
     for compiler in COMPILERS:
         run = measure(directory, compiler, "later", work="cpu-time")

@@ -164,6 +164,18 @@ static inline bool construct_light_again(struct thread_state *t, const struct co
   return true;
 }
 
+/* The instance of construct_light_again(), for which the thread has not waited, has not begun after all. */
+static inline void construct_light_withdraw(struct thread_state *t)
+{
+  struct construct_thread *construct = construct_of(t);
+  struct format_construct *at = construct->light[0].at;
+  RT_ASSERT(construct->light_count == 1 && at->light && at->count);
+  at->skip++;
+  at->count--;
+  at->light--;
+  construct->light_count = 0;
+}
+
 /* construct_light_ends() for the instance of construct_is_light(). */
 static inline void construct_light_ends_only(struct thread_state *t)
 {
