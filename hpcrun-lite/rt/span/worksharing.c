@@ -197,13 +197,16 @@ uint64_t worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uin
   if (!index || !(graph_task(index)->flags & TASK_IN_LOOP) || kind == ompt_dispatch_taskloop_chunk)
     return 0;
   uint64_t moment = work_clock_value(t);
-  graph_fragment_end_at(t, moment);
   struct task *task = graph_task(index);
+  bool cut = task == span_of(t)->running && graph_fragment_cut(t, task, moment);
+  if (!cut)
+    graph_fragment_end_at(t, moment);
   graph_flush_work(t, task);
   explicit_task_chunk(t, task);
   chunk_end(t, task);
   graph_log_op(t, GRAPHLOG_CHUNK, start, iterations);
-  graph_fragment_begin_after(t, moment);
+  if (!cut)
+    graph_fragment_begin_after(t, moment);
   return moment;
 }
 
