@@ -19,9 +19,7 @@ void doacross_stop_thread(struct thread_state *t)
   pool_flush(&doacross_blocks, &span_of(t)->free_source_blocks);
 }
 
-/* Finds or adds a run.  NULL without memory. */
-static __attribute__((noinline)) struct doacross_run *run_of(struct thread_state *t, struct doacross *loop,
-                                                             uint64_t key)
+struct doacross_run *doacross_run_begin(struct thread_state *t, struct doacross *loop, uint64_t key)
 {
   uint32_t index = key_map_find(&runs, &loop->runs, key);
   if (index)
@@ -61,9 +59,8 @@ static bool block_begin(struct thread_state *t, struct doacross_cursor *own)
   return true;
 }
 
-/* Writes a clock that the following sources refer to.  Returns false without memory. */
-static __attribute__((noinline)) bool clock_begin(struct thread_state *t, struct doacross_cursor *own,
-                                                  const struct clock *clock, uint64_t within, uint64_t name)
+bool doacross_clock_begin(struct thread_state *t, struct doacross_cursor *own, const struct clock *clock,
+                          uint64_t within, uint64_t name)
 {
   if ((!own->block || own->used == DOACROSS_BLOCK) && !block_begin(t, own))
     return false;
@@ -76,31 +73,6 @@ static __attribute__((noinline)) bool clock_begin(struct thread_state *t, struct
   own->last = join;
   own->place = ((uint64_t)own->block->index << DOACROSS_SLOT_BITS | slot) << DOACROSS_MOVED_BITS;
   return true;
-}
-
-/* Has only the distance from the thread's last clock changed?  The log has a name for each source. */
-static inline bool goes_on(const struct join *last, const struct clock *clock, uint64_t within)
-{
-  if (!last || graph_log_on())
-    return false;
-  uint64_t moved = clock->base - last->latest.base;
-  return within - last->within == moved && moved >> DOACROSS_MOVED_BITS == 0 && clock_moved_on(&last->latest, clock);
-}
-
-void doacross_source(struct thread_state *t, struct doacross_cursor *own, struct doacross_vector vector,
-                     const struct clock *clock, uint64_t within, uint64_t name)
-{
-  uint32_t position;
-  uint64_t key = doacross_key(vector, &position);
-  own->dimensions = vector.count;
-  if (!own->source || own->source->item.key != key)
-    own->source = run_of(t, own->loop, key);
-  if (!own->source || (!goes_on(own->last, clock, within) && !clock_begin(t, own, clock, within, name))) {
-    rt_lost(t, FORMAT_LOST_GRAPH);
-    return;
-  }
-  uint64_t moved = clock->base - own->last->latest.base;
-  __atomic_store_n(&own->source->sources[position], own->place | moved, __ATOMIC_RELEASE);
 }
 
 struct doacross_run *doacross_find_run(struct doacross_cursor *own, uint64_t key)

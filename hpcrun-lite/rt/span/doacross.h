@@ -12,7 +12,7 @@
 #define HPCRUN_LITE_RT_SPAN_DOACROSS_H
 
 #include "hpcrun-lite/rt/core/pool.h"
-#include "hpcrun-lite/rt/span/clock.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/key_map.h"
 
 /* The part of a loop: a map, and the list of the source blocks of all threads.  Both are atomic until the loop ends. */
@@ -75,10 +75,6 @@ struct doacross_cursor {
 void doacross_start(void);
 void doacross_stop_thread(struct thread_state *t);
 
-/* The iteration of that vector announces the clock of the task of that name, and the loop's own chain (struct join). */
-void doacross_source(struct thread_state *t, struct doacross_cursor *own, struct doacross_vector vector,
-                     const struct clock *clock, uint64_t within, uint64_t name);
-
 /* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
 static inline uint64_t doacross_key(struct doacross_vector vector, uint32_t *position)
 {
@@ -90,12 +86,47 @@ static inline uint64_t doacross_key(struct doacross_vector vector, uint32_t *pos
   return key ^ *last >> DOACROSS_RUN_BITS;
 }
 
+/* The slow parts of doacross_source(): finds or adds a run; writes a clock to which the sources refer that follow.
+ * Without memory they return NULL, false. */
+struct doacross_run *doacross_run_begin(struct thread_state *t, struct doacross *loop, uint64_t key);
+bool doacross_clock_begin(struct thread_state *t, struct doacross_cursor *own, const struct clock *clock,
+                          uint64_t within, uint64_t name);
+
+/* Has only the distance from the thread's last clock changed?  NULL: there is none; the log has a name for each source.
+ */
+static inline bool doacross_goes_on(const struct join *last, const struct clock *clock, uint64_t within)
+{
+  if (!last || graph_log_on())
+    return false;
+  uint64_t moved = clock->base - last->latest.base;
+  return within - last->within == moved && moved >> DOACROSS_MOVED_BITS == 0 && clock_moved_on(&last->latest, clock);
+}
+
+/* The iteration of that vector announces the clock of the task of that name, and the loop's own chain (struct join).
+ * Inline, as doacross_sink(): every iteration pays for both. */
+static inline void doacross_source(struct thread_state *t, struct doacross_cursor *own, struct doacross_vector vector,
+                                   const struct clock *clock, uint64_t within, uint64_t name)
+{
+  uint32_t position;
+  uint64_t key = doacross_key(vector, &position);
+  own->dimensions = vector.count;
+  if (!own->source || own->source->item.key != key)
+    own->source = doacross_run_begin(t, own->loop, key);
+  if (!own->source ||
+      (!doacross_goes_on(own->last, clock, within) && !doacross_clock_begin(t, own, clock, within, name))) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
+  uint64_t moved = clock->base - own->last->latest.base;
+  __atomic_store_n(&own->source->sources[position], own->place | moved, __ATOMIC_RELEASE);
+}
+
 extern struct pool doacross_blocks;
 
 /* The slow part of doacross_sink(): the run is not one of the last ones.  Returns NULL if there is none. */
 struct doacross_run *doacross_find_run(struct doacross_cursor *own, uint64_t key);
 
-/* Returns what the iteration of that vector has announced.  Inline, since most look-ups need no search. */
+/* Returns what the iteration of that vector has announced. */
 static inline struct doacross_clock doacross_sink(struct doacross_cursor *own, struct doacross_vector vector)
 {
   uint32_t position;

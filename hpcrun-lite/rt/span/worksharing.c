@@ -584,22 +584,6 @@ void worksharing_sink(struct thread_state *t, struct doacross_vector vector)
     doacross_take(t, task, source);
 }
 
-void worksharing_source(struct thread_state *t, struct doacross_vector vector)
-{
-  struct task *task = span_of(t)->running;
-  if (!worksharing_doacross(t)) {
-    rt_lost(t, FORMAT_LOST_GRAPH);
-    return;
-  }
-  uint64_t moment = work_clock_value(t);
-  bool cut = graph_fragment_cut(t, task, moment);
-  if (!cut)
-    graph_fragment_end_at(t, moment);
-  doacross_source(t, &task->doacross, vector, &task->now, task->now.base - task->loop_begin + 1, task->name);
-  if (!cut)
-    graph_fragment_begin_after(t, moment);
-}
-
 void worksharing_dependences(struct thread_state *t, uint32_t index, const ompt_dependence_t *dependences, int count)
 {
   struct task *task = index && count > 0 ? graph_task(index) : NULL;

@@ -89,10 +89,9 @@ static inline enum doacross_wait worksharing_sink_begins(const struct task *task
  */
 uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code);
 
-/* The iteration goes on after the one of that vector; it announces its own end.  worksharing_sink_passed(): whether the
- * first of that is done, since worksharing_sink_begins() has said that it passes. */
+/* The iteration goes on after the one of that vector.  worksharing_sink_passed(): whether that is done, since
+ * worksharing_sink_begins() has said that it passes. */
 void worksharing_sink(struct thread_state *t, struct doacross_vector vector);
-void worksharing_source(struct thread_state *t, struct doacross_vector vector);
 
 static inline bool worksharing_sink_passed(struct thread_state *t)
 {
@@ -101,6 +100,23 @@ static inline bool worksharing_sink_passed(struct thread_state *t)
     return false;
   own->passed = false;
   return true;
+}
+
+/* The iteration of that vector announces its end. */
+static inline void worksharing_source(struct thread_state *t, struct doacross_vector vector)
+{
+  struct task *task = span_of(t)->running;
+  if (!worksharing_doacross(t)) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
+  uint64_t moment = work_clock_value(t);
+  bool cut = graph_fragment_cut(t, task, moment);
+  if (!cut)
+    graph_fragment_end_at(t, moment);
+  doacross_source(t, &task->doacross, vector, &task->now, task->now.base - task->loop_begin + 1, task->name);
+  if (!cut)
+    graph_fragment_begin_after(t, moment);
 }
 
 /* A user region of that row begins in the current task, and ends. */
