@@ -126,6 +126,30 @@ static void a_path_keeps_its_sum(void **state)
   critical_path_drop(one, &path);
 }
 
+/* Also where the path was compacted since, and has more keys than its own items. */
+static void what_a_path_has_gained_is_repeated(void **state)
+{
+  (void)state;
+  enum { BEFORE = 10, KEYS = 30, TIMES = 7 };
+  uint32_t items;
+  for (uint32_t gained = 1; gained <= 600; gained += 599) {
+    struct critical_path path = {0};
+    for (uint32_t i = 0; i < BEFORE; i++)
+      critical_path_add(one, &path, CRITICAL_PATH_KEY(i, 0, 0), 100);
+    struct critical_path from = critical_path_copy(one, &path);
+    for (uint32_t i = 0; i < gained; i++)
+      critical_path_add(one, &path, CRITICAL_PATH_KEY(i % KEYS, 0, 0), 3);
+    assert_true(critical_path_repeat(one, &path, &from, TIMES));
+    assert_int_equal(critical_path_sum(&path, &items), 100 * BEFORE + 3 * gained * (TIMES + 1));
+    assert_int_equal(critical_path_of_key(&path, 0), 100 + 3 * ((gained + KEYS - 1) / KEYS) * (TIMES + 1));
+    assert_int_equal(critical_path_sum(&from, &items), 100 * BEFORE);
+    assert_false(critical_path_repeat(one, &from, &path, TIMES)); /* it does not go on from that one */
+    assert_int_equal(critical_path_sum(&from, &items), 100 * BEFORE);
+    critical_path_drop(one, &from);
+    critical_path_drop(one, &path);
+  }
+}
+
 static void shared_tails_do_not_change(void **state)
 {
   (void)state;
@@ -686,6 +710,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(records_are_allocated_once, setup),
       cmocka_unit_test_setup(free_items_are_counted, setup),
       cmocka_unit_test_setup(a_path_keeps_its_sum, setup),
+      cmocka_unit_test_setup(what_a_path_has_gained_is_repeated, setup),
       cmocka_unit_test_setup(shared_tails_do_not_change, setup),
       cmocka_unit_test_setup(dropped_segments_are_reused, setup),
       cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),

@@ -173,21 +173,39 @@ static void compaction_add(struct compaction *sums, uint64_t key, uint64_t amoun
   }
 }
 
-/* Turns the sums into a path.  Returns false without memory; the path then holds only a part of them. */
-static bool path_from_sums(struct thread_state *t, const struct compaction *sums, struct critical_path *path)
+/* Adds the sums to a path whose own items are unused.  Returns false without memory; the path then holds only a part of
+ * them.  *made: the segments that it has got. */
+static bool add_sums(struct thread_state *t, const struct compaction *sums, struct critical_path *path, uint32_t *made)
 {
-  uint32_t made = 0;
+  uint32_t items = 0;
+  *made = 0;
   for (uint32_t i = 0; i < sums->count; i++) {
     uint32_t slot = sums->used[i];
-    if (i && i % CRITICAL_PATH_ITEMS == 0 && (++made, !spill(t, path)))
+    if (!sums->amounts[slot])
+      continue;
+    if (items && items % CRITICAL_PATH_ITEMS == 0 && (++*made, !spill(t, path)))
       return false;
-    path->items[i % CRITICAL_PATH_ITEMS] = (struct critical_path_item){sums->keys[slot] - 1, sums->amounts[slot]};
-  }
-  if (path->tail) {
-    at(path->tail)->length = 0;
-    at(path->tail)->compacted = made;
+    path->items[items++ % CRITICAL_PATH_ITEMS] = (struct critical_path_item){sums->keys[slot] - 1, sums->amounts[slot]};
   }
   return true;
+}
+
+/* The thread's working memory, with no sums; NULL without memory. */
+static struct compaction *begin_sums(struct thread_state *t)
+{
+  struct span_thread *span = span_of(t);
+  if (!span->compaction_extent)
+    span->compaction_extent = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
+  struct compaction *sums = span->compaction_extent ? arena_data(span->compaction_extent) : NULL;
+  if (sums)
+    sums->count = 0;
+  return sums;
+}
+
+static void end_sums(struct compaction *sums)
+{
+  for (uint32_t i = 0; i < sums->count; i++)
+    sums->keys[sums->used[i]] = sums->amounts[sums->used[i]] = 0;
 }
 
 void critical_path_make_room(struct thread_state *t, struct critical_path *path)
@@ -214,24 +232,72 @@ void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t 
 /* Adds up the list by key.  Without memory the path stays as it is. */
 static void critical_path_compact(struct thread_state *t, struct critical_path *path)
 {
-  struct span_thread *span = span_of(t);
-  if (!span->compaction_extent)
-    span->compaction_extent = arena_new(ARENA_COMPACTION, 0, FORMAT_FREE, t->index, sizeof(struct compaction), 1);
-  if (!span->compaction_extent)
+  struct compaction *sums = begin_sums(t);
+  if (!sums)
     return;
-  struct compaction *sums = arena_data(span->compaction_extent);
   struct critical_path_cursor place = {.path = path};
   struct critical_path compacted = {0};
   const struct critical_path_item *item;
-  sums->count = 0;
+  uint32_t made;
   while ((item = critical_path_next(&place)))
     compaction_add(sums, item->key, item->amount);
-  bool whole = path_from_sums(t, sums, &compacted);
-  for (uint32_t i = 0; i < sums->count; i++)
-    sums->keys[sums->used[i]] = sums->amounts[sums->used[i]] = 0;
+  bool whole = add_sums(t, sums, &compacted, &made);
+  if (whole && compacted.tail) {
+    at(compacted.tail)->length = 0;
+    at(compacted.tail)->compacted = made;
+  }
+  end_sums(sums);
   critical_path_drop(t, whole ? path : &compacted);
   if (whole)
     *path = compacted;
+}
+
+/* Adds a multiple of what a path has, up to that segment of its list.  Returns whether it has reached it. */
+static bool add_multiple(struct compaction *sums, const struct critical_path *path, uint32_t until, uint64_t times)
+{
+  const struct critical_path_item *items = path->items;
+  uint32_t segment = path->tail;
+  for (;;) {
+    for (int i = 0; i < CRITICAL_PATH_ITEMS; i++)
+      if (items[i].amount)
+        compaction_add(sums, items[i].key, times * items[i].amount);
+    if (segment == until || !segment)
+      return segment == until;
+    items = at(segment)->items;
+    segment = at(segment)->tail;
+  }
+}
+
+/* Whether no sum is below 0. */
+static bool all_positive(const struct compaction *sums)
+{
+  for (uint32_t i = 0; i < sums->count; i++)
+    if (sums->amounts[sums->used[i]] > INT64_MAX)
+      return false;
+  return true;
+}
+
+/* The common list cancels out, and stays, unless the path was compacted since. */
+bool critical_path_repeat(struct thread_state *t, struct critical_path *path, const struct critical_path *from,
+                          uint64_t times)
+{
+  struct compaction *sums = begin_sums(t);
+  struct critical_path repeated = {0};
+  uint32_t made;
+  if (!sums)
+    return false;
+  bool shared = add_multiple(sums, path, from->tail, times + 1);
+  add_multiple(sums, from, shared ? from->tail : 0, -times);
+  if (shared && from->tail) {
+    critical_path_share_tail(t, from->tail);
+    repeated.tail = from->tail;
+  }
+  bool whole = all_positive(sums) && add_sums(t, sums, &repeated, &made);
+  end_sums(sums);
+  critical_path_drop(t, whole ? path : &repeated);
+  if (whole)
+    *path = repeated;
+  return whole;
 }
 
 /* The cases that critical_path_add() leaves: the first item is unused, or both are in use for other keys. */

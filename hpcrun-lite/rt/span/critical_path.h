@@ -54,6 +54,11 @@ static inline void critical_path_add(struct thread_state *t, struct critical_pat
  * are other rows, or have different contexts, nothing. */
 void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t to_row, uint64_t amount);
 
+/* Adds, so many times, what the path has more than one that it goes on from.  Returns false, and changes nothing, where
+ * it does not go on from that one, or without memory. */
+bool critical_path_repeat(struct thread_state *t, struct critical_path *path, const struct critical_path *from,
+                          uint64_t times);
+
 /* Whether work under that key goes to one of the path's own items. */
 static inline bool critical_path_has(const struct critical_path *path, uint64_t key)
 {
