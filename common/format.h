@@ -530,9 +530,12 @@ enum format_directive_kind {
   F(uint64_t, span)                                                                                                    \
   F(uint64_t, iterations)                                                                                              \
   F(uint64_t, lock_bound)                                                                                              \
-  F(uint64_t, light)      /* of `instances`, as in FORMAT_CONSTRUCT_FIELDS: `work` and `span` lack them */             \
-  F(uint64_t, stood)      /* likewise */                                                                               \
-  F(uint64_t, stood_work) /* sum of v * work */
+  F(uint64_t, light)         /* of `instances`, as in FORMAT_CONSTRUCT_FIELDS: `work` and `span` lack them */          \
+  F(uint64_t, stood)         /* likewise */                                                                            \
+  F(uint64_t, stood_work)    /* sum of v * work */                                                                     \
+  F(uint64_t, stood_span)    /* of regions and what is in them: sum of v * span */                                     \
+  F(uint64_t, stood_squares) /* likewise: sum of v * span * span, at most UINT64_MAX */                                \
+  F(uint64_t, stood_spread)  /* likewise: sum of v * (v + 1) */
 #define FORMAT_DIRECTIVE_FIELDS(F, A) FORMAT_DIRECTIVE_LIST(F, A, F)
 struct format_directive {
   FORMAT_DIRECTIVE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
@@ -602,7 +605,8 @@ enum format_schedule { FORMAT_SCHEDULE_LIST(FORMAT_SCHEDULE) FORMAT_SCHEDULES };
   F(uint64_t, chunk_most)           /* likewise, of the largest */                                                     \
   F(uint64_t, chunk_size)           /* that the program demands; 0: none; FORMAT_CHUNKS_DIFFER: not always this one */ \
   F(uint32_t, schedule)             /* enum format_schedule */                                                         \
-  F(uint32_t, reserved)
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, light_ticks) /* of a region: in light ones, with what is in them; `ticks` lack it */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -15,7 +15,7 @@ enum { CANDIDATES_ON_PATH = 6, CANDIDATES_MAX = 9 };
 
 static const char best_case[] = "best case: another path may become critical; work unchanged";
 static const char best_case_estimated[] =
-    "best case: another path may become critical; shares of critical constructs are estimates; work unchanged";
+    "best case: another path may become critical; shares are estimates; work unchanged";
 static const char exact[] = "replayed from the graph log: exact; work unchanged";
 static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
 static const char unplaced[] =
@@ -25,7 +25,8 @@ static const char off_path[] = "not on the critical path: no gain; work unchange
 
 static const char *best_case_note(const struct whatif_run *run)
 {
-  return profile_light(run->profile).light ? best_case_estimated : best_case;
+  bool light = profile_light(run->profile).light || profile_light_regions(run->profile).light;
+  return light ? best_case_estimated : best_case;
 }
 
 /* ---- what runs faster ---- */

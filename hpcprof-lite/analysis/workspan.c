@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/words.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/model/construct_tree.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -87,6 +88,20 @@ static void note_directive(const struct profile *profile, const struct profile_d
   }
 }
 
+/* Notes that the program's span rests on regions of which not all were followed. */
+static void note_light(const struct profile *profile, uint64_t span, char note[NOTE_MAX])
+{
+  struct construct_figures regions = profile_light_regions(profile);
+  char text[CONSTRUCT_ERROR_MAX];
+  if (!regions.light)
+    return;
+  construct_error_text(regions.error_squares, span, text);
+  words_append(note, NOTE_MAX,
+               "the span and shares of the critical path are estimates: %" PRIu64 " of %" PRIu64
+               " regions were followed, the span %s",
+               model_difference(regions.count, regions.light), regions.count, text);
+}
+
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
                           char note[NOTE_MAX])
 {
@@ -120,6 +135,7 @@ static void fill_row(const struct profile *profile, struct names *names, const s
     row->span = span;
     note_scenario(profile, scenario, span, note);
     note_program(profile, note);
+    note_light(profile, span, note);
   } else {
     row->instances = directive->instances;
     row->work = directive->work;
@@ -264,8 +280,17 @@ static void note_estimates(const struct profile *profile, struct names *names, s
     char note[NOTE_MAX], text[CONSTRUCT_ERROR_MAX];
     if (!row->light)
       continue;
-    construct_error_text(&sums[i], text);
+    const struct profile_directive *directive = &profile->workspan.directives[row->directive];
     snprintf(note, sizeof note, "%s", row->note);
+    if (!construct_is_lock(directive->kind)) {
+      construct_error_text(directive->error_squares, row->span, text);
+      words_append(note, NOTE_MAX, "%s an estimate: %" PRIu64 " of %" PRIu64 " executions were followed, the span %s",
+                   directive->kind == DIRECTIVE_PARALLEL ? "the span is" : "work and span are each",
+                   model_difference(row->instances, row->light), row->instances, text);
+      row->note = names_own(names, xstrdup(note));
+      continue;
+    }
+    construct_error_text(sums[i].error_squares, sums[i].own_body, text);
     words_append(note, NOTE_MAX,
                  "work, span and lock bound are estimates: %" PRIu64 " of %" PRIu64
                  " executions were followed; their errors are about that of the time in the body: %s; its share of the "

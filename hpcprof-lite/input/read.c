@@ -392,13 +392,80 @@ static size_t numbers_of(const struct read_file *file, enum format_table table)
   }
 }
 
+/* Light regions only count executions of these; their time is in FORMAT_CONSTRUCT_LIST's light_ticks. */
+static bool is_light_inside(uint32_t kind)
+{
+  return kind == FORMAT_DIRECTIVE_FOR || kind == FORMAT_DIRECTIVE_SECTIONS || kind == FORMAT_DIRECTIVE_SINGLE ||
+         kind == FORMAT_DIRECTIVE_MASKED || kind == FORMAT_DIRECTIVE_BARRIER;
+}
+
+static uint64_t sum_ticks(const struct format_construct *record)
+{
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < FORMAT_TIMES; i++)
+    model_add(&sum, record->ticks[i]);
+  return sum;
+}
+
+/* Multiplies a record's times, its executions having been followed for only a part of the time.  Returns what that
+ * adds. */
+static uint64_t scale_times(struct format_construct *record, double factor)
+{
+  uint64_t before = sum_ticks(record);
+  for (unsigned i = 0; i < FORMAT_TIMES; i++)
+    record->ticks[i] = model_rounded((double)record->ticks[i] * factor);
+  record->wait_own = MIN(model_rounded((double)record->wait_own * factor), record->ticks[FORMAT_TIME_WAIT]);
+  record->wait_spare = MIN(model_rounded((double)record->wait_spare * factor), record->ticks[FORMAT_TIME_WAIT]);
+  return model_difference(sum_ticks(record), before);
+}
+
+/* Divides the time of light regions among the region and what is in it, as that of those that were followed. region_of:
+ * the record of the region that each belongs to, 0: none. */
+static void divide_light(struct format_construct *constructs, uint32_t count, uint32_t *region_of)
+{
+  double *followed = xcalloc(count, sizeof *followed);
+  uint64_t *added = xcalloc(count, sizeof *added);
+  for (uint32_t i = 1; i < count; i++) {
+    uint32_t parent = constructs[i].parent;
+    region_of[i] = is_light_inside(constructs[i].kind) && parent < i ? region_of[parent] : 0;
+    if (constructs[i].light_ticks)
+      region_of[i] = i;
+    followed[region_of[i]] += (double)sum_ticks(&constructs[i]);
+  }
+  for (uint32_t i = 1; i < count; i++) {
+    uint32_t region = region_of[i];
+    if (region && followed[region] > 0)
+      model_add(&added[region],
+                scale_times(&constructs[i], 1 + (double)constructs[region].light_ticks / followed[region]));
+  }
+  for (uint32_t i = 1; i < count; i++) /* what rounding has left, or all where none was followed */
+    if (constructs[i].light_ticks)
+      model_add(&constructs[i].ticks[FORMAT_TIME_BODY], model_difference(constructs[i].light_ticks, added[i]));
+  free(added);
+  free(followed);
+}
+
+static void divide_all_light(struct format_construct *constructs, uint32_t count)
+{
+  bool any = false;
+  for (uint32_t i = 1; i < count && !any; i++)
+    any = constructs[i].light_ticks != 0;
+  if (!any)
+    return;
+  uint32_t *region_of = xcalloc(count, sizeof *region_of);
+  divide_light(constructs, count, region_of);
+  free(region_of);
+}
+
 /* Adds the time of a construct's light executions, by those that stand for them.  What is around them has it, which for
  * a lock is right.  Where that is too little, the error is not known. */
 static void add_light(struct format_construct *constructs, uint32_t record)
 {
   struct format_construct *to = &constructs[record];
   struct format_construct *from = &constructs[to->parent < record ? to->parent : 0];
-  if (!to->light || !to->stood)
+  bool exclusive =
+      to->kind == FORMAT_DIRECTIVE_LOCK || to->kind == FORMAT_DIRECTIVE_CRITICAL || to->kind == FORMAT_CONSTRUCT_ATOMIC;
+  if (!to->light || !to->stood || !exclusive)
     return;
   uint64_t ticks = model_rounded((double)to->stood_ticks / (double)to->stood * (double)to->light);
   if (to->kind != FORMAT_DIRECTIVE_LOCK) {
@@ -425,6 +492,8 @@ static void clean(enum format_table table, struct file_table *from)
     nodes[i].kind = nodes[i].kind < CONTEXT_KINDS ? nodes[i].kind : CONTEXT_FREE;
   for (uint32_t i = 0; i < from->count && table == FORMAT_CONSTRUCTS; i++)
     constructs[i].flags &= ~READ_CUT;
+  if (table == FORMAT_CONSTRUCTS)
+    divide_all_light(constructs, from->count);
   for (uint32_t i = 1; i < from->count && table == FORMAT_CONSTRUCTS; i++)
     add_light(constructs, i);
   for (uint32_t i = 0; i < from->count && table == FORMAT_TASKS; i++)

@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/thread_trace.h"
 #include "hpcprof-lite/merge/construct_counts.h"
+#include "hpcprof-lite/model/construct_tree.h"
 
 #include <assert.h>
 #include <math.h>
@@ -340,7 +341,7 @@ static void add_rows(struct build *build, uint32_t position)
     struct construct_figures *into = &figures[part_of(thread, i)];
     uint64_t all = construct_exec(&figures[i]);
     all -= record->kind == DIRECTIVE_LOCK ? MIN(figures[i].own_body, all) : 0; /* that is in another body, too */
-    if (figures[i].light && record->kind != DIRECTIVE_LOCK) {
+    if (figures[i].light && record->kind != DIRECTIVE_LOCK && construct_is_lock(record->kind)) {
       model_add(&into->light_inside, figures[i].light);
       model_add(&into->error_squares, figures[i].error_squares);
     }

@@ -85,6 +85,7 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   model_add(&into->span, from->span);
   model_add(&into->iterations, from->iterations);
   model_add(&into->light, from->light);
+  model_add(&into->error_squares, from->error_squares);
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 

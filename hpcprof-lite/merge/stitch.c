@@ -476,15 +476,40 @@ static void stitch_thread(struct stitch *stitch, uint32_t position)
   node_map_report(&stitch->map, position);
 }
 
-/* Adds what light instances have done, by those that stand for them: their span is their work. */
+/* The square of the standard error of the span that light regions, or executions in them, add: see
+ * merge/construct_records.c. */
+static uint64_t light_error(const struct profile_directive *directive)
+{
+  enum { LEAST = 8 }; /* executions from which the variance is known */
+  double stood = (double)directive->stood, factor = (double)directive->light / stood;
+  double squares = (double)directive->stood_spread - stood; /* sum of v * v */
+  if (!directive->stood || directive->stood_squares == UINT64_MAX || stood * stood < LEAST * squares)
+    return UINT64_MAX;
+  double mean = (double)directive->stood_span / stood;
+  double variance = fmax(0, (double)directive->stood_squares / stood - mean * mean);
+  return model_rounded(variance * (double)directive->stood_spread * factor * factor);
+}
+
+/* Adds what light instances have done, by those that stand for them.  The span of mutual exclusion is its work; the
+ * work of regions is known. */
 static void add_light(struct profile_directive *directive)
 {
-  if (!directive->light || !directive->stood)
+  bool exclusive = directive->kind == DIRECTIVE_LOCK || directive->kind == DIRECTIVE_CRITICAL;
+  uint64_t followed = model_difference(directive->instances, directive->light);
+  if (!directive->light)
     return;
-  double mean = (double)directive->stood_work / (double)directive->stood;
-  uint64_t work = model_rounded(mean * (double)directive->light);
-  model_add(&directive->work, work);
-  model_add(&directive->span, work);
+  directive->error_squares = exclusive ? 0 : light_error(directive);
+  double light = (double)directive->light, work = 0, span = 0;
+  if (directive->stood) {
+    work = (double)directive->stood_work / (double)directive->stood * light;
+    span = (double)directive->stood_span / (double)directive->stood * light;
+  } else if (followed && !exclusive) {
+    work = (double)directive->work / (double)followed * light;
+    span = (double)directive->span / (double)followed * light;
+  }
+  if (directive->kind != DIRECTIVE_PARALLEL)
+    model_add(&directive->work, model_rounded(work));
+  model_add(&directive->span, model_rounded(exclusive ? work : span));
 }
 
 /* Copies the file's directives.  An invalid record keeps its number and counts as the program. */

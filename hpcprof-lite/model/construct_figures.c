@@ -86,10 +86,10 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
     add_counts(sum->counts, figures->counts);
 }
 
-void construct_error_text(const struct construct_figures *figures, char text[CONSTRUCT_ERROR_MAX])
+void construct_error_text(uint64_t squares, uint64_t figure, char text[CONSTRUCT_ERROR_MAX])
 {
-  bool known = figures->error_squares < UINT64_MAX && figures->own_body;
-  double percent = known ? 200 * sqrt((double)figures->error_squares) / (double)figures->own_body : 0;
+  bool known = squares < UINT64_MAX && figure;
+  double percent = known ? 200 * sqrt((double)squares) / (double)figure : 0;
   if (!known)
     snprintf(text, CONSTRUCT_ERROR_MAX, "error not known");
   else if (percent > 100)

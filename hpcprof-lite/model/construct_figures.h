@@ -133,9 +133,9 @@ void construct_usage_add(struct construct_figures *sum, const struct construct_f
 /* The name of an enum schedule; "" if it is not known. */
 const char *construct_schedule_name(uint32_t schedule);
 
-/* Writes twice the standard error of own_body, in percent of it. */
+/* Writes twice a standard error, of which `squares` is the square (UINT64_MAX: not known), in percent of a figure. */
 enum { CONSTRUCT_ERROR_MAX = 64 };
-void construct_error_text(const struct construct_figures *figures, char text[CONSTRUCT_ERROR_MAX]);
+void construct_error_text(uint64_t squares, uint64_t figure, char text[CONSTRUCT_ERROR_MAX]);
 
 /* Returns what was counted; zeros where nothing was. */
 const struct construct_counts *construct_counts_of(const struct construct_figures *figures);

@@ -139,13 +139,31 @@ static uint64_t lacking_ns(const struct profile_process *process, bool paused)
   return profile_unsampled(process) ? 0 : process->unsampled_ns;
 }
 
+struct construct_figures profile_light_regions(const struct profile *profile)
+{
+  struct construct_figures sum = {0};
+  for (uint32_t i = 1; i < profile->workspan.directives_count; i++) {
+    const struct profile_directive *directive = &profile->workspan.directives[i];
+    if (directive->kind != DIRECTIVE_PARALLEL || !directive->light)
+      continue;
+    model_add(&sum.count, directive->instances);
+    model_add(&sum.light, directive->light);
+    model_add(&sum.error_squares, directive->error_squares);
+  }
+  return sum;
+}
+
 struct construct_figures profile_light(const struct profile *profile)
 {
   struct construct_figures sum = {0};
+  const struct construct_node *nodes = profile->constructs.nodes;
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct construct_times *times = &profile->processes[i].constructs;
     for (uint32_t j = 0; j < times->rows_count && profile->processes[i].usable; j++) {
       const struct construct_figures *figures = &times->rows[j].figures;
+      uint32_t kind = nodes[times->rows[j].node].kind;
+      if (kind != DIRECTIVE_LOCK && kind != DIRECTIVE_CRITICAL && kind != CONSTRUCT_ATOMIC)
+        continue;
       model_add(&sum.count, figures->light ? figures->count : 0);
       model_add(&sum.light, figures->light);
     }

@@ -69,8 +69,9 @@ struct profile_directive {
       FORMAT_DIRECTIVE_LIST(FORMAT_FIELD, FORMAT_ARRAY, PROFILE_OTHER_FIELD)
     };
   };
-  char *name;       /* of a user region, else "" */
-  uint32_t counted; /* of the run: it has figures; else only construct times refer to it */
+  char *name;             /* of a user region, else "" */
+  uint64_t error_squares; /* the square of the standard error of the span, by light regions; UINT64_MAX: not known */
+  uint32_t counted;       /* of the run: it has figures; else only construct times refer to it */
 };
 
 /* Bits: callbacks that the OpenMP runtime does not provide. */
@@ -211,8 +212,11 @@ bool profile_by_wall(const struct profile_process *process);
 /* Whether no samples were taken of the process, as its notes say (level = summary). */
 bool profile_unsampled(const struct profile_process *process);
 
-/* Of the constructs of which not all executions were followed: `count` and `light` (model/construct_figures.h). */
+/* Of mutual exclusion of which not all executions were followed: `count` and `light` (model/construct_figures.h). */
 struct construct_figures profile_light(const struct profile *profile);
+
+/* The same of regions, with the error of their spans. */
+struct construct_figures profile_light_regions(const struct profile *profile);
 
 /* Whether measuring was paused all the time, as its notes say. */
 bool profile_paused(const struct profile_process *process);

@@ -101,6 +101,12 @@ void notes_estimates(const struct report *report)
                    "Figures of critical constructs and locks are estimates: %" PRIu64 " of %" PRIu64
                    " executions were followed; the views parallelism and regions state errors.",
                    model_difference(sum.count, sum.light), sum.count);
+  struct construct_figures regions = profile_light_regions(report->profile);
+  if (regions.light)
+    terminal_wrapf(&terminal, report->stream, "", "",
+                   "Spans of regions, shares of the critical path, and times of constructs in regions are estimates: "
+                   "%" PRIu64 " of %" PRIu64 " regions were followed; the views parallelism and regions state errors.",
+                   model_difference(regions.count, regions.light), regions.count);
 }
 
 void notes_log_differs(const struct report *report)

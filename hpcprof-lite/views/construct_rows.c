@@ -167,11 +167,16 @@ static void set_order(struct build *build)
 /* ---- entries ---- */
 
 /* Appends what figures rest on whose executions were not all followed. */
-static void note_estimate(const struct construct_figures *figures, char note[NOTE_MAX])
+static void note_estimate(uint32_t kind, const struct construct_figures *figures, char note[NOTE_MAX])
 {
   char text[CONSTRUCT_ERROR_MAX];
-  construct_error_text(figures, text);
-  if (figures->light)
+  construct_error_text(figures->error_squares, figures->own_body, text);
+  if (figures->light && !construct_is_lock(kind))
+    words_append(note, NOTE_MAX,
+                 "its times, and sizes of chunks, are estimates: %" PRIu64 " of %" PRIu64
+                 " executions were followed; the time in its body: %s",
+                 model_difference(figures->count, figures->light), figures->count, text);
+  else if (figures->light)
     words_append(note, NOTE_MAX,
                  "the time in its body is an estimate: %" PRIu64 " of %" PRIu64 " executions were followed, %s",
                  model_difference(figures->count, figures->light), figures->count, text);
@@ -203,7 +208,7 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     words_append(note, NOTE_MAX, "its place is not known");
   if (entry->sum.unended)
     words_append(note, NOTE_MAX, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
-  note_estimate(&entry->sum, note);
+  note_estimate(entry->kind, &entry->sum, note);
   return *note ? names_own(names, xstrdup(note)) : "";
 }
 

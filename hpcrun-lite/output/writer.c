@@ -628,6 +628,9 @@ static void put_directives(void)
       rows[i].span = in_unit(rows[i].span);
       rows[i].lock_bound = in_unit(rows[i].lock_bound);
       rows[i].stood_work = in_unit(rows[i].stood_work);
+      rows[i].stood_span = in_unit(rows[i].stood_span);
+      if (rows[i].stood_squares < UINT64_MAX)
+        rows[i].stood_squares = in_unit(in_unit(rows[i].stood_squares));
     }
     put(&writer.common, FORMAT_DIRECTIVES, 0, first, count, sizeof *rows, rows);
   }

@@ -41,7 +41,7 @@ static void estimates_text(char text[ESTIMATES_MAX])
   text[0] = '\0';
   if (light)
     snprintf(text, ESTIMATES_MAX,
-             "; spans and times of critical constructs and locks are estimates from %llu of %llu executions "
+             "; spans and times of short constructs are estimates from %llu of %llu executions "
              "(--overhead-limit 100 follows all)",
              (unsigned long long)(all - light), (unsigned long long)all);
 }

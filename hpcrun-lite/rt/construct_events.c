@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/construct_events.h"
 
+#include "hpcrun-lite/rt/construct/construct_stack.h"
 #include "hpcrun-lite/rt/construct/construct_tasks.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -16,7 +17,9 @@ static inline uint64_t ticks(const struct thread_state *t, uint64_t read)
 {
   if (read)
     return read;
-  return work_clock_is_time() && span_of(t)->task ? span_of(t)->work.since : rt_ticks();
+  const struct task *running = span_of(t)->running;
+  bool cut = running && !(running->flags & TASK_LIGHT); /* a light region's constructs end no fragment */
+  return work_clock_is_time() && cut ? span_of(t)->work.since : rt_ticks();
 }
 
 /* A construct was met: keeps the context of the first time. */
@@ -41,7 +44,9 @@ static inline void met(struct thread_state *t, struct format_construct *at)
 void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read)
 {
   uint32_t kind = league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL;
-  met(t, construct_region_begin(t, kind, span_region_row(region), read));
+  struct span_entry entry = span_entry(region);
+  struct construct_part part = {entry.light, entry.stands_for};
+  met(t, construct_region_begin(t, kind, span_region_row(region), part, read));
   struct construct_record_id at_record = construct_region_record(t);
   uint32_t row = 0;
   if (filter_now()->constructs)
@@ -70,7 +75,8 @@ void construct_events_implicit_begin(struct thread_state *t, uint64_t region, bo
   struct span_entry entry = span_entry(region);
   struct construct_record_id at_record = {.owner = entry.owner, .record = entry.record};
   at_record.around = filter_now()->constructs && entry.row != span_region_row(region);
-  construct_join(t, entry.kind, entry.row, at_record, task, region_beginning(region).at, now);
+  struct construct_part part = {entry.light, entry.stands_for};
+  construct_join(t, entry.kind, entry.row, at_record, part, task, region_beginning(region).at, now);
 }
 
 void construct_events_implicit_end(struct thread_state *t, bool creator)
@@ -100,15 +106,44 @@ static __attribute__((noinline)) void end_reduction(struct thread_state *t, int 
   met(t, construct_reduced(t, directive_row(t, FORMAT_DIRECTIVE_CRITICAL, caller), rt_noted.reduction_since, now));
 }
 
+static bool is_barrier(int kind)
+{
+  return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
+}
+
+/* At what the thread begins to wait. */
+static enum construct_wait wait_at(const struct thread_state *t, int kind)
+{
+  if (waiting_at_region_end(t) || at_cancelled_end(t, kind))
+    return CONSTRUCT_WAIT_REGION;
+  if (kind == ompt_sync_region_taskgroup)
+    return CONSTRUCT_WAIT_GROUP;
+  return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_barrier_explicit ? CONSTRUCT_WAIT_WORKSHARING
+                                                                                        : CONSTRUCT_WAIT_OWN;
+}
+
+/* The thread begins to wait at a barrier in a light region. */
+static void light_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read)
+{
+  struct construct_open *top = construct_of(t)->top;
+  bool follows = top == top->frame && top->ended && (!top->ended_code || top->ended_code == code);
+  if (__builtin_expect(follows && !rt_noted.reduction && kind != ompt_sync_region_barrier_explicit, 1)) {
+    top->ended_code = code; /* as below: most barriers follow a loop */
+    return;
+  }
+  if (__builtin_expect(rt_noted.reduction != NULL, 0))
+    end_reduction(t, kind, code, ticks(t, read));
+  if (!construct_light_wait_is_known(t, wait_at(t, kind), code))
+    met(t, construct_light_wait(t, directive_row(t, FORMAT_DIRECTIVE_BARRIER, code)));
+}
+
 void construct_events_wait_begin(struct thread_state *t, int kind, const void *code, uint64_t read)
 {
-  enum construct_wait how = CONSTRUCT_WAIT_OWN;
-  if (waiting_at_region_end(t) || at_cancelled_end(t, kind))
-    how = CONSTRUCT_WAIT_REGION;
-  else if (kind == ompt_sync_region_taskgroup)
-    how = CONSTRUCT_WAIT_GROUP;
-  else if (kind != ompt_sync_region_taskwait && kind != ompt_sync_region_barrier_explicit)
-    how = CONSTRUCT_WAIT_WORKSHARING;
+  if (construct_in_light_region(t) && is_barrier(kind)) {
+    light_wait_begin(t, kind, code, read);
+    return;
+  }
+  enum construct_wait how = wait_at(t, kind);
   uint32_t own = FORMAT_DIRECTIVE_BARRIER, row = 0;
   const struct task *running = span_of(t)->running;
   if (kind == ompt_sync_region_taskwait && running && running->undeferred_code)
@@ -127,7 +162,8 @@ void construct_events_wait_begin(struct thread_state *t, int kind, const void *c
 
 void construct_events_wait_end(struct thread_state *t, uint64_t read)
 {
-  if (!t->activity.idle) /* otherwise a worker whose region has ended already: construct_part() */
+  if (!t->activity.idle &&
+      !construct_in_light_region(t)) /* otherwise a worker whose region has ended already: construct_part() */
     construct_wait_end(t, read ? read : rt_ticks());
 }
 
@@ -176,12 +212,27 @@ static uint32_t work_kind(int kind)
   }
 }
 
+/* The same in a light region. */
+static void light_work(struct thread_state *t, int kind, uint32_t row, bool begin)
+{
+  if (kind == ompt_work_single_other && begin && row)
+    met(t, construct_light_single_other(t, row));
+  else if (kind != ompt_work_single_other && begin)
+    met(t, construct_light_begin(t, work_kind(kind), row));
+  else if (kind != ompt_work_single_other)
+    construct_light_end(t, work_kind(kind));
+}
+
 void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool begin)
 {
-  uint64_t now = ticks(t, 0);
   uint32_t construct = work_kind(kind);
   if (kind == ompt_work_scope)
     return;
+  if (construct_in_light_region(t) && kind != ompt_work_taskloop) {
+    light_work(t, kind, row, begin);
+    return;
+  }
+  uint64_t now = ticks(t, 0);
   if (kind == ompt_work_single_other) {
     if (begin && row)
       met(t, construct_single_other(t, row, rt_ticks()));
@@ -201,6 +252,13 @@ void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool 
 
 void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row, bool begin)
 {
+  if (construct_in_light_region(t) && kind == FORMAT_DIRECTIVE_MASKED) {
+    if (begin)
+      met(t, construct_light_begin(t, kind, row));
+    else
+      construct_light_end(t, kind);
+    return;
+  }
   uint64_t now = ticks(t, 0);
   if (begin)
     met(t, construct_begin(t, kind, row, now));

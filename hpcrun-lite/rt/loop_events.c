@@ -5,6 +5,7 @@
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/task_events.h"
 
@@ -119,9 +120,99 @@ static void note_schedule(struct thread_state *t, int kind, uint32_t noted)
   construct_schedule(t, found.schedule, found.sized ? rt_noted.chunk_size : 0, !dispatched && (found.sized || !noted));
 }
 
+/* ---- light regions (span/light_region.h) ---- */
+
+static bool is_loop(int kind)
+{
+  return kind == ompt_work_loop || kind >= ompt_work_loop_static;
+}
+
+static struct construct_light_site *light_site(struct thread_state *t, const void *code)
+{
+  enum { SITES = sizeof construct_of(t)->light_sites / sizeof *construct_of(t)->light_sites };
+  return &construct_of(t)->light_sites[((uint64_t)code ^ (uint64_t)code >> 3) % SITES];
+}
+
+/* Does the thread run a light region's task, outside all constructs? */
+static inline bool in_light_task(const struct thread_state *t)
+{
+  const struct task *running = span_of(t)->running;
+  return running && running->flags & TASK_LIGHT && construct_in_light_region(t);
+}
+
+/* A loop begins like others before. */
+static bool light_loop_begin(struct thread_state *t, uint64_t count, const void *code)
+{
+  struct construct_thread *construct = construct_of(t);
+  const struct construct_light_site *site = light_site(t, code);
+  struct construct_open *frame = construct->top;
+  if (site->code != code || !site->at || site->parent != frame->record || frame != frame->frame)
+    return false;
+  uint64_t *ticks = frame->light;
+  site->at->count++;
+  site->at->light++;
+  if (span_of(t)->open_region == (uint32_t)span_of(t)->running->region) { /* once for the team */
+    site->total->instances++;
+    site->total->light++;
+    site->total->iterations += count;
+  }
+  frame->ended = 0;
+  if (construct_push(t, site->at, site->record, FORMAT_DIRECTIVE_FOR, FORMAT_TIME_BODY))
+    construct_be_light(t, ticks);
+  return true;
+}
+
+/* The loop ends that the thread is in; see work_ended() of construct/construct.c. */
+static bool light_loop_end(struct thread_state *t)
+{
+  struct construct_open *top = construct_of(t)->top, *frame = top->frame;
+  if (top->kind != FORMAT_DIRECTIVE_FOR || top->below != frame)
+    return false;
+  frame->ended = top->record;
+  frame->ended_code = NULL;
+  frame->spare = false;
+  construct_cut(t, top);
+  return true;
+}
+
+/* Keeps where it has begun for the next ones. */
+static void keep_site(struct thread_state *t, uint32_t row, const void *code)
+{
+  struct directive_total *total = row ? directive_total(t, row) : NULL;
+  const struct construct_open *top = construct_of(t)->top;
+  bool kept = total && top->light && top->kind == FORMAT_DIRECTIVE_FOR && top->at->kind == FORMAT_DIRECTIVE_FOR;
+  if (kept && top->at->context_sought)
+    *light_site(t, code) = (struct construct_light_site){code, top->below->record, top->record, top->at, total};
+}
+
+/* Returns whether the event is one of a loop in a light region, and has ended. */
+static bool light_loop(struct thread_state *t, int kind, bool begin, const ompt_data_t *task_data, uint64_t count,
+                       const void *code)
+{
+  if (!in_light_task(t) || !is_loop(kind))
+    return false;
+  if (begin ? code && light_loop_begin(t, count, code) : light_loop_end(t))
+    return true;
+  uint32_t row = 0, task = graph_task_of(t, task_data);
+  if (begin)
+    row = worksharing_work_begin(t, task, kind, count, code);
+  construct_events_work(t, kind, row, begin);
+  if (begin && code)
+    keep_site(t, row, code);
+  return true;
+}
+
+/* ---- events ---- */
+
+/* Does nothing depend on the thread's chunks? */
+static inline bool chunks_do_not_matter(const struct thread_state *t)
+{
+  return in_light_task(t) && !rt_gomp_task;
+}
+
 void loop_events_chunk(struct thread_state *t, uint64_t lower, uint64_t upper, int64_t step, enum loop_bounds bounds)
 {
-  if (!measured_process.no_chunks || !graph_enter(t))
+  if (!measured_process.no_chunks || chunks_do_not_matter(t) || !graph_enter(t))
     return;
   ranged_chunk(t, span_of(t)->task, ompt_dispatch_ws_loop_chunk, lower, upper, step, bounds);
   graph_leave(t);
@@ -152,6 +243,10 @@ void loop_events_work(struct thread_state *t, int kind, bool begin, const ompt_d
     codeptr = call.caller;
   else if (begin && !none)
     codeptr = code_of_construct(t, task_data, codeptr);
+  if (light_loop(t, kind, begin, task_data, count, codeptr)) {
+    graph_leave(t);
+    return;
+  }
   uint32_t row = 0;
   if (kind == ompt_work_taskloop && !begin && span_of(t)->log.creation.caller)
     task_events_creation_ended(t);
@@ -183,7 +278,7 @@ void loop_events_distributed(struct thread_state *t, const void *caller)
 
 void loop_events_dispatch(struct thread_state *t, const ompt_data_t *task_data, int kind, ompt_data_t instance)
 {
-  if (!graph_enter(t))
+  if (chunks_do_not_matter(t) || !graph_enter(t))
     return;
   bool ranged = kind == ompt_dispatch_ws_loop_chunk || kind == ompt_dispatch_taskloop_chunk;
   ompt_dispatch_chunk_t chunk = {0};

@@ -6,7 +6,13 @@
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/light_region.h"
 #include "hpcrun-lite/rt/span/span.h"
+
+static bool is_barrier(int kind)
+{
+  return kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
+}
 
 /* For the graph and constructs, where a thread waits. */
 static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, int kind, const void *codeptr,
@@ -15,7 +21,10 @@ static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, i
   if (!graph_enter(t))
     return;
   codeptr = codeptr ? code_of_construct(t, task_data, codeptr) : NULL;
-  span_wait_begin(t, graph_task_of(t, task_data), kind, false, moment, codeptr);
+  if (is_barrier(kind) && kind != ompt_sync_region_barrier_explicit && light_region_is_plain(t))
+    light_region_wait(t, moment);
+  else
+    span_wait_begin(t, graph_task_of(t, task_data), kind, false, moment, codeptr);
   construct_events_wait_begin(t, kind, codeptr, moment);
   times_refresh_at(t, moment);
   graph_leave(t);
@@ -26,8 +35,7 @@ static __attribute__((noinline)) void graph_wait_begin(struct thread_state *t, i
 static void keep_word(struct thread_state *t, int kind, ompt_data_t *task_data)
 {
   struct barrier_data *barrier = &measured_of(t)->barrier;
-  bool at_barrier = kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup;
-  if (!at_barrier || !t->worker || rt_gomp_task || sampling_of(t)->region_depth || barrier->place)
+  if (!is_barrier(kind) || !t->worker || rt_gomp_task || sampling_of(t)->region_depth || barrier->place)
     return;
   barrier->place = task_data;
   barrier->word = *task_data;
@@ -70,7 +78,11 @@ static __attribute__((noinline)) void graph_wait_end(struct thread_state *t, int
 {
   if (!graph_enter(t))
     return;
-  span_wait_end(t, graph_task_of(t, task_data), kind, parallel_data && parallel_data->value, moment);
+  bool known = parallel_data && parallel_data->value;
+  if (is_barrier(kind) && light_region_is_plain(t))
+    light_region_go_on(t, known, moment);
+  else
+    span_wait_end(t, graph_task_of(t, task_data), kind, known, moment);
   construct_events_wait_end(t, moment);
   times_refresh_at(t, moment);
   graph_leave(t);

@@ -87,7 +87,7 @@ static uint64_t lived(const struct thread_state *t)
 
 static void region(uint64_t from)
 {
-  construct_region_begin(one, PARALLEL, 1, from);
+  construct_region_begin(one, PARALLEL, 1, (struct construct_part){0}, from);
   construct_region_body(one, &own, from + 2);
 }
 
@@ -95,7 +95,7 @@ static void a_region_has_four_parts_in_both_threads(void **state)
 {
   (void)state;
   region(10);
-  construct_join(two, PARALLEL, 1, construct_region_record(one), &others, 10, 15);
+  construct_join(two, PARALLEL, 1, construct_region_record(one), (struct construct_part){0}, &others, 10, 15);
   construct_wait_begin(two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 20);
   construct_wait_begin(one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 30);
   construct_wait_end(one, 32);
@@ -112,7 +112,7 @@ static void a_region_has_four_parts_in_both_threads(void **state)
   assert_int_equal(part->flags, FORMAT_CONSTRUCT_LINK);
   assert_int_equal(part->owner, 1);
   assert_int_equal(part->link, 1);
-  construct_join(two, PARALLEL, 1, construct_region_record(one), &others, 90, 100);
+  construct_join(two, PARALLEL, 1, construct_region_record(one), (struct construct_part){0}, &others, 90, 100);
   assert_int_equal(lived(one), 36);
   assert_int_equal(lived(two), 100);
 }
@@ -121,7 +121,7 @@ static void a_worker_that_leaves_a_region_before_its_end_waits_no_longer(void **
 {
   (void)state;
   region(10);
-  construct_join(two, PARALLEL, 1, construct_region_record(one), &others, 10, 15);
+  construct_join(two, PARALLEL, 1, construct_region_record(one), (struct construct_part){0}, &others, 10, 15);
   construct_wait_begin(two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 20);
   construct_wait_end(two, 30);
   trace_of(two)->states = true;
@@ -134,7 +134,7 @@ static void an_end_that_is_not_known_is_counted(void **state)
 {
   (void)state;
   region(10);
-  construct_join(two, PARALLEL, 1, construct_region_record(one), &others, 10, 15);
+  construct_join(two, PARALLEL, 1, construct_region_record(one), (struct construct_part){0}, &others, 10, 15);
   construct_wait_begin(two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 20);
   construct_part(two, false, 100);
   assert_times(record_of(two, PARALLEL, 1), 5, 5, 0, 0);
@@ -227,7 +227,7 @@ static void an_untied_task_moves_on(void **state)
   (void)state;
   uint64_t ran;
   region(0);
-  construct_join(two, PARALLEL, 1, construct_region_record(one), &others, 0, 2);
+  construct_join(two, PARALLEL, 1, construct_region_record(one), (struct construct_part){0}, &others, 0, 2);
   construct_wait_begin(one, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
   construct_wait_begin(two, CONSTRUCT_WAIT_REGION, BARRIER, 0, NULL, 10);
   construct_task_begin(one, NULL, &first, 2, true, false, 0, 10);

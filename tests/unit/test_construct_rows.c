@@ -389,7 +389,7 @@ static void test_errors_are_stated_in_whole_percents(void **state)
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct construct_figures figures = {.error_squares = cases[i].squares, .own_body = cases[i].own_body};
     char text[CONSTRUCT_ERROR_MAX];
-    construct_error_text(&figures, text);
+    construct_error_text(figures.error_squares, figures.own_body, text);
     assert_string_equal(text, cases[i].text);
   }
 }

@@ -286,6 +286,15 @@ static void print_estimates(struct quality *quality)
                " executions were followed, as more would have cost too much (the views parallelism and regions state "
                "errors; --overhead-limit 100 follows all)",
                model_difference(sum.count, sum.light), sum.count);
+  struct construct_figures regions = profile_light_regions(quality->report->profile);
+  char text[CONSTRUCT_ERROR_MAX];
+  construct_error_text(regions.error_squares, quality->report->profile->workspan.span, text);
+  if (regions.light)
+    print_hint(quality,
+               "Spans of regions, and times of constructs in them, are estimates: %" PRIu64 " of %" PRIu64
+               " regions were followed, as more would have cost too much (the run's span: %s; --overhead-limit 100 "
+               "follows all)",
+               model_difference(regions.count, regions.light), regions.count, text);
 }
 
 /* Prints what following OpenMP's events has cost, where that is more than the launcher's preset limit. */

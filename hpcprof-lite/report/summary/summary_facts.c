@@ -259,6 +259,10 @@ static void add_health(struct facts *facts)
   if (light.light)
     fact_uint(facts, "health", "executions that were only counted", light.light,
               "spans and times of their constructs are estimates");
+  struct construct_figures regions = profile_light_regions(report->profile);
+  if (regions.light)
+    fact_uint(facts, "health", "regions that were only counted", regions.light,
+              "spans, and times of constructs in them, are estimates");
   if (report->totals->unfinished)
     fact_uint(facts, "health", "processes that were killed or could not write their file", report->totals->unfinished,
               notes_cut(report) ? "work and span are not known" : "reported up to the last sample");

@@ -26,7 +26,9 @@ struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, 
   if (!construct_started(t))
     return NULL;
   construct_pass(t, now);
-  return construct_enter(t, kind, directive, FORMAT_TIME_BODY);
+  struct format_construct *at = construct_enter(t, kind, directive, FORMAT_TIME_BODY);
+  construct_of(t)->top->body = at->ticks[FORMAT_TIME_BODY];
+  return at;
 }
 
 void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
@@ -35,8 +37,11 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
     return;
   construct_pass(t, now);
   struct construct_open *open = construct_innermost(t, kind);
-  if (open)
-    construct_cut(t, open);
+  if (!open)
+    return;
+  if (kind == FORMAT_DIRECTIVE_MASKED)
+    construct_stand(t, open);
+  construct_cut(t, open);
 }
 
 /* ---- taskgroups and taskloops ---- */
@@ -156,6 +161,7 @@ static void work_ended(struct thread_state *t, struct construct_open *open)
 {
   if (open->chunks)
     construct_chunk_end(t, open, t->record->construct_since);
+  construct_stand(t, open);
   open->frame->ended = open->record;
   open->frame->ended_code = NULL;
   open->frame->spare = open->spare;
@@ -184,7 +190,52 @@ struct format_construct *construct_work_begin(struct thread_state *t, uint32_t k
   top->chunks = kind == FORMAT_DIRECTIVE_FOR && at->kind == FORMAT_DIRECTIVE_FOR; /* otherwise it has no record */
   top->strides = false;
   top->iterations = 0;
+  top->body = at->ticks[FORMAT_TIME_BODY];
   return at;
+}
+
+/* Counts an execution that has no body.  Returns its record. */
+static struct format_construct *light_count(struct thread_state *t, uint32_t kind, uint32_t directive, uint32_t *record)
+{
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  construct_count(t, known);
+  known->at->light += known != &construct_of(t)->unkept;
+  *record = known->record;
+  return known->at;
+}
+
+struct format_construct *construct_light_single_other(struct thread_state *t, uint32_t directive)
+{
+  close_work(t);
+  struct construct_open *frame = construct_of(t)->top->frame;
+  struct format_construct *at = light_count(t, FORMAT_DIRECTIVE_SINGLE, directive, &frame->ended);
+  frame->ended_code = NULL;
+  return at;
+}
+
+struct format_construct *construct_light_begin(struct thread_state *t, uint32_t kind, uint32_t directive)
+{
+  if (is_worksharing(kind)) {
+    close_work(t);
+    construct_of(t)->top->frame->ended = 0;
+  }
+  uint64_t *light = construct_of(t)->top->light;
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  construct_count(t, known);
+  known->at->light += known != &construct_of(t)->unkept;
+  known->at->chosen += known->at->kind == FORMAT_DIRECTIVE_SINGLE;
+  if (construct_push(t, known->at, known->record, kind, FORMAT_TIME_BODY))
+    construct_be_light(t, light);
+  return known->at;
+}
+
+void construct_light_end(struct thread_state *t, uint32_t kind)
+{
+  struct construct_open *open = construct_innermost(t, kind);
+  if (open && is_worksharing(kind))
+    work_ended(t, open);
+  else if (open)
+    construct_cut(t, open);
 }
 
 void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now)
@@ -263,6 +314,25 @@ static uint32_t followed(const struct thread_state *t, enum construct_wait how, 
 {
   const struct construct_open *frame = construct_of(t)->top->frame;
   return how == CONSTRUCT_WAIT_OWN || (frame->ended_code && frame->ended_code != code) ? 0 : frame->ended;
+}
+
+bool construct_light_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code)
+{
+  close_work(t);
+  if (how == CONSTRUCT_WAIT_REGION)
+    return true;
+  struct construct_open *frame = construct_of(t)->top->frame;
+  bool known = followed(t, how, code);
+  if (known)
+    frame->ended_code = code;
+  return known || !code;
+}
+
+struct format_construct *construct_light_wait(struct thread_state *t, uint32_t directive)
+{
+  uint32_t record;
+  construct_of(t)->top->frame->ended = 0;
+  return light_count(t, FORMAT_DIRECTIVE_BARRIER, directive, &record);
 }
 
 bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code, uint64_t now)
@@ -535,21 +605,25 @@ bool construct_light_ends(struct thread_state *t, uint64_t wait_id)
   return true;
 }
 
-/* An instance of so many ticks stands for light ones, unless it contains others. */
-static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks) __attribute__((noinline));
-static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks)
+void construct_stand_for(struct format_construct *at, uint64_t light, uint64_t ticks)
 {
-  uint64_t light = span_of(t)->governor.stands_for, square;
-  if (!governor_is_leaf(t)) {
-    at->flags |= FORMAT_CONSTRUCT_WHOLE;
-    return;
-  }
+  uint64_t square;
   at->stood += light;
   at->stood_ticks += light * ticks;
   at->stood_spread += light * (light + 1);
   if (__builtin_mul_overflow(ticks, light * ticks, &square) ||
       __builtin_add_overflow(at->stood_squares, square, &at->stood_squares))
     at->stood_squares = UINT64_MAX;
+}
+
+/* An instance of so many ticks stands for light ones, unless it contains others. */
+static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks) __attribute__((noinline));
+static void stand_for(struct thread_state *t, struct format_construct *at, uint64_t ticks)
+{
+  if (!governor_is_leaf(t))
+    at->flags |= FORMAT_CONSTRUCT_WHOLE;
+  else
+    construct_stand_for(at, span_of(t)->governor.stands_for, ticks);
 }
 
 void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id, uint64_t now)

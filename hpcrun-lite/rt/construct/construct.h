@@ -34,9 +34,15 @@ struct construct_record_id {
   bool around;            /* the record is that of what is around the region, which a filter leaves out */
 };
 
+/* How much of a region is followed: see span/light_region.h. */
+struct construct_part {
+  bool light;
+  uint32_t stands_for; /* light ones */
+};
+
 /* The thread creates a region (kind: parallel or teams); its own task in the region begins; the region ends. */
 struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive,
-                                                uint64_t now);
+                                                struct construct_part part, uint64_t now);
 void construct_region_body(struct thread_state *t, const void *task, uint64_t now);
 void construct_region_end(struct thread_state *t, uint64_t now);
 
@@ -49,7 +55,7 @@ struct construct_record_id construct_region_record(const struct thread_state *t)
 
 /* Another thread takes part in it; the region has begun at that moment. */
 void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_record_id at_record,
-                    const void *task, uint64_t begun, uint64_t now);
+                    struct construct_part part, const void *task, uint64_t begun, uint64_t now);
 
 /* The thread's task in the region ends.  Where the runtime announces that late to a thread that is not the creator,
  * construct_thread.region_end is when the region has ended.  now: 0: it is read only if need be. */
@@ -88,6 +94,12 @@ void construct_work_end(struct thread_state *t, uint32_t kind, uint64_t now);
 void construct_sections(struct thread_state *t, uint64_t number);
 struct format_construct *construct_single_other(struct thread_state *t, uint32_t directive, uint64_t now);
 
+/* In a light region, where constructs only count: a worksharing or masked construct begins, and ends; another thread
+ * executes the single construct. */
+struct format_construct *construct_light_begin(struct thread_state *t, uint32_t kind, uint32_t directive);
+void construct_light_end(struct thread_state *t, uint32_t kind);
+struct format_construct *construct_light_single_other(struct thread_state *t, uint32_t directive);
+
 /* ---- waiting ---- */
 
 enum construct_wait {
@@ -96,6 +108,11 @@ enum construct_wait {
   CONSTRUCT_WAIT_GROUP,       /* at the end of the innermost taskgroup or taskloop; otherwise as the one above */
   CONSTRUCT_WAIT_REGION       /* at the end of the region */
 };
+
+/* In a light region, the thread begins to wait at a barrier.  Whether that belongs to a construct that is known
+ * already; otherwise it counts as one of that directive. */
+bool construct_light_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code);
+struct format_construct *construct_light_wait(struct thread_state *t, uint32_t directive);
 
 /* Whether such a wait belongs to a construct that is known already. */
 bool construct_wait_is_known(struct thread_state *t, enum construct_wait how, const void *code, uint64_t now);

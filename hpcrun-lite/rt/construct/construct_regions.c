@@ -2,12 +2,29 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/construct_stack.h"
 
-struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now)
+/* The top is a region, of which so much is followed. */
+static void begin_part(struct thread_state *t, struct construct_part part)
+{
+  struct construct_open *top = construct_of(t)->top;
+  construct_of(t)->stands_for = part.stands_for;
+  top->body = top->at->ticks[FORMAT_TIME_BODY];
+  if (!part.light)
+    return;
+  top->at->light++;
+  construct_be_light(t, &top->at->light_ticks);
+}
+
+struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive,
+                                                struct construct_part part, uint64_t now)
 {
   if (!construct_started(t))
     return NULL;
   construct_pass(t, now);
-  return construct_enter(t, kind, directive, FORMAT_TIME_ENTER);
+  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  construct_count(t, known);
+  if (construct_push(t, known->at, known->record, kind, FORMAT_TIME_ENTER) && known != &construct_of(t)->unkept)
+    begin_part(t, part);
+  return known->at;
 }
 
 uint32_t construct_region_kind(const struct thread_state *t, uint32_t *directive)
@@ -59,7 +76,8 @@ void construct_region_body(struct thread_state *t, const void *task, uint64_t no
   if (!construct_started(t))
     return;
   own_region(t, now);
-  construct_pass(t, now);
+  if (!construct_of(t)->top->light)
+    construct_pass(t, now);
   /* a league's teams may run one after another */
   if (is_region(construct_of(t)->top) && construct_of(t)->top->column != FORMAT_TIME_BODY)
     top_runs(t, task, now);
@@ -75,8 +93,11 @@ void construct_region_end(struct thread_state *t, uint64_t now)
   struct construct_open *open = construct->top;
   while (open != construct->bottom && !is_region(open))
     open = open->below;
-  if (open != construct->bottom)
-    construct_cut(t, open);
+  if (open == construct->bottom)
+    return;
+  construct_stand(t, open);
+  construct->stands_for = 0;
+  construct_cut(t, open);
 }
 
 /* The beginning of the state until then was the runtime's own work: from the thread's birth until it was parked. */
@@ -89,7 +110,7 @@ static void set_up(struct thread_state *t, uint64_t until)
 }
 
 void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, struct construct_record_id at_record,
-                    const void *task, uint64_t begun, uint64_t now)
+                    struct construct_part part, const void *task, uint64_t begun, uint64_t now)
 {
   uint32_t record;
   if (!construct_started(t))
@@ -114,6 +135,7 @@ void construct_join(struct thread_state *t, uint32_t kind, uint32_t directive, s
   bool region = kind == FORMAT_DIRECTIVE_PARALLEL || kind == FORMAT_DIRECTIVE_TEAMS; /* else what is around it */
   if (!construct_push(t, at, record, region ? kind : FORMAT_DIRECTIVE_PARALLEL, FORMAT_TIME_ENTER))
     return;
+  begin_part(t, part);
   set_up(t, now);
   construct_pass(t, now);
   top_runs(t, task, now);
@@ -129,7 +151,9 @@ static void settle(struct thread_state *t, struct construct_open *region, uint64
 {
   struct construct_thread *construct = construct_of(t);
   construct_cut_above(t, region);
-  if (region->column != FORMAT_TIME_WAIT) {
+  if (region->light) {
+    construct_pass(t, construct->region_end ? construct->region_end : read_if_unknown(now));
+  } else if (region->column != FORMAT_TIME_WAIT) {
     now = read_if_unknown(now);
     if (region->column == FORMAT_TIME_EXIT && now > t->record->construct_since) /* it waits no longer */
       trace_own(t, now - t->record->construct_since);
@@ -163,7 +187,9 @@ void construct_part(struct thread_state *t, bool creator, uint64_t now)
   struct construct_open *bottom = construct_of(t)->bottom, *part = creator ? own_part(t) : bottom->above;
   if (!part || construct_of(t)->top == bottom)
     return;
-  if (creator) {
+  if (creator && part->light) {
+    construct_cut_above(t, part);
+  } else if (creator) {
     bool ends = construct_of(t)->top == part && part->column == FORMAT_TIME_EXIT; /* at its last barrier */
     if (ends && !counts_of(t)->attend)
       return;
@@ -172,6 +198,7 @@ void construct_part(struct thread_state *t, bool creator, uint64_t now)
     construct_go_on(t, FORMAT_TIME_EXIT);
   } else if (part->at->flags & FORMAT_CONSTRUCT_LINK || !part->record) {
     settle(t, part, now);
+    construct_stand(t, part);
     construct_cut(t, part);
     construct_go_on(t, FORMAT_TIME_WAIT);
   }

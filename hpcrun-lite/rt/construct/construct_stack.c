@@ -48,7 +48,7 @@ void construct_check(const struct thread_state *t)
   const struct construct_thread *construct = construct_of(t);
   const struct construct_open *open = construct->top, *frame = open->frame;
   uint32_t depth = 1;
-  RT_ASSERT(construct->ticks == &open->at->ticks[open->column]);
+  RT_ASSERT(construct->ticks == (open->light ? open->light : &open->at->ticks[open->column]));
   for (; open != construct->bottom; open = open->below, depth++) {
     RT_ASSERT(open->below && open->below->above == open && open->frame == frame && depth < construct->stack.count);
     if (open == frame)

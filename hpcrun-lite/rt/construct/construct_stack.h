@@ -13,7 +13,7 @@ static inline void construct_go_on(struct thread_state *t, enum format_construct
 {
   struct construct_open *top = construct_of(t)->top;
   top->column = (uint8_t)column;
-  construct_of(t)->ticks = &top->at->ticks[column];
+  construct_of(t)->ticks = top->light ? top->light : &top->at->ticks[column];
   t->record->construct_open = construct_code(top->record, column);
 }
 
@@ -85,6 +85,7 @@ static inline struct construct_open *construct_push(struct thread_state *t, stru
   top->kind = (uint8_t)kind;
   top->spare = false;
   top->chunks = false;
+  top->light = NULL;
   RT_ASSERT(top->below == state->top);
   state->top = top;
   construct_go_on(t, column);
@@ -126,6 +127,30 @@ static inline struct format_construct *construct_enter(struct thread_state *t, u
   construct_count(t, known);
   construct_push(t, known->at, known->record, kind, column);
   return known->at;
+}
+
+/* ---- light regions (span/light_region.h) ---- */
+
+/* The top is in a light region from now on, whose time goes there. */
+static inline void construct_be_light(struct thread_state *t, uint64_t *ticks)
+{
+  construct_of(t)->top->light = construct_of(t)->ticks = ticks;
+}
+
+/* Whether the thread's time goes to a light region. */
+static inline bool construct_in_light_region(const struct thread_state *t)
+{
+  return construct_of(t)->ticks && construct_of(t)->top->light;
+}
+
+/* An execution of that body stands for light ones. */
+void construct_stand_for(struct format_construct *at, uint64_t light, uint64_t ticks);
+
+/* An open construct ends; it stands for executions in the light regions for which the thread's region stands. */
+static inline void construct_stand(struct thread_state *t, const struct construct_open *open)
+{
+  if (__builtin_expect(construct_of(t)->stands_for != 0, 0))
+    construct_stand_for(open->at, construct_of(t)->stands_for, open->at->ticks[FORMAT_TIME_BODY] - open->body);
 }
 
 /* ---- chunks ---- */

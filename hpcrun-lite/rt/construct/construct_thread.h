@@ -38,6 +38,8 @@ struct construct_open {
   struct format_tasks *tasks;           /* of an explicit task; may be NULL */
   const void *task;                     /* of a task: its data word's address; NULL: none */
   uint64_t begun, apart;                /* of a task: when it began or went on; ticks since then that are not its own */
+  uint64_t *light;                      /* in a light region: where its time goes; else NULL */
+  uint64_t body;                        /* at->ticks[FORMAT_TIME_BODY] when it began, where executions may stand */
   uint64_t waited;                      /* at->ticks[FORMAT_TIME_WAIT] when it began to wait */
   uint64_t first, iterations;           /* of a loop: of the chunk that the thread runs; 0 iterations: none.  `begun` is
                                            when it began, less construct_thread.waits at that time */
@@ -71,6 +73,14 @@ struct construct_light {
   struct format_construct *at;
 };
 
+/* A loop that the thread has met in light regions: see rt/loop_events.c. */
+struct construct_light_site {
+  const void *code;
+  uint32_t parent, record;     /* parent: the record around it */
+  struct format_construct *at; /* NULL: free */
+  struct directive_total *total;
+};
+
 struct construct_thread {
   struct span_thread below;
 
@@ -78,9 +88,10 @@ struct construct_thread {
   struct construct_open *top;   /* of the stack */
   const void *created;          /* data word's address of the task that was created last */
   uint32_t created_record;
-  uint32_t counted;   /* record + 1 to which `ticks` belongs, if not that of construct_open */
-  uint64_t acquiring; /* ticks: the thread waits for a lock; 0: none */
-  uint64_t waits;     /* ticks that the thread has waited so far, at barriers, for tasks and for locks */
+  uint32_t counted;    /* record + 1 to which `ticks` belongs, if not that of construct_open */
+  uint64_t acquiring;  /* ticks: the thread waits for a lock; 0: none */
+  uint64_t stands_for; /* light regions: the one that the thread is in */
+  uint64_t waits;      /* ticks that the thread has waited so far, at barriers, for tasks and for locks */
 
   /* Written by sampling/waiting.c, before it reports the end of a wait. */
   uint64_t waited_runtime;          /* ticks of the last wait that were the runtime's own */
@@ -93,6 +104,7 @@ struct construct_thread {
   struct construct_held held[8];
   struct construct_light light[4];
   unsigned light_count;
+  struct construct_light_site light_sites[8];
   struct construct_open *bottom;
   struct table records, tasks, stack;
   struct trace_stream trace;

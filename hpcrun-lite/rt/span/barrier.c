@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/span/barrier.h"
 
+#include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
 
 struct arrivals *barrier_first_slots;
@@ -59,8 +60,20 @@ static void leave_behind(struct thread_state *t, struct arrival *arrival, struct
   clock_unlock(&team->ending.lock);
 }
 
+/* In a light region, the thread's own sums get its work. */
+static void arrive_light(struct thread_state *t, struct scope *scope)
+{
+  if (span_of(t)->light)
+    span_of(t)->light->work += scope->pending;
+  scope->pending = 0;
+}
+
 void barrier_arrive(struct thread_state *t, struct task *task, struct team *team)
 {
+  if (task->flags & TASK_LIGHT) {
+    arrive_light(t, task->scopes_open ? &task->around[0] : &task->scope);
+    return;
+  }
   struct arrival *own = &span_of(t)->arrivals->at[task->interval % BARRIER_PARITIES];
   struct scope *scope = task->scopes_open ? &task->around[0] : &task->scope;
   uint64_t work = scope->pending;
@@ -116,7 +129,8 @@ static inline void take_ends(struct thread_state *t, struct clock *clock, const 
 void barrier_join(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region, uint32_t interval)
 {
   struct arrivals *arrivals;
-  for (struct barrier_members others = others_in(t, team); (arrivals = barrier_next(&others));)
+  struct barrier_members others = others_in(t, team);
+  while (!team->light && (arrivals = barrier_next(&others)))
     take(t, clock, &arrivals->at[interval % BARRIER_PARITIES], region);
   take_ends(t, clock, team, region, interval);
 }
@@ -148,7 +162,7 @@ void barrier_clear(struct thread_state *t, struct team *team)
     clear_interval(t, &team->intervals[i]);
 }
 
-uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region)
+static uint64_t close_arrivals(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region)
 {
   uint64_t work = 0;
   struct arrivals *arrivals;
@@ -158,6 +172,12 @@ uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team 
       work += take_all(t, clock, &arrivals->at[i], region);
   team->ending.taken = region;
   clock_unlock(&team->ending.lock);
+  return work;
+}
+
+uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region)
+{
+  uint64_t work = team->light ? 0 : close_arrivals(t, clock, team, region);
   for (uint32_t i = 0; i < BARRIER_PARITIES; i++) {
     if (clock)
       take_ends(t, clock, team, region, i);

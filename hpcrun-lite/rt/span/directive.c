@@ -72,7 +72,7 @@ bool directive_start_thread(struct thread_state *t)
   return true;
 }
 
-struct directive_total *directive_total(struct thread_state *t, uint32_t row)
+struct directive_total *directive_find_total(struct thread_state *t, uint32_t row)
 {
   struct span_thread *span = span_of(t);
   uint32_t index;
@@ -81,7 +81,8 @@ struct directive_total *directive_total(struct thread_state *t, uint32_t row)
       return NULL;
     table_publish(&span->totals);
   }
-  return table_at(&span->totals, row);
+  span->last_row = row;
+  return span->last_total = table_at(&span->totals, row);
 }
 
 static uint32_t find(uint32_t head, enum format_directive_kind kind, uint64_t code)
@@ -240,6 +241,15 @@ static void release_shares(struct thread_state *t)
   }
 }
 
+/* Adds to a sum of squares, which stays UINT64_MAX where it is too large. */
+static void add_squares(uint64_t *to, uint64_t squares)
+{
+  uint64_t now = __atomic_load_n(to, __ATOMIC_RELAXED), sum;
+  do
+    sum = now > UINT64_MAX - squares ? UINT64_MAX : now + squares;
+  while (!__atomic_compare_exchange_n(to, &now, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
 void directive_add_sums(struct thread_state *t)
 {
   release_shares(t);
@@ -253,7 +263,10 @@ void directive_add_sums(struct thread_state *t)
     __atomic_fetch_add(&to->light, total->light, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->stood, total->stood, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->stood_work, total->stood_work, __ATOMIC_RELAXED);
-    *total = (struct directive_total){0};
+    __atomic_fetch_add(&to->stood_span, total->stood_span, __ATOMIC_RELAXED);
+    add_squares(&to->stood_squares, total->stood_squares);
+    __atomic_fetch_add(&to->stood_spread, total->stood_spread, __ATOMIC_RELAXED);
+    *total = (struct directive_total){.regions = total->regions};
   }
 }
 
@@ -261,6 +274,7 @@ void directive_stop_thread(struct thread_state *t)
 {
   directive_add_sums(t);
   pool_flush(&instances, &span_of(t)->free_instances);
+  span_of(t)->last_total = NULL;
   table_release(&span_of(t)->totals);
 }
 
@@ -369,4 +383,26 @@ void directive_stands_for(struct thread_state *t, uint32_t row, uint64_t light, 
     return;
   total->stood += light;
   total->stood_work += light * work;
+}
+
+/* Of these, light regions only count executions; those of others are followed there, too. */
+static bool is_light_inside(uint32_t kind)
+{
+  return kind == FORMAT_DIRECTIVE_PARALLEL || kind == FORMAT_DIRECTIVE_FOR || kind == FORMAT_DIRECTIVE_SECTIONS ||
+         kind == FORMAT_DIRECTIVE_SINGLE || kind == FORMAT_DIRECTIVE_MASKED;
+}
+
+void directive_region_stands_for(struct thread_state *t, uint32_t row, uint64_t light, uint64_t work, uint64_t span)
+{
+  struct directive_total *total = row && light && is_light_inside(row_at(row)->kind) ? directive_total(t, row) : NULL;
+  uint64_t squares;
+  if (!total)
+    return;
+  total->stood += light;
+  total->stood_work += light * work;
+  total->stood_span += light * span;
+  total->stood_spread += light * (light + 1);
+  if (__builtin_mul_overflow(span, light * span, &squares) ||
+      __builtin_add_overflow(total->stood_squares, squares, &total->stood_squares))
+    total->stood_squares = UINT64_MAX;
 }

@@ -68,11 +68,26 @@ static inline uint32_t directive_share(struct thread_state *t, uint32_t instance
   return instance;
 }
 
+/* The regions of a row that a thread creates, where some are light. */
+struct light_regions {
+  uint64_t waiting;        /* light ones for which none stands yet */
+  uint64_t span, burdened; /* by how much the last one that was followed has moved the creator's clock */
+  uint32_t skip;           /* light ones before the next one that is followed */
+  bool followed, whole;    /* one was followed; all are followed from now on */
+};
+
 /* A thread's sums for a row, which stay where they are until the thread ends; NULL without memory. */
 struct directive_total {
-  uint64_t instances, work, span, iterations, light, stood, stood_work;
+  uint64_t instances, work, span, iterations, light, stood, stood_work, stood_span, stood_squares, stood_spread;
+  struct light_regions regions; /* no sum: of a region's row (span/light_region.h) */
 };
-struct directive_total *directive_total(struct thread_state *t, uint32_t row);
+struct directive_total *directive_find_total(struct thread_state *t, uint32_t row) __attribute__((noinline));
+
+static inline struct directive_total *directive_total(struct thread_state *t, uint32_t row)
+{
+  const struct span_thread *span = span_of(t);
+  return span->last_total && span->last_row == row ? span->last_total : directive_find_total(t, row);
+}
 
 /* Adds an execution that had no instance, and whose work was done by one task. */
 static inline void directive_add(struct directive_total *total, uint64_t work)
@@ -124,6 +139,9 @@ void directive_count(struct thread_state *t, uint32_t row, uint64_t iterations);
 /* Counts a light instance (span/governor.h); one of that work stands for so many light ones. */
 void directive_light(struct thread_state *t, uint32_t row);
 void directive_stands_for(struct thread_state *t, uint32_t row, uint64_t light, uint64_t work);
+
+/* The same of a region or of what is in it, with its span. */
+void directive_region_stands_for(struct thread_state *t, uint32_t row, uint64_t light, uint64_t work, uint64_t span);
 
 /* The rows, for the writer. */
 const struct table *directive_table(void);

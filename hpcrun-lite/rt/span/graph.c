@@ -203,6 +203,13 @@ uint32_t graph_instance(struct thread_state *t, struct task *task)
   return outer;
 }
 
+/* An execution of a construct in that task has ended. */
+static void execution_ended(struct thread_state *t, const struct task *task, uint32_t row, uint64_t work, uint64_t span)
+{
+  directive_ended(t, row, 1, work, span);
+  directive_region_stands_for(t, row, graph_stands_for(task), work, span);
+}
+
 /* Ends the innermost scope.  Without an instance, its execution is added to its row if it is the outermost of that row,
  * and its work to the scope around it. */
 static void scope_close(struct thread_state *t, struct task *task)
@@ -216,7 +223,7 @@ static void scope_close(struct thread_state *t, struct task *task)
     return;
   }
   if (scope->row && !inside(task, open_scopes(task), scope->row))
-    directive_ended(t, scope->row, 1, pending, graph_own_span(pending, scope->begin, task->now.base));
+    execution_ended(t, task, scope->row, pending, graph_own_span(pending, scope->begin, task->now.base));
   task->around[open_scopes(task) - 1].pending += pending;
 }
 
@@ -265,7 +272,7 @@ void graph_loop_end(struct thread_state *t, const struct task *task, struct shar
     directive_span(instance, span);
     directive_work(t, instance, work, 0);
     if (!instance)
-      directive_ended(t, row, 1, work, graph_own_span(work, 0, span));
+      execution_ended(t, task, row, work, graph_own_span(work, 0, span));
   }
   directive_leave(t, instance);
 }

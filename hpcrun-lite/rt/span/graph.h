@@ -29,7 +29,8 @@ enum task_flag {
   TASK_JOINS = 4096,   /* waits for all of its children, in a taskwait */
   TASK_NESTED = 8192,  /* within an instance of its own row */
   TASK_MOVED = 2048,   /* in its loop, a chunk's own chain began later than the loop */
-  TASK_DIRECT = 1024   /* its code is in the function that creates it, which the runtime does not call */
+  TASK_DIRECT = 1024,  /* its code is in the function that creates it, which the runtime does not call */
+  TASK_LIGHT = 16384   /* the implicit task of a light region (span/light_region.h) */
 };
 
 /* An open construct of a task, or the task itself.  It gets an instance only when it creates a task or region, which
@@ -124,10 +125,10 @@ struct region_ending {
 } __attribute__((aligned(64)));
 
 /* A region's team.  The region's creator writes it before its threads begin and after they have ended, except:
- * `instance`, under the lock; `size` and `loops_met` (its threads were in a loop once), which all threads write with
- * the same value, relaxed; `members`, atomically; `ending`, `intervals` and `loops` (see there).  The creator stores
- * `handle` with release when the rest is written; a thread that asks whether the region is open loads it with acquire.
- */
+ * `instance`, under the lock; `size`, `loops_met` (its threads were in a loop once) and `contents`, which all threads
+ * write with the same value, relaxed; `members`, atomically; `ending`, `intervals` and `loops` (see there).  The
+ * creator stores `handle` with release when the rest is written; a thread that asks whether the region is open loads it
+ * with acquire. */
 struct team {
   /* The first cache line is what threads need at their start.  start: the creator's clock with the costs of the fork.
    */
@@ -137,7 +138,9 @@ struct team {
   uint32_t creator, row, size;
   uint32_t lock, instance; /* the instance is made, under the lock, when a task or construct needs it */
   bool loops_met;
-  uint64_t members; /* bits of threads that have been in a region of this team: see span/barrier.c */
+  bool light, contents; /* see span/light_region.h */
+  uint32_t stands_for;  /* light regions; 0 in a light one */
+  uint64_t members;     /* bits of threads that have been in a region of this team: see span/barrier.c */
   const void *code;
   uint32_t construct_owner, construct_record, construct_kind, construct_row; /* its place, row 0: not set */
   uint64_t name;                                                             /* in the graph log */
@@ -192,6 +195,21 @@ static inline struct team *graph_open_team(uint64_t region)
 {
   struct team *team = graph_team(region);
   return team && __atomic_load_n(&team->handle, __ATOMIC_ACQUIRE) == region ? team : NULL;
+}
+
+/* The region of the implicit task contains what only a region that is followed can record (span/light_region.h). */
+static inline void graph_note_contents(const struct task *task)
+{
+  struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
+  if (team && !__atomic_load_n(&team->contents, __ATOMIC_RELAXED))
+    __atomic_store_n(&team->contents, true, __ATOMIC_RELAXED);
+}
+
+/* For how many light regions the one stands whose implicit task that is. */
+static inline uint64_t graph_stands_for(const struct task *task)
+{
+  const struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
+  return team ? team->stands_for : 0;
 }
 
 /* The costs of scheduling in this run, in the unit of work: means of intervals between two callbacks of one thread. */

@@ -8,6 +8,7 @@
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/critical_path.h"
+#include "hpcrun-lite/rt/span/light_region.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -82,6 +83,13 @@ void span_forget(struct thread_state *t, uint32_t handed)
   pool_put(&graph_groups, &span_of(t)->free_groups, handed);
 }
 
+/* The task whose clock is that of the program where this one is: the clocks of a light region are apart. */
+static struct task *task_outside(struct task *task)
+{
+  struct team *team = task->flags & TASK_LIGHT ? graph_open_team(task->region) : NULL;
+  return team ? graph_task(team->creator) : task;
+}
+
 /* Raises the task's clock to a kept one, and frees that. */
 static void take_kept(struct thread_state *t, struct task *task, uint32_t handed)
 {
@@ -100,7 +108,10 @@ uint32_t span_hand_over(struct thread_state *t)
     return made;
   }
   graph_fragment_end(t);
-  made = keep_clock(t, span->running);
+  graph_note_contents(span->running);
+  if (!span->running->region)
+    light_region_settle(t, &span->running->now);
+  made = keep_clock(t, task_outside(span->running));
   graph_fragment_begin(t);
   return made;
 }
@@ -115,7 +126,11 @@ void span_take_over(struct thread_state *t, uint32_t handed)
     return;
   }
   graph_fragment_end(t);
-  take_kept(t, span->running, handed);
+  graph_note_contents(span->running);
+  if (!span->running->region)
+    light_region_settle(t, &span->running->now);
+  bool creator = span->open_region == (uint32_t)span->running->region; /* of others, that clock is only read */
+  take_kept(t, creator ? task_outside(span->running) : span->running, handed);
   graph_fragment_begin(t);
 }
 
@@ -135,9 +150,53 @@ static void log_implicit(struct thread_state *t, struct task *task, const struct
   task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
 }
 
+/* The thread begins its task in a light region.  Mostly it has one from the last such region. */
+static uint32_t light_begin(struct thread_state *t, uint64_t region, const struct team *team, uint32_t outer,
+                            uint64_t moment)
+{
+  struct span_thread *span = span_of(t);
+  uint32_t index = span->light_task;
+  span->light_task = 0;
+  if (!index && !(index = explicit_task_new(t)))
+    return 0;
+  struct task *task = graph_task(index);
+  task->flags = TASK_IMPLICIT | TASK_STARTED | TASK_LIGHT;
+  task->parent = outer;
+  task->region = region;
+  task->interval = 0;
+  if (task->now.burdened)
+    clock_clear(t, &task->now);
+  task->scope = (struct scope){.row = team->row};
+  span->light = directive_total(t, team->row);
+  graph_run(t, index);
+  graph_fragment_begin_after(t, moment);
+  return index;
+}
+
+/* It ends, with nothing open: the thread keeps it, unless others refer to it or it has been used as others are. */
+static void light_task_end(struct thread_state *t, struct task *task, uint32_t index)
+{
+  struct span_thread *span = span_of(t);
+  bool waits = task->flags & TASK_WAITING || (span->since_barrier && span->work.since == span->since_barrier);
+  if (!waits)
+    light_region_wait(t, 0);
+  span->since_barrier = 0;
+  span->fragment_sample_count = 0;
+  graph_run(t, 0);
+  bool created_none = !task->scope.instance && task->refs == task->own_refs && !depend_used(&task->depend);
+  if (created_none && !span->light_task && !(task->flags & TASK_HAD_LOOP))
+    span->light_task = index;
+  else
+    implicit_release(t, index);
+}
+
 uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t outer, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
+  const struct team *open = graph_open_team(region);
+  bool light = open && open->light;
+  if (light && !span->running)
+    return light_begin(t, region, open, outer, graph_moment(t, moment));
   if (!region && span->task && span->running->flags & TASK_EARLY) {
     span->running->flags &= ~(uint32_t)TASK_EARLY;
     return span->task;
@@ -154,6 +213,10 @@ uint32_t span_implicit_begin(struct thread_state *t, uint64_t region, uint32_t o
   task->region = region;
   if (team) {
     task->now = clock_copy(t, &team->start);
+    if (light) { /* in another one's task */
+      task->flags |= TASK_LIGHT;
+      span->light = directive_total(t, team->row);
+    }
     task->scope.row = team->row;
     if (span->open_region == (uint32_t)region)
       graph_cost(t, GRAPH_FORK, moment - span->forked);
@@ -199,19 +262,26 @@ uint32_t span_implicit_end(struct thread_state *t, uint32_t index)
   if (!index)
     return 0;
   struct task *task = graph_task(index);
-  bool nothing = span->task == index && last_fragment_end(t, task);
   uint32_t outer = task->parent;
+  if (span->task == index && light_region_is_plain(t)) {
+    light_task_end(t, task, index);
+    return outer;
+  }
+  bool nothing = span->task == index && last_fragment_end(t, task);
   struct team *team = graph_open_team(task->region);
   if (team) { /* otherwise a worker's end, announced only at its next region */
     worksharing_close(t, task);
     close_scopes(t, task);
     if (!nothing || task->scope.pending) /* otherwise offered at the barrier */
       barrier_arrive(t, task, team);
-    if (team->creator && span->open_region == (uint32_t)task->region) /* which spares most slots of other threads */
+    bool own = team->creator && span->open_region == (uint32_t)task->region;
+    if (own && !team->light) /* which spares most slots of other threads */
       clock_raise(t, &graph_task(team->creator)->now, &task->now);
   }
-  if (!task->region)
+  if (!task->region) {
+    light_region_settle(t, &task->now);
     join_offer(t, &graph_program, &task->now);
+  }
   if (!task->region) { /* for the thread that joins this one, or for its next task */
     span_forget(t, span->inherited_clock);
     span->inherited_clock = keep_clock(t, task);
@@ -235,16 +305,25 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
   }
   team = team ? team : graph_team(region);
   barrier_clear(t, team);
-  uint32_t row =
-      directive_row(t, flags & ompt_parallel_league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code);
+  bool league = flags & ompt_parallel_league;
+  uint32_t row = directive_row(t, league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL, code), stands_for;
+  struct task *from = creator ? graph_task(creator) : NULL;
+  bool light = light_region_begin(t, from, row, league, &stands_for);
   if (team->creator != creator || team->row != row || team->code != code) {
     team->creator = creator;
     team->row = row;
     team->code = code;
   }
-  if (creator) /* all other fields are empty since the previous region has ended */
-    team->start = clock_copy(t, &graph_task(creator)->now);
-  team->start.burdened += span_of(t)->costs[GRAPH_FORK];
+  if (team->light != light)
+    team->light = light;
+  if (team->stands_for != stands_for)
+    team->stands_for = stands_for;
+  if (from)
+    graph_note_contents(from);
+  if (from && !light) /* all other fields are empty since the previous region has ended */
+    team->start = clock_copy(t, &from->now);
+  if (!light)
+    team->start.burdened += span_of(t)->costs[GRAPH_FORK];
   span_of(t)->forked = graph_moment(t, forked);
   if (graph_log_on())
     team->name = graph_log_put_region(t, team->row);
@@ -277,8 +356,9 @@ struct span_entry span_entry(uint64_t region)
   const struct team *team = graph_open_team(region);
   if (!team)
     return (struct span_entry){0};
-  return (struct span_entry){team->construct_owner, team->construct_record, team->construct_kind,
-                             team->construct_row ? team->construct_row : team->row};
+  return (struct span_entry){team->construct_owner, team->construct_record,
+                             team->construct_kind,  team->construct_row ? team->construct_row : team->row,
+                             team->light,           team->stands_for};
 }
 
 void span_team_size(uint64_t region, uint32_t threads)
@@ -292,13 +372,15 @@ void span_team_size(uint64_t region, uint32_t threads)
 static void region_count(struct thread_state *t, struct team *team, uint64_t work)
 {
   struct task *creator = graph_task(team->creator);
+  uint64_t ended = creator->now.base;
+  light_region_stand(t, team, &creator->now, work);
   if (team->instance) {
-    directive_work(t, team->instance, work, creator->now.base);
+    directive_work(t, team->instance, work, ended);
     directive_leave(t, team->instance);
     return;
   }
   if (!graph_inside(creator, team->row))
-    directive_ended(t, team->row, 1, work, graph_own_span(work, team->start.base, creator->now.base));
+    directive_ended(t, team->row, 1, work, graph_own_span(work, team->start.base, ended));
   creator->scope.pending += work;
 }
 
@@ -316,16 +398,22 @@ static void end_loops(struct thread_state *t, const struct task *creator, struct
   }
 }
 
-void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
+/* A light region ends, whose creator's clock stays. */
+static void light_end(struct thread_state *t, struct team *team, uint64_t region)
+{
+  if (team->contents || team->instance) {
+    struct clock own = {0};
+    barrier_close(t, &own, team, region);
+    clock_clear(t, &own);
+  }
+  light_region_end(t, team);
+  directive_leave(t, team->instance);
+}
+
+/* One that was followed ends. */
+static void followed_end(struct thread_state *t, struct team *team, uint64_t region, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
-  moment = graph_moment(t, moment);
-  graph_fragment_end_at(t, moment);
-  struct team *team = graph_open_team(region);
-  if (!team) { /* there was no memory at its start */
-    graph_fragment_begin_after(t, moment);
-    return;
-  }
   struct task *creator = team->creator ? graph_task(team->creator) : NULL;
   uint64_t work = barrier_close(t, creator ? &creator->now : NULL, team, region);
   if (team->loops_met)
@@ -340,8 +428,25 @@ void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
     directive_leave(t, team->instance);
   }
   clock_clear(t, &team->start);
+}
+
+void span_parallel_end(struct thread_state *t, uint64_t region, uint64_t moment)
+{
+  moment = graph_moment(t, moment);
+  graph_fragment_end_at(t, moment);
+  struct team *team = graph_open_team(region);
+  if (!team) { /* there was no memory at its start */
+    graph_fragment_begin_after(t, moment);
+    return;
+  }
+  if (team->light)
+    light_end(t, team, region);
+  else
+    followed_end(t, team, region, moment);
   if (team->instance)
     team->instance = 0;
+  if (team->contents)
+    team->contents = false;
   __atomic_store_n(&team->handle, 0, __ATOMIC_RELEASE); /* then threads use their slots for other regions */
   graph_run(t, team->creator);
   graph_fragment_begin_after(t, moment);
@@ -468,6 +573,7 @@ uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, const void
   graph_fragment_end(t);
   struct task *task = graph_task(index);
   uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
+  graph_note_contents(task);
   explicit_task_close(t, task); /* what it creates next belongs to another group */
   graph_construct_begin(t, task, row);
   graph_log_op(t, GRAPHLOG_GROUP, row);
@@ -597,12 +703,17 @@ void span_stop_thread(struct thread_state *t)
   explicit_task_settle(t);
   if (span->task) {
     graph_fragment_end(t);
+    if (!span->running->region)
+      light_region_settle(t, &span->running->now);
     join_offer(t, &graph_program, &span->running->now);
   }
   graph_log_stop_thread(t);
   if (span->task && span->running->flags & TASK_IMPLICIT && !span->running->region)
     implicit_release(t, span->task); /* the OpenMP runtime does not see this thread end */
   graph_run(t, 0);
+  if (span->light_task)
+    implicit_release(t, span->light_task);
+  span->light_task = 0;
   explicit_task_stop_thread(t);
   graph_cost_add_sums(t);
   directive_stop_thread(t);
@@ -615,10 +726,14 @@ void span_stop_thread(struct thread_state *t)
 }
 
 /* Offers a task's clock to the program's longest chain, and the ends that were reported to the task and its groups and
- * not joined yet. */
-static void reach_offered(struct thread_state *self, const struct task *task)
+ * not joined yet.  t: the thread whose task it is, if it is outside any region. */
+static void reach_offered(struct thread_state *self, const struct thread_state *t, const struct task *task)
 {
-  join_offer(self, &graph_program, &task->now);
+  struct clock now = clock_copy(self, &task->now);
+  if (!task->region && task->flags & TASK_IMPLICIT)
+    light_region_add_waiting(self, t, &now);
+  join_offer(self, &graph_program, &now);
+  clock_clear(self, &now);
   join_offer(self, &graph_program, &task->children.join.latest);
   join_offer(self, &graph_program, &task->earlier);
   if (task->flags & TASK_IN_LOOP)
@@ -644,7 +759,7 @@ void span_offer_open_tasks(struct thread_state *self, struct thread_state *t)
   for (int i = 0; index && i < DEEPEST; i++) {
     const struct task *task = graph_task(index);
     struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
-    reach_offered(self, task);
+    reach_offered(self, t, task);
     if (team)
       barrier_reach(self, team, task->region);
     index = team ? team->creator : task->parent;

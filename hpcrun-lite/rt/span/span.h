@@ -48,6 +48,8 @@ void span_parallel_begin(struct thread_state *t, uint32_t creator, uint64_t regi
  * span_parallel_begin(); zeros: the region is not known.  row: of the record; set to 0: that of the region. */
 struct span_entry {
   uint32_t owner, record, kind, row;
+  bool light;          /* this and the next one are not set, but those of the region (span/light_region.h) */
+  uint32_t stands_for; /* light regions */
 };
 void span_set_entry(uint64_t region, struct span_entry entry);
 struct span_entry span_entry(uint64_t region);

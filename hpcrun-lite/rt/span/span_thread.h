@@ -152,6 +152,8 @@ struct span_thread {
   uint64_t since_barrier;          /* work.since when the thread left its last barrier */
   uint64_t forked;                 /* moment at which the thread has forked its last region */
   uint64_t costs[3];               /* by enum graph_cost */
+  struct directive_total *light;   /* of the row of the light region that the thread is in; NULL without memory */
+  uint32_t light_task;             /* for the next light region, 0: none */
   uint32_t inherited_clock;        /* clock that the thread's next task starts with: see span_take_over() */
   const void *sampled_page;        /* of a perf event that samples the thread's CPU time, NULL: none; written by
                                       sampling/source.c: see work_clock_start() */
@@ -165,7 +167,9 @@ struct span_thread {
   } fragment_samples[RT_FRAGMENT_SAMPLES]; /* samples in the current fragment */
   struct governor governor;
   struct row_cache row_cache[16];
-  struct table totals; /* by row: see span/directive.c */
+  struct table totals;                /* by row: see span/directive.c */
+  struct directive_total *last_total; /* of row last_row; NULL: none was looked for yet */
+  uint32_t last_row;
   struct credit critical_path_credits[32];
   struct instance_share instance_shares[8];
   struct unreported_ends unreported;

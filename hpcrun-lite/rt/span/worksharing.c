@@ -137,10 +137,35 @@ static void make_room_for_chunks(struct thread_state *t, struct task *task, uint
     critical_path_make_room(t, &task->now.path);
 }
 
+/* Is the construct only counted?  A taskloop creates tasks. */
+static inline bool is_light(const struct task *task, int kind)
+{
+  return task->flags & TASK_LIGHT && kind != ompt_work_taskloop;
+}
+
+/* A construct begins in a light region: the team's once, by the creator, whose call the runtime names. */
+static uint32_t light_begin(struct thread_state *t, const struct task *task, int kind, uint64_t count, const void *code)
+{
+  const struct team *team = graph_open_team(task->region);
+  bool shared = is_loop(kind), creator = span_of(t)->open_region == (uint32_t)task->region;
+  if (!code && kind == ompt_work_single_other)
+    return 0;
+  if (!code && team)
+    code = team->code;
+  uint32_t row = directive_row(t, kind == ompt_work_single_other ? FORMAT_DIRECTIVE_SINGLE : work_kind(kind), code);
+  if (kind == ompt_work_single_executor || (shared && creator))
+    directive_light(t, row);
+  if (shared && creator && count)
+    directive_count(t, row, count);
+  return row;
+}
+
 uint32_t worksharing_work_begin(struct thread_state *t, uint32_t index, int kind, uint64_t count, const void *code)
 {
   if (!index || kind == ompt_work_scope)
     return 0;
+  if (is_light(graph_task(index), kind))
+    return light_begin(t, graph_task(index), kind, count, code);
   if (kind == ompt_work_single_other || kind == ompt_work_single_executor)
     graph_task(index)->singles++;
   if (kind == ompt_work_single_other)
@@ -212,7 +237,7 @@ uint64_t worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uin
 
 void worksharing_work_end(struct thread_state *t, uint32_t index, int kind)
 {
-  if (!index || kind == ompt_work_single_other || kind == ompt_work_scope)
+  if (!index || kind == ompt_work_single_other || kind == ompt_work_scope || is_light(graph_task(index), kind))
     return;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
@@ -230,6 +255,10 @@ uint32_t worksharing_masked(struct thread_state *t, uint32_t index, bool begin, 
   uint32_t row = begin ? directive_row(t, FORMAT_DIRECTIVE_MASKED, code) : 0;
   if (!index)
     return row;
+  if (graph_task(index)->flags & TASK_LIGHT) {
+    directive_light(t, row);
+    return row;
+  }
   graph_fragment_end(t);
   if (begin)
     scope_begin(t, graph_task(index), row);
@@ -243,8 +272,10 @@ void worksharing_user_region(struct thread_state *t, uint32_t row)
 {
   explicit_task_settle(t);
   graph_fragment_end(t);
-  if (span_of(t)->task)
+  if (span_of(t)->task) {
+    graph_note_contents(span_of(t)->running);
     scope_begin(t, span_of(t)->running, row);
+  }
   graph_fragment_begin(t);
 }
 
@@ -570,12 +601,21 @@ uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const 
   return directive_row(t, FORMAT_DIRECTIVE_ORDERED, code);
 }
 
+void worksharing_not_in_doacross(struct thread_state *t)
+{
+  const struct task *task = span_of(t)->running;
+  if (task)
+    graph_note_contents(task);
+  if (!task || !(task->flags & TASK_LIGHT))
+    rt_lost(t, FORMAT_LOST_GRAPH);
+}
+
 void worksharing_sink(struct thread_state *t, struct doacross_vector vector)
 {
   struct task *task = span_of(t)->running;
   struct doacross_cursor *own = worksharing_doacross(t);
   if (!own) {
-    rt_lost(t, FORMAT_LOST_GRAPH);
+    worksharing_not_in_doacross(t);
     return;
   }
   struct doacross_clock source = own->found.join ? own->found : doacross_sink(own, vector);

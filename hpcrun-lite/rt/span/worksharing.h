@@ -102,14 +102,19 @@ static inline bool worksharing_sink_passed(struct thread_state *t)
   return true;
 }
 
+/* The running task is in no doacross loop that has a place in its team: in a light region none has. */
+void worksharing_not_in_doacross(struct thread_state *t) __attribute__((noinline));
+
 /* The iteration of that vector announces its end. */
 static inline void worksharing_source(struct thread_state *t, struct doacross_vector vector)
 {
   struct task *task = span_of(t)->running;
   if (!worksharing_doacross(t)) {
-    rt_lost(t, FORMAT_LOST_GRAPH);
+    worksharing_not_in_doacross(t);
     return;
   }
+  if (!task->doacross.dimensions) /* its first iteration */
+    graph_note_contents(task);
   uint64_t moment = work_clock_value(t);
   bool cut = graph_fragment_cut(t, task, moment);
   if (!cut)
