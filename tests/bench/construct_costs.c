@@ -68,6 +68,19 @@ static void region2(long count)
   }
 }
 
+/* Regions with three loops of two iterations. */
+static void loops2(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp parallel num_threads(2)
+    for (int loop = 0; loop < 3; loop++) {
+#pragma omp for schedule(static)
+      for (int j = 0; j < 2; j++)
+        __asm__ volatile("");
+    }
+  }
+}
+
 static void barrier2(long count)
 {
 #pragma omp parallel num_threads(2)
@@ -245,6 +258,7 @@ static construct *named(const char *name)
              {"lock", lock},
              {"region", region},
              {"region2", region2},
+             {"loops2", loops2},
              {"barrier2", barrier2},
              {"loop2", loop2},
              {"task", task},

@@ -50,27 +50,28 @@ QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two t
 FEW, MANY = 100, 600
 SAMPLES = (24, 72)
 NAMES = (1000, 16000)  # enough to see what is searched for among all the others
+LIGHT = (1000, 9000)  # the first ones are followed until it is known what that costs; enough to have one in 64
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
 # Constructs by the program's compiler (GCC's programs run on libgomp; old: clang's on OLD_RUNTIME) and -p, or trace for
-# -t.  Those of one group are in one run, in this order.  With -p off, dynamic1 calls no function of hpcrun-lite.
+# -t, or light where most regions are light.  Those of one group are in one run, in this order.  With -p off, dynamic1
+# calls no function of hpcrun-lite.
 GROUPS = {
     ("clang", "off"): ("task1", "region", "region2", "barrier2", "critical", "lock"),
-    ("clang", "online"): ("task1", "fib1", "region", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1",
-                          "doacross1", "depend1", "addresses1"),
+    ("clang", "online"): ("task1", "fib1", "region", "region2", "loops2", "barrier2", "loop2", "critical", "lock",
+                          "dynamic1", "doacross1", "depend1", "addresses1"),
     ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
     ("gcc", "online"): ("task1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "doacross1",
                         "depend1"),
+    ("clang", "light"): ("region2", "loops2"),
     ("clang", "trace"): ("task1", "barrier2", "critical"),
     ("old", "online"): ("dynamic1",),
 }
 EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (program, mode, construct)
           for (program, mode), constructs in GROUPS.items() for construct in constructs}
-# Each construct with how few and how many of it.
-FORMS = {name: (name, *(NAMES if name in ("doacross1", "addresses1") else (FEW, MANY)))
-         for constructs in GROUPS.values() for name in constructs}
-TWO_THREADS = ("fib1", "region2", "barrier2", "loop2", "dynamic1", "doacross1", "depend1", "addresses1")
+OPTIONS = {"trace": ("-p", "online", "-t"), "light": ("--overhead-limit", "0")}  # others: -p
+TWO_THREADS = ("fib1", "region2", "loops2", "barrier2", "loop2", "dynamic1", "doacross1", "depend1", "addresses1")
 FRAMES = {f"sample, {depth} frames": (depth, "spin") for depth in (10, 30, 200)}
 FRAMES["sample, 200, guessed"] = (200, "guess")
 ALL = (*EVENTS, *FRAMES)
@@ -79,6 +80,13 @@ ALL = (*EVENTS, *FRAMES)
 def compiler():
     """The compiler that built the library, as its section .comment says."""
     return re.findall(r"\]\s+(.+)", tap.must("readelf", "-p", ".comment", tap.LIBRARY))[0].strip()
+
+
+def numbers(name, mode):
+    """How few and how many of the construct are in a run."""
+    if mode == "light":
+        return LIGHT
+    return NAMES if name in ("doacross1", "addresses1") else (FEW, MANY)
 
 
 def instructions(path, objects):
@@ -153,7 +161,7 @@ def readings(path):
 def run(directory, program, arguments, mode, count, samples=0, valgrind=(), **settings):
     """Counts in a run with about that many samples.  Returns what `count` makes of callgrind's files, which end at each
     call of mark() and at the end, and the samples."""
-    options = ("-p", "online", "-t") if mode == "trace" else ("-p", mode)
+    options = OPTIONS.get(mode, ("-p", mode))
     out, measurement = os.path.join(directory, "callgrind.out"), os.path.join(directory, "measurement")
     for _ in range(TRIES):  # the regular first sample of a thread may fall into a run
         done = tap.run(tap.LAUNCHER, "--overwrite", "-o", measurement, "-e", HARDLY_EVER, *options, "--", "valgrind",
@@ -179,12 +187,13 @@ def constructs(compiler, mode, _, count=instructions_of_library, valgrind=()):
     runtime = OLD_RUNTIME if compiler == "old" else RUNTIME
     settings = {} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime)}
     with tempfile.TemporaryDirectory() as directory:
-        words = [str(word) for name in names for word in FORMS[name]]
+        words = [str(word) for name in names for word in (name, *numbers(name, mode))]
         counts, _ = run(directory, program, ["marked", *words], mode, count, valgrind=valgrind, **settings)
     assert len(counts) == 3 * len(names) + 1, counts
     found = {}
     for number, name in enumerate(names):
-        (_, few, many), difference = counts[3 * number:3 * number + 3], FORMS[name][2] - FORMS[name][1]
+        (_, few, many), (least, most) = counts[3 * number:3 * number + 3], numbers(name, mode)
+        difference = most - least
         found[name] = tuple((more - less) / difference for less, more in zip(few, many))
     return found
 
