@@ -22,9 +22,7 @@ static inline uint64_t ticks(const struct thread_state *t, uint64_t read)
   return work_clock_is_time() && cut ? span_of(t)->work.since : rt_ticks();
 }
 
-/* A construct was met: keeps the context of the first time. */
-static void keep_context(struct thread_state *t, struct format_construct *at) __attribute__((noinline));
-static void keep_context(struct thread_state *t, struct format_construct *at)
+void construct_events_keep_context(struct thread_state *t, struct format_construct *at)
 {
   if (rt_stopped())
     return;
@@ -36,7 +34,7 @@ static void keep_context(struct thread_state *t, struct format_construct *at)
 static inline void met(struct thread_state *t, struct format_construct *at)
 {
   if (at && __builtin_expect(!at->context_sought, 0))
-    keep_context(t, at);
+    construct_events_keep_context(t, at);
 }
 
 /* ---- regions ---- */
@@ -305,13 +303,6 @@ void construct_events_released(struct thread_state *t, int kind, uint64_t wait_i
 }
 
 /* ---- explicit tasks ---- */
-
-void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint32_t row, int flags,
-                                   bool dependent)
-{
-  if (row)
-    met(t, construct_task_created(t, task, row, flags, dependent, ticks(t, 0)));
-}
 
 /* `running` begins, or goes on.  A new record may have taken long, if many threads obtain memory. */
 static inline void task_begin(struct thread_state *t, const ompt_data_t *prior, const ompt_data_t *task, uint32_t row,

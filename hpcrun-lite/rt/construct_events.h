@@ -8,6 +8,9 @@
 #include "hpcrun-lite/rt/core/omp-tools.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 
+/* A construct was met for the first time: keeps the context, which its record does not have yet. */
+void construct_events_keep_context(struct thread_state *t, struct format_construct *at) __attribute__((noinline));
+
 void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read);
 void construct_events_region_end(struct thread_state *t, uint64_t read);
 
@@ -33,10 +36,6 @@ bool construct_events_light(struct thread_state *t, int kind, uint32_t row, uint
 /* The kind of construct of a kind of mutual exclusion. */
 uint32_t construct_events_mutex_kind(int kind);
 void construct_events_released(struct thread_state *t, int kind, uint64_t wait_id, uint64_t read);
-
-/* task: the new task's data word. */
-void construct_events_task_created(struct thread_state *t, const ompt_data_t *task, uint32_t row, int flags,
-                                   bool dependent);
 
 /* The thread goes on from task `prior` to one that no thread has run before; or ended the task that it ran, and goes on
  * with `next`. */

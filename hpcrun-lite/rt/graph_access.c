@@ -16,6 +16,9 @@ bool graph_enter_after_flush(struct thread_state *t)
   if (!atomic_load(&rt.flushing))
     return false;
   rt_lost(t, FORMAT_LOST_GRAPH);
+  span_of(t)->repeated.open = NULL;
+  if (span_of(t)->plain.data)
+    span_of(t)->work.done += span_of(t)->plain.before;
   span_of(t)->plain.data = span_of(t)->running_data = NULL; /* perhaps it is that task which ends: its word goes, too */
   return false;
 }

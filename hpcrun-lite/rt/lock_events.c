@@ -71,6 +71,7 @@ static inline void note(struct thread_state *t, struct hold_site *site, uint64_t
     span->hold.work = work_clock_until(t, ended);
     graph_fragment_begin_after(t, moment);
   }
+  span->repeated.open = NULL;
   span->hold.wait_id = wait_id;
   span->hold.since = moment;
   span->hold.site = site;

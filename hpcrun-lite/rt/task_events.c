@@ -57,6 +57,19 @@ static __attribute__((noinline)) uint32_t creation_context_of(struct thread_stat
   return found;
 }
 
+/* task: the new task's data word.  Its creation has ended a fragment, or cut one. */
+static inline __attribute__((always_inline)) void created(struct thread_state *t, const ompt_data_t *task, uint32_t row,
+                                                          int flags, bool dependent)
+{
+  const struct span_thread *span = span_of(t);
+  if (!row)
+    return;
+  uint64_t now = work_clock_is_time() && span->task ? span->work.since : rt_ticks();
+  struct format_construct *at = construct_task_created(t, task, row, flags, dependent, now);
+  if (at && __builtin_expect(!at->context_sought, 0))
+    construct_events_keep_context(t, at);
+}
+
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
 static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator, const ompt_frame_t *frame,
                               const ompt_data_t *made, int flags, bool dependent, const void *codeptr)
@@ -76,12 +89,40 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
     uint32_t row;
     word = explicit_task_create(t, graph_creator_of(t, creator), flags, serial, codeptr, creation_context, &row);
     if (!(flags & ompt_task_taskwait))
-      construct_events_task_created(t, made, row, flags, dependent);
+      created(t, made, row, flags, dependent);
     if (span_of(t)->log.creation.caller)
       span_of(t)->log.creation.directive = row;
     graph_leave(t);
   }
   return word;
+}
+
+/* The next creation may be as this one, by the address that the runtime passes: not where anything but the parent, its
+ * clock and that address decides about it. */
+static inline void may_repeat(struct thread_state *t, const ompt_data_t *creator, int flags)
+{
+  bool simple = !(flags & (ompt_task_undeferred | ompt_task_taskwait)) && !sampling_process.task_creation;
+  if (simple && work_clock_is_time() && !graph_log_on())
+    span_of(t)->repeated.creator = creator;
+}
+
+/* A task is created as the one before (plain_task_repeat()).  Returns false if it is another case. */
+static inline bool create_again(struct thread_state *t, const ompt_data_t *creator, ompt_data_t *made, int flags,
+                                bool dependent, const void *codeptr)
+{
+  const struct repeated_creation *last = &span_of(t)->repeated;
+  uint32_t row;
+  if (!last->open || last->code != codeptr || last->creator != creator || !creator || !graph_enter_schedule(t))
+    return false;
+  uint64_t word = plain_task_repeat(t, creator, flags, codeptr, &row);
+  if (__builtin_expect(!word, 0)) {
+    graph_leave_event(t);
+    return false;
+  }
+  created(t, made, row, flags, dependent);
+  graph_leave(t);
+  made->value = word;
+  return true;
 }
 
 /* A taskwait with dependences appears as a task that is created and completes.  The data word of that task belongs to
@@ -118,10 +159,15 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
   rt_noted.allocation = NULL; /* tasks that the thread runs meanwhile may wait, too */
   if (!t)
     return;
-  codeptr = code_of_task(t, task_data, codeptr);
+  if (create_again(t, task_data, new_data, flags, dependent, codeptr))
+    return;
+  const void *passed = codeptr;
+  codeptr = code_of_task(t, task_data, passed);
   uint64_t word = 0;
   if (task_events_follow(0))
     word = new_task_word(t, task_data, frame, new_data, flags, dependent, codeptr);
+  if (codeptr == passed)
+    may_repeat(t, task_data, flags);
   if (flags & ompt_task_taskwait) {
     if (task_data)
       dependent_wait(t, task_data, word, codeptr, undeferred);
@@ -212,7 +258,7 @@ static __attribute__((noinline)) void begin_plain(struct thread_state *t, ompt_d
   if (construct_task_is_innermost(t, prior) && plain_task_begin(t, prior, next, moment)) {
     const struct plain_task *plain = &span_of(t)->plain;
     uint32_t records = construct_of(t)->records.count;
-    construct_task_enter(t, next, plain->row, true, plain->elsewhere, 0, moment);
+    construct_task_enter(t, next, plain->batch->row, true, plain->batch->thread != t->index, 0, moment);
     if (__builtin_expect(construct_of(t)->records.count != records, 0))
       construct_task_delayed(t, true, rt_ticks());
   } else {

@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/span/doacross.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/explicit_task.h"
+#include "hpcrun-lite/rt/span/plain_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "tests/unit/rt_threads.h"
@@ -512,6 +513,80 @@ static void barriers(void **state)
     assert_int_equal(graph_team(team_region)->loops[i].number, 0);
 }
 
+/* ---- plain tasks ---- */
+
+enum { CHILDREN = 20000 };
+static ompt_data_t plain_children[THREADS][CHILDREN];
+static uint32_t parent_of_plain;
+static _Atomic unsigned threads_running;
+
+static uint64_t path_sum(const struct critical_path *path)
+{
+  struct critical_path_cursor place = {.path = path};
+  uint64_t sum = 0;
+  const struct critical_path_item *item;
+  while ((item = critical_path_next(&place)))
+    sum += item->amount;
+  return sum;
+}
+
+/* The parent's thread looks at the latest end again and again, while others end children. */
+static void watch_ends(struct thread_state *t)
+{
+  uint64_t last = 0;
+  do {
+    struct clock clock = {0};
+    explicit_task_join_children(t, &clock, parent_of_plain);
+    if (path_sum(&clock.path) != clock.base || clock.base < last)
+      atomic_fetch_add(&wrong, 1);
+    last = clock.base;
+    clock_clear(t, &clock);
+  } while (atomic_load(&threads_running) > 0);
+}
+
+static void *use_plain_tasks(void *state)
+{
+  struct thread_state *t = state;
+  pthread_barrier_wait(&all);
+  if (t == state_of(0)) {
+    watch_ends(t);
+    return NULL;
+  }
+  ompt_data_t outer = {.value = rt_task_word(span_implicit_begin(t, 0, 0, 0))};
+  for (unsigned i = 0; i < CHILDREN; i++) {
+    ompt_data_t *child = &plain_children[number(t)][i];
+    bool begun = plain_task_begin(t, &outer, child, span_of(t)->work.units);
+    span_of(t)->work.units += 1 + i % 7;
+    if (!begun || !plain_task_end(t, child, &outer, span_of(t)->work.units))
+      atomic_fetch_add(&wrong, 1);
+  }
+  atomic_fetch_sub(&threads_running, 1);
+  return NULL;
+}
+
+/* Child i of a thread begins when the parent has done THREADS * i or a little more. */
+static void ends_of_plain_tasks(void **state)
+{
+  (void)state;
+  struct thread_state *t = state_of(0);
+  uint32_t row;
+  parent_of_plain = span_implicit_begin(t, 0, 0, 0);
+  for (unsigned i = 0; i < CHILDREN; i++)
+    for (unsigned k = 1; k < THREADS; k++) {
+      plain_children[k][i].value = explicit_task_create(t, parent_of_plain, ompt_task_explicit, false, &row, 0, &row);
+      span_add_work(t, CCT_NONE, 1);
+    }
+  atomic_store(&wrong, 0);
+  atomic_store(&threads_running, THREADS - 1);
+  run(use_plain_tasks);
+  assert_int_equal(wrong, 0);
+  struct clock clock = {0};
+  uint64_t begun = (uint64_t)(THREADS - 1) * CHILDREN - 1;
+  explicit_task_join_children(t, &clock, parent_of_plain);
+  assert_true(clock.base >= begun && clock.base <= begun + 7 && path_sum(&clock.path) == clock.base);
+  clock_clear(t, &clock);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -526,6 +601,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(doacross_loops, setup),
       cmocka_unit_test_setup(ends_of_dependent_tasks, setup),
       cmocka_unit_test_setup(barriers, setup),
+      cmocka_unit_test_setup(ends_of_plain_tasks, setup),
   };
   return UNIT_RUN(argc, argv, "concurrency", tests, NULL, NULL);
 }

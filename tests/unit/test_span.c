@@ -525,6 +525,16 @@ static ompt_data_t child_of(uint32_t root)
   return (ompt_data_t){.value = explicit_task_create(one, root, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
 }
 
+/* The same at the same place, where nothing that matters has happened since the last one (repeats) or something has. */
+static ompt_data_t next_child_of(uint32_t root, const ompt_data_t *creator, bool repeats)
+{
+  uint32_t row;
+  span_of(one)->repeated.creator = creator;
+  uint64_t word = plain_task_repeat(one, creator, ompt_task_explicit, (void *)0x2000, &row);
+  assert_int_equal(word != 0, repeats);
+  return word ? (ompt_data_t){.value = word} : child_of(root);
+}
+
 /* u(2); task { u(10) } u(3); task { u(20) } taskwait; u(1), all by one thread: a task of which nothing else is seen
  * needs no structure, in the taskwait (waits) or before it. */
 static void plain_tasks(bool waits)
@@ -535,7 +545,7 @@ static void plain_tasks(bool waits)
   work(2);
   children[0] = child_of(root);
   work(3);
-  children[1] = child_of(root);
+  children[1] = next_child_of(root, &outer, true);
   if (waits)
     span_wait_begin(one, root, ompt_sync_region_taskwait, false, 0, NULL);
   for (int i = 0; i < 2; i++) {
@@ -570,6 +580,79 @@ static void plain_tasks_end_in_a_wait(void **state)
 {
   (void)state;
   plain_tasks(true);
+}
+
+static void run_plain(const ompt_data_t *outer, ompt_data_t *data, uint64_t units)
+{
+  assert_true(plain_task_begin(one, outer, data, span_of(one)->work.units));
+  work(units);
+  assert_true(plain_task_end(one, data, outer, span_of(one)->work.units));
+}
+
+/* u(2); task { u(10) } u(3); task { u(4) } u(5); task { u(20) } u(6), each task at once; then a taskwait: the parent's
+ * clock stands still while a task runs, and goes on with what it has done before. */
+static void creations_go_on_around_plain_tasks(void **state)
+{
+  (void)state;
+  uint32_t root = span_implicit_begin(one, 0, 0, 0), items;
+  ompt_data_t outer = {.value = rt_task_word(root)}, children[3];
+  work(2);
+  children[0] = child_of(root);
+  run_plain(&outer, &children[0], 10);
+  work(3);
+  children[1] = next_child_of(root, &outer, true);
+  run_plain(&outer, &children[1], 4);
+  work(5);
+  children[2] = next_child_of(root, &outer, true);
+  run_plain(&outer, &children[2], 20);
+  work(6);
+  span_wait_begin(one, root, ompt_sync_region_taskwait, false, 0, NULL);
+  span_wait_end(one, root, ompt_sync_region_taskwait, true, 0);
+  span_implicit_end(one, root);
+  assert_int_equal(span_program()->base, 2 + 3 + 5 + 20);
+  assert_int_equal(critical_path_sum(&span_program()->path, &items), 30);
+  assert_int_equal(span_of(one)->total_work, 50);
+}
+
+/* The parent waits for no task whose end its thread is just writing. */
+static void an_end_that_is_being_written_is_left_out(void **state)
+{
+  (void)state;
+  uint32_t root = span_implicit_begin(one, 0, 0, 0);
+  ompt_data_t outer = {.value = rt_task_word(root)}, child = child_of(root);
+  struct end_slot *slot = span_of(one)->end_slot;
+  struct clock clock = {0};
+  run_plain(&outer, &child, 10);
+  uint32_t version = slot->version;
+  slot->version++;
+  slot->plain.base = 1000;
+  explicit_task_join_children(two, &clock, root);
+  assert_int_equal(clock.base, 0);
+  slot->version = version + 2;
+  slot->plain.base = 10;
+  explicit_task_join_children(two, &clock, root);
+  assert_int_equal(clock.base, 10);
+  clock_clear(two, &clock);
+}
+
+/* A creation is repeated only by the same code of the same task, and not after other events. */
+static void other_creations_are_not_repeated(void **state)
+{
+  (void)state;
+  uint32_t root = span_implicit_begin(one, 0, 0, 0), row;
+  ompt_data_t outer = {.value = rt_task_word(root)}, other = outer;
+  child_of(root);
+  next_child_of(root, &outer, true);
+  assert_int_equal(plain_task_repeat(one, &other, ompt_task_explicit, (void *)0x2000, &row), 0);
+  assert_int_equal(plain_task_repeat(one, &outer, ompt_task_explicit, (void *)0x3000, &row), 0);
+  assert_int_equal(plain_task_repeat(one, &outer, ompt_task_untied, (void *)0x2000, &row), 0);
+  next_child_of(root, &outer, true);
+  span_sample(one, 1, 1);
+  next_child_of(root, &outer, false);
+  next_child_of(root, &outer, true);
+  explicit_task_settle(one);
+  next_child_of(root, &outer, false);
+  next_child_of(root, NULL, false);
 }
 
 static void look_by_user_region(void)
@@ -628,6 +711,7 @@ static void a_plain_task_gets_a_structure_where_it_is_seen(void **state)
   ompt_data_t outer = {.value = rt_task_word(root)};
   for (unsigned i = 0; i < sizeof looks / sizeof *looks; i++) {
     ompt_data_t data = child_of(root);
+    work(1);
     assert_true(plain_task_begin(one, &outer, &data, span_of(one)->work.units));
     work(10);
     looks[i]();
@@ -636,7 +720,7 @@ static void a_plain_task_gets_a_structure_where_it_is_seen(void **state)
     assert_false(plain_task_end(one, &data, &outer, span_of(one)->work.units));
     explicit_task_publish(one);
     span_task_schedule(one, explicit_task_index(one, &data), ompt_task_complete, root, 0);
-    assert_int_equal(span_of(one)->total_work, 10 * (i + 1));
+    assert_int_equal(span_of(one)->total_work, 11 * (i + 1));
   }
 }
 
@@ -726,6 +810,9 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
       cmocka_unit_test_setup(plain_tasks_end_before_a_wait, setup),
       cmocka_unit_test_setup(plain_tasks_end_in_a_wait, setup),
+      cmocka_unit_test_setup(creations_go_on_around_plain_tasks, setup),
+      cmocka_unit_test_setup(an_end_that_is_being_written_is_left_out, setup),
+      cmocka_unit_test_setup(other_creations_are_not_repeated, setup),
       cmocka_unit_test_setup(a_plain_task_gets_a_structure_where_it_is_seen, setup),
       cmocka_unit_test_setup(direct_tasks_are_left_in_bounded_steps, setup),
       cmocka_unit_test_setup(a_late_release_ends_its_own_hold, setup),

@@ -297,7 +297,7 @@ static void log_creation(struct thread_state *t, struct task *task, int flags)
 static inline uint64_t word_of(struct thread_state *t, uint32_t index, uint64_t moved, int flags)
 {
   if (!graph_log_on() && index >> INDEX_BITS == 0 && moved >> MOVED_BITS == 0)
-    return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
+    return task_batch_word(index, moved);
   struct task *task;
   uint32_t made = task_from_batch(t, index, moved, &task);
   if (!made)
@@ -343,6 +343,7 @@ uint64_t explicit_task_create(struct thread_state *t, uint32_t parent_index, int
       open->refs += BATCH_REFS;
     }
     open->refs--;
+    span_of(t)->repeated = (struct repeated_creation){.open = open, .code = code, .flags = flags};
     *row = batch->row;
     word = word_of(t, open->index, parent->now.base - batch->at.base, flags);
   } else {
@@ -429,10 +430,12 @@ void explicit_task_settle_plain(struct thread_state *t)
   struct span_thread *span = span_of(t);
   struct plain_task *plain = &span->plain;
   struct task *task;
+  if (plain->before)
+    graph_add_work(t, span->running, plain->before);
   uint32_t made = task_from_batch(t, plain->index, plain->moved, &task);
   if (made) {
     task->flags |= TASK_STARTED;
-    task->now.burdened += plain->cost;
+    task->now.burdened += span->costs[GRAPH_TASK];
     span->running_data = plain->data;
     span->previous_task = span->task;
     span->previous_running = span->running;
@@ -440,6 +443,21 @@ void explicit_task_settle_plain(struct thread_state *t)
     span->running = task;
   }
   plain->data = NULL;
+}
+
+void plain_task_set_other_path(struct thread_state *t, struct clock *clock, const struct task_batch *batch,
+                               const struct plain_end *end)
+{
+  const struct critical_path *path = &batch->at.path;
+  if (path->tail != clock->path.tail) {
+    struct critical_path copy = critical_path_copy(t, path);
+    critical_path_drop(t, &clock->path);
+    clock->path = copy;
+  } else {
+    clock_take_items(clock, &batch->at);
+  }
+  clock->path.items[0].amount += end->moved;
+  critical_path_add(t, &clock->path, CRITICAL_PATH_KEY(batch->row, 0, 0), end->work);
 }
 
 /* If another thread has fulfilled the task meanwhile, the data word names the struct that it has made; that thread
@@ -582,10 +600,12 @@ static void slot_offer(struct thread_state *t, const struct end_slot *slot, cons
     join_offer(t, &graph_program, &slot->latest);
 }
 
-/* The slot's next ends belong to that batch; NULL: none.  The slot is locked. */
-static void slot_begin(struct end_slot *slot, const struct task_batch *batch)
+/* The slot's next ends belong to that batch, of that index; NULL: none.  The slot is locked. */
+static void slot_begin(struct end_slot *slot, uint32_t index, const struct task_batch *batch)
 {
   slot->latest = (struct clock){0};
+  slot->plain = (struct plain_end){0};
+  slot->batch = index;
   slot->collected = false;
   slot->parent = batch ? batch->parent : 0;
   slot->group = batch ? batch->group : 0;
@@ -614,11 +634,12 @@ static struct unreported_ends report_locked(struct thread_state *t, struct end_s
   const struct task_batch *batch = unreported.batch ? at(unreported.batch) : NULL, *to = next ? at(next) : NULL;
   struct lazy_join *ends = NULL, *next_ends = to ? pending_join(to->group, to->region, to->interval) : NULL;
   if (batch) {
+    plain_task_raise(t, &slot->latest, batch, &slot->plain);
     ends = slot->collected ? NULL : pending_join(batch->group, batch->region, batch->interval);
     slot_offer(t, slot, batch, ends);
   }
   *latest = slot->latest;
-  slot_begin(slot, to);
+  slot_begin(slot, next, to);
   move_bit(t, ends, next_ends);
   if (to)
     set_bit(&graph_task(to->parent)->children.holders, bit_of(t));
@@ -825,12 +846,32 @@ static bool slot_matches(const struct end_slot *slot, const struct slot_filter *
   return slot->region == filter->region && (slot->interval & 1) == (filter->interval & 1) && !slot->group;
 }
 
+/* Raises the clock to the end of plain tasks in a slot, which is locked.  Its thread may just write that of a task for
+ * which the clock's task does not wait: then the end is read again, a bounded number of times. */
+static void collect_plain(struct thread_state *t, struct clock *clock, const struct end_slot *slot)
+{
+  enum { TRIES = 1000 };
+  for (int i = 0; i < TRIES; i++) {
+    uint32_t version = __atomic_load_n(&slot->version, __ATOMIC_ACQUIRE);
+    struct plain_end end = {
+        __atomic_load_n(&slot->plain.base, __ATOMIC_RELAXED), __atomic_load_n(&slot->plain.burdened, __ATOMIC_RELAXED),
+        __atomic_load_n(&slot->plain.moved, __ATOMIC_RELAXED), __atomic_load_n(&slot->plain.work, __ATOMIC_RELAXED)};
+    atomic_thread_fence(memory_order_acquire);
+    if (version % 2 || version != __atomic_load_n(&slot->version, __ATOMIC_RELAXED))
+      continue;
+    if (end.burdened)
+      plain_task_raise(t, clock, at(slot->batch), &end);
+    return;
+  }
+}
+
 static void collect_slot(struct thread_state *t, struct clock *clock, uint32_t index, const struct slot_filter *filter)
 {
   struct end_slot *slot = slot_at(index);
   clock_lock(&slot->lock);
   if (slot_matches(slot, filter)) {
     clock_raise(t, clock, &slot->latest);
+    collect_plain(t, clock, slot);
     slot->collected |= filter->group != 0; /* the group's item may be used for another group afterwards */
   }
   clock_unlock(&slot->lock);

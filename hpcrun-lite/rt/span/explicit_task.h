@@ -40,11 +40,12 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
  */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
-/* The task that the thread runs is a plain one no longer (span/plain_task.h). */
+/* The task that the thread runs is a plain one no longer (span/plain_task.h), and its last creation is not repeated. */
 void explicit_task_settle_plain(struct thread_state *t) __attribute__((noinline));
 
 static inline void explicit_task_settle(struct thread_state *t)
 {
+  span_of(t)->repeated.open = NULL;
   if (span_of(t)->plain.data)
     explicit_task_settle_plain(t);
 }

@@ -1,11 +1,15 @@
-/* Batches of tasks, and plain tasks: those in which no other callback runs between begin and end.
+/* Batches of tasks, repeated creations, and plain tasks: those in which no other callback runs between begin and end.
  *
  * Context: RT, in callbacks; the rules of span/span.h hold.  Here is what span/explicit_task.c shares with the callback
  * of schedule events, for which the functions are inline: most of its calls are for plain tasks.
  *
  * A plain task needs no struct task, and the task before it stays span_thread.running.  plain_task_begin() returns
  * false where it cannot be so.  Before anything else looks at what the thread runs, explicit_task_settle() makes up for
- * what was left out; plain_task_end() returns false if that has happened. */
+ * what was left out; plain_task_end() returns false if that has happened.  The fragment of the task before is
+ * interrupted meanwhile, and not ended.
+ *
+ * A creation is repeated where the task that the thread runs has created its last child in the same way, and nothing
+ * has called explicit_task_settle() since. */
 #ifndef HPCRUN_LITE_RT_SPAN_PLAIN_TASK_H
 #define HPCRUN_LITE_RT_SPAN_PLAIN_TASK_H
 
@@ -33,15 +37,23 @@ struct task_batch {
 /* A data word with RT_TASK_NEW: the index of the batch, and how far the parent's clock has moved since. */
 enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
 
-/* The latest end of the tasks that its thread has run, all of one batch, and the joins that wait for it.  Other
- * threads read it under the lock. */
+/* The end of a plain task: it has begun when its parent's clock had moved so far from that of their batch, and has
+ * worked since. */
+struct plain_end {
+  uint64_t base, burdened, moved, work;
+};
+
+/* The latest ends of the tasks that its thread has run, all of one batch, and the joins that wait for them.  Other
+ * threads read it under the lock.  `plain` is the latest end of plain tasks, of all others `latest`: its thread writes
+ * it without the lock, and its version is odd meanwhile. */
 struct end_slot {
   uint32_t lock;
   bool collected; /* a waiting thread has collected it: it is not offered again */
   uint32_t parent, group, interval, chunk;
   uint64_t region;
   struct clock latest;
-  uint64_t unused[5];
+  struct plain_end plain; /* base and burdened may be those of two tasks; the rest goes with base */
+  uint32_t batch, version;
 };
 _Static_assert(sizeof(struct end_slot) == 128, "cache lines of its own");
 
@@ -70,10 +82,15 @@ static inline void task_batch_return(struct thread_state *t, struct task *parent
   parent->own_refs += task_batch_release(t, batch, 1) != 0;
 }
 
+static inline uint32_t task_batch_index(uint64_t word)
+{
+  return (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
+}
+
 /* The batch that a data word names; 0 if the word is another process's. */
 static inline uint32_t task_batch_of(uint64_t word)
 {
-  uint32_t index = (uint32_t)(word >> INDEX_SHIFT) & ((1u << INDEX_BITS) - 1);
+  uint32_t index = task_batch_index(word);
   bool known =
       word >> TAG_SHIFT == (uint8_t)rt.epoch && index < __atomic_load_n(&task_batches.table.count, __ATOMIC_ACQUIRE);
   return known ? index : 0;
@@ -84,7 +101,58 @@ static inline uint64_t task_batch_moved(uint64_t word)
   return word >> MOVED_SHIFT & ((1ull << MOVED_BITS) - 1);
 }
 
+/* A data word with RT_TASK_NEW; the process's epoch tells those of a forked child from its parent's. */
+static inline uint64_t task_batch_word(uint32_t index, uint64_t moved)
+{
+  return (uint64_t)(uint8_t)rt.epoch << TAG_SHIFT | moved << MOVED_SHIFT | index << INDEX_SHIFT | RT_TASK_NEW;
+}
+
+/* The fragment ends at a moment, and the next one begins a little after it.  Returns its work. */
+static inline uint64_t plain_task_cut(struct thread_state *t, uint64_t moment)
+{
+  uint64_t work;
+  if (__builtin_expect(work_clock_cut(t, moment, moment, &work), 1))
+    return work;
+  work = work_clock_until(t, moment);
+  graph_fragment_begin_after(t, moment);
+  return work;
+}
+
+/* ---- repeated creations ---- */
+
+/* The running task creates a child as it has created the last one, and only plain tasks have run in between.  The child
+ * belongs to the same batch; what the parent has done since is not added to it yet.  Returns the child's data word and
+ * its row, or 0: then it is to be created by explicit_task_create(). */
+static inline uint64_t plain_task_repeat(struct thread_state *t, const ompt_data_t *creator, int flags,
+                                         const void *code, uint32_t *row)
+{
+  struct span_thread *span = span_of(t);
+  const struct repeated_creation *last = &span->repeated;
+  bool same = last->open && last->creator == creator && last->code == code && last->flags == flags;
+  if (!same || !creator || span->plain.data || last->open->refs == 1 || span->fragment_sample_count || rt_ever_paused())
+    return 0;
+  const struct task_batch *batch = last->open->at;
+  span->work.done = plain_task_cut(t, work_clock_value(t));
+  uint64_t moved = span->running->now.base - batch->at.base + span->work.done;
+  if (moved >> MOVED_BITS)
+    return 0;
+  last->open->refs--;
+  *row = batch->row;
+  return task_batch_word(last->open->index, moved);
+}
+
 /* ---- plain tasks ---- */
+
+/* The batch of a new task; NULL: the word names none.  Mostly it is that of the plain task before: a data word keeps
+ * its batch, and batches stay where they are. */
+static inline const struct task_batch *plain_task_batch(const struct span_thread *span, uint64_t word)
+{
+  uint64_t moved = ((1ull << MOVED_BITS) - 1) << MOVED_SHIFT;
+  if (__builtin_expect((word & ~moved) == (span->plain.word & ~moved) && span->plain.batch, 1))
+    return span->plain.batch;
+  uint32_t index = word & RT_TASK_NEW ? task_batch_of(word) : 0;
+  return index ? task_batch(index) : NULL;
+}
 
 /* Both if the work clock is CPU time. */
 static inline bool plain_task_begin(struct thread_state *t, const ompt_data_t *prior, ompt_data_t *data,
@@ -92,45 +160,52 @@ static inline bool plain_task_begin(struct thread_state *t, const ompt_data_t *p
 {
   struct span_thread *span = span_of(t);
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
-  uint32_t index = word & RT_TASK_NEW ? task_batch_of(word) : 0;
-  const struct task_batch *batch = index ? task_batch(index) : NULL;
+  const struct task_batch *batch = plain_task_batch(span, word);
   if (!batch || !span->running || batch->flags & TASK_SERIAL || span->running_data || span->plain.data)
     return false;
-  graph_fragment_end_inline(t, moment);
+  if (span->running->flags & TASK_WAITING) {
+    span->fragment_sample_count = 0;
+    span->plain.before = 0;
+    graph_fragment_begin_after(t, moment);
+  } else {
+    span->plain.before = plain_task_cut(t, moment);
+  }
   if (span->task_ended)
     graph_cost(t, GRAPH_TASK, moment - span->task_ended);
   span->plain.data = data;
   span->plain.prior = prior;
   span->plain.batch = batch;
-  span->plain.index = index;
-  span->plain.row = batch->row;
+  span->plain.word = word;
+  span->plain.index = task_batch_index(word);
   span->plain.moved = task_batch_moved(word);
-  span->plain.cost = span->costs[GRAPH_TASK];
-  span->plain.elsewhere = batch->thread != t->index;
-  graph_fragment_begin_after(t, moment);
   return true;
 }
 
-/* The end of a task that has worked since it began, and no more. */
-struct plain_end {
-  const struct plain_task *task;
-  uint64_t base, burdened, work;
-};
+/* Makes the path that of such a task's end.  Returns false where that is not simple: then nothing is done. */
+static inline bool plain_task_set_path(struct critical_path *path, const struct task_batch *batch,
+                                       const struct plain_end *end)
+{
+  const struct critical_path *from = &batch->at.path;
+  uint64_t key = CRITICAL_PATH_KEY(batch->row, 0, 0), before = from->items[0].amount + end->moved;
+  bool room = !from->items[1].amount || from->items[1].key == key;
+  if (path->tail != from->tail || from->items[0].key == key || !room || !before || !end->work)
+    return false;
+  path->items[0] = (struct critical_path_item){key, from->items[1].amount + end->work};
+  path->items[1] = (struct critical_path_item){from->items[0].key, before};
+  return true;
+}
+
+/* The same in general. */
+void plain_task_set_other_path(struct thread_state *t, struct clock *clock, const struct task_batch *batch,
+                               const struct plain_end *end) __attribute__((noinline));
 
 /* clock_raise() for the clock of such a task: its path is only made if it is needed. */
-static inline void plain_task_raise(struct thread_state *t, struct clock *clock, const struct plain_end *end)
+static inline void plain_task_raise(struct thread_state *t, struct clock *clock, const struct task_batch *batch,
+                                    const struct plain_end *end)
 {
-  const struct critical_path *path = &end->task->batch->at.path;
   if (end->base > clock->base) {
-    if (path->tail != clock->path.tail) {
-      struct critical_path copy = critical_path_copy(t, path);
-      critical_path_drop(t, &clock->path);
-      clock->path = copy;
-    } else {
-      clock_take_items(clock, &end->task->batch->at);
-    }
-    clock->path.items[0].amount += end->task->moved;
-    critical_path_add(t, &clock->path, CRITICAL_PATH_KEY(end->task->row, 0, 0), end->work);
+    if (__builtin_expect(!plain_task_set_path(&clock->path, batch, end), 0))
+      plain_task_set_other_path(t, clock, batch, end);
     __atomic_store_n(&clock->base, end->base, __ATOMIC_RELAXED);
   }
   if (end->burdened > clock->burdened)
@@ -141,11 +216,19 @@ static inline void plain_task_raise(struct thread_state *t, struct clock *clock,
 static inline void plain_task_keep_end(struct thread_state *t, const struct plain_end *end)
 {
   struct span_thread *span = span_of(t);
-  if (span->unreported.batch != end->task->index)
-    task_batch_report(t, end->task->index);
-  clock_lock(&span->end_slot->lock);
-  plain_task_raise(t, &span->end_slot->latest, end);
-  clock_unlock(&span->end_slot->lock);
+  if (span->unreported.batch != span->plain.index)
+    task_batch_report(t, span->plain.index);
+  struct end_slot *slot = span->end_slot;
+  __atomic_store_n(&slot->version, slot->version + 1, __ATOMIC_RELAXED);
+  atomic_thread_fence(memory_order_release);
+  if (end->base > slot->plain.base) {
+    __atomic_store_n(&slot->plain.base, end->base, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->plain.moved, end->moved, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->plain.work, end->work, __ATOMIC_RELAXED);
+  }
+  if (end->burdened > slot->plain.burdened)
+    __atomic_store_n(&slot->plain.burdened, end->burdened, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->version, slot->version + 1, __ATOMIC_RELEASE);
   span->unreported.refs++;
   span->unreported.count++;
   span->unreported.work += end->work;
@@ -155,13 +238,13 @@ static inline void plain_task_keep_end(struct thread_state *t, const struct plai
 /* end_to_parent() for it: the parent is the task that the thread has left for it. */
 static inline void plain_task_end_to_parent(struct thread_state *t, const struct plain_end *end)
 {
-  const struct task_batch *batch = end->task->batch;
+  const struct task_batch *batch = span_of(t)->plain.batch;
   struct task *parent = span_of(t)->running;
-  plain_task_raise(t, &parent->now, end);
+  plain_task_raise(t, &parent->now, batch, end);
   if (!batch->nested)
     directive_ended(t, batch->row, 1, end->work, end->work);
   directive_work(t, batch->outer_instance, end->work, end->base);
-  task_batch_return(t, parent, end->task->index);
+  task_batch_return(t, parent, span_of(t)->plain.index);
 }
 
 static inline bool plain_task_end(struct thread_state *t, const ompt_data_t *data, const ompt_data_t *next,
@@ -170,11 +253,12 @@ static inline bool plain_task_end(struct thread_state *t, const ompt_data_t *dat
   struct span_thread *span = span_of(t);
   struct plain_task *plain = &span->plain;
   bool still = data == plain->data && data && next == plain->prior && data->value & RT_TASK_NEW;
-  if (!still || span->fragment_sample_count || rt_ever_paused())
+  if (!still || rt_ever_paused())
     return false;
-  uint64_t work = work_clock_until(t, moment), begin = plain->batch->at.base + plain->moved;
-  struct plain_end end = {.task = plain, .base = begin + work, .work = work};
-  end.burdened = plain->batch->at.burdened + plain->moved + plain->cost + work;
+  const struct clock *at = &plain->batch->at;
+  uint64_t work = plain_task_cut(t, moment);
+  struct plain_end end = {.base = at->base + plain->moved + work, .moved = plain->moved, .work = work};
+  end.burdened = at->burdened + plain->moved + span->costs[GRAPH_TASK] + work;
   plain->data = NULL;
   span->total_work += work;
   if (plain->batch->parent == span->task && span->running->flags & TASK_JOINS)
@@ -182,7 +266,7 @@ static inline bool plain_task_end(struct thread_state *t, const ompt_data_t *dat
   else
     plain_task_keep_end(t, &end);
   span->task_ended = moment;
-  graph_fragment_begin_after(t, moment);
+  span->work.done = plain->before;
   return true;
 }
 

@@ -72,14 +72,21 @@ struct unreported_ends {
 
 /* A new task of which nothing but its begin has been seen: see span/plain_task.h. */
 struct plain_task {
-  ompt_data_t *data;        /* NULL: there is none */
-  const ompt_data_t *prior; /* the task that the thread has left for it: span_thread.running is still that one */
-  const struct task_batch *batch;
-  uint32_t index; /* of the batch */
-  uint32_t row;
-  uint64_t moved; /* the parent's clock at the task's creation, counted from that of the batch */
-  uint64_t cost;  /* of its scheduling */
-  bool elsewhere; /* another thread has created it */
+  ompt_data_t *data;              /* NULL: there is none */
+  const ompt_data_t *prior;       /* the task that the thread has left for it: span_thread.running is still that one */
+  const struct task_batch *batch; /* this one and `word` also of the last one */
+  uint64_t word;                  /* of `data` */
+  uint32_t index;                 /* of the batch */
+  uint64_t moved;                 /* the parent's clock at the task's creation, counted from that of the batch */
+  uint64_t before;                /* the work of the fragment that the task has interrupted */
+};
+
+/* How the running task has created its last child: see plain_task_repeat(). */
+struct repeated_creation {
+  struct open_batch *open; /* NULL: something else has happened since than creations like that one, and plain tasks */
+  const ompt_data_t *creator; /* the running task's data word; NULL: the creation is not to be repeated */
+  const void *code;
+  int flags; /* OMPT's */
 };
 
 /* A directive row that the thread has looked up: see span/directive.h. */
@@ -145,6 +152,7 @@ struct span_thread {
   struct arrivals *arrivals; /* see span/barrier.h; NULL: none, without memory */
   uint64_t member;           /* the thread's bit in sets of threads: likewise */
   struct plain_task plain;
+  struct repeated_creation repeated;
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint64_t total_work;
   struct work work;
