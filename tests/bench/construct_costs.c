@@ -219,6 +219,25 @@ static void thread_clock(long count)
     now_ns();
 }
 
+/* Tasks that a team's first thread creates one after the other.  The other thread takes none: those that the runtime
+ * does not keep for later, because there are so many, the first one runs at once. */
+static void flat1(long count)
+{
+  enum { KEPT = 256 };
+  bool done = false;
+#pragma omp parallel num_threads(2)
+  {
+    if (omp_get_thread_num())
+      wait_for(&done);
+    for (long i = 0; i < KEPT + count && !omp_get_thread_num(); i++) {
+#pragma omp task
+      __asm__ volatile("");
+    }
+#pragma omp taskwait
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+  }
+}
+
 /* Creates 2 * leaves - 2 tasks, two for each taskwait. */
 static void split(long leaves)
 {
@@ -268,6 +287,7 @@ static construct *named(const char *name)
              {"doacross1", doacross1},
              {"depend1", depend1},
              {"addresses1", addresses1},
+             {"flat1", flat1},
              {"fib1", fib1},
              {"rdtsc", rdtsc},
              {"clock_gettime", clock_monotonic},

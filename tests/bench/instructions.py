@@ -59,10 +59,10 @@ TRIES = 3
 # calls no function of hpcrun-lite.
 GROUPS = {
     ("clang", "off"): ("task1", "region", "region2", "barrier2", "critical", "lock"),
-    ("clang", "online"): ("task1", "fib1", "region", "region2", "loops2", "barrier2", "loop2", "critical", "lock",
-                          "dynamic1", "doacross1", "depend1", "addresses1"),
+    ("clang", "online"): ("task1", "flat1", "fib1", "region", "region2", "loops2", "barrier2", "loop2", "critical",
+                          "lock", "dynamic1", "doacross1", "depend1", "addresses1"),
     ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
-    ("gcc", "online"): ("task1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "doacross1",
+    ("gcc", "online"): ("task1", "flat1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "doacross1",
                         "depend1"),
     ("clang", "light"): ("region2", "loops2"),
     ("clang", "trace"): ("task1", "barrier2", "critical"),
@@ -71,7 +71,7 @@ GROUPS = {
 EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (program, mode, construct)
           for (program, mode), constructs in GROUPS.items() for construct in constructs}
 OPTIONS = {"trace": ("-p", "online", "-t"), "light": ("--overhead-limit", "0")}  # others: -p
-TWO_THREADS = ("fib1", "region2", "loops2", "barrier2", "loop2", "dynamic1", "doacross1", "depend1", "addresses1")
+TWO_THREADS = ("flat1", "fib1", "region2", "loops2", "barrier2", "loop2", "dynamic1", "doacross1", "depend1", "addresses1")
 FRAMES = {f"sample, {depth} frames": (depth, "spin") for depth in (10, 30, 200)}
 FRAMES["sample, 200, guessed"] = (200, "guess")
 ALL = (*EVENTS, *FRAMES)
