@@ -70,7 +70,8 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
                                     FORMAT_CONSTRUCTS, see doc/format.md */                                            \
   T(CODE, "code", struct format_code)   /* checksums of code of modules without a build id */                          \
   T(DEBUG_DATA, "debug data", uint8_t)  /* bytes: what was read of debug data (common/symbols/debug_store.h) */        \
-  T(LOCKS, "locks", struct format_lock) /* locks of the thread; record 0: those without a record */
+  T(LOCKS, "locks", struct format_lock) /* locks of the thread; record 0: those without a record */                    \
+  T(MPI, "mpi", struct format_mpi)      /* calls of MPI of the thread; record 0: those without a record */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
@@ -193,10 +194,26 @@ enum { FORMAT_MASK_WORDS = 16 }; /* sets of CPUs: bit n % 64 of word n / 64 is C
   M(uint32_t, limits)            /* string: lines NAME=VALUE, of settings that limit the cores; may be "" */           \
   F(uint32_t, cores)             /* of launch_mask: each can be several CPUs; 0: not known */                          \
   F(uint64_t, tick_ns)           /* time of which a tick of the kernel decides whether it was system time; 0: usage    \
-                                    is not known */
+                                    is not known */                                                                    \
+  M(uint32_t, mpi_library)       /* string: name and version of the MPI library; "": MPI was not initialized */        \
+  F(int32_t, mpi_rank)           /* in MPI_COMM_WORLD; means something if mpi_size is not 0 */                         \
+  F(uint32_t, mpi_size)          /* of MPI_COMM_WORLD; 0: not known */                                                 \
+  F(uint32_t, mpi_threads)       /* what the library provides: 1 single, 2 funneled, 3 serialized, 4 multiple; 0: not  \
+                                    known */                                                                           \
+  F(uint32_t, mpi_state)         /* enum format_mpi_state */                                                           \
+  F(uint32_t, mpi_decoded)       /* 1: a module decodes the arguments of calls, so that bytes are known */             \
+  F(uint64_t, mpi_init_ns)     /* since the start: when the first call that initializes MPI had returned; 0: never */  \
+  F(uint64_t, mpi_finalize_ns) /* likewise: when the last call that finalizes it began; 0: never */
 #define FORMAT_PROCESS_FIELDS(F, A) FORMAT_PROCESS_LIST(F, A, F)
 struct format_process {
   FORMAT_PROCESS_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+/* What a process has done with MPI. */
+enum format_mpi_state {
+  FORMAT_MPI_INITIALIZED = 1, /* a call that initializes it has returned */
+  FORMAT_MPI_FINALIZED = 2,   /* a call of MPI_Finalize has returned */
+  FORMAT_MPI_SESSIONS = 4     /* it uses sessions */
 };
 
 /* What the kernel has counted for a thread, as getrusage() reports it, without what the tool has caused; and threads
@@ -321,6 +338,7 @@ enum format_kind {
   FORMAT_KIND_OUTSIDE = 9, /* a worker outside parallel regions */
   FORMAT_KIND_USER_REGION = 10, /* a user region with the name in string `offset`, below the frame that began it */
   FORMAT_KIND_FILTERED = 11,    /* all contexts below its parent that a filter leaves out */
+  FORMAT_KIND_MPI = 12,         /* the call of MPI function `offset` (common/mpi_functions.h), below its caller */
   FORMAT_KINDS
 };
 
@@ -388,8 +406,16 @@ struct format_node {
   F(uint64_t, locks_taken) /* how often it has acquired a lock of POSIX or C11; in the OpenMP runtime: not counted */  \
   F(uint64_t,                                                                                                          \
     spun_ns) /* sampled: it had no work and spun, while a thread that had some was ready without a processor */        \
-  F(uint64_t, outside_ns) /* sampled, divided among the threads that ran: no region was open */                        \
-  F(uint64_t, beside_ns)  /* of outside_ns: several threads ran, at least one of them not known to OpenMP */
+  F(uint64_t, outside_ns)     /* sampled, divided among the threads that ran: no region was open */                    \
+  F(uint64_t, beside_ns)      /* of outside_ns: several threads ran, at least one of them not known to OpenMP */       \
+  F(uint64_t, mpi_ns)         /* exact: in calls of MPI */                                                             \
+  F(uint64_t, mpi_calls)      /* how often it has called MPI, from outside MPI */                                      \
+  F(uint64_t, samples_mpi)    /* of `samples`: in these calls */                                                       \
+  F(uint64_t, mpi_sampled_ns) /* the time that samples_mpi represent */                                                \
+  F(uint64_t, mpi_preempted)  /* of switched_preempted: in calls of MPI */                                             \
+  F(uint64_t, mpi_wakes)      /* likewise, of switched_wakes */                                                        \
+  F(uint64_t, mpi_sent)       /* bytes that it has sent, as far as they are known (mpi_decoded) */                     \
+  F(uint64_t, mpi_received)   /* likewise */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -480,6 +506,24 @@ enum { FORMAT_LOCK_HOLDERS = 8 };
   F(uint64_t, since)                          /* the counter when the present wait began; 0: none */
 struct format_lock {
   FORMAT_LOCK_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+/* Calls of one MPI function in one context.  Only calls from outside MPI count. */
+#define FORMAT_MPI_FIELDS(F, A)                                                                                        \
+  F(uint32_t, function)  /* enum mpi_function (common/mpi_functions.h); 0: of record 0 */                              \
+  F(uint32_t, node)      /* of kind FORMAT_KIND_MPI; 0: not known */                                                   \
+  F(uint64_t, calls)     /* that have returned or, in packed form, begun */                                            \
+  F(uint64_t, ticks)     /* in them, with those in which the thread had no processor */                                \
+  F(uint64_t, longest)   /* the longest one */                                                                         \
+  F(uint64_t, preempted) /* of `ticks`: without a processor, by records of switches */                                 \
+  F(uint64_t, decoded)   /* of `calls`: those of which it is known what they have sent and received */                 \
+  F(uint64_t, sent)      /* bytes, of these */                                                                         \
+  F(uint64_t, received)  /* likewise */                                                                                \
+  F(uint64_t, since)     /* the counter when the present call began; 0: none */                                        \
+  F(uint32_t, next)      /* while the program runs: of the same hash, 0: none */                                       \
+  F(uint32_t, reserved)
+struct format_mpi {
+  FORMAT_MPI_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_thread_flag {
@@ -801,6 +845,7 @@ struct format_index_region {
   R(format_wait, FORMAT_WAIT_FIELDS)                                                                                   \
   R(format_share, FORMAT_SHARE_FIELDS)                                                                                 \
   R(format_lock, FORMAT_LOCK_FIELDS)                                                                                   \
+  R(format_mpi, FORMAT_MPI_FIELDS)                                                                                     \
   R(format_directive, FORMAT_DIRECTIVE_FIELDS)                                                                         \
   R(format_construct, FORMAT_CONSTRUCT_FIELDS)                                                                         \
   R(format_tasks, FORMAT_TASKS_FIELDS)                                                                                 \

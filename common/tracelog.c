@@ -7,6 +7,7 @@ static unsigned operands_of(unsigned op)
   case TRACELOG_START:
   case TRACELOG_BLOCKED:
   case TRACELOG_LOCK_WAIT:
+  case TRACELOG_MPI:
     return 3;
   case TRACELOG_GAP:
   case TRACELOG_HOLDER:

@@ -54,7 +54,8 @@ enum tracelog_op {
                     the end of the last state, so long the thread was preempted outside and inside its own work; so long
                     it slept in its own work; and so often it was woken before that; and so long a thread for which it
                     waited had no processor */
-  TRACELOG_LOCK_WAIT /* code, duration: as BLOCKED, but the thread waited for a lock of POSIX or C11 */
+  TRACELOG_LOCK_WAIT, /* code, duration: as BLOCKED, but the thread waited for a lock of POSIX or C11 */
+  TRACELOG_MPI        /* code, duration: as BLOCKED, but the thread was in a call of MPI */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };

@@ -43,6 +43,7 @@ static const struct {
     [FORMAT_COUNTS] = {THREAD, 1u << 20},
     [FORMAT_CODE] = {PROCESS, 1u << 20},
     [FORMAT_LOCKS] = {THREAD, 1u << 13},
+    [FORMAT_MPI] = {THREAD, 1u << 13},
     [FORMAT_GRAPH_LOG] = {OTHER, 0},
     [FORMAT_TRACE] = {OTHER, 0},
 };

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 _Static_assert((int)CONTEXT_KINDS == FORMAT_KINDS && (int)CONTEXT_USER_REGION == FORMAT_KIND_USER_REGION, "same kinds");
-_Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED, "same kinds");
+_Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED && (int)CONTEXT_MPI == FORMAT_KIND_MPI, "same kinds");
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP &&
@@ -235,6 +235,7 @@ static void take_process(struct read_file *file, struct profile_process *process
   process->runtime = xstrdup(file_tables_string(&file->tables, record.runtime));
   process->notes = xstrdup(file_tables_string(&file->tables, record.notes));
   process->limits = xstrdup(file_tables_string(&file->tables, record.limits));
+  process->mpi_library = xstrdup(file_tables_string(&file->tables, record.mpi_library));
   take_workspan(file, &record, &process->workspan);
   take_threads(file, process, problems);
   if (file->tables.live_size)

@@ -302,6 +302,7 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
     return start_extent(cursor, record, event);
   case TRACELOG_BLOCKED:
   case TRACELOG_LOCK_WAIT:
+  case TRACELOG_MPI:
     state_event(cursor, record, event);
     return true;
   case TRACELOG_GAP:

@@ -197,6 +197,9 @@ static uint32_t merged_node(struct node_map *map, const struct read_node *node, 
     identity.module = frame_module(map, node, id);
     identity.offset = node->offset;
     break;
+  case CONTEXT_MPI:
+    identity.offset = node->offset;
+    break;
   case CONTEXT_USER_REGION:
     identity.module = catalog_add_module(map->catalog, read_string(map->file, node->offset), (const uint8_t *)"", 0,
                                          MODULE_USER_REGION);

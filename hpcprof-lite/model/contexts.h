@@ -28,6 +28,7 @@ enum context_kind {
   CONTEXT_OUTSIDE,     /* a worker between two regions */
   CONTEXT_USER_REGION, /* its name is the path of a module with MODULE_USER_REGION */
   CONTEXT_FILTERED,    /* what a filter of the measurement has left out below its parent; it has no children */
+  CONTEXT_MPI,         /* a call of the MPI function with the number `offset` (common/mpi_functions.h) */
   CONTEXT_KINDS
 };
 

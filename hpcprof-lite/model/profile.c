@@ -46,6 +46,7 @@ void profile_release_process(struct profile_process *process)
   free(process->runtime);
   free(process->notes);
   free(process->limits);
+  free(process->mpi_library);
   free(process->threads);
   free(process->directive_map);
   construct_times_release(&process->constructs);

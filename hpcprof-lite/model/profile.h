@@ -142,7 +142,8 @@ struct profile_process {
   uint32_t threads_registered;
   uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;
-  char *limits; /* lines NAME=VALUE: settings that limit its cores */
+  char *limits;      /* lines NAME=VALUE: settings that limit its cores */
+  char *mpi_library; /* name and version; "": it has not initialized MPI */
   struct profile_thread *threads;
   uint32_t threads_count;
   uint32_t number; /* position of the file before the processes are sorted */

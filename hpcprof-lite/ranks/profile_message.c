@@ -47,6 +47,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
                                             {TEXT(runtime)},
                                             {TEXT(notes)},
                                             {TEXT(limits)},
+                                            {TEXT(mpi_library)},
                                             {LIST(threads, threads_count, NULL)},
                                             {TEXT(workspan.unit)},
                                             {LIST(workspan.directives, workspan.directives_count, directive_parts)},
@@ -61,7 +62,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 
 /* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
  * above, the number of a module code below. */
-_Static_assert(sizeof(struct profile_process) == 872 && sizeof(struct profile_directive) == 136, "see above");
+_Static_assert(sizeof(struct profile_process) == 920 && sizeof(struct profile_directive) == 136, "see above");
 _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_lock) == 88, "see below");
@@ -70,7 +71,7 @@ _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct
 
 /* What sender and receiver must have in common: a version, and the sizes of records. */
 #define SIZE(record) sizeof(struct record)
-static const uint32_t own_layout[] = {6,
+static const uint32_t own_layout[] = {7,
                                       SIZE(profile_process),
                                       SIZE(profile_thread),
                                       SIZE(profile_directive),
@@ -497,7 +498,7 @@ static void get_processes(struct profile_message *message, const struct number_m
       return;
     struct profile_process *process = &profile->processes[place];
     get_process(message, numbers, process);
-    bool named = process->host && process->command && process->runtime && process->notes && process->limits;
+    bool named = process->host && process->command && process->runtime && process->notes && process->limits && process->mpi_library;
     profile_message_check(message,
                           process->path && process->number < profile->processes_count && (named || !process->usable));
     profile_message_get_problems(message, &profile->problems[place]);

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/views/topdown.h"
 
+#include "common/mpi_functions.h"
 #include "common/xalloc.h"
 #include "common/symbols/symbols_names.h"
 
@@ -508,6 +509,11 @@ static void visit_user_region(struct build *build, const struct item *item)
   push_children(build, &below);
 }
 
+static const char *mpi_name(uint32_t function)
+{
+  return function > MPI_FUNCTION_NONE && function < MPI_FUNCTIONS ? mpi_function_name(function) : "[MPI]";
+}
+
 static void visit(struct build *build, const struct item *item)
 {
   enum context_kind kind = build->contexts->nodes[item->node].kind;
@@ -527,6 +533,8 @@ static void visit(struct build *build, const struct item *item)
     visit_plain(build, item, item->row, ROW_FILTERED, "[filtered]");
   else if (kind == CONTEXT_RUNTIME || kind == CONTEXT_OUTSIDE)
     visit_plain(build, item, kind == CONTEXT_OUTSIDE ? 0 : item->row, ROW_RUNTIME, "[OpenMP runtime]");
+  else if (kind == CONTEXT_MPI)
+    visit_plain(build, item, item->row, ROW_PARTIAL, mpi_name(build->contexts->nodes[item->node].offset));
   else
     visit_plain(build, item, item->row, ROW_PARTIAL, "[unwind cut short]");
 }

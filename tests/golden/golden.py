@@ -97,6 +97,8 @@ def expected():
     table["locked.advice.csv"] = (("-q", "--view", "advice", "-f", "csv", "locked"), 0, "stdout")
     table["locked-hostile.locks.csv"] = (("-q", "--view", "locks", "-f", "csv", "locked-hostile"), 1, "stdout")
     table["locked-hostile.err"] = (("-q", "--view", "locks", "locked-hostile"), 1, "stderr")
+    table["ranks.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "ranks"), 0, "stdout")
+    table["ranks-hostile.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "ranks-hostile"), 0, "stdout")
     table["marked.marks.json"] = (("-q", "--view", "marks", "-f", "json", "--from", "350ms", "marked"), 0, "stdout")
     table["marked-hostile.err"] = (("-q", "--view", "marks", "marked-hostile"), 1, "stderr")
     for name, status in TRACED.items():

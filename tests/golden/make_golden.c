@@ -6,6 +6,7 @@
 #include "tests/golden/golden_graphs.h"
 #include "tests/golden/golden_records.h"
 #include "tests/golden/golden_locks.h"
+#include "tests/golden/golden_mpi.h"
 #include "tests/golden/golden_marks.h"
 #include "tests/golden/golden_traces.h"
 
@@ -491,6 +492,7 @@ int main(int argc, char **argv)
   golden_constructs();
   golden_traces();
   golden_locks();
+  golden_mpi();
   golden_marks();
   places();
   save("places", 1600);
