@@ -23,6 +23,7 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
+#include "hpcrun-lite/rt/sampling/mpi_calls.h"
 #include "hpcrun-lite/rt/sampling/pools.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -249,6 +250,7 @@ static void end_thread(struct thread_state *t)
   kernel_usage_stop(t);
   pools_end(t, false); /* it was cancelled in a call */
   blame_unblocked(t);
+  mpi_calls_left(t, UINT64_MAX, false);
   posix_lock_events_waited(t);
   lock_events_before_other(t);
   t->inside = 1;

@@ -27,7 +27,8 @@ static bool equals(const char *item, size_t length, const char *path)
 
 static bool is_own(const char *item, size_t length)
 {
-  return equals(item, length, preloaded.library) || equals(item, length, preloaded.runtime);
+  return equals(item, length, preloaded.library) || equals(item, length, preloaded.mpi) ||
+         equals(item, length, preloaded.runtime);
 }
 
 /* Copies the items that are not the tool's, with the separators before them, and a NUL, if all of that fits into `room`

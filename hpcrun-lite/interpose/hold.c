@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/posix_lock_events.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/context.h"
+#include "hpcrun-lite/rt/sampling/mpi_calls.h"
 #include "hpcrun-lite/rt/sampling/pools.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/source.h"
@@ -96,9 +97,10 @@ void hold_moved(unsigned held, ssize_t bytes, const void *code)
   errno = saved_errno;
 }
 
-void hold_leave(void)
+void hold_leave(uint64_t sp)
 {
   if (rt_thread()) {
+    mpi_calls_left(rt_thread(), sp, false);
     sampling_of(rt_thread())->call_sleep.open = 0;
     posix_lock_events_waited(rt_thread());
   }

@@ -28,8 +28,8 @@ void hold_release(unsigned held);
 /* The same for a call that has moved so many bytes (below 0: it failed), and returns to that address. */
 void hold_moved(unsigned held, ssize_t bytes, const void *code);
 
-/* The thread jumps out of the call that it is in, if any. */
-void hold_leave(void);
+/* The thread jumps out of the call that it is in, if any, to that stack pointer. */
+void hold_leave(uint64_t sp);
 
 /* Around a call that sleeps and that signals do not interrupt: the thread counts as blocked, nothing is held back.
  * `wall` samples arrive as elsewhere.  hold_sleep_begin() returns what hold_sleep_end() needs. */

@@ -22,8 +22,9 @@ static uint64_t target_sp(const void *place)
 static _Noreturn void jump(enum libc_call call, void *place, int value)
 {
   void (*real)(void *, int) = libc_real(call);
-  hold_leave();
-  rt_jump(target_sp(place));
+  uint64_t sp = target_sp(place);
+  hold_leave(sp);
+  rt_jump(sp);
   real(place, value);
   __builtin_unreachable();
 }

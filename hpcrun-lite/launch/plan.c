@@ -11,7 +11,10 @@
 #include "hpcrun-lite/launch/safety/installation_link.h"
 #include "hpcrun-lite/launch/events/perf_check.h"
 #include "hpcrun-lite/launch/program/installation.h"
+#include "hpcrun-lite/launch/program/mpi_use.h"
 #include "hpcrun-lite/launch/safety/safe_directory.h"
+
+#define MPI_LIBRARY "libhpcrun-lite-mpi.so"
 
 #ifndef PRIVATE_LIBOMP_VERSION
 #define PRIVATE_LIBOMP_VERSION ""
@@ -26,6 +29,11 @@ static enum launch_status find_installation(struct plan *plan, char *message, si
   snprintf(plan->launcher, sizeof plan->launcher, "%s", installation_launcher());
   installation_library("libhpcrun-lite.so", path);
   if (!realpath(path, plan->library)) {
+    snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);
+    return LAUNCH_FAILED;
+  }
+  installation_library(MPI_LIBRARY, path);
+  if (!realpath(path, plan->mpi_library)) {
     snprintf(message, message_size, "incomplete installation: %.400s is missing; install it again", path);
     return LAUNCH_FAILED;
   }
@@ -65,6 +73,7 @@ enum launch_status plan_make_preloadable(struct plan *plan, char *message, size_
   if (!installation_link(target, link, sizeof link, message, message_size))
     return LAUNCH_FAILED;
   snprintf(plan->library, sizeof plan->library, "%.4000s/libhpcrun-lite.so", link);
+  snprintf(plan->mpi_library, sizeof plan->mpi_library, "%.4000s/" MPI_LIBRARY, link);
   if (private)
     snprintf(plan->choice.preload, sizeof plan->choice.preload, "%.4000s/omp/libomp.so.5", link);
   return LAUNCH_OK;
@@ -96,13 +105,14 @@ static bool equals(const char *item, size_t length, const char *path)
 }
 
 /* Appends the items of a list that were not added by an outer launch. */
-static void append_foreign_items(char *value, size_t size, const char *list, const char *separators,
-                                 const char *library)
+static void append_foreign_items(const struct plan *plan, char *value, size_t size, const char *list,
+                                 const char *separators)
 {
   const char *outer_runtime = getenv("HPCRUN_LITE_RUNTIME");
   while (list && *list) {
     size_t length = strcspn(list, separators);
-    if (!equals(list, length, library) && !equals(list, length, outer_runtime))
+    if (!equals(list, length, plan->library) && !equals(list, length, plan->mpi_library) &&
+        !equals(list, length, outer_runtime))
       append_item(value, size, list, length);
     list += length;
     list += strspn(list, separators);
@@ -114,8 +124,10 @@ void plan_preload_value(const struct plan *plan, char *value, size_t size)
   assert(size && plan->library[0]);
   value[0] = '\0';
   append_item(value, size, plan->library, strlen(plan->library));
+  if (plan->mpi)
+    append_item(value, size, plan->mpi_library, strlen(plan->mpi_library));
   append_item(value, size, plan->choice.preload, strlen(plan->choice.preload));
-  append_foreign_items(value, size, plan->user_preload, ": ", plan->library);
+  append_foreign_items(plan, value, size, plan->user_preload, ": ");
 }
 
 enum launch_status plan_check_auditors(const struct plan *plan, char *message, size_t message_size)
@@ -123,7 +135,7 @@ enum launch_status plan_check_auditors(const struct plan *plan, char *message, s
   static char preload[PLAN_VALUE_BYTES], user_preload[PLAN_VALUE_BYTES];
   plan_preload_value(plan, preload, sizeof preload);
   user_preload[0] = '\0';
-  append_foreign_items(user_preload, sizeof user_preload, plan->user_preload, ": ", plan->library);
+  append_foreign_items(plan, user_preload, sizeof user_preload, plan->user_preload, ": ");
   return program_check_auditors(&plan->program, user_preload, preload, message, message_size);
 }
 
@@ -131,7 +143,7 @@ void plan_tools_value(const struct plan *plan, char *value, size_t size)
 {
   assert(size && plan->library[0]);
   value[0] = '\0';
-  append_foreign_items(value, size, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+  append_foreign_items(plan, value, size, getenv("OMP_TOOL_LIBRARIES"), ":");
   append_item(value, size, plan->library, strlen(plan->library));
 }
 
@@ -303,10 +315,11 @@ enum launch_status plan_work_out(struct plan *plan, char *message, size_t messag
       status = program_check_preload(&plan->program, message, message_size);
     if (status != LAUNCH_OK)
       return status;
-    append_foreign_items(user_preload, sizeof user_preload, plan->user_preload, ": ", plan->library);
+    append_foreign_items(plan, user_preload, sizeof user_preload, plan->user_preload, ": ");
     program_list_modules(&plan->program, user_preload);
   }
-  append_foreign_items(user_tools, sizeof user_tools, getenv("OMP_TOOL_LIBRARIES"), ":", plan->library);
+  plan->mpi = mpi_use_expected(&plan->program, plan->command);
+  append_foreign_items(plan, user_tools, sizeof user_tools, getenv("OMP_TOOL_LIBRARIES"), ":");
   const struct runtime_request request = {.which = plan->runtime,
                                           .private_libomp = plan->private_libomp,
                                           .private_version = PRIVATE_LIBOMP_VERSION,

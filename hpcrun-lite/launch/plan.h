@@ -43,7 +43,9 @@ struct plan {
   /* found */
   struct event events[EVENTS_MAX];
   int event_count;
-  char library[PATH_MAX];        /* the preloaded library */
+  char library[PATH_MAX];     /* the preloaded library */
+  char mpi_library[PATH_MAX]; /* the wrappers of MPI's functions, beside it; preloaded if `mpi` is set */
+  bool mpi;
   char launcher[PATH_MAX];       /* this program: processes run it to find what a filter names */
   char reporter[PATH_MAX];       /* hpcprof-lite */
   char private_libomp[PATH_MAX]; /* "": none is installed */

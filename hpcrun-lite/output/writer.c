@@ -32,6 +32,7 @@
 #include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
+#include "hpcrun-lite/rt/sampling/mpi_table.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
@@ -461,6 +462,30 @@ static void put_locks(struct thread_state *t, uint64_t now)
   }
 }
 
+/* The calls of MPI, with the one that has not ended. */
+static void put_mpi(struct thread_state *t, uint64_t now)
+{
+  struct format_mpi rows[16];
+  enum { ROWS = sizeof rows / sizeof *rows };
+  uint64_t ticks;
+  const struct format_mpi *open = mpi_table_open(t, now, &ticks);
+  const struct table *records = &sampling_of(t)->mpi.rows;
+  for (uint32_t first = 0; first < records->count; first += ROWS) {
+    uint32_t count = records->count - first < ROWS ? records->count - first : ROWS;
+    for (uint32_t i = 0; i < count; i++) {
+      const struct format_mpi *row = table_at(records, first + i);
+      rows[i] = *row;
+      rows[i].since = 0;
+      if (row == open) {
+        rows[i].calls++;
+        rows[i].ticks += ticks;
+        rows[i].longest = MAX(rows[i].longest, ticks);
+      }
+    }
+    put(&writer.threads, FORMAT_MPI, t->index, first, count, sizeof *rows, rows);
+  }
+}
+
 /* A thread that was never sampled and never waited has only a record. */
 static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
 {
@@ -493,6 +518,7 @@ static void put_thread(struct thread_state *t, uint64_t cpu_ns, bool ended)
   put_counts(t, now, totals, counted);
   put_table(&writer.threads, &sampling->shares);
   put_locks(t, now);
+  put_mpi(t, now);
   put_table(&writer.threads, &marks_of(t)->user_counts);
   if (writer.threads.used >= FLUSH_SIZE)
     flush(false);
@@ -739,6 +765,26 @@ void writer_runtime(void)
   writer_notes();
 }
 
+static void describe_mpi(struct format_process *record)
+{
+  const struct process_mpi *mpi = &process.mpi;
+  record->mpi_library = string_at(record->mpi_library, mpi->library);
+  record->mpi_rank = mpi->rank;
+  record->mpi_size = mpi->size;
+  record->mpi_threads = mpi->threads;
+  record->mpi_state = mpi->state;
+  record->mpi_decoded = mpi->decoded;
+  record->mpi_init_ns = mpi->init_ns;
+  record->mpi_finalize_ns = mpi->finalize_ns;
+  record->rank = mpi->size ? mpi->rank : config.rank;
+}
+
+void writer_mpi(void)
+{
+  if (writer.process)
+    describe_mpi(writer.process);
+}
+
 void writer_notes(void)
 {
   if (writer.process)
@@ -749,6 +795,7 @@ void writer_process(void)
 {
   struct format_process record = writer.process ? *writer.process : process_facts();
   record.runtime = string_at(record.runtime, process.runtime);
+  describe_mpi(&record);
   record.notes = process_notes(record.notes, true);
   record.threads = process.thread_count;
   record.regions = process.finished_regions;

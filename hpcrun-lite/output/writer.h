@@ -31,6 +31,9 @@ void writer_begin(void);
  * reader has no later ones. */
 void writer_times(void);
 
+/* What is known of the MPI library has changed.  The caller has the CTL lock. */
+void writer_mpi(void);
+
 /* An OpenMP runtime has started: adds its description, and corrects the times and the notes. */
 void writer_runtime(void);
 

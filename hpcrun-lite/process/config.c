@@ -2,6 +2,7 @@
 #include "hpcrun-lite/process/config.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -92,6 +93,9 @@ static void find_preloaded(void)
   const char *runtime = getenv("HPCRUN_LITE_RUNTIME");
   if (dladdr(&config, &own) && own.dli_fname && strlen(own.dli_fname) < sizeof preloaded.library)
     strcpy(preloaded.library, own.dli_fname);
+  const char *slash = strrchr(preloaded.library, '/');
+  snprintf(preloaded.mpi, sizeof preloaded.mpi, "%.*slibhpcrun-lite-mpi.so",
+           slash ? (int)(slash + 1 - preloaded.library) : 0, preloaded.library);
   if (runtime && strlen(runtime) < sizeof preloaded.runtime)
     strcpy(preloaded.runtime, runtime);
 }

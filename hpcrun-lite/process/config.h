@@ -56,10 +56,10 @@ struct config {
 extern struct config config;
 extern const char *const config_binding_names[CONFIG_BINDING];
 
-/* What the launcher has put into LD_PRELOAD: the path of this library, as it stands there, and that of an OpenMP
- * runtime or "".  Known also where nothing is measured. */
+/* What the launcher has put into LD_PRELOAD: the path of this library, as it stands there; maybe that of the wrappers
+ * of MPI beside it; and that of an OpenMP runtime or "".  Known also where nothing is measured. */
 extern struct preloaded {
-  char library[4096], runtime[4096];
+  char library[4096], mpi[4096], runtime[4096];
 } preloaded;
 
 /* Reads the settings.  An error is reported on standard error and leaves directory NULL. */

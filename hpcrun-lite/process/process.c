@@ -134,6 +134,7 @@ void process_reset(void)
   process.threads = NULL;
   process.thread_count = 0;
   process.write = (struct losses_write){0};
+  process.mpi = (struct process_mpi){0};
   memset(process.finished_lost, 0, sizeof process.finished_lost);
   process.finished_samples = process.finished_regions = 0;
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++)

@@ -12,6 +12,15 @@
 #include "hpcrun-lite/process/losses.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
+/* What is known of the MPI library: see struct format_process. */
+struct process_mpi {
+  char library[128];
+  int32_t rank;
+  uint32_t size, threads, state;
+  bool decoded;
+  uint64_t init_ns, finalize_ns;
+};
+
 struct process {
   bool active;   /* measuring was started in this process image and has not been ended by lifecycle_end_early() */
   bool finished; /* the measurement is complete: nothing more is recorded */
@@ -28,7 +37,8 @@ struct process {
   struct thread_state *threads; /* the live ones */
   uint32_t thread_count;        /* threads ever registered */
   char runtime[128];            /* the OpenMP runtimes that are measured, separated by ", "; "" if none is */
-  bool other_tool;              /* the program has an OMPT tool of its own, which the runtime starts instead */
+  struct process_mpi mpi;
+  bool other_tool; /* the program has an OMPT tool of its own, which the runtime starts instead */
   char executable[4096];
   char command[1024];
   const char *unwind_fault; /* why stacks cannot be unwound, or NULL */

@@ -17,7 +17,7 @@ void posix_lock_events_wait(struct thread_state *t, const void *lock, enum forma
 {
   struct posix_wait *wait = &sampling_of(t)->posix_wait;
   posix_lock_events_waited(t); /* a call that a handler's jump has left, or in which a handler locks */
-  if (t->inside || t->activity.idle || t->activity.lockwait || t->activity.blocked || code_in_runtime(code))
+  if (t->inside || t->activity.idle || t->activity.lockwait || t->activity.call || code_in_runtime(code))
     return;
   *wait =
       (struct posix_wait){.lock = (uint64_t)lock, .kind = kind, .record = meet(t, (uint64_t)lock, kind), .open = true};
@@ -52,7 +52,7 @@ uint64_t posix_lock_events_waited(struct thread_state *t)
     sampling_of(t)->lock_kind = (uint8_t)wait->kind;
     sampling_of(t)->lock_waits = true;
     now = waiting_lock_end(t);
-    trace_slept(t, now ? now : rt_ticks(), true, false);
+    trace_slept(t, now ? now : rt_ticks(), TRACELOG_LOCK_WAIT, false);
   }
   if (wait->record)
     wait->record->since = 0;

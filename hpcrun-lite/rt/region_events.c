@@ -20,7 +20,7 @@ static bool parked(const struct thread_state *worker)
 {
   uint64_t base = __atomic_load_n(&sampling_of(worker)->base_region, __ATOMIC_ACQUIRE);
   bool left = !base || (worker->activity.idle && !region_open(base));
-  bool busy = worker->helper && !worker->activity.blocked;
+  bool busy = worker->helper && !worker->activity.call;
   return (worker->worker || worker->helper) && !busy && left &&
          !__atomic_load_n(&span_of(worker)->open_region, __ATOMIC_ACQUIRE);
 }

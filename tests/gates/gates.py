@@ -54,11 +54,13 @@ RT_MAY_CALL = {
 CALLS_UP = {"threads_adopt", "serial_moment", "filter_settings_read", "filter_settings_record"}
 
 # The symbols that the library defines: interposed functions, the entry of OMPT, and what include/hpcrun-lite.h looks
-# up.
+# up; and what the wrappers of MPI call.
 EXPORTS = {
     "ompt_start_tool", "hpcrun_lite_tool_start", "hpcrun_lite_tool_stop", "hpcrun_lite_tool_add_work",
     "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
     "hpcrun_lite_tool_mark", "hpcrun_lite_tool_phase", "hpcrun_lite_tool_counter",
+    "hpcrun_lite_mpi_begin", "hpcrun_lite_mpi_end", "hpcrun_lite_mpi_initialized", "hpcrun_lite_mpi_finalizes",
+    "hpcrun_lite_mpi_finalized",
     "hpcrun_lite_tool_fortran_region_begin", "hpcrun_lite_tool_fortran_counter",
     "pthread_create", "thrd_create", "pthread_setaffinity_np", "dlclose", "_exit", "_Exit",
     "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",

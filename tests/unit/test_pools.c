@@ -45,12 +45,12 @@ static void begin(unsigned i, const void *object)
 static void end(unsigned i)
 {
   pools_end(thread(i), false);
-  assert_false(thread(i)->activity.idle || thread(i)->activity.blocked);
+  assert_false(thread(i)->activity.idle || thread(i)->activity.call);
 }
 
 static bool is_idle(unsigned i)
 {
-  assert_true(thread(i)->activity.idle != thread(i)->activity.blocked);
+  assert_true(thread(i)->activity.idle != thread(i)->activity.call);
   return thread(i)->activity.idle;
 }
 

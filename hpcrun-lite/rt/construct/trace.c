@@ -161,7 +161,7 @@ _Static_assert((1 + LEB128_MAX) + (2 + LEB128_MAX) + STATE_PAUSES * (1 + 2 * LEB
 /* What the thread did; own: units of the runtime's own work, at the end. */
 struct state {
   uint64_t code, own;
-  enum tracelog_op blocked; /* the thread slept: how that is written; 0: it did not */
+  enum tracelog_op blocked; /* the thread slept, or was in MPI: how that is written; 0: it did and was not */
 };
 
 /* Writes a state in which the thread neither slept nor waited for a known thread. */
@@ -322,26 +322,26 @@ void trace_sleeps(struct thread_state *t, uint64_t now)
   rt_inside_dec(t);
 }
 
-void trace_put_slept(struct thread_state *t, uint64_t now, bool lock)
+void trace_put_slept(struct thread_state *t, uint64_t now, enum tracelog_op how)
 {
   struct trace_stream *trace = trace_of(t);
   uint64_t duration = room_for_state(t, now) ? advance(t, now) : 0;
   if (!duration)
     return;
-  const struct state state = {.code = trace_open_code(t), .blocked = lock ? TRACELOG_LOCK_WAIT : TRACELOG_BLOCKED};
+  const struct state state = {.code = trace_open_code(t), .blocked = how};
   stream_publish(&trace->stream, put_special(trace, trace->stream.at, &state, duration));
 }
 
-void trace_slept(struct thread_state *t, uint64_t now, bool lock, bool inside)
+void trace_slept(struct thread_state *t, uint64_t now, enum tracelog_op how, bool inside)
 {
   bool recorded = t->record->blocked_since; /* otherwise trace_sleeps() could not write the state before */
   t->record->blocked_since = 0;
   if (!recorded)
     return;
   if (inside && trace_of(t)->states) {
-    trace_put_slept(t, now, lock);
+    trace_put_slept(t, now, how);
   } else if (!inside && enter(t)) {
-    trace_put_slept(t, now, lock);
+    trace_put_slept(t, now, how);
     rt_inside_dec(t);
   }
 }

@@ -124,14 +124,15 @@ static inline void trace_chunk(struct thread_state *t)
     trace_put_op(t, TRACELOG_CHUNK, 0, NULL);
 }
 
-/* The thread begins to sleep in a call of the program, or has slept since then; lock: it has waited for a lock of
- * POSIX.  They write nothing where `inside` is raised, because a handler of the program may interrupt a callback, and
- * sleep.  inside: the caller is the tool's handler, which has raised `inside` itself. */
+/* The thread begins to sleep in a call of the program, or has slept since then; how: TRACELOG_BLOCKED,
+ * TRACELOG_LOCK_WAIT or, for any call of MPI, TRACELOG_MPI.  They write nothing where `inside` is raised, because a
+ * handler of the program may interrupt a callback, and sleep.  inside: the caller is the tool's handler, which has
+ * raised `inside` itself. */
 void trace_sleeps(struct thread_state *t, uint64_t now);
-void trace_slept(struct thread_state *t, uint64_t now, bool lock, bool inside);
+void trace_slept(struct thread_state *t, uint64_t now, enum tracelog_op how, bool inside);
 
 /* The thread sleeps until now, and maybe longer. */
-void trace_put_slept(struct thread_state *t, uint64_t now, bool lock);
+void trace_put_slept(struct thread_state *t, uint64_t now, enum tracelog_op how);
 
 /* CTL, while the thread writes nothing.  Where its window has no room for the end of its trace, the stream goes on in a
  * new one, or in the old one if there is none.  A window that is left stays mapped and in use: CTL waits for threads

@@ -214,7 +214,7 @@ static unsigned ask_others(const struct thread_state *self)
     if (!t || t == self || __atomic_load_n(&control_of(t)->cuts, __ATOMIC_ACQUIRE) == atomic_load(&state.cuts))
       continue;
     sys_signal_thread(rt.pid, t->tid, SAMPLE_SIGNAL, (void *)&command_request);
-    missing += !__atomic_load_n(&t->activity.blocked, __ATOMIC_RELAXED);
+    missing += !__atomic_load_n(&t->activity.call, __ATOMIC_RELAXED);
   }
   return missing;
 }

@@ -94,7 +94,7 @@ static uint32_t flags_of(const char *path, uint64_t start)
 {
   const char *slash = strrchr(path, '/');
   const char *name = slash ? slash + 1 : path;
-  if (starts_with(name, "libhpcrun-lite."))
+  if (starts_with(name, "libhpcrun-lite"))
     return FORMAT_MODULE_TOOL;
   if (starts_with(name, "libomp.") || starts_with(name, "libomp-") || starts_with(name, "libgomp.") ||
       starts_with(name, "libgomp-") || starts_with(name, "libiomp5."))

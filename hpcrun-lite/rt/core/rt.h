@@ -102,14 +102,18 @@ struct rt_noted {
 extern __thread struct rt_noted rt_noted __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
- * rt_set_flag().  Readers: samples of all threads, which load the four bytes at once, relaxed; they only count them, so
- * no other data depends on the order. */
+ * rt_set_flag() and rt_set_call().  Readers: samples of all threads, which load the four bytes at once, relaxed; they
+ * only count them, so no other data depends on the order. */
 struct activity {
   bool openmp;   /* an OpenMP runtime knows this thread */
   bool idle;     /* it waits at a barrier, taskwait or taskgroup, or for its next region */
   bool lockwait; /* it waits for a lock; idle may be set as well */
-  bool blocked;  /* it sleeps in a blocking call of the program */
+  uint8_t call;  /* enum rt_call */
 } __attribute__((aligned(4)));
+
+/* A call of the program in which the thread does not work: it sleeps in one that blocks; it communicates, or waits for
+ * messages, in MPI, whatever that calls.  A thread is in at most one, and neither idle nor waiting for a lock. */
+enum rt_call { RT_CALL_NONE, RT_CALL_BLOCKS, RT_CALL_MPI };
 
 /* What has created a thread: the program, or the OpenMP runtime, where the initial thread of libomp's hidden helpers
  * (rt/helper_events.h) creates the others. */
@@ -233,6 +237,11 @@ static inline struct thread_state *rt_openmp_thread(void)
 static inline void rt_set_flag(bool *flag, bool value)
 {
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+}
+
+static inline void rt_set_call(struct thread_state *t, enum rt_call call)
+{
+  __atomic_store_n(&t->activity.call, (uint8_t)call, __ATOMIC_RELAXED);
 }
 
 /* Count the thread's nesting in the tool's code.  `inside` is changed by its own thread only, with one plain

@@ -59,11 +59,11 @@ void blame_openmp_end(struct thread_state *t)
 bool blame_blocked(struct thread_state *t)
 {
   struct activity *activity = &t->activity;
-  if (activity->idle || activity->lockwait || activity->blocked)
+  if (activity->idle || activity->lockwait || activity->call)
     return false;
   sampling_of(t)->blocked_since = rt_ticks();
   trace_sleeps(t, sampling_of(t)->blocked_since);
-  rt_set_flag(&activity->blocked, true);
+  rt_set_call(t, RT_CALL_BLOCKS);
   if (!sampling_process.wall && activity->openmp)
     blame_in_use(-1);
   t->changes++;
@@ -84,11 +84,11 @@ static struct switched place_call(struct thread_state *t, uint64_t now)
 /* inside: in the tool's handler.  moved: of a call that returns; NULL: the thread has left it in another way. */
 static void unblocked(struct thread_state *t, bool inside, const struct call_moved *moved)
 {
-  if (!t->activity.blocked)
+  if (t->activity.call != RT_CALL_BLOCKS)
     return;
   if (!sampling_process.wall && t->activity.openmp)
     blame_in_use(1);
-  rt_set_flag(&t->activity.blocked, false);
+  rt_set_call(t, RT_CALL_NONE);
   struct switched switched = {0};
   bool recorded = sampling_of(t)->switches.ring;
   uint64_t now = rt_ticks();
@@ -99,7 +99,7 @@ static void unblocked(struct thread_state *t, bool inside, const struct call_mov
   if (moved) /* a call that did not sleep has only its time charged */
     call_sleep_charge(t, rt_minus(ticks, switched.preempted),
                       (struct call_moved){moved->code, switched.slept || !recorded ? moved->bytes : 0});
-  trace_slept(t, now, false, inside);
+  trace_slept(t, now, TRACELOG_BLOCKED, inside);
   t->changes++;
 }
 
@@ -152,10 +152,11 @@ static bool is_woken(const struct thread_state *t)
   return state == SWITCHES_RUNS || state == SWITCHES_READY;
 }
 
-/* Whether a thread that OpenMP does not know runs: it is no worker while it waits for anything. */
+/* Whether a thread that OpenMP does not know runs: it is no worker while it waits for anything.  In MPI it runs while
+ * it polls. */
 static bool runs_outside(const struct thread_state *t, struct activity is)
 {
-  return !is.lockwait && (is.blocked ? is_woken(t) : switches_state(t) != SWITCHES_SLEEPS);
+  return !is.lockwait && (is.call ? is_woken(t) : switches_state(t) != SWITCHES_SLEEPS);
 }
 
 struct blame blame_share(struct thread_state *self, uint64_t time_ns)
@@ -173,7 +174,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
     region = region || (is.openmp && in_region(t));
     *(is.openmp && !t->helper ? &present : &others) += step;
-    if (is.blocked && !sampling_process.wall && t != self && !is_woken(t))
+    if (is.call == RT_CALL_BLOCKS && !sampling_process.wall && t != self && !is_woken(t))
       continue;
     if (!is.openmp && !is.idle && t != self && !runs_outside(t, is))
       continue;
@@ -185,7 +186,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
   }
   switches_readers(-1);
   busy += busy == 0;
-  if (!region && !idle) {
+  if (!region && !idle && self->activity.call != RT_CALL_MPI) {
     uint64_t ns = part(time_ns, 1, busy);
     self->record->outside_ns += ns;
     self->record->beside_ns += outside && busy > step ? ns : 0;
@@ -234,7 +235,7 @@ void blame_check(struct thread_state *t, uint64_t pc)
 {
   struct activity *activity = &t->activity;
   uint64_t wait_id;
-  bool blocked = activity->blocked && !sampling_process.wall;
+  bool blocked = activity->call == RT_CALL_BLOCKS && !sampling_process.wall;
   bool waits = activity->idle || activity->lockwait || blocked, wrong = false;
   bool posix = activity->lockwait && waiting_for_posix(t); /* a handler of the program runs */
   if (!activity->openmp || !sampling_process.runtime_apart || posix)

@@ -103,7 +103,7 @@ void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved
 void call_sleep_switched(struct thread_state *t, uint64_t position, struct call_moved moved)
 {
   struct activity is = t->activity;
-  if (t->inside || is.idle || is.lockwait || is.blocked)
+  if (t->inside || is.idle || is.lockwait || is.call)
     return;
   struct switched parts[3] = {{0}};
   switches_read(t, 2, (const uint64_t[]){switches_moment(t, position), rt_ticks()}, parts);

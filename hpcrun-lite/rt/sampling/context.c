@@ -901,6 +901,29 @@ uint32_t context_met(struct thread_state *t)
   return charged(&reader);
 }
 
+uint32_t context_met_at(struct thread_state *t, struct context_return returns[], unsigned room, unsigned *count)
+{
+  struct stack_reader reader = reader_of(t);
+  reader.caller = true;
+  walk(&reader, NULL);
+  int i = 0;
+  *count = 0;
+  while (i < reader.count && reader.frames[i].tool)
+    i++;
+  for (; i < reader.count && *count < room; i++) {
+    const struct frame *frame = &reader.frames[i];
+    uint64_t slot = frame->sp - sizeof(uint64_t);
+    bool own = slot >= t->stack_low && slot < t->stack_high;
+    if (!own || frame->guessed || *(const uint64_t *)slot != frame->ip + 1)
+      break;
+    returns[(*count)++] = (struct context_return){slot, frame->ip + 1};
+  }
+  if (reader.filter->needs)
+    choose_path(&reader);
+  read_stack(&reader);
+  return charged(&reader);
+}
+
 /* The number of frames up to the one in which the address lies; 0: none. */
 static int frames_up_to(const struct stack_reader *reader, uint64_t address)
 {

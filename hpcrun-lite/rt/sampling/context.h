@@ -30,6 +30,13 @@ struct call_site context_caller(struct thread_state *t, uint64_t code);
 /* The same, for what is charged to it: a node of kind filtered if the path lacks what a filter includes. */
 uint32_t context_met(struct thread_state *t);
 
+/* The same, and by which addresses on the stack that context is known: those to which the functions return, from the
+ * one that called the tool outwards, as far as the walk went; at most `room`.  Sets *count; 0 on another stack. */
+struct context_return {
+  uint64_t slot, address;
+};
+uint32_t context_met_at(struct thread_state *t, struct context_return returns[], unsigned room, unsigned *count);
+
 /* In a function of the tool that the program has called: the context of the call.  inside: 0, or an address in the
  * frame of a procedure of include/hpcrun_lite.f90: then the context of the call of that procedure. */
 uint32_t context_call(struct thread_state *t, uint64_t inside);

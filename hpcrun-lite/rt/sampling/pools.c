@@ -91,7 +91,7 @@ bool pools_begin(struct thread_state *t, const void *object, enum format_lock_ki
 {
   struct pool_wait *own = &sampling_of(t)->pool_wait;
   const struct activity *is = &t->activity;
-  if (is->idle || is->lockwait || is->blocked || own->begun)
+  if (is->idle || is->lockwait || is->call || own->begun)
     return false;
   own->begun = true; /* first: a handler of the program may wait, too */
   atomic_signal_fence(memory_order_seq_cst);

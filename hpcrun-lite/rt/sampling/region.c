@@ -3,6 +3,7 @@
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
+#include "hpcrun-lite/rt/sampling/mpi_table.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -456,7 +457,7 @@ static void request_publication(uint32_t index, uint32_t samples)
     return;
   const struct activity *is = &master->activity;
   bool waits = __atomic_load_n(&is->idle, __ATOMIC_RELAXED) || __atomic_load_n(&is->lockwait, __ATOMIC_RELAXED);
-  bool blocked = __atomic_load_n(&is->blocked, __ATOMIC_RELAXED);
+  bool blocked = __atomic_load_n(&is->call, __ATOMIC_RELAXED) == RT_CALL_BLOCKS;
   if ((waits || (samples > REQUEST_AFTER && !blocked)) && claim_request(region))
     sys_signal_thread(rt.pid, master->tid, SAMPLE_SIGNAL, (void *)&source_request_publication);
 }
@@ -535,7 +536,7 @@ uint32_t region_around(struct thread_state *t, uint64_t low, uint64_t high, uint
   return sampling->base_region ? region_base(t, sampling->base_region, filtered) : CCT_NONE;
 }
 
-/* Links of the thread's own regions, its wait sites, and its locks follow a node that was merged into another one. */
+/* Links of the thread's own regions, its wait sites, its locks, and its calls of MPI follow a node that was merged into another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
   struct sampling_thread *sampling = sampling_of(t);
@@ -545,6 +546,7 @@ static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
       wait->node = to;
   }
   lock_table_follow_merge(t, from, to);
+  mpi_table_follow_merge(t, from, to);
   for (uint32_t index = span_of(t)->open_region; index; index = at(index)->next)
     if (region_known(at(index)) && at(index)->link_node == from)
       at(index)->link_node = to;

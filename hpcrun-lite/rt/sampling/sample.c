@@ -16,12 +16,14 @@
 #include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
+#include "hpcrun-lite/rt/sampling/mpi_calls.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/sample_trace.h"
 #include "hpcrun-lite/rt/sampling/source.h"
+#include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -151,6 +153,29 @@ static void charge_helper(struct thread_state *t)
     charge_counts(t, node, counts_of(t)->own_since);
 }
 
+/* A sample in a call of MPI, which is charged to the call, and is no work.  share: of the time event; NULL: of another
+ * one.  counted: the sample itself is counted. */
+static void charge_mpi(struct thread_state *t, unsigned event, uint64_t weight, const struct blame *share, bool counted)
+{
+  uint32_t node = mpi_calls_node(t);
+  if (counted) {
+    put_trace(t, event, TRACELOG_WORKS, node, weight);
+    kernel_usage_charge(t, node);
+    t->record->samples++;
+    mpi_calls_sampled(t, share ? share->time_ns : 0);
+  }
+  if (counted && counts_of(t)->on)
+    charge_counts(t, node, counts_of(t)->own_since);
+  if (share) {
+    call_sleep_sampled(t, node);
+    charge_idleness(t, node, share);
+  } else if (!charge_event(t, node, event, weight, false)) {
+    rt_lost(t, FORMAT_LOST_MEMORY);
+  }
+  if (region_wanted(t))
+    context_publish_open(t);
+}
+
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
@@ -176,6 +201,11 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     return;
   }
   region_resolve(t);
+  mpi_calls_left(t, unwind_sp(context->uc_mcontext.gregs), true);
+  if (mpi_calls_in(t)) {
+    charge_mpi(t, event, weight, timed ? &share : NULL, counted);
+    return;
+  }
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
   if (counted)
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
@@ -269,11 +299,13 @@ static uint64_t measured_weight(const struct source *source, uint64_t weight)
 static void read_switches(struct thread_state *t)
 {
   uint64_t unread = switches_unread(t);
-  bool outside = !t->activity.idle && !t->activity.lockwait && !t->activity.blocked;
+  bool outside = !t->activity.idle && !t->activity.lockwait && !t->activity.call;
   if (!unread)
     return;
   if (outside)
     call_sleep_read(t);
+  else if (unread > SWITCHES_MANY && mpi_calls_in(t))
+    mpi_calls_read_switches(t);
   else if (unread > SWITCHES_MANY)
     waiting_read_switches(t);
   switches_limit(t);

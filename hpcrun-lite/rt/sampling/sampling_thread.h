@@ -204,6 +204,31 @@ struct pool_wait {
 };
 enum { POOLS_KNOWN = 4 };
 
+/* Calls of MPI: see sampling/mpi_calls.h.  A place: where the thread has called a function, known by the addresses to
+ * which the functions on the stack return, `count` of them from the innermost one.  They are compared where they were
+ * then: `at` words from the innermost one. */
+enum { MPI_PLACE_FRAMES = 24, MPI_PLACES_LOG = 6, MPI_PLACES = 1 << MPI_PLACES_LOG, MPI_WAYS = 4, MPI_LISTS = 256 };
+struct mpi_place {
+  uint64_t sp, region; /* region_identity() */
+  struct format_mpi *row;
+  uint32_t function; /* 0: the place is free */
+  uint32_t count;
+  uint32_t at[MPI_PLACE_FRAMES];
+  uint64_t returns[MPI_PLACE_FRAMES];
+};
+
+struct mpi_calls {
+  uint64_t since, ticks; /* of the present call; in all before */
+  uint64_t sp;           /* of the present call, or the last one */
+  struct format_mpi *row;
+  uint64_t work;         /* the work clock's moment at its beginning; UINT64_MAX: it was not stopped */
+  uint64_t unwound, due; /* contexts that were unwound; when the next one may be, in ticks */
+  uint32_t generation;   /* rt.module_generation for which places are valid */
+  uint32_t replaced;     /* places that were */
+  struct table rows, places;
+  uint32_t first[MPI_LISTS]; /* by hash of the node: the first record of a list; 0: none */
+};
+
 struct sampling_thread {
   struct construct_thread below;
 
@@ -229,6 +254,7 @@ struct sampling_thread {
   struct table waits;
   struct lock_table locks;
   struct posix_wait posix_wait;
+  struct mpi_calls mpi;
   struct pool_wait pool_wait;
   uint64_t pools_known[POOLS_KNOWN]; /* objects at which the thread was idle */
   unsigned pools_count;              /* that were ever put there */

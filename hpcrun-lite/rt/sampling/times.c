@@ -54,6 +54,14 @@ static uint64_t state_ticks(const uint64_t *sum, const uint64_t *since, const bo
   return ticks + (__atomic_load_n(lasts, __ATOMIC_ACQUIRE) ? rt_measured_between(began, rt_ticks()) : 0);
 }
 
+/* The same for calls. */
+static uint64_t call_ticks(const uint64_t *sum, const uint64_t *since, const struct activity *is, enum rt_call call)
+{
+  uint64_t began = __atomic_load_n(since, __ATOMIC_ACQUIRE), ticks = __atomic_load_n(sum, __ATOMIC_ACQUIRE);
+  bool lasts = __atomic_load_n(&is->call, __ATOMIC_ACQUIRE) == call;
+  return ticks + (lasts ? rt_measured_between(began, rt_ticks()) : 0);
+}
+
 /* The measured ticks until now in which the thread did not wait, but for a constant.  What the runtime did within waits
  * is not part of them, and neither are blocking calls, unless samples of elapsed time would count them as work. */
 static uint64_t busy_clock(const struct thread_state *t)
@@ -65,7 +73,8 @@ static uint64_t busy_clock(const struct thread_state *t)
   for (uint32_t i = 0; i < sampling->waits.count; i++)
     waits += ((const struct format_wait *)table_at(&sampling->waits, i))->runtime;
   if (!sampling_process.wall)
-    waits += state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked);
+    waits += call_ticks(&sampling->blocked_ticks, &sampling->blocked_since, is, RT_CALL_BLOCKS);
+  waits += call_ticks(&sampling->mpi.ticks, &sampling->mpi.since, is, RT_CALL_MPI);
   return rt_measured_clock(rt_ticks()) - waits;
 }
 
@@ -119,7 +128,9 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
   record->idle_ns = rt_scale(state_ticks(&t->idle_ticks, &t->idle_since, &is->idle), rate.ns, rate.ticks);
   record->lockwait_ns = rt_scale(state_ticks(&t->lockwait_ticks, &t->lock_since, &is->lockwait), rate.ns, rate.ticks);
   record->blocked_ns =
-      rt_scale(state_ticks(&sampling->blocked_ticks, &sampling->blocked_since, &is->blocked), rate.ns, rate.ticks);
+      rt_scale(call_ticks(&sampling->blocked_ticks, &sampling->blocked_since, is, RT_CALL_BLOCKS), rate.ns, rate.ticks);
+  record->mpi_ns =
+      rt_scale(call_ticks(&sampling->mpi.ticks, &sampling->mpi.since, is, RT_CALL_MPI), rate.ns, rate.ticks);
   record->region_ns =
       rt_scale(state_ticks(&sampling->region_ticks, &sampling->region_since, &open), rate.ns, rate.ticks);
   if (sampling->switches.ring)

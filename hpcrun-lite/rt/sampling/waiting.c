@@ -8,6 +8,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/held_up.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
+#include "hpcrun-lite/rt/sampling/mpi_table.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 
@@ -30,12 +31,14 @@ void waiting_init(struct thread_state *t)
   sampling->wait_depth = 0;
   sampling->waiting = NULL;
   lock_table_init(t);
+  mpi_table_init(t);
 }
 
 void waiting_release(struct thread_state *t)
 {
   table_release(&sampling_of(t)->waits);
   lock_table_release(t);
+  mpi_table_release(t);
 }
 
 static struct format_wait *wait_at(const struct thread_state *t, uint32_t site)
@@ -602,12 +605,19 @@ static void end_trace_before(struct thread_state *t, const struct format_wait *w
   }
 }
 
+static enum tracelog_op slept_how(const struct thread_state *t)
+{
+  if (t->activity.lockwait)
+    return TRACELOG_LOCK_WAIT;
+  return t->activity.call == RT_CALL_MPI ? TRACELOG_MPI : TRACELOG_BLOCKED;
+}
+
 /* Writes the state until then. */
 static void end_trace(struct thread_state *t, uint64_t now)
 {
   uint64_t code = trace_open_code(t), record = code / FORMAT_TIMES * FORMAT_TIMES;
   if (t->record->blocked_since)
-    trace_put_slept(t, t->activity.idle ? t->idle_since : now, t->activity.lockwait); /* idle: in a pool */
+    trace_put_slept(t, t->activity.idle ? t->idle_since : now, slept_how(t)); /* idle: in a pool */
   if (span_process.online) {
     if (record && code % FORMAT_TIMES == FORMAT_TIME_WAIT)
       end_trace_in_wait(t, now, (const uint64_t[]){code, record + FORMAT_TIME_EXIT, PARKED_CONSTRUCT});
@@ -961,8 +971,8 @@ void waiting_pool_turn(struct thread_state *t, uint64_t since)
     return;
   t->idle_since = sampling->pool_wait.wait->since = since;
   set_waiting(t, sampling->pool_wait.wait);
-  if (t->activity.blocked) {
-    rt_set_flag(&t->activity.blocked, false);
+  if (t->activity.call == RT_CALL_BLOCKS) {
+    rt_set_call(t, RT_CALL_NONE);
     sampling->blocked_ticks += rt_measured_between(sampling->blocked_since, since);
   }
   rt_set_flag(&t->activity.idle, true);
@@ -975,7 +985,7 @@ static void trace_pool(struct thread_state *t, uint64_t since, uint64_t now)
   if (!trace_of(t)->states || t->inside)
     return;
   if (t->record->blocked_since)
-    trace_slept(t, since, false, false);
+    trace_slept(t, since, TRACELOG_BLOCKED, false);
   rt_inside_inc(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
     trace_state(t, since, trace_open_code(t));

@@ -223,12 +223,12 @@ static void test_sleep(void **state)
   trace_state(t, 8 * UNIT_TICKS, 3);
   trace_sleeps(t, 10 * UNIT_TICKS);
   assert_int_equal(record.blocked_since, 10 * UNIT_TICKS);
-  trace_slept(t, 70 * UNIT_TICKS, false, false);
+  trace_slept(t, 70 * UNIT_TICKS, TRACELOG_BLOCKED, false);
   assert_int_equal(record.blocked_since, 0);
   assert_int_equal(__atomic_load_n(&t->inside, __ATOMIC_SEQ_CST), 0);
   trace_state(t, 71 * UNIT_TICKS, 2);
   trace_sleeps(t, 73 * UNIT_TICKS);
-  trace_slept(t, 78 * UNIT_TICKS, true, false);
+  trace_slept(t, 78 * UNIT_TICKS, TRACELOG_LOCK_WAIT, false);
   decode();
   assert_int_equal(found_count, 7);
   expect_state(1, TRACELOG_STATE, 3, 8);
@@ -248,19 +248,19 @@ static void test_sleep_within_a_callback(void **state)
   rt_inside_inc(t);
   trace_sleeps(t, 10 * UNIT_TICKS);
   assert_int_equal(record.blocked_since, 0);
-  trace_slept(t, 70 * UNIT_TICKS, false, false);
+  trace_slept(t, 70 * UNIT_TICKS, TRACELOG_BLOCKED, false);
   rt_inside_dec(t);
   trace_state(t, 71 * UNIT_TICKS, 2);
   /* a sleep that a jump has left: the tool's handler finds it */
   trace_sleeps(t, 72 * UNIT_TICKS);
   rt_inside_inc(t);
-  trace_slept(t, 80 * UNIT_TICKS, false, true);
+  trace_slept(t, 80 * UNIT_TICKS, TRACELOG_BLOCKED, true);
   assert_int_equal(t->inside, 1);
   rt_inside_dec(t);
   /* states end while the thread sleeps */
   trace_sleeps(t, 90 * UNIT_TICKS);
   trace_end_states(t);
-  trace_slept(t, 95 * UNIT_TICKS, false, false);
+  trace_slept(t, 95 * UNIT_TICKS, TRACELOG_BLOCKED, false);
   assert_int_equal(record.blocked_since, 0);
   assert_int_equal(record.lost[FORMAT_LOST_TRACE], 1);
   decode();
@@ -314,7 +314,7 @@ static void test_pauses(void **state)
   rt_pause(false);
   uint64_t last = later();
   record.blocked_since = second;
-  trace_slept(t, last, false, false);
+  trace_slept(t, last, TRACELOG_BLOCKED, false);
   assert_int_equal(atomic_load(&rt.lost[FORMAT_LOST_TRACE]), 0);
   decode();
   follow_clock();
@@ -577,7 +577,7 @@ static void test_a_sleep_that_ends_after_the_end(void **state)
   trace_sleeps(t, 10 * UNIT_TICKS);
   waiting_end_trace(t, 20 * UNIT_TICKS, false);
   atomic_store(&rt.graph_suspended, true);
-  trace_slept(t, 30 * UNIT_TICKS, false, false);
+  trace_slept(t, 30 * UNIT_TICKS, TRACELOG_BLOCKED, false);
   atomic_store(&rt.graph_suspended, false);
   waiting_go_on(t);
   assert_int_equal(atomic_exchange(&rt.lost[FORMAT_LOST_TRACE], 0), 1);

@@ -1,0 +1,133 @@
+#define _GNU_SOURCE
+#include "hpcrun-lite/mpi/mpi_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/format.h"
+
+/* A module of the library, or one that depends on it: where its functions are found.  RTLD_NEXT: in the global scope.
+ */
+static void *_Atomic module;
+
+/* A handle of the loaded object that contains an address; NULL: none. */
+static void *handle_of(const void *address)
+{
+  struct dl_find_object object;
+  if (_dl_find_object((void *)address, &object) != 0)
+    return NULL;
+  return dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD); /* stays open */
+}
+
+void *mpi_library_next(const char *name, const void *caller)
+{
+  void *found = dlsym(RTLD_NEXT, name);
+  if (found) {
+    module = RTLD_NEXT;
+    return found;
+  }
+  void *handle = handle_of(caller);
+  found = handle ? dlsym(handle, name) : NULL;
+  if (!found && module)
+    return dlsym(module, name);
+  if (found)
+    module = handle;
+  return found;
+}
+
+/* A variable of the library can have a copy in the executable, which takes its place. */
+void *mpi_library_find(const char *name)
+{
+  bool function = !strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5);
+  if (module == RTLD_NEXT && !function)
+    return dlsym(RTLD_DEFAULT, name);
+  return module ? dlsym(module, name) : NULL;
+}
+
+/* ---- what it is ---- */
+
+enum library { OPEN_MPI, MPICH, UNKNOWN };
+enum { MPICH_COMM_WORLD = 0x44000000, VERSION_BYTES = 16384 }; /* more than any library writes */
+
+/* Copies the first words of what the library says of itself, up to a comma or the end of the line: Open MPI's is
+ * "Open MPI v4.1.4, package: ...", MPICH's "MPICH Version:\t4.0.2\n...". */
+static void copy_version(const char *text, char *library, size_t size)
+{
+  static const char number[] = "Version:";
+  size_t used = 0;
+  if (!strncmp(text, number, sizeof number - 1)) /* MPICH before 3.3 */
+    used = (size_t)snprintf(library, size, "MPICH ");
+  for (const char *at = text; *at && !strchr(",\n", *at) && used < size - 1; at++) {
+    if (!strncmp(at, number, sizeof number - 1))
+      at += sizeof number - 1;
+    bool space = *at == ' ' || *at == '\t';
+    if (*at && (!space || (used && library[used - 1] != ' ')))
+      library[used++] = space ? ' ' : *at;
+  }
+  while (used && library[used - 1] == ' ')
+    used--;
+  library[used] = '\0';
+}
+
+static enum library library_kind(void)
+{
+  if (mpi_library_find("ompi_mpi_comm_world"))
+    return OPEN_MPI;
+  return mpi_library_find("MPIR_Dup_fn") ? MPICH : UNKNOWN; /* a part of its ABI */
+}
+
+/* What the library calls MPI_COMM_WORLD, as C passes it; 0: not known. */
+static uint64_t world(void)
+{
+  void *open_mpi = mpi_library_find("ompi_mpi_comm_world");
+  if (open_mpi)
+    return (uint64_t)open_mpi;
+  return library_kind() == MPICH ? MPICH_COMM_WORLD : 0;
+}
+
+static int ask(const char *function, uint64_t communicator)
+{
+  int (*asked)(uint64_t, int *) = mpi_library_find(function);
+  int answer = -1;
+  return asked && communicator && !asked(communicator, &answer) ? answer : -1;
+}
+
+void mpi_library_describe(struct mpi_facts *facts, uint32_t state)
+{
+  int (*version)(char *, int *) = mpi_library_find("PMPI_Get_library_version");
+  int (*threads)(int *) = mpi_library_find("PMPI_Query_thread");
+  static char text[VERSION_BYTES];
+  int length = 0, level = -1;
+  *facts = (struct mpi_facts){.state = state};
+  if (version && !version(text, &length))
+    copy_version(text, facts->library, sizeof facts->library);
+  if (!facts->library[0])
+    strcpy(facts->library, "MPI");
+  if (state & FORMAT_MPI_SESSIONS) /* there need be no MPI_COMM_WORLD */
+    return;
+  facts->rank = ask("PMPI_Comm_rank", world());
+  int size = ask("PMPI_Comm_size", world());
+  facts->size = facts->rank >= 0 && size > 0 ? (uint32_t)size : 0;
+  if (threads && !threads(&level)) /* in both libraries, single is 0 */
+    facts->threads = (uint32_t)level + 1;
+}
+
+const struct mpi_decoder *mpi_library_decoder(void)
+{
+  static const char *const names[] = {
+      [OPEN_MPI] = "libhpcrun-lite-decode-openmpi.so", [MPICH] = "libhpcrun-lite-decode-mpich.so"};
+  enum library kind = library_kind();
+  struct dl_find_object own;
+  char path[4096];
+  if (kind == UNKNOWN || _dl_find_object((void *)(uintptr_t)mpi_library_decoder, &own) != 0)
+    return NULL;
+  const char *library = own.dlfo_link_map->l_name, *base = strrchr(library, '/');
+  int length = base ? (int)(base + 1 - library) : 0;
+  if ((size_t)snprintf(path, sizeof path, "%.*s%s", length, library, names[kind]) >= sizeof path)
+    return NULL;
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const struct mpi_decoder *decoder = handle ? dlsym(handle, MPI_DECODER_NAME) : NULL;
+  return decoder && decoder->version == MPI_DECODER_VERSION && decoder->start(mpi_library_find) ? decoder : NULL;
+}

@@ -1,0 +1,164 @@
+/* What the entry points of mpi_entries.S do before and after a call.
+ *
+ * This object is preloaded where the program may use MPI, after libhpcrun-lite.so and before the MPI library and tools
+ * that use its profiling interface: so it sees all calls through the dynamic linker, those of MPI_NAME and those of
+ * PMPI_NAME.  The recorder counts the outermost one of each thread only.
+ *
+ * Context: CTL, in calls of the program.  State: addresses, written by any thread with the same values; the decoder and
+ * the state of MPI, written where MPI is initialized and finalized, which the program does in one thread at a time. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/format.h"
+#include "hpcrun-lite/mpi/mpi_library.h"
+
+/* Seen: what follows the call; 0: nothing, and it is passed on as if this object were not there. */
+enum { SEEN_RECORDED = 1, SEEN_INIT = 2, SEEN_FINALIZE = 4, SEEN_DECODED = 8 };
+
+/* A call; the same in mpi_entries.S. */
+struct mpi_frame {
+  uint64_t arguments[MPI_ARGUMENTS];
+  uint64_t entry; /* 2 * enum mpi_function, + 1: PMPI_NAME */
+  uint64_t code;  /* the address to which it returns, and the stack pointer then */
+  uint64_t sp;
+  uint64_t seen;
+  struct mpi_call call;
+};
+_Static_assert(sizeof(struct mpi_frame) == 288 && offsetof(struct mpi_frame, entry) == 8 * MPI_ARGUMENTS,
+               "as mpi_entries.S has them");
+
+void *mpi_enter(struct mpi_frame *frame) __attribute__((visibility("hidden")));
+uint64_t mpi_leave(struct mpi_frame *frame, uint64_t result) __attribute__((visibility("hidden")));
+
+static const struct {
+  const char *name; /* of PMPI */
+  enum mpi_kind kind;
+} functions[MPI_FUNCTIONS] = {
+#define MPI_FUNCTION(name, kind) [MPI_FUNCTION_##name] = {"PMPI_" #name, MPI_KIND_##kind},
+#include "common/mpi_functions.def"
+#undef MPI_FUNCTION
+};
+
+static void *_Atomic targets[2 * MPI_FUNCTIONS];
+static const struct mpi_decoder *_Atomic decoder; /* NULL: not between initialization and finalization */
+static atomic_uint state;                         /* enum format_mpi_state */
+static atomic_int sessions;                       /* open ones */
+
+/* The program needs a function that no loaded library has.  Without this object the dynamic loader would have ended it
+ * in the same way, or a weak reference would have been NULL. */
+static _Noreturn void missing(void)
+{
+  static const char text[] =
+      "hpcrun-lite: symbol lookup error: the program calls a function of MPI that no library has\n";
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    _exit(127);
+  _exit(127);
+}
+
+static __attribute__((noinline, cold)) void *find_target(uint64_t entry, const void *caller)
+{
+  int saved_errno = errno;
+  const char *name = functions[entry / 2].name + (entry % 2 ? 0 : 1);
+  void *found = mpi_library_next(name, caller);
+  if (!found)
+    missing();
+  atomic_store_explicit(&targets[entry], found, memory_order_relaxed);
+  errno = saved_errno;
+  return found;
+}
+
+/* A call that finalizes MPI begins. */
+static void finalizes(void)
+{
+  if (hpcrun_lite_mpi_finalizes)
+    hpcrun_lite_mpi_finalizes();
+}
+
+static __attribute__((noinline, cold)) void note_kind(struct mpi_frame *frame, enum mpi_kind kind)
+{
+  frame->seen |= kind == MPI_KIND_INIT ? SEEN_INIT : SEEN_FINALIZE;
+  if (kind == MPI_KIND_FINALIZE)
+    finalizes();
+}
+
+/* Returns the function to call. */
+void *mpi_enter(struct mpi_frame *frame)
+{
+  void *target = atomic_load_explicit(&targets[frame->entry], memory_order_relaxed);
+  enum mpi_function function = (enum mpi_function)(frame->entry / 2);
+  enum mpi_kind kind = functions[function].kind;
+  if (__builtin_expect(!target, 0))
+    target = find_target(frame->entry, (const void *)frame->code);
+  frame->seen = hpcrun_lite_mpi_begin && hpcrun_lite_mpi_begin(function, frame->code, frame->sp) ? SEEN_RECORDED : 0;
+  if (__builtin_expect(kind == MPI_KIND_INIT || kind == MPI_KIND_FINALIZE, 0))
+    note_kind(frame, kind);
+  frame->call = (struct mpi_call){0};
+  const struct mpi_decoder *decodes = atomic_load_explicit(&decoder, memory_order_acquire);
+  if (decodes && frame->seen & SEEN_RECORDED) {
+    decodes->before(function, frame->arguments, &frame->call);
+    frame->seen |= SEEN_DECODED;
+    if (kind == MPI_KIND_FINALIZE)
+      atomic_store(&decoder, NULL);
+  }
+  return target;
+}
+
+/* ---- initialization and finalization ---- */
+
+static void initialized(enum mpi_function function)
+{
+  struct mpi_facts facts;
+  bool session = function == MPI_FUNCTION_Session_init;
+  unsigned before = atomic_load(&state);
+  unsigned now = (before & ~(unsigned)FORMAT_MPI_FINALIZED) | FORMAT_MPI_INITIALIZED;
+  if (session)
+    atomic_fetch_add(&sessions, 1);
+  if (before & FORMAT_MPI_INITIALIZED && !(before & FORMAT_MPI_FINALIZED) &&
+      (session || !(before & FORMAT_MPI_SESSIONS)))
+    return; /* by a call within this one, or a session before */
+  now = session ? now | FORMAT_MPI_SESSIONS : now & ~(unsigned)FORMAT_MPI_SESSIONS;
+  atomic_store(&state, now);
+  mpi_library_describe(&facts, now);
+  const struct mpi_decoder *found = mpi_library_decoder();
+  facts.decoded = found;
+  atomic_store_explicit(&decoder, found, memory_order_release);
+  if (hpcrun_lite_mpi_initialized)
+    hpcrun_lite_mpi_initialized(&facts);
+}
+
+static void finalized(enum mpi_function function)
+{
+  if (function == MPI_FUNCTION_Session_finalize && atomic_fetch_sub(&sessions, 1) > 1)
+    return;
+  unsigned now = atomic_fetch_or(&state, FORMAT_MPI_FINALIZED) | FORMAT_MPI_FINALIZED;
+  if (hpcrun_lite_mpi_finalized)
+    hpcrun_lite_mpi_finalized(now);
+}
+
+static __attribute__((noinline, cold)) void follow_kind(const struct mpi_frame *frame)
+{
+  enum mpi_function function = (enum mpi_function)(frame->entry / 2);
+  if (frame->seen & SEEN_INIT)
+    initialized(function);
+  else
+    finalized(function);
+}
+
+/* Returns the result of the call. */
+uint64_t mpi_leave(struct mpi_frame *frame, uint64_t result)
+{
+  int saved_errno = errno;
+  const struct mpi_decoder *decodes = atomic_load_explicit(&decoder, memory_order_acquire);
+  if (frame->seen & SEEN_RECORDED) {
+    if (decodes && frame->seen & SEEN_DECODED)
+      decodes->after((enum mpi_function)(frame->entry / 2), frame->arguments, (int)result, &frame->call);
+    hpcrun_lite_mpi_end(frame->call.known, frame->call.sent, frame->call.received);
+  }
+  if (__builtin_expect(frame->seen & (SEEN_INIT | SEEN_FINALIZE) && !(int)result, 0))
+    follow_kind(frame);
+  errno = saved_errno;
+  return result;
+}
