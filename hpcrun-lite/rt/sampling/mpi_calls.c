@@ -9,7 +9,6 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { AT_ONCE = 256, WORD = sizeof(uint64_t) };
-#define NOT_STOPPED UINT64_MAX
 
 /* ---- places ---- */
 
@@ -121,24 +120,21 @@ static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function,
 
 /* ---- the work clock ---- */
 
-/* What the thread does in MPI is no work of its task. */
+/* What the thread does in MPI is no work of its task, also where a fragment ends or begins meanwhile. */
 static void stop_work(struct thread_state *t)
 {
   struct mpi_calls *mpi = &sampling_of(t)->mpi;
-  mpi->work = NOT_STOPPED;
-  if (!span_process.online || !span_of(t)->task || rt_paused())
+  mpi->work_stopped = span_process.online && span_of(t)->end_slot;
+  if (!mpi->work_stopped)
     return;
   rt_inside_inc(t); /* a sample may begin another fragment */
-  work_clock_wait(t, mpi->since);
-  mpi->work = span_of(t)->work.since;
+  work_clock_stand_still(t, mpi->since);
   rt_inside_dec(t);
 }
 
-/* Goes on, unless the thread's fragment has ended meanwhile. */
 static void go_on_with_work(struct thread_state *t, uint64_t now)
 {
-  struct mpi_calls *mpi = &sampling_of(t)->mpi;
-  if (mpi->work == NOT_STOPPED || span_of(t)->work.since != mpi->work)
+  if (!sampling_of(t)->mpi.work_stopped)
     return;
   rt_inside_inc(t);
   work_clock_go_on(t, work_clock_is_time() ? now : work_clock_value(t));

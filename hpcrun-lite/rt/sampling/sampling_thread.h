@@ -221,7 +221,7 @@ struct mpi_calls {
   uint64_t since, ticks; /* of the present call; in all before */
   uint64_t sp;           /* of the present call, or the last one */
   struct format_mpi *row;
-  uint64_t work;         /* the work clock's moment at its beginning; UINT64_MAX: it was not stopped */
+  bool work_stopped;     /* the work clock stands still meanwhile */
   uint64_t unwound, due; /* contexts that were unwound; when the next one may be, in ticks */
   uint32_t generation;   /* rt.module_generation for which places are valid */
   uint32_t replaced;     /* places that were */

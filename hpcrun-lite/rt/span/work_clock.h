@@ -110,6 +110,13 @@ static inline void work_clock_wait(struct thread_state *t, uint64_t ticks)
   span->work.since = span->work.wait_since = moment;
 }
 
+/* From that tick on the thread does no work, in whatever fragment, until work_clock_go_on(). */
+static inline void work_clock_stand_still(struct thread_state *t, uint64_t ticks)
+{
+  work_clock_wait(t, ticks);
+  span_of(t)->work.since = UINT64_MAX;
+}
+
 /* Measures the rate of the time-stamp counter against elapsed time since the first call, which work_clock_probe()
  * makes. The longer the interval, the more exact. */
 void work_clock_calibrate(void);

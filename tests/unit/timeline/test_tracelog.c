@@ -229,14 +229,18 @@ static void test_sleep(void **state)
   trace_state(t, 71 * UNIT_TICKS, 2);
   trace_sleeps(t, 73 * UNIT_TICKS);
   trace_slept(t, 78 * UNIT_TICKS, TRACELOG_LOCK_WAIT, false);
+  trace_sleeps(t, 79 * UNIT_TICKS);
+  trace_slept(t, 85 * UNIT_TICKS, TRACELOG_MPI, false);
   decode();
-  assert_int_equal(found_count, 7);
+  assert_int_equal(found_count, 9);
   expect_state(1, TRACELOG_STATE, 3, 8);
   expect_state(2, TRACELOG_STATE, 0, 2);
   expect_op(3, TRACELOG_BLOCKED, 0, 60);
   expect_state(4, TRACELOG_STATE, 2, 1);
   expect_state(5, TRACELOG_STATE, 0, 2);
   expect_op(6, TRACELOG_LOCK_WAIT, 0, 5);
+  expect_state(7, TRACELOG_STATE, 0, 1);
+  expect_op(8, TRACELOG_MPI, 0, 6);
 }
 
 /* A handler of the program interrupts a callback, and sleeps: the callback may be writing. */

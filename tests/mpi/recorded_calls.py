@@ -1,0 +1,298 @@
+"""Calls of MPI, with Open MPI and MPICH: programs print the same measured and alone, and their calls are counted."""
+import collections
+import glob
+import os
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import measurement_file
+from measured import source_file, tap
+
+# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none"}
+LIBRARIES = ("openmpi", "mpich")
+INITIALIZED, FINALIZED = 1, 2
+PER_BUSY, OF_MPI = 5, 12  # a role of metrics, a kind of nodes
+
+
+def functions():
+    """The names of the functions, by number."""
+    with open(os.path.join(tap.SOURCE, "common", "mpi_functions.def"), encoding="utf-8") as file:
+        return ["", *re.findall(r"^MPI_FUNCTION\((\w+), \w+\)$", file.read(), re.M)]
+
+
+NAMES = functions()
+
+
+def need(library, compiler="mpicc"):
+    tap.need_program(f"{compiler}.{library}")
+    tap.need_program(f"mpirun.{library}")
+
+
+def build(directory, source, library, *flags, compiler="mpicc", name=None):
+    need(library, compiler)
+    out = os.path.join(directory, name or f"{os.path.splitext(source)[0]}-{library}")
+    if not os.path.exists(out):
+        tap.must(f"{compiler}.{library}", "-O1", "-g", "-I", tap.SUPPORT, *flags, source_file(source), "-o", out,
+                 "-lpthread", "-ldl", cwd=directory)
+    return out
+
+
+def job(library, ranks, *command, cwd, before=(), **settings):
+    """Runs ranks; before: words before mpirun."""
+    with tempfile.TemporaryDirectory(prefix="mpi-") as session:
+        return tap.run(*before, f"mpirun.{library}", "-n", str(ranks), *command, cwd=cwd, timeout=120,
+                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, "OMP_WAIT_POLICY": "passive", **settings})
+
+
+class Rank:
+    """The file of a rank."""
+
+    def __init__(self, path):
+        self.extents = list(measurement_file.extents(path))
+        self.process = next(self.of(measurement_file.PROCESS))
+        self.threads = list(self.of(measurement_file.THREAD))
+        self.live = path.endswith(".live")
+
+    def of(self, table):
+        return (record for extent in self.extents if extent.table == table for record in extent.parsed())
+
+    def text(self, offset):
+        strings = b"".join(extent.data for extent in self.extents if extent.table == measurement_file.STRINGS)
+        return strings[offset:strings.index(b"\0", offset)].decode()
+
+    def rows(self):
+        return [row for row in self.of(measurement_file.TABLES["mpi"]) if row.calls or row.since]
+
+    def calls(self):
+        """How often each function was called; one that has not ended counts."""
+        found = collections.Counter()
+        for row in self.rows():
+            found[NAMES[row.function]] += row.calls + bool(row.since)
+        return found
+
+    def seconds(self, row):
+        return row.ticks * self.process.tick_scale / 2 ** 32 / 1e9
+
+    def idleness_of_calls(self):
+        """What nodes of calls have of the column per busy, in ns."""
+        roles = [metric.role for metric in self.of(measurement_file.METRICS)]
+        column = roles.index(PER_BUSY)
+        values = {extent.owner: b"".join(other.data for other in self.extents
+                                         if (other.table, other.owner) == (extent.table, extent.owner))
+                  for extent in self.extents if extent.table == measurement_file.VALUES}
+        found = 0
+        for extent in self.extents:
+            for node in extent.parsed() if extent.table == measurement_file.NODES else ():
+                if node.kind_what >> 24 == OF_MPI and node.value:
+                    at = 8 * (node.value * len(roles) + column)
+                    found += int.from_bytes(values[extent.owner][at:at + 8], "little")
+        return found
+
+    def master(self):
+        return max(self.threads, key=lambda thread: thread.mpi_calls)
+
+
+class Job:
+    """A measured job: what it has printed, and the files of its ranks."""
+
+    def __init__(self, directory, library, ranks, *command, options=(), name="job", **settings):
+        self.output = os.path.join(directory, name)
+        tool = (tap.LAUNCHER, "-q", "--overwrite", "-o", self.output, *options)
+        if library == "mpich":  # its ranks do not say which job they belong to
+            self.done = job(library, ranks, *command, cwd=directory, before=tool, **settings)
+        else:
+            self.done = job(library, ranks, *tool, *command, cwd=directory, **settings)
+
+    def ranks(self):
+        files = [Rank(path) for path in glob.glob(os.path.join(self.output, "*.hpcrun")) +
+                 glob.glob(os.path.join(self.output, "*.live"))]
+        return sorted((rank for rank in files if rank.process.mpi_size), key=lambda rank: rank.process.mpi_rank)
+
+
+def printed_calls(output):
+    """What all ranks together have printed of their calls."""
+    found = collections.Counter()
+    for name, count in re.findall(r"^calls (\w+) (\d+)$", output, re.M):
+        found[name] += int(count)
+    return found
+
+
+def without_loops(calls):
+    """Without the calls that are repeated until something has happened."""
+    return {name: count for name, count in calls.items() if name not in ("Test", "Iprobe")}
+
+
+def other_lines(output):
+    return sorted(line for line in output.splitlines() if not line.startswith("calls "))
+
+
+def counts_hold(measured, ranks):
+    """The calls of all ranks are those that they have printed."""
+    assert measured.done.returncode == 0, measured.done
+    found = measured.ranks()
+    assert [rank.process.mpi_rank for rank in found] == list(range(ranks)), measured.done
+    assert sum((rank.calls() for rank in found), collections.Counter()) == printed_calls(measured.done.stdout)
+    for rank in found:
+        assert rank.process.mpi_size == ranks and rank.process.rank == rank.process.mpi_rank
+        for thread in rank.threads:
+            parts = thread.mpi_ns + thread.idle_ns + thread.lockwait_ns + thread.blocked_ns
+            assert parts <= thread.wall_ns * 1.001, (parts, thread.wall_ns)
+    return found
+
+
+@tap.case
+def calls_return_what_they_do_alone_and_are_counted(directory):
+    for library in LIBRARIES:
+        program = build(directory, "called.c", library, "-fopenmp")
+        alone = job(library, 2, program, "all", os.path.join(directory, "alone"), cwd=directory)
+        assert alone.returncode == 0 and "returns" not in alone.stdout, alone
+        for options in ((), ("-p", "off"), ("-p", "log", "-t"), ("-e", "wall")):
+            measured = Job(directory, library, 2, program, "all", os.path.join(directory, "file"), options=options)
+            assert other_lines(measured.done.stdout) == other_lines(alone.stdout), (options, measured.done)
+            assert without_loops(printed_calls(measured.done.stdout)) == without_loops(printed_calls(alone.stdout))
+            for rank in counts_hold(measured, 2):
+                process, thread = rank.process, rank.master()
+                assert process.mpi_state == INITIALIZED | FINALIZED and process.mpi_threads == 1
+                assert rank.text(process.mpi_library).startswith({"openmpi": "Open MPI v", "mpich": "MPICH "}[library])
+                assert 0 < process.mpi_init_ns < process.mpi_finalize_ns < process.wall_ns
+                assert thread.mpi_calls == sum(rank.calls().values())
+                ticks = sum(row.ticks for row in rank.rows())
+                assert abs(rank.seconds(rank.rows()[0]) * ticks / rank.rows()[0].ticks - thread.mpi_ns / 1e9) < 0.01
+                assert all(row.node and row.longest <= row.ticks and not row.since for row in rank.rows())
+                assert all(row.preempted <= row.ticks for row in rank.rows())
+
+
+@tap.case
+def contexts_are_those_of_the_calls(directory):
+    """Sendrecv is called by one line three times, and by another once: that makes two rows."""
+    program = build(directory, "called.c", "openmpi", "-fopenmp")
+    for rank in counts_hold(Job(directory, "openmpi", 2, program, "all", os.path.join(directory, "file")), 2):
+        rows = collections.defaultdict(list)
+        for row in rank.rows():
+            rows[NAMES[row.function]].append(row.calls)
+        assert rows["Sendrecv"] == [3] and rows["Startall"] == [4] and rows["Request_free"] == [1, 1], rows
+        assert sorted(rows["Wait"]) == [1, 1, 1, 1] and sorted(rows["Waitall"]) == [1, 1, 4], rows
+
+
+@tap.case
+def threads_have_rows_of_their_own(directory):
+    for library in LIBRARIES:
+        program = build(directory, "called.c", library, "-fopenmp")
+        for rank in counts_hold(Job(directory, library, 2, program, "threads"), 2):
+            assert rank.process.mpi_threads == 4
+            assert sorted(thread.mpi_calls for thread in rank.threads if thread.mpi_calls)[1:] == [200, 200]
+
+
+@tap.case
+def fortran_is_counted_once(directory):
+    for library in LIBRARIES:
+        for f08 in ((), ("-DF08",)):
+            need(library, "mpifort")
+            name = f"fortran-{library}{len(f08)}"
+            program = build(directory, "called.f90", library, "-cpp", *f08, compiler="mpifort", name=name)
+            alone = job(library, 2, program, cwd=directory)
+            measured = Job(directory, library, 2, program)
+            assert sorted(alone.stdout.splitlines()) == sorted(measured.done.stdout.splitlines()), measured.done
+            counts_hold(measured, 2)
+
+
+@tap.case
+def a_tool_in_the_program_is_counted_once(directory):
+    for library in LIBRARIES:
+        program = build(directory, "profiled.c", library)
+        measured = Job(directory, library, 2, program)
+        assert measured.done.returncode == 0, measured.done
+        for rank in measured.ranks():
+            expected = {"Init": 1, "Finalize": 1, "Barrier": 10, "Recv" if rank.process.mpi_rank else "Send": 10}
+            assert rank.calls() == expected, rank.calls()
+
+
+@tap.case
+def programs_without_mpi_find_none(directory):
+    out = os.path.join(directory, "probes")
+    tap.must("gcc", source_file("probes_mpi.c"), "-o", out, "-ldl")
+    for settings in ({}, {"PMI_RANK": "0", "OMPI_COMM_WORLD_RANK": "0"}):
+        done = tap.run(tap.LAUNCHER, "-q", "--overwrite", "-o", "probed", out, cwd=directory, **settings)
+        assert done.returncode == 0 and done.stdout == "MPI is not there\n", done
+
+
+@tap.case
+def a_library_that_is_loaded_late_is_counted(directory):
+    for library in LIBRARIES:
+        out = os.path.join(directory, "loads")
+        tap.must("gcc", source_file("loads_mpi.c"), "-o", out, "-ldl")
+        plugin = build(directory, "communicates.c", library, "-shared", "-fPIC", name=f"plugin-{library}.so")
+        measured = Job(directory, library, 2, out, plugin)
+        assert other_lines(measured.done.stdout) == ["sum 1", "sum 1"], measured.done
+        counts_hold(measured, 2)
+
+
+@tap.case
+def calls_may_be_left_by_a_jump(directory):
+    """Time after it is work: 5 times 0.02 s."""
+    for library in LIBRARIES:
+        program = build(directory, "called.c", library, "-fopenmp")
+        measured = Job(directory, library, 1, program, "left")
+        assert other_lines(measured.done.stdout) == ["5 jumps"], measured.done
+        rank, = counts_hold(measured, 1)
+        tap.timed(rank.master().work > 0.09e9, rank.master().work)
+
+
+@tap.case
+def a_rank_waits_for_a_late_one(directory):
+    for library in LIBRARIES:
+        program = build(directory, "called.c", library, "-fopenmp")
+        late, waiting = counts_hold(Job(directory, library, 2, program, "late"), 2)
+        seconds = [sum(rank.seconds(row) for row in rank.rows() if NAMES[row.function] == "Barrier")
+                   for rank in (late, waiting)]
+        tap.timed(seconds[1] > 0.25 > seconds[0], seconds)
+        tap.timed(late.master().work > 0.25e9 > 10 * waiting.master().work, waiting.master().work)
+
+
+@tap.case
+def idle_threads_are_charged_to_the_call(directory):
+    """The other thread waits at a barrier while the master does in MPI; its waiting has a share in a call's node."""
+    program = build(directory, "called.c", "mpich", "-fopenmp")
+    measured = Job(directory, "mpich", 2, program, "hybrid", options=("-e", "task-clock@f1000"))
+    idle_s = []
+    for rank in counts_hold(measured, 2):
+        assert rank.process.mpi_threads >= 2
+        idle_s.append(rank.idleness_of_calls() / 1e9)
+        calls = [row for row in rank.rows() if NAMES[row.function] == "Barrier"]
+        assert [row.calls for row in calls] == [5], rank.calls()
+    tap.timed(idle_s[1] > 0.1, idle_s)  # of 5 * 0.04 s in which its master waits for the other rank
+
+
+@tap.case
+def what_a_killed_rank_did_is_kept(directory):
+    for library in LIBRARIES:
+        program = build(directory, "called.c", library, "-fopenmp")
+        measured = Job(directory, library, 2, program, "killed")
+        assert measured.done.returncode != 0, measured.done
+        ranks = measured.ranks()
+        killed = ranks[1]
+        assert killed.live and killed.process.mpi_state == INITIALIZED and killed.process.mpi_init_ns
+        assert killed.calls()["Barrier"] == 11 and sum(bool(row.since) for row in killed.rows()) == 1
+
+
+@tap.case
+def ends_without_finalize_are_kept(directory):
+    for library in LIBRARIES:
+        program = build(directory, "called.c", library, "-fopenmp")
+        for how, status in (("exit", None), ("abort", 7)):
+            alone = job(library, 1, program, how, cwd=directory)
+            measured = Job(directory, library, 1, program, how)
+            assert measured.done.returncode == alone.returncode, (measured.done, alone)
+            assert status is None or alone.returncode == status, alone
+            rank, = measured.ranks()
+            assert rank.process.mpi_state == INITIALIZED and not rank.process.mpi_finalize_ns
+            assert rank.calls() == {"Init": 1}, rank.calls()
+
+
+if __name__ == "__main__":
+    tap.main()
