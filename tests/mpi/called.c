@@ -279,11 +279,50 @@ static void hybrid(void)
   }
 }
 
+/* Both threads communicate in many regions. */
+enum { REGIONS = 2000 };
+static void regions(void)
+{
+  MPI_Comm comms[2];
+  for (int i = 0; i < 2; i++)
+    CALL(Comm_dup, MPI_COMM_SELF, &comms[i]);
+  for (int i = 0; i < REGIONS; i++) {
+#pragma omp parallel for num_threads(2) schedule(static)
+    for (int k = 0; k < 2; k++)
+      CALL(Barrier, comms[k]);
+  }
+  for (int i = 0; i < 2; i++)
+    CALL(Comm_free, &comms[i]);
+}
+
+/* Uses sessions where the library has them; returns whether it has. */
+static int with_session(void)
+{
+#if MPI_VERSION >= 4
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  CALL(Session_init, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  CALL(Comm_create_from_group, group, "recorded", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Group_free(&group);
+  CALL(Barrier, comm);
+  CALL(Comm_free, &comm);
+  CALL(Session_finalize, &session);
+  print_calls();
+  return 1;
+#else
+  return 0;
+#endif
+}
+
 int main(int argc, char **argv)
 {
   const char *how = argc > 1 ? argv[1] : "";
   int provided;
-  if (!strcmp(how, "threads"))
+  if (!strcmp(how, "session"))
+    return !with_session();
+  if (!strcmp(how, "threads") || !strcmp(how, "regions"))
     CALL(Init_thread, &argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   else if (!strcmp(how, "hybrid"))
     CALL(Init_thread, &argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -304,6 +343,8 @@ int main(int argc, char **argv)
     late(0.3);
   } else if (!strcmp(how, "hybrid")) {
     hybrid();
+  } else if (!strcmp(how, "regions")) {
+    regions();
   } else if (!strcmp(how, "killed")) {
     killed();
   } else if (!strcmp(how, "abort")) {

@@ -15,7 +15,7 @@ OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none"}
 LIBRARIES = ("openmpi", "mpich")
-INITIALIZED, FINALIZED = 1, 2
+INITIALIZED, FINALIZED, SESSIONS = 1, 2, 4
 PER_BUSY, OF_MPI = 5, 12  # a role of metrics, a kind of nodes
 
 
@@ -268,6 +268,27 @@ def idle_threads_are_charged_to_the_call(directory):
         calls = [row for row in rank.rows() if NAMES[row.function] == "Barrier"]
         assert [row.calls for row in calls] == [5], rank.calls()
     tap.timed(idle_s[1] > 0.1, idle_s)  # of 5 * 0.04 s in which its master waits for the other rank
+
+
+@tap.case
+def calls_in_many_regions_have_contexts(directory):
+    """Their number is far above that of the stacks that are unwound at once."""
+    program = build(directory, "called.c", "mpich", "-fopenmp")
+    for mode in ("online", "off"):
+        rank, = counts_hold(Job(directory, "mpich", 1, program, "regions", options=("-p", mode)), 1)
+        assert all(row.node for row in rank.rows()), [(NAMES[row.function], row.node, row.calls) for row in rank.rows()]
+        assert sorted(thread.mpi_calls for thread in rank.threads if thread.mpi_calls) == [2000, 2006]
+
+
+@tap.case
+def sessions_are_recorded(directory):
+    program = build(directory, "called.c", "mpich", "-fopenmp")
+    measured = Job(directory, "mpich", 1, program, "session")
+    files = [Rank(path) for path in glob.glob(os.path.join(measured.output, "*.hpcrun"))]
+    rank, = [rank for rank in files if rank.process.mpi_state]
+    assert measured.done.returncode == 0 and rank.calls() == printed_calls(measured.done.stdout), measured.done
+    assert rank.process.mpi_state == INITIALIZED | FINALIZED | SESSIONS
+    assert rank.process.mpi_init_ns < rank.process.mpi_finalize_ns and rank.text(rank.process.mpi_library)
 
 
 @tap.case

@@ -913,8 +913,8 @@ uint32_t context_met_at(struct thread_state *t, struct context_return returns[],
   for (; i < reader.count && *count < room; i++) {
     const struct frame *frame = &reader.frames[i];
     uint64_t slot = frame->sp - sizeof(uint64_t);
-    bool own = slot >= t->stack_low && slot < t->stack_high;
-    if (!own || frame->guessed || *(const uint64_t *)slot != frame->ip + 1)
+    bool readable = !*count || (slot >= t->stack_low && slot < t->stack_high);
+    if (!readable || frame->guessed || *(const uint64_t *)slot != frame->ip + 1)
       break;
     returns[(*count)++] = (struct context_return){slot, frame->ip + 1};
   }

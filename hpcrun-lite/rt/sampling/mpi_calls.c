@@ -28,10 +28,10 @@ static inline uint64_t return_slot(uint64_t sp)
   return sp - WORD;
 }
 
-/* Does the thread call the function at that place? */
-static inline bool is_at(const struct mpi_place *place, uint32_t function, uint64_t sp, uint64_t region)
+/* Does the thread call the function at that place, in whatever region? */
+static inline bool is_at(const struct mpi_place *place, uint32_t function, uint64_t sp)
 {
-  if (place->function != function || place->sp != sp || place->region != region)
+  if (place->function != function || place->sp != sp)
     return false;
   const uint64_t *words = (const uint64_t *)return_slot(sp);
   for (uint32_t i = 0; i < place->count; i++)
@@ -71,23 +71,31 @@ static void keep(struct mpi_place *place, struct mpi_place found, const struct c
   place->function = found.function;
 }
 
-/* The row of a call whose context is not known yet. */
+/* The place in which a new one is kept: another one with that return address and stack pointer may have to go. */
+static struct mpi_place *room_for_place(struct mpi_calls *mpi, struct mpi_place *ways)
+{
+  unsigned way = 0;
+  while (way < MPI_WAYS && ways[way].function)
+    way++;
+  return &ways[way < MPI_WAYS ? way : mpi->replaced++ % MPI_WAYS];
+}
+
+/* The row of a call whose context is not known yet.  elsewhere: the same place in another region, whose row is taken if
+ * the stack may not be unwound; NULL: there is none. */
 static __attribute__((noinline)) struct format_mpi *meet(struct thread_state *t, struct mpi_place *ways,
-                                                         struct mpi_place found)
+                                                         struct mpi_place *elsewhere, struct mpi_place found)
 {
   struct mpi_calls *mpi = &sampling_of(t)->mpi;
   struct context_return returns[MPI_PLACE_FRAMES];
-  unsigned count, way = 0;
+  unsigned count;
   if (!ways || rt_stopped() || !may_unwind(mpi, rt_ticks()))
-    return mpi_table_find(mpi, found.function, 0);
+    return elsewhere ? elsewhere->row : mpi_table_find(mpi, found.function, 0);
   uint32_t node = context_met_at(t, returns, MPI_PLACE_FRAMES, &count);
   if (node != CCT_NONE && cct_kind(t, node) != FORMAT_KIND_FILTERED)
     node = cct_child(t, node, (struct cct_key){FORMAT_KIND_MPI, 0, found.function});
   found.row = mpi_table_find(mpi, found.function, node == CCT_NONE ? 0 : node);
-  while (way < MPI_WAYS && ways[way].function)
-    way++;
   if (found.row && node != CCT_NONE)
-    keep(&ways[way < MPI_WAYS ? way : mpi->replaced++ % MPI_WAYS], found, returns, count);
+    keep(elsewhere ? elsewhere : room_for_place(mpi, ways), found, returns, count);
   return found.row;
 }
 
@@ -99,6 +107,12 @@ static __attribute__((noinline, cold)) void forget_places(struct mpi_calls *mpi,
   mpi->generation = generation;
 }
 
+/* Is the region's creation context known, or is it none?  Otherwise each instance of a region has another identity. */
+static bool is_known(uint64_t region)
+{
+  return !region || region >> 63;
+}
+
 static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function, uint64_t code, uint64_t sp)
 {
   struct mpi_calls *mpi = &sampling_of(t)->mpi;
@@ -107,11 +121,16 @@ static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function,
   if (__builtin_expect(mpi->generation != generation, 0))
     forget_places(mpi, generation);
   struct mpi_place *ways = ways_of(mpi, code, sp);
+  struct mpi_place *elsewhere = NULL;
   for (unsigned i = 0; ways && i < MPI_WAYS; i++)
-    if (is_at(&ways[i], function, sp, region))
-      return ways[i].row;
+    if (is_at(&ways[i], function, sp)) {
+      if (ways[i].region == region || !is_known(region))
+        return ways[i].row;
+      elsewhere = &ways[i];
+    }
   rt_inside_inc(t);
-  struct format_mpi *row = meet(t, ways, (struct mpi_place){.function = function, .sp = sp, .region = region});
+  struct format_mpi *row =
+      meet(t, ways, elsewhere, (struct mpi_place){.function = function, .sp = sp, .region = region});
   rt_inside_dec(t);
   if (!row)
     rt_lost(t, FORMAT_LOST_MEMORY);

@@ -5,9 +5,10 @@
  * wait (blame.h).  For the work clock, the call is a wait.
  *
  * The context of a call is unwound where it is not known.  It is known if the functions on the stack return to the same
- * addresses, at the same places of the stack, as in an earlier call; of very deep stacks the inner part is compared.
+ * addresses, at the same places of the stack, as in an earlier call; of very deep stacks the inner part is compared.  In
+ * a region, that region must have been created in the same context, or it is not known yet where.
  * The first 256 are unwound at once, then at most one in the time between two samples; a call in a place that is not
- * known then is charged to a row without a context.
+ * known then is charged to the row of that place in another region, or else to one without a context.
  *
  * Context: RT, in calls and samples of the thread itself.  Without memory for any row nothing is counted, which is a
  * loss. */
