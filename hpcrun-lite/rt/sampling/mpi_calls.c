@@ -107,24 +107,19 @@ static __attribute__((noinline, cold)) void forget_places(struct mpi_calls *mpi,
   mpi->generation = generation;
 }
 
-/* Is the region's creation context known, or is it none?  Otherwise each instance of a region has another identity. */
-static bool is_known(uint64_t region)
-{
-  return !region || region >> 63;
-}
-
 static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function, uint64_t code, uint64_t sp)
 {
   struct mpi_calls *mpi = &sampling_of(t)->mpi;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
-  uint64_t region = region_current(t) ? region_identity(t) : 0;
+  uint64_t instance = region_current(t), region = instance ? region_identity(t) : 0;
+  bool known = !instance || region != instance; /* otherwise each instance of a region has another identity */
   if (__builtin_expect(mpi->generation != generation, 0))
     forget_places(mpi, generation);
   struct mpi_place *ways = ways_of(mpi, code, sp);
   struct mpi_place *elsewhere = NULL;
   for (unsigned i = 0; ways && i < MPI_WAYS; i++)
     if (is_at(&ways[i], function, sp)) {
-      if (ways[i].region == region || !is_known(region))
+      if (ways[i].region == region || !known)
         return ways[i].row;
       elsewhere = &ways[i];
     }
