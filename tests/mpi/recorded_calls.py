@@ -246,6 +246,17 @@ def calls_may_be_left_by_a_jump(directory):
 
 
 @tap.case
+def calls_may_be_left_by_an_exception(directory):
+    """A sample finds that, by what the program has called since: of 5 times 0.05 s, a part counts as MPI."""
+    for library in LIBRARIES:
+        program = build(directory, "thrown_calls.cc", library, compiler="mpicxx")
+        measured = Job(directory, library, 1, program, options=("-e", "task-clock@f1000"))
+        assert other_lines(measured.done.stdout) == ["caught 35"], measured.done
+        rank, = counts_hold(measured, 1)
+        tap.timed(rank.master().work > 0.2e9, rank.master().work)
+
+
+@tap.case
 def a_rank_waits_for_a_late_one(directory):
     for library in LIBRARIES:
         program = build(directory, "called.c", library, "-fopenmp")

@@ -97,11 +97,16 @@ static void a_call_that_was_left_is_known_by_its_stack_pointer(void **state)
   assert_false(mpi_calls_in(t));
   mpi_calls_end(t, true, 1, 1); /* nothing */
   assert_true(mpi_calls_begin(t, MPI_FUNCTION_Send, CODE, sp_at(10)));
+  stack[9]++; /* something else was called from there */
+  mpi_calls_left(t, sp_at(5), true);
+  assert_false(mpi_calls_in(t));
+  stack[9]--;
+  assert_true(mpi_calls_begin(t, MPI_FUNCTION_Send, CODE, sp_at(10)));
   assert_true(mpi_calls_begin(t, MPI_FUNCTION_Send, CODE, sp_at(10))); /* again from there, so it was left */
-  assert_int_equal(sampling_of(t)->mpi.row->calls, 2);
+  assert_int_equal(sampling_of(t)->mpi.row->calls, 3);
   mpi_calls_left(t, UINT64_MAX, false);
   assert_false(mpi_calls_in(t));
-  assert_int_equal(record.mpi_calls, 3);
+  assert_int_equal(record.mpi_calls, 4);
   assert_int_equal(record.mpi_sent, 0);
 }
 

@@ -168,6 +168,7 @@ bool mpi_calls_begin(struct thread_state *t, enum mpi_function function, uint64_
     return false;
   mpi->row = row;
   mpi->sp = sp;
+  mpi->code = code;
   mpi->since = rt_ticks();
   row->since = mpi->since;
   t->record->mpi_calls++;
@@ -225,12 +226,25 @@ void mpi_calls_end(struct thread_state *t, bool known, uint64_t sent, uint64_t r
   end(t, false);
 }
 
+static bool on_own_stack(const struct thread_state *t, uint64_t sp)
+{
+  return sp >= t->stack_low && sp < t->stack_high;
+}
+
+/* Has the thread, which is now at that stack pointer, left the call?  Then it is outside it; or, where it has called
+ * something else since, the call's return address is overwritten. */
+static bool has_left(const struct thread_state *t, uint64_t sp)
+{
+  const struct mpi_calls *mpi = &sampling_of(t)->mpi;
+  bool own = on_own_stack(t, mpi->sp);
+  if (sp == UINT64_MAX || (sp >= mpi->sp && on_own_stack(t, sp) == own))
+    return true;
+  return own && *(const volatile uint64_t *)return_slot(mpi->sp) != mpi->code;
+}
+
 void mpi_calls_left(struct thread_state *t, uint64_t sp, bool inside)
 {
-  uint64_t own = sampling_of(t)->mpi.sp;
-  bool same_stack =
-      sp == UINT64_MAX || (sp >= t->stack_low && sp < t->stack_high) == (own >= t->stack_low && own < t->stack_high);
-  if (mpi_calls_in(t) && (inside || !t->inside) && same_stack && sp >= own)
+  if (mpi_calls_in(t) && (inside || !t->inside) && has_left(t, sp))
     end(t, inside);
 }
 

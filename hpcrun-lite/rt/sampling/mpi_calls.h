@@ -26,8 +26,8 @@ bool mpi_calls_begin(struct thread_state *t, enum mpi_function function, uint64_
 /* The call returns.  known: it is known how many bytes it has sent and received. */
 void mpi_calls_end(struct thread_state *t, bool known, uint64_t sent, uint64_t received);
 
-/* The thread goes on at that stack pointer: it has left a call by a jump or an exception if that is outside the call.
- * UINT64_MAX: it has left any.  inside: the caller is the tool's handler. */
+/* The thread is, or goes on, at that stack pointer: ends a call that it has left by a jump or an exception.  UINT64_MAX:
+ * it has left any.  inside: the caller is the tool's handler. */
 void mpi_calls_left(struct thread_state *t, uint64_t sp, bool inside);
 
 static inline bool mpi_calls_in(const struct thread_state *t)

@@ -219,7 +219,7 @@ struct mpi_place {
 
 struct mpi_calls {
   uint64_t since, ticks; /* of the present call; in all before */
-  uint64_t sp;           /* of the present call, or the last one */
+  uint64_t sp, code;     /* of the present call, or the last one: see mpi_calls_begin() */
   struct format_mpi *row;
   bool work_stopped;     /* the work clock stands still meanwhile */
   uint64_t unwound, due; /* contexts that were unwound; when the next one may be, in ticks */
