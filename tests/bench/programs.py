@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import costs
 import lock_costs
+import mpi_costs
 import short_events
 import tap
 from measured import Measurement, build, source_file
@@ -20,7 +21,7 @@ KINDS = {"task": "task", "task of a recursive program": "task", "critical": "cri
 def names_in(source, pattern):
     with open(source_file(source), encoding="utf-8") as file:
         found = re.findall(pattern, file.read())
-    assert len(found) > 5, (source, found)
+    assert len(found) > 3, (source, found)
     return found
 
 
@@ -51,6 +52,17 @@ def locks_have_times(_):
     for form in forms:
         assert float(tap.run(program, form, "100").stderr) > 0, form
     assert set(lock_costs.FORMS) <= set(forms), forms
+    assert tap.run(program, "nothing", "1").returncode == 2
+
+
+@tap.case
+def calls_of_mpi_have_times(directory):
+    tap.need_program("mpicc.mpich")
+    program = os.path.join(directory, "mpi_costs")
+    tap.must("mpicc.mpich", source_file("mpi_costs.c"), "-o", program)
+    forms = names_in("mpi_costs.c", r'\{"(\w+)", \w+, CLOCK')
+    assert set(forms) == set(mpi_costs.FORMS), forms
+    assert mpi_costs.time_of("mpich", 1, (), program, "probe", 100) > 0
     assert tap.run(program, "nothing", "1").returncode == 2
 
 
