@@ -97,6 +97,39 @@ class Rank:
         return max(self.threads, key=lambda thread: thread.mpi_calls)
 
 
+def leb128(data, at):
+    value = shift = 0
+    while True:
+        byte, at = data[at], at + 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+# The operands of operations of the trace (doc/format.md); a sample has two, and one for each of bits 2 to 4.
+OPERANDS = {32: 2, 33: 0, 34: 0, 35: 2, 36: 1, 37: 1, 38: 5, 40: 4, 41: 4, 42: 6, 43: 2, 44: 2}
+STATE_OWN, OTHER, MPI_STATE, UNIT_TICKS = 2, 3, 44, 32
+
+
+def traced_calls(data):
+    """The ticks and the number of states in MPI, in a part of a thread's stream."""
+    ticks = states = at = 0
+    while at < len(data):
+        form, rest, at = data[at] & 3, data[at] >> 2, at + 1
+        if form == OTHER:
+            count = OPERANDS[rest] if rest >= 32 else 2 + bin(rest & 28).count("1")
+        else:
+            count = 1 + (rest == 63) + (form == STATE_OWN)
+        operands = []
+        for _ in range(count):
+            operand, at = leb128(data, at)
+            operands.append(operand)
+        if form == OTHER and rest == MPI_STATE:
+            ticks, states = ticks + operands[1] * UNIT_TICKS, states + 1
+    return ticks, states
+
+
 class Job:
     """A measured job: what it has printed, and the files of its ranks."""
 
@@ -177,6 +210,27 @@ def contexts_are_those_of_the_calls(directory):
             rows[NAMES[row.function]].append(row.calls)
         assert rows["Sendrecv"] == [3] and rows["Startall"] == [4] and rows["Request_free"] == [1, 1], rows
         assert sorted(rows["Wait"]) == [1, 1, 1, 1] and sorted(rows["Waitall"]) == [1, 1, 4], rows
+
+
+@tap.case
+def traces_have_a_state_for_calls(directory):
+    """Of a thread's trace with the same time as its rows, but for what is shorter than a unit of its clock."""
+    program = build(directory, "called.c", "mpich", "-fopenmp")
+    for mode in ("online", "off"):
+        measured = Job(directory, "mpich", 2, program, "late", options=("-t", "-p", mode))
+        ranks, traces = counts_hold(measured, 2), 0
+        for path in glob.glob(os.path.join(measured.output, "*.trace")):
+            rank = next((rank for rank in ranks if f"-{rank.process.pid}-" in path), None)
+            if rank:
+                master = rank.master()
+                found = [traced_calls(extent.data) for extent in measurement_file.extents(path)
+                         if extent.table == measurement_file.TABLES["trace"] and extent.owner == master.index]
+                ticks, states = (sum(parts) for parts in zip(*found))
+                expected = sum(row.ticks for row in rank.rows())
+                assert abs(ticks - expected) <= UNIT_TICKS * (states + 3), (ticks, expected, states)
+                assert 0 < states <= master.mpi_calls
+                traces += 1
+        assert traces == 2, os.listdir(measured.output)
 
 
 @tap.case
