@@ -56,7 +56,25 @@
                       are too many loops behind */                                                                     \
   O(CREATED, 2) /* back, ticks: the creation of the thread's task before its last `back` ones has taken so long; what  \
                    the thread has run meanwhile is left out */                                                         \
-  O(COUNT, 2)   /* counter, amount: what the fragment of the next RUN has counted (-c) */
+  O(COUNT, 2)   /* counter, amount: what the fragment of the next RUN has counted (-c) */                              \
+  /* MPI.  These change no clock.  Communicator, request: their numbers in the process, from 1. */                     \
+  O(MPI_CALL, 2)         /* function (common/mpi_functions.def), node of its calling context, 0: not known: a call     \
+                            begins.  What follows until MPI_RETURN is what it does */                                  \
+  O(MPI_RETURN, 0)       /* it ends */                                                                                 \
+  O(MPI_SEND, 5)         /* communicator, destination, tag, bytes, request: a send begins; request 0: it ends with     \
+                            the call */                                                                                \
+  O(MPI_RECEIVE, 4)      /* communicator, source + 1, tag + 1, request: a receive begins; 0 for any source or tag;     \
+                            request 0: it ends in the call */                                                          \
+  O(MPI_RECEIVED, 4)     /* request, source + 1, tag + 1, bytes: a receive has got a message */                        \
+  O(MPI_COLLECTIVE, 5)   /* communicator, graphlog_mpi_collective, root + 1, bytes sent, request: it begins; root 0:   \
+                            it has none, or the communicator has two groups */                                         \
+  O(MPI_COMPLETE, 1)     /* request: a send or a collective operation is complete */                                   \
+  O(MPI_DROPPED, 1)      /* request: it was cancelled, or has failed; 0: that of the call */                           \
+  O(MPI_FREED, 1)        /* request: the program does not ask any more whether it is complete */                       \
+  O(MPI_COMMUNICATOR, 5) /* communicator, graphlog_mpi_origin, parent, ordinal or tag, own rank: it exists from now */ \
+  O(MPI_RANKS, 4)        /* communicator, first << 1 | remote, number, step << 1 | descending: its next ranks, in      \
+                            MPI_COMM_WORLD; remote: of the other group */                                              \
+  O(MPI_NAME, 3) /* communicator, position, eight bytes: a part of its name; position 0: it replaces an earlier one */
 
 #define GRAPHLOG_ENUMERATOR(enumerator, operands) GRAPHLOG_##enumerator,
 enum graphlog_op { GRAPHLOG_LIST(GRAPHLOG_ENUMERATOR) GRAPHLOG_OPS };
@@ -72,10 +90,32 @@ enum graphlog_task_flag {
 
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };
 
+/* How the ranks of a collective operation depend on each other: all have to wait for all, with and without data; for
+ * the root; the root for all; each for those of lower rank. */
+enum graphlog_mpi_collective {
+  GRAPHLOG_MPI_BARRIER,
+  GRAPHLOG_MPI_ALL_TO_ALL,
+  GRAPHLOG_MPI_FROM_ROOT,
+  GRAPHLOG_MPI_TO_ROOT,
+  GRAPHLOG_MPI_PREFIX,
+  GRAPHLOG_MPI_COLLECTIVES
+};
+
+/* How a communicator is the same in several processes, beside its ranks: */
+enum graphlog_mpi_origin {
+  GRAPHLOG_MPI_UNKNOWN, /* it is not known */
+  GRAPHLOG_MPI_WORLD,
+  GRAPHLOG_MPI_SELF,
+  GRAPHLOG_MPI_CREATED,  /* ordinal: of its creation, among those of communicators by all ranks of the parent, from 1 */
+  GRAPHLOG_MPI_OF_GROUP, /* created by its own ranks alone, with a tag */
+  GRAPHLOG_MPI_JOINED,   /* of two groups, with a tag; without a parent */
+  GRAPHLOG_MPI_ORIGINS
+};
+
 /* Constructs that are followed in one task at a time, while the program runs and in a replay; more count as lost. */
 enum { GRAPHLOG_SCOPES_MAX = 18 };
 
-enum { GRAPHLOG_OPERANDS_MAX = 4, GRAPHLOG_RECORD_MAX = 1 + LEB128_MAX * GRAPHLOG_OPERANDS_MAX };
+enum { GRAPHLOG_OPERANDS_MAX = 5, GRAPHLOG_RECORD_MAX = 1 + LEB128_MAX * GRAPHLOG_OPERANDS_MAX };
 
 struct graphlog_record {
   enum graphlog_op op;

@@ -157,10 +157,10 @@ void measurement_finish(bool in_exec)
   quiesce_close(true);
   if (files_needed()) {
     write_tables(true);
-    if (rt.ompt)
+    if (rt.ompt || process.mpi.state)
       packer_run(graph_log_file());
     else
-      packer_discard(graph_log_file()); /* without callbacks there is no graph */
+      packer_discard(graph_log_file()); /* without callbacks there is no graph, and without MPI there are no messages */
     packer_run(trace_file());
     perf_map_finish();
     if (config.keep_symbols)

@@ -27,6 +27,13 @@ INTERPOSED void hpcrun_lite_mpi_end(bool known, uint64_t sent, uint64_t received
     mpi_calls_end(t, known, sent, received);
 }
 
+INTERPOSED void hpcrun_lite_mpi_log(uint32_t op, unsigned count, const uint64_t *operands)
+{
+  struct thread_state *t = measured();
+  if (t)
+    mpi_calls_log(t, (enum graphlog_op)op, count, operands);
+}
+
 /* Begins to change facts; returns false where nothing is measured. */
 static bool change(void)
 {

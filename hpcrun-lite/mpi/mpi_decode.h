@@ -21,9 +21,6 @@ enum {
 struct mpi_call {
   bool known;              /* `sent` and `received` are what the call has sent and received, or what it has completed */
   uint64_t sent, received; /* bytes */
-  int32_t peer, tag;       /* peer: its rank in MPI_COMM_WORLD */
-  uint64_t communicator, request;
-  uint64_t kept[4]; /* the module's own, from before() to after() */
 };
 
 #define MPI_DECODER_NAME "hpcrun_lite_mpi_decoder"
@@ -32,8 +29,9 @@ struct mpi_decoder {
   int version; /* MPI_DECODER_VERSION */
 
   /* MPI is initialized; the library's other functions follow.  find(): a function or variable of the MPI library; NULL:
-   * it has none of that name.  Returns false if it is not a library that the module knows. */
-  bool (*start)(void *(*find)(const char *name));
+   * it has none of that name.  log(): logs an operation (common/graphlog.h) of the calling thread; NULL: nothing is
+   * logged. Returns false if it is not a library that the module knows. */
+  bool (*start)(void *(*find)(const char *name), void (*log)(uint32_t op, unsigned count, const uint64_t *operands));
 
   /* Around a call from outside MPI, between initialization and finalization, by any number of threads at once.
    * before() may replace arguments; those of the call of MPI_Init itself are not seen. */

@@ -41,9 +41,11 @@ void *mpi_library_next(const char *name, const void *caller)
 void *mpi_library_find(const char *name)
 {
   bool function = !strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5);
-  if (module == RTLD_NEXT && !function)
-    return dlsym(RTLD_DEFAULT, name);
-  return module ? dlsym(module, name) : NULL;
+  if (!module)
+    return NULL;
+  void *found = dlsym(module == RTLD_NEXT && !function ? RTLD_DEFAULT : module, name);
+  __asm__ volatile("" : "+r"(found)); /* no jump to dlsym(): for RTLD_NEXT, its caller is this object */
+  return found;
 }
 
 /* ---- what it is ---- */
@@ -129,5 +131,7 @@ const struct mpi_decoder *mpi_library_decoder(void)
     return NULL;
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const struct mpi_decoder *decoder = handle ? dlsym(handle, MPI_DECODER_NAME) : NULL;
-  return decoder && decoder->version == MPI_DECODER_VERSION && decoder->start(mpi_library_find) ? decoder : NULL;
+  return decoder && decoder->version == MPI_DECODER_VERSION && decoder->start(mpi_library_find, hpcrun_lite_mpi_log)
+             ? decoder
+             : NULL;
 }

@@ -27,7 +27,7 @@ struct mpi_frame {
   uint64_t seen;
   struct mpi_call call;
 };
-_Static_assert(sizeof(struct mpi_frame) == 288 && offsetof(struct mpi_frame, entry) == 8 * MPI_ARGUMENTS,
+_Static_assert(sizeof(struct mpi_frame) <= 240 && offsetof(struct mpi_frame, entry) == 8 * MPI_ARGUMENTS,
                "as mpi_entries.S has them");
 
 void *mpi_enter(struct mpi_frame *frame) __attribute__((visibility("hidden")));

@@ -6,6 +6,8 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
+#include "hpcrun-lite/rt/span/graph.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 enum { AT_ONCE = 256, WORD = sizeof(uint64_t) };
@@ -134,6 +136,14 @@ static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function,
 
 /* ---- the work clock ---- */
 
+/* The graph log has fragments around the call, and none in it. */
+static __attribute__((noinline)) void end_fragment(struct thread_state *t, uint64_t since)
+{
+  uint64_t moment = graph_moment(t, since);
+  graph_fragment_end_at(t, moment);
+  work_clock_begin(t, moment);
+}
+
 /* What the thread does in MPI is no work of its task, also where a fragment ends or begins meanwhile. */
 static void stop_work(struct thread_state *t)
 {
@@ -142,6 +152,8 @@ static void stop_work(struct thread_state *t)
   if (!mpi->work_stopped)
     return;
   rt_inside_inc(t); /* a sample may begin another fragment */
+  if (graph_log_on())
+    end_fragment(t, mpi->since);
   work_clock_stand_still(t, mpi->since);
   rt_inside_dec(t);
 }
@@ -152,6 +164,37 @@ static void go_on_with_work(struct thread_state *t, uint64_t now)
     return;
   rt_inside_inc(t);
   work_clock_go_on(t, work_clock_is_time() ? now : work_clock_value(t));
+  rt_inside_dec(t);
+}
+
+/* ---- the graph log ---- */
+
+static void log_begin(struct thread_state *t, enum mpi_function function)
+{
+  struct mpi_calls *mpi = &sampling_of(t)->mpi;
+  rt_inside_inc(t);
+  graph_log_time(t, mpi->since);
+  graph_log_op(t, GRAPHLOG_MPI_CALL, function, mpi->row->node);
+  rt_inside_dec(t);
+}
+
+static void log_end(struct thread_state *t, uint64_t now)
+{
+  rt_inside_inc(t);
+  graph_log_time(t, now);
+  graph_log_op(t, GRAPHLOG_MPI_RETURN);
+  rt_inside_dec(t);
+}
+
+void mpi_calls_log(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
+{
+  bool begins = op == GRAPHLOG_MPI_SEND || op == GRAPHLOG_MPI_RECEIVE || op == GRAPHLOG_MPI_COLLECTIVE;
+  if (!graph_log_on() || t->inside)
+    return;
+  rt_inside_inc(t);
+  if (!begins)
+    graph_log_now(t);
+  graph_log_put(t, op, count, operands);
   rt_inside_dec(t);
 }
 
@@ -174,6 +217,8 @@ bool mpi_calls_begin(struct thread_state *t, enum mpi_function function, uint64_
   t->record->mpi_calls++;
   trace_sleeps(t, mpi->since);
   stop_work(t);
+  if (graph_log_on())
+    log_begin(t, function);
   rt_set_call(t, RT_CALL_MPI);
   t->changes++;
   return true;
@@ -206,6 +251,8 @@ static void end(struct thread_state *t, bool inside)
     row->longest = ticks;
   if (switches_unread(t))
     add_switches(t, now);
+  if (graph_log_on())
+    log_end(t, now);
   go_on_with_work(t, now);
   trace_slept(t, now, TRACELOG_MPI, inside);
   t->changes++;

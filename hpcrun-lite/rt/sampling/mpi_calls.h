@@ -15,6 +15,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_MPI_CALLS_H
 #define HPCRUN_LITE_RT_SAMPLING_MPI_CALLS_H
 
+#include "common/graphlog.h"
 #include "common/mpi_functions.h"
 #include "hpcrun-lite/rt/sampling/mpi_table.h"
 
@@ -25,6 +26,9 @@ bool mpi_calls_begin(struct thread_state *t, enum mpi_function function, uint64_
 
 /* The call returns.  known: it is known how many bytes it has sent and received. */
 void mpi_calls_end(struct thread_state *t, bool known, uint64_t sent, uint64_t received);
+
+/* Logs what the call does, or has completed, if the process logs the graph. */
+void mpi_calls_log(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands);
 
 /* The thread is, or goes on, at that stack pointer: ends a call that it has left by a jump or an exception.  UINT64_MAX:
  * it has left any.  inside: the caller is the tool's handler. */

@@ -1,0 +1,839 @@
+/* What calls of MPI send, receive and complete.  Compiled once with the mpi.h of each ABI; calls functions of the
+ * library only by find(), and only those that are local.  The operations are logged as common/graphlog.h states. */
+#include "hpcrun-lite/mpi/mpi_decode.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/graphlog.h"
+#include "hpcrun-lite/mpi/mpi_handles.h"
+
+/* ---- the library ---- */
+
+/* LOCAL(name, parameters): functions that communicate with no other process. */
+#define LOCAL_LIST(LOCAL)                                                                                              \
+  LOCAL(Initialized, (int *))                                                                                          \
+  LOCAL(Comm_group, (MPI_Comm, MPI_Group *))                                                                           \
+  LOCAL(Comm_remote_group, (MPI_Comm, MPI_Group *))                                                                    \
+  LOCAL(Comm_test_inter, (MPI_Comm, int *))                                                                            \
+  LOCAL(Comm_rank, (MPI_Comm, int *))                                                                                  \
+  LOCAL(Comm_size, (MPI_Comm, int *))                                                                                  \
+  LOCAL(Comm_remote_size, (MPI_Comm, int *))                                                                           \
+  LOCAL(Group_free, (MPI_Group *))                                                                                     \
+  LOCAL(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *))                                        \
+  LOCAL(Type_size_x, (MPI_Datatype, MPI_Count *))                                                                      \
+  LOCAL(Get_elements_x, (const MPI_Status *, MPI_Datatype, MPI_Count *))                                               \
+  LOCAL(Test_cancelled, (const MPI_Status *, int *))
+
+static struct {
+#define LOCAL(name, parameters) int(*name) parameters;
+  LOCAL_LIST(LOCAL)
+#undef LOCAL
+  void (*log)(uint32_t op, unsigned count, const uint64_t *operands); /* NULL: nothing is logged */
+  MPI_Comm world, self, null;
+  MPI_Datatype byte, no_type;
+  MPI_Group world_group;
+} mpi;
+
+/* A handle as a number, and back. */
+#define NUMBER(handle) ((uint64_t)(intptr_t)(handle))
+#define HANDLE(type, number) ((type)(intptr_t)(number))
+
+/* Constants of Open MPI are addresses of variables. */
+#ifdef OPEN_MPI
+#define CONSTANT(type, constant, variable) ((type)find(variable))
+#else
+#define CONSTANT(type, constant, variable) (constant)
+#endif
+
+static void log_operation(enum graphlog_op op, unsigned count, const uint64_t *operands)
+{
+  if (mpi.log)
+    mpi.log(op, count, operands);
+}
+
+#define LOG(op, ...)                                                                                                   \
+  log_operation(op, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (const uint64_t[]){__VA_ARGS__})
+
+/* ---- arguments ---- */
+
+enum action {
+  NONE,
+  MESSAGE,
+  MATCH,
+  MATCHED,
+  PERSISTENT,
+  START,
+  COMPLETION,
+  CANCEL,
+  REQUEST_FREE,
+  CREATE,
+  CREATE_GROUP,
+  CREATE_INTER,
+  NAME,
+  FREE,
+  BARRIER,
+  FROM_ROOT,
+  TO_ROOT,
+  ALL_TO_ALL,
+  PREFIX
+};
+
+enum { LETTERS = 'z' - 'A' + 1 };
+
+static struct arguments {
+  enum action action;
+  bool large;                /* numbers are of type MPI_Count */
+  uint8_t position[LETTERS]; /* of the argument with that letter, from 1; 0: there is none */
+} functions[MPI_FUNCTIONS];
+
+static void describe(enum mpi_function function, enum action action, bool large, const char *letters)
+{
+  struct arguments *arguments = &functions[function];
+  arguments->action = action;
+  arguments->large = large;
+  for (uint8_t i = 0; letters[i]; i++)
+    if (letters[i] != '.')
+      arguments->position[letters[i] - 'A'] = (uint8_t)(i + 1);
+}
+
+static void describe_all(void)
+{
+#define FUNCTION(name, action, letters) describe(MPI_FUNCTION_##name, action, false, letters);
+#define COUNTED(name, action, letters)                                                                                 \
+  describe(MPI_FUNCTION_##name, action, false, letters);                                                               \
+  describe(MPI_FUNCTION_##name##_c, action, true, letters);
+#include "hpcrun-lite/mpi/mpi_arguments.def"
+#undef COUNTED
+#undef FUNCTION
+}
+
+/* A call while it is decoded. */
+struct call {
+  const struct arguments *arguments;
+  uint64_t *values;
+  struct mpi_call *result;
+};
+
+static bool has(const struct call *call, char letter)
+{
+  return call->arguments->position[letter - 'A'];
+}
+
+static uint64_t value(const struct call *call, char letter)
+{
+  return call->values[call->arguments->position[letter - 'A'] - 1];
+}
+
+static int number(const struct call *call, char letter)
+{
+  return (int)value(call, letter);
+}
+
+static void *address(const struct call *call, char letter)
+{
+  return (void *)value(call, letter);
+}
+
+static MPI_Datatype type(const struct call *call, char letter)
+{
+  return HANDLE(MPI_Datatype, value(call, letter));
+}
+
+/* ---- bytes ---- */
+
+static uint64_t bytes(uint64_t elements, MPI_Datatype of)
+{
+  MPI_Count size = 0;
+  if (!elements || of == mpi.no_type || mpi.Type_size_x(of, &size) != MPI_SUCCESS || size < 0)
+    return 0;
+  return elements * (uint64_t)size;
+}
+
+/* A number of elements, which is never negative in a valid program. */
+static uint64_t elements(const struct call *call, char letter)
+{
+  if (call->arguments->large)
+    return value(call, letter);
+  return number(call, letter) > 0 ? (uint64_t)number(call, letter) : 0;
+}
+
+static uint64_t element_of(const struct call *call, char letter, int i)
+{
+  if (call->arguments->large)
+    return (uint64_t)((const MPI_Count *)address(call, letter))[i];
+  int of_rank = ((const int *)address(call, letter))[i];
+  return of_rank > 0 ? (uint64_t)of_rank : 0;
+}
+
+/* Of arrays with an element for each rank; types: the letter of an array of types, or of the type of all. */
+static uint64_t bytes_of_all(const struct call *call, char counts, char types, int ranks)
+{
+  uint64_t sum = 0;
+  bool one_type = types == 't' || types == 'y';
+  for (int i = 0; i < ranks; i++) {
+    uint64_t count = element_of(call, counts, i);
+    sum += one_type ? count : bytes(count, ((const MPI_Datatype *)address(call, types))[i]);
+  }
+  return one_type ? bytes(sum, type(call, types)) : sum;
+}
+
+static uint64_t bytes_sent(const struct call *call, int ranks)
+{
+  if (has(call, 'S'))
+    return bytes_of_all(call, 'S', has(call, 'T') ? 'T' : 't', ranks);
+  if (has(call, 'w'))
+    return bytes_of_all(call, 'w', 't', ranks);
+  if (has(call, 'z'))
+    return bytes(elements(call, 'z'), type(call, 't')) * (uint64_t)ranks;
+  return has(call, 's') ? bytes(elements(call, 's'), type(call, 't')) : 0;
+}
+
+static uint64_t bytes_received(const struct call *call, const struct mpi_communicator *in, int ranks)
+{
+  if (has(call, 'R'))
+    return bytes_of_all(call, 'R', has(call, 'Y') ? 'Y' : 'y', ranks);
+  if (has(call, 'x'))
+    return bytes(elements(call, 'x'), type(call, 'y')) * (uint64_t)ranks;
+  if (has(call, 'r'))
+    return bytes(elements(call, 'r'), type(call, 'y'));
+  if (has(call, 'w')) /* reductions receive what they send, or their part of it */
+    return bytes(element_of(call, 'w', in->rank), type(call, 't'));
+  return has(call, 'z') ? bytes(elements(call, 'z'), type(call, 't')) : bytes_sent(call, ranks);
+}
+
+/* ---- communicators ---- */
+
+/* Logs the ranks of a group in MPI_COMM_WORLD, as ranges.  Returns false if some are not in it. */
+static bool log_ranks(uint32_t communicator, MPI_Group group, int size, bool remote)
+{
+  int *own = malloc(2 * (size_t)size * sizeof *own), *world = own + size;
+  bool known = own != NULL;
+  for (int i = 0; i < size && known; i++)
+    own[i] = i;
+  known = known && mpi.Group_translate_ranks(group, size, own, mpi.world_group, world) == MPI_SUCCESS;
+  for (int i = 0; i < size && known; i++)
+    known = world[i] != MPI_UNDEFINED;
+  for (int first = 0, end; known && first < size; first = end) {
+    int step = first + 1 < size ? world[first + 1] - world[first] : 1;
+    for (end = first + 1; end < size && world[end] - world[end - 1] == step; end++)
+      ;
+    LOG(GRAPHLOG_MPI_RANKS, communicator, (uint64_t)world[first] << 1 | remote, (uint64_t)(end - first),
+        step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
+  }
+  free(own);
+  return known;
+}
+
+static void log_group(const struct mpi_communicator *added, MPI_Comm comm, bool remote)
+{
+  MPI_Group group;
+  int size = remote ? added->remote_size : added->size;
+  if ((remote ? mpi.Comm_remote_group(comm, &group) : mpi.Comm_group(comm, &group)) != MPI_SUCCESS)
+    return;
+  log_ranks(added->number, group, size, remote);
+  mpi.Group_free(&group);
+}
+
+/* The new communicator `comm` was created from one with the number `parent` (0: none). */
+static struct mpi_communicator *add_communicator(MPI_Comm comm, enum graphlog_mpi_origin origin, uint32_t parent,
+                                                 uint64_t ordinal)
+{
+  struct mpi_communicator fresh = {.entry.handle = NUMBER(comm)};
+  int inter = 0;
+  mpi.Comm_test_inter(comm, &inter);
+  mpi.Comm_rank(comm, &fresh.rank);
+  mpi.Comm_size(comm, &fresh.size);
+  if (inter)
+    mpi.Comm_remote_size(comm, &fresh.remote_size);
+  struct mpi_communicator *added = mpi_handles_add_communicator(&fresh);
+  if (!added || !mpi.log)
+    return added;
+  LOG(GRAPHLOG_MPI_COMMUNICATOR, added->number, origin, parent, ordinal, (uint64_t)fresh.rank);
+  log_group(added, comm, false);
+  if (inter)
+    log_group(added, comm, true);
+  return added;
+}
+
+/* One whose creation was not seen is met here. */
+static struct mpi_communicator *communicator(const struct call *call)
+{
+  uint64_t handle = NUMBER(HANDLE(MPI_Comm, value(call, 'c')));
+  struct mpi_communicator *known = mpi_handles_communicator(handle);
+  if (!known && HANDLE(MPI_Comm, handle) != mpi.null)
+    known = add_communicator(HANDLE(MPI_Comm, handle), GRAPHLOG_MPI_UNKNOWN, 0, 0);
+  return known;
+}
+
+static MPI_Comm created(const void *pointer)
+{
+  return *(const MPI_Comm *)pointer;
+}
+
+/* The call has created a communicator, or, with a request, will have when that is complete. */
+static void created_from(const struct call *call, struct mpi_communicator *parent)
+{
+  uint32_t ordinal = __atomic_add_fetch(&parent->created, 1, __ATOMIC_RELAXED);
+  if (has(call, 'q')) {
+    struct mpi_request request = {.entry.handle = NUMBER(*(MPI_Request *)address(call, 'q')),
+                                  .kind = MPI_REQUEST_COMMUNICATOR,
+                                  .number = mpi_handles_operation(),
+                                  .communicator = parent->number,
+                                  .created = address(call, 'N'),
+                                  .ordinal = ordinal};
+    mpi_handles_add_request(&request);
+  } else if (created(address(call, 'N')) != mpi.null) {
+    add_communicator(created(address(call, 'N')), GRAPHLOG_MPI_CREATED, parent->number, ordinal);
+  }
+}
+
+/* Only the members of the new communicator have called: they are told apart by the tag. */
+static void created_by_members(const struct call *call, struct mpi_communicator *parent)
+{
+  if (created(address(call, 'N')) == mpi.null)
+    return;
+  bool inter = call->arguments->action == CREATE_INTER;
+  add_communicator(created(address(call, 'N')), inter ? GRAPHLOG_MPI_JOINED : GRAPHLOG_MPI_OF_GROUP,
+                   inter ? 0 : parent->number, (uint32_t)number(call, 'e'));
+}
+
+/* A name is logged in parts of eight bytes. */
+static void log_name(const struct call *call, const struct mpi_communicator *named)
+{
+  const char *name = address(call, 'l');
+  size_t length = strnlen(name, MPI_MAX_OBJECT_NAME);
+  for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
+    uint64_t part = 0;
+    memcpy(&part, name + i, length - i < sizeof part ? length - i : sizeof part);
+    LOG(GRAPHLOG_MPI_NAME, named->number, i, part);
+  }
+}
+
+/* ---- what a thread keeps from before a call until after it ---- */
+
+static __thread struct {
+  struct mpi_communicator *communicator;
+  MPI_Status status;             /* where the program ignores it */
+  MPI_Status *statuses;          /* [room] */
+  struct mpi_request **requests; /* [room] that the call may complete, NULL: one that is not followed */
+  uint64_t *handles;             /* [room] of these */
+  int room, count;
+  struct mpi_request single; /* what the call begins, or a message that was matched */
+  uint64_t freed;            /* the communicator */
+} kept;
+
+/* Makes room for the requests of a call.  Returns false without memory. */
+static bool make_room(int count)
+{
+  if (count <= kept.room)
+    return true;
+  int room = count < 64 ? 64 : 2 * count;
+  free(kept.statuses);
+  free(kept.requests);
+  free(kept.handles);
+  kept.statuses = malloc((size_t)room * sizeof *kept.statuses);
+  kept.requests = malloc((size_t)room * sizeof *kept.requests);
+  kept.handles = malloc((size_t)room * sizeof *kept.handles);
+  kept.room = kept.statuses && kept.requests && kept.handles ? room : 0;
+  return kept.room;
+}
+
+static void replace(struct call *call, char letter, const void *pointer)
+{
+  call->values[call->arguments->position[letter - 'A'] - 1] = (uint64_t)pointer;
+}
+
+static void keep_status(struct call *call)
+{
+  if (has(call, 'u') && address(call, 'u') == MPI_STATUS_IGNORE)
+    replace(call, 'u', &kept.status);
+}
+
+/* ---- operations ---- */
+
+/* A rank or tag as it is logged: 0 is any. */
+static uint64_t or_any(int number, int any)
+{
+  return number == any ? 0 : (uint64_t)number + 1;
+}
+
+/* Logs the beginning of an operation; request: its number, 0 if the call completes it. */
+static void log_begin(const struct mpi_request *operation, uint32_t request)
+{
+  if (operation->kind == MPI_REQUEST_SEND)
+    LOG(GRAPHLOG_MPI_SEND, operation->communicator, (uint64_t)operation->peer, (uint64_t)operation->tag,
+        operation->sent, request);
+  else
+    LOG(GRAPHLOG_MPI_RECEIVE, operation->communicator, or_any(operation->peer, MPI_ANY_SOURCE),
+        or_any(operation->tag, MPI_ANY_TAG), request);
+}
+
+static struct mpi_request send_of(const struct call *call, const struct mpi_communicator *in)
+{
+  return (struct mpi_request){.kind = MPI_REQUEST_SEND,
+                              .communicator = in->number,
+                              .peer = number(call, 'd'),
+                              .tag = number(call, 'g'),
+                              .sent = bytes_sent(call, 1)};
+}
+
+static struct mpi_request receive_of(const struct call *call, const struct mpi_communicator *in)
+{
+  return (struct mpi_request){
+      .kind = MPI_REQUEST_RECEIVE, .communicator = in->number, .peer = number(call, 'D'), .tag = number(call, 'G')};
+}
+
+static uint64_t request_handle(const struct call *call)
+{
+  return NUMBER(*(MPI_Request *)address(call, 'q'));
+}
+
+/* A small message may be sent at once: then several requests have the same handle, and those before are complete. */
+static void add_request(struct mpi_request *request, uint64_t handle)
+{
+  const struct mpi_request *before = mpi_handles_request(handle);
+  if (before && before->number)
+    LOG(GRAPHLOG_MPI_COMPLETE, before->number);
+  if (before)
+    mpi_handles_remove_request(handle);
+  request->entry.handle = handle;
+  mpi_handles_add_request(request);
+}
+
+/* What a request's completion, or a blocking receive, has received. */
+static void log_received(const struct mpi_request *operation, uint32_t request, const MPI_Status *status,
+                         struct mpi_call *result)
+{
+  MPI_Count size = 0;
+  if (mpi.Get_elements_x(status, mpi.byte, &size) != MPI_SUCCESS || size < 0)
+    size = 0;
+  result->received += (uint64_t)size;
+  LOG(GRAPHLOG_MPI_RECEIVED, request,
+      or_any(operation->peer == MPI_ANY_SOURCE ? status->MPI_SOURCE : operation->peer, MPI_ANY_SOURCE),
+      or_any(operation->tag == MPI_ANY_TAG ? status->MPI_TAG : operation->tag, MPI_ANY_TAG), (uint64_t)size);
+}
+
+/* ---- messages ---- */
+
+static void message_before(struct call *call)
+{
+  struct mpi_communicator *in = kept.communicator = communicator(call);
+  kept.single.number = 0;
+  if (!in)
+    return;
+  if (has(call, 'd') && number(call, 'd') != MPI_PROC_NULL) {
+    struct mpi_request send = send_of(call, in);
+    send.number = has(call, 'q') ? mpi_handles_operation() : 0;
+    call->result->sent += send.sent;
+    log_begin(&send, send.number);
+    kept.single = send;
+  }
+  if (has(call, 'D') && number(call, 'D') != MPI_PROC_NULL) {
+    kept.single = receive_of(call, in);
+    kept.single.number = mpi_handles_operation();
+    log_begin(&kept.single, has(call, 'q') ? kept.single.number : 0);
+    keep_status(call);
+  }
+}
+
+static void message_after(struct call *call, bool succeeded)
+{
+  struct mpi_request *operation = &kept.single;
+  if (!kept.communicator || !operation->number)
+    return;
+  bool starts = has(call, 'q');
+  if (!succeeded)
+    LOG(GRAPHLOG_MPI_DROPPED, starts ? operation->number : 0);
+  else if (starts)
+    add_request(operation, request_handle(call));
+  else if (((MPI_Status *)address(call, 'u'))->MPI_SOURCE != MPI_PROC_NULL)
+    log_received(operation, 0, address(call, 'u'), call->result);
+}
+
+/* ---- matched probes: the message is received where it was matched ---- */
+
+static void match_before(struct call *call)
+{
+  kept.communicator = communicator(call);
+  keep_status(call);
+}
+
+static uint64_t message_handle(const struct call *call)
+{
+  return NUMBER(*(MPI_Message *)address(call, 'm')) | MPI_HANDLES_MESSAGE;
+}
+
+static void match_after(struct call *call, bool succeeded)
+{
+  const MPI_Status *status = address(call, 'u');
+  if (!succeeded || !kept.communicator || (has(call, 'f') && !*(int *)address(call, 'f')) ||
+      status->MPI_SOURCE == MPI_PROC_NULL)
+    return;
+  struct mpi_request match = {.kind = MPI_REQUEST_RECEIVE,
+                              .communicator = kept.communicator->number,
+                              .peer = status->MPI_SOURCE,
+                              .tag = status->MPI_TAG,
+                              .number = mpi_handles_operation()};
+  log_begin(&match, match.number);
+  add_request(&match, message_handle(call));
+}
+
+static void matched_before(struct call *call)
+{
+  const struct mpi_request *match = mpi_handles_request(message_handle(call));
+  kept.single.number = 0;
+  if (!match)
+    return;
+  kept.single = *match;
+  mpi_handles_remove_request(match->entry.handle);
+  keep_status(call);
+}
+
+static void matched_after(struct call *call, bool succeeded)
+{
+  if (!kept.single.number)
+    return;
+  if (!succeeded)
+    LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
+  else if (has(call, 'q'))
+    add_request(&kept.single, request_handle(call));
+  else
+    log_received(&kept.single, kept.single.number, address(call, 'u'), call->result);
+}
+
+/* ---- persistent requests ---- */
+
+static void persistent_after(const struct call *call)
+{
+  struct mpi_communicator *in = communicator(call);
+  bool sends = has(call, 'd');
+  if (!in || number(call, sends ? 'd' : 'D') == MPI_PROC_NULL)
+    return;
+  struct mpi_request request = sends ? send_of(call, in) : receive_of(call, in);
+  request.persistent = true;
+  add_request(&request, request_handle(call));
+}
+
+static void start_before(struct call *call)
+{
+  int count = has(call, 'n') ? number(call, 'n') : 1;
+  const MPI_Request *requests = address(call, has(call, 'n') ? 'Q' : 'q');
+  for (int i = 0; i < count; i++) {
+    struct mpi_request *request = mpi_handles_request(NUMBER(requests[i]));
+    if (!request || !request->persistent || request->number)
+      continue;
+    request->number = mpi_handles_operation();
+    call->result->sent += request->sent;
+    log_begin(request, request->number);
+  }
+}
+
+/* ---- completion ---- */
+
+/* A request is not followed any more. */
+static void forget(struct mpi_request *request, uint64_t handle)
+{
+  if (request->persistent) {
+    request->number = 0;
+    request->cancelled = false;
+  } else {
+    mpi_handles_remove_request(handle);
+  }
+}
+
+static void complete(struct call *call, int i, const MPI_Status *status)
+{
+  struct mpi_request *request = kept.requests[i];
+  int cancelled = 0;
+  if (!request || !request->number)
+    return;
+  if (request->cancelled)
+    mpi.Test_cancelled(status, &cancelled);
+  if (cancelled)
+    LOG(GRAPHLOG_MPI_DROPPED, request->number);
+  else if (request->kind == MPI_REQUEST_RECEIVE)
+    log_received(request, request->number, status, call->result);
+  else if (request->kind == MPI_REQUEST_COMMUNICATOR && created(request->created) != mpi.null)
+    add_communicator(created(request->created), GRAPHLOG_MPI_CREATED, request->communicator, request->ordinal);
+  else
+    LOG(GRAPHLOG_MPI_COMPLETE, request->number);
+  forget(request, kept.handles[i]);
+}
+
+/* Keeps the requests, whose handles the call overwrites, and provides statuses. */
+static void completion_before(struct call *call)
+{
+  bool several = has(call, 'n');
+  int count = several ? number(call, 'n') : 1;
+  const MPI_Request *requests = address(call, several ? 'Q' : 'q');
+  kept.count = 0;
+  if (count < 0 || !make_room(count))
+    return;
+  for (kept.count = 0; kept.count < count; kept.count++) {
+    kept.handles[kept.count] = NUMBER(requests[kept.count]);
+    kept.requests[kept.count] = mpi_handles_request(kept.handles[kept.count]);
+  }
+  keep_status(call);
+  if (has(call, 'U') && address(call, 'U') == MPI_STATUSES_IGNORE)
+    replace(call, 'U', kept.statuses);
+}
+
+/* Those that an array of indices names, in MPI_Waitsome and MPI_Testsome. */
+static void complete_some(struct call *call)
+{
+  int some = *(int *)address(call, 'k');
+  const int *indices = address(call, 'I');
+  const MPI_Status *statuses = address(call, 'U');
+  for (int i = 0; some != MPI_UNDEFINED && i < some; i++)
+    if (indices[i] >= 0 && indices[i] < kept.count)
+      complete(call, indices[i], &statuses[i]);
+}
+
+/* After an error it is not known which requests are complete. */
+static void drop_all(void)
+{
+  for (int i = 0; i < kept.count; i++) {
+    struct mpi_request *request = kept.requests[i];
+    if (!request || !request->number)
+      continue;
+    LOG(GRAPHLOG_MPI_DROPPED, request->number);
+    forget(request, kept.handles[i]);
+  }
+}
+
+static void completion_after(struct call *call, bool succeeded)
+{
+  if (!kept.count)
+    return;
+  if (!succeeded) {
+    drop_all();
+  } else if (has(call, 'k')) {
+    complete_some(call);
+  } else if (has(call, 'f') && !*(int *)address(call, 'f')) {
+    return;
+  } else if (has(call, 'i')) {
+    int index = *(int *)address(call, 'i');
+    if (index != MPI_UNDEFINED && index >= 0 && index < kept.count)
+      complete(call, index, address(call, 'u'));
+  } else {
+    const MPI_Status *statuses = address(call, has(call, 'n') ? 'U' : 'u');
+    for (int i = 0; i < kept.count; i++)
+      complete(call, i, &statuses[i]);
+  }
+}
+
+static void cancel_before(struct call *call)
+{
+  struct mpi_request *request = mpi_handles_request(request_handle(call));
+  if (request)
+    request->cancelled = true;
+}
+
+/* Whether and when it will be complete is not known any more. */
+static void request_free_before(struct call *call)
+{
+  const struct mpi_request *request = mpi_handles_request(request_handle(call));
+  if (request && request->number)
+    LOG(GRAPHLOG_MPI_FREED, request->number);
+  mpi_handles_remove_request(request_handle(call));
+}
+
+/* ---- collective operations ---- */
+
+static enum graphlog_mpi_collective collective_of(enum action action)
+{
+  switch (action) {
+  case BARRIER:
+    return GRAPHLOG_MPI_BARRIER;
+  case FROM_ROOT:
+    return GRAPHLOG_MPI_FROM_ROOT;
+  case TO_ROOT:
+    return GRAPHLOG_MPI_TO_ROOT;
+  case PREFIX:
+    return GRAPHLOG_MPI_PREFIX;
+  default:
+    return GRAPHLOG_MPI_ALL_TO_ALL;
+  }
+}
+
+static bool in_place(const struct call *call, char letter)
+{
+  return has(call, letter) && address(call, letter) == MPI_IN_PLACE;
+}
+
+/* Sets which bytes the call sends and receives, by its arguments.  Those that mean something at the root only are read
+ * only there. */
+static void collective_bytes(struct call *call, const struct mpi_communicator *in)
+{
+  struct mpi_call *result = call->result;
+  enum action action = call->arguments->action;
+  int ranks = in->remote_size ? in->remote_size : in->size;
+  int root = has(call, 'o') ? number(call, 'o') : 0;
+  bool is_root = in->remote_size ? root == MPI_ROOT : root == in->rank;
+  bool both = action == ALL_TO_ALL || action == PREFIX;
+  if (action == BARRIER || (has(call, 'o') && in->remote_size && root == MPI_PROC_NULL))
+    return;
+  bool sends = both || (action == FROM_ROOT ? is_root : !in->remote_size || !is_root);
+  bool receives = both || (action == TO_ROOT ? is_root : !in->remote_size || !is_root);
+  if (action == FROM_ROOT && is_root && !has(call, 'v')) /* MPI_Bcast has one buffer */
+    receives = false;
+  if (sends && !in_place(call, 'b'))
+    result->sent = bytes_sent(call, ranks);
+  else if (both && in_place(call, 'b'))
+    result->sent = has(call, 'y') || has(call, 'Y') ? bytes_received(call, in, ranks) : bytes_sent(call, ranks);
+  if (receives && !in_place(call, 'v'))
+    result->received = bytes_received(call, in, ranks);
+}
+
+static void collective_before(struct call *call)
+{
+  const struct mpi_communicator *in = kept.communicator = communicator(call);
+  if (!in)
+    return;
+  collective_bytes(call, in);
+  uint64_t root = has(call, 'o') && !in->remote_size ? (uint64_t)number(call, 'o') + 1 : 0;
+  kept.single = (struct mpi_request){.kind = MPI_REQUEST_COLLECTIVE,
+                                     .number = has(call, 'q') ? mpi_handles_operation() : 0,
+                                     .communicator = in->number};
+  LOG(GRAPHLOG_MPI_COLLECTIVE, in->number, collective_of(call->arguments->action), root, call->result->sent,
+      kept.single.number);
+}
+
+static void collective_after(struct call *call, bool succeeded)
+{
+  if (!kept.communicator)
+    return;
+  if (!succeeded)
+    LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
+  else if (kept.single.number)
+    add_request(&kept.single, request_handle(call));
+}
+
+/* ---- the module ---- */
+
+static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigned, const uint64_t *))
+{
+  int initialized = 0;
+  mpi.log = log;
+#define LOCAL(name, parameters)                                                                                        \
+  mpi.name = (int(*) parameters)find("PMPI_" #name);                                                                   \
+  if (!mpi.name)                                                                                                       \
+    return false;
+  LOCAL_LIST(LOCAL)
+#undef LOCAL
+  mpi.world = CONSTANT(MPI_Comm, MPI_COMM_WORLD, "ompi_mpi_comm_world");
+  mpi.self = CONSTANT(MPI_Comm, MPI_COMM_SELF, "ompi_mpi_comm_self");
+  mpi.null = CONSTANT(MPI_Comm, MPI_COMM_NULL, "ompi_mpi_comm_null");
+  mpi.byte = CONSTANT(MPI_Datatype, MPI_BYTE, "ompi_mpi_byte");
+  mpi.no_type = CONSTANT(MPI_Datatype, MPI_DATATYPE_NULL, "ompi_mpi_datatype_null");
+  describe_all();
+  if (!mpi.byte || mpi.Initialized(&initialized) != MPI_SUCCESS)
+    return false;
+  if (!initialized) { /* a session: there is no MPI_COMM_WORLD whose ranks could be named */
+    mpi.log = NULL;
+    return true;
+  }
+  return mpi.Comm_group(mpi.world, &mpi.world_group) == MPI_SUCCESS &&
+         add_communicator(mpi.world, GRAPHLOG_MPI_WORLD, 0, 0) && add_communicator(mpi.self, GRAPHLOG_MPI_SELF, 0, 0);
+}
+
+static void before(enum mpi_function function, uint64_t *values, struct mpi_call *result)
+{
+  struct call call = {&functions[function], values, result};
+  result->known = call.arguments->action != NONE;
+  switch (call.arguments->action) {
+  case MESSAGE:
+    message_before(&call);
+    break;
+  case MATCH:
+    match_before(&call);
+    break;
+  case MATCHED:
+    matched_before(&call);
+    break;
+  case START:
+    start_before(&call);
+    break;
+  case COMPLETION:
+    completion_before(&call);
+    break;
+  case CANCEL:
+    cancel_before(&call);
+    break;
+  case REQUEST_FREE:
+    request_free_before(&call);
+    break;
+  case CREATE:
+  case CREATE_GROUP:
+  case CREATE_INTER:
+    kept.communicator = communicator(&call);
+    break;
+  case FREE:
+    kept.freed = NUMBER(created(address(&call, 'N')));
+    break;
+  case BARRIER:
+  case FROM_ROOT:
+  case TO_ROOT:
+  case ALL_TO_ALL:
+  case PREFIX:
+    collective_before(&call);
+    break;
+  default:
+    break;
+  }
+}
+
+static void after(enum mpi_function function, const uint64_t *values, int result_code, struct mpi_call *result)
+{
+  struct call call = {&functions[function], (uint64_t *)values, result};
+  bool succeeded = result_code == MPI_SUCCESS;
+  switch (call.arguments->action) {
+  case MESSAGE:
+    message_after(&call, succeeded);
+    break;
+  case MATCH:
+    match_after(&call, succeeded);
+    break;
+  case MATCHED:
+    matched_after(&call, succeeded);
+    break;
+  case PERSISTENT:
+    if (succeeded)
+      persistent_after(&call);
+    break;
+  case COMPLETION:
+    completion_after(&call, succeeded);
+    break;
+  case CREATE:
+    if (succeeded && kept.communicator)
+      created_from(&call, kept.communicator);
+    break;
+  case CREATE_GROUP:
+  case CREATE_INTER:
+    if (succeeded && kept.communicator)
+      created_by_members(&call, kept.communicator);
+    break;
+  case NAME:
+    if (succeeded && communicator(&call))
+      log_name(&call, communicator(&call));
+    break;
+  case FREE:
+    if (succeeded)
+      mpi_handles_remove_communicator(kept.freed);
+    break;
+  case BARRIER:
+  case FROM_ROOT:
+  case TO_ROOT:
+  case ALL_TO_ALL:
+  case PREFIX:
+    collective_after(&call, succeeded);
+    break;
+  default:
+    break;
+  }
+}
+
+__attribute__((visibility("default"))) const struct mpi_decoder hpcrun_lite_mpi_decoder = {
+    .version = MPI_DECODER_VERSION, .start = start, .before = before, .after = after};
