@@ -51,6 +51,8 @@ static const struct page_table {
     {.name = "overheads", .view = OPTIONS_OVERHEADS},
     {.name = "tasks", .view = OPTIONS_TASKS},
     {.name = "locks", .view = OPTIONS_LOCKS, .optional = true},
+    {.name = "messages", .view = OPTIONS_MESSAGES, .optional = true, .rows_max = 100000},
+    {.name = "wait-states", .view = OPTIONS_WAIT_STATES, .optional = true, .rows_max = 100000},
     {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
     {.name = "marks", .view = OPTIONS_MARKS, .optional = true},
     {.name = "timeline", .view = OPTIONS_TIMELINE, .optional = true, .content = PAGE_INTERVALS},

@@ -277,6 +277,8 @@ void job_release(struct job *job)
   free(job->shown);
   lock_rows_release(&job->lists.locks);
   lock_rows_release(&job->lists.pools);
+  wait_state_rows_release(&job->mpi.wait_states);
+  job_messages_release(&job->mpi.messages);
   free(job->lists.threads);
   free(job->lists.rows);
   free(job->choice.columns);

@@ -17,6 +17,7 @@
 #include "hpcprof-lite/ranks/ranks.h"
 #include "hpcprof-lite/replay/recorded_graph.h"
 #include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/messages/wait_state_rows.h"
 #include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/lock_rows.h"
@@ -38,6 +39,12 @@ struct job_lists {
   uint32_t *rows;
   struct distribution distribution;
   struct lock_rows locks, pools;
+};
+
+/* What the graph logs of all ranks have of MPI. */
+struct job_mpi {
+  struct job_messages messages;
+  struct wait_state_rows wait_states;
 };
 
 /* The columns that --sort and --columns name. */
@@ -93,6 +100,7 @@ struct job {
   struct job_choice choice;
   struct job_trees trees;
   struct job_lists lists;
+  struct job_mpi mpi;
   struct job_spans spans;
   struct job_time time;
   struct job_grains grains;

@@ -157,10 +157,12 @@ struct report {
   struct report_grains grains;
   struct report_time time;
   struct report_list list;
-  struct report_trial trial;         /* of the views try and advice */
-  const struct lock_rows *locks;     /* of the view locks */
-  const struct scaling *scaling;     /* of --scaling, else NULL */
-  struct compare_result *comparison; /* of --compare and --fail-if, else NULL */
+  struct report_trial trial;                 /* of the views try and advice */
+  const struct lock_rows *locks;             /* of the view locks */
+  const struct job_messages *messages;       /* of the views messages and wait-states */
+  const struct wait_state_rows *wait_states; /* of the view wait-states */
+  const struct scaling *scaling;             /* of --scaling, else NULL */
+  struct compare_result *comparison;         /* of --compare and --fail-if, else NULL */
 };
 
 /* Describes the table of a view, whose source reads the report.  Columns depend on the profile only: they are known

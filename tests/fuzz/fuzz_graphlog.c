@@ -1,5 +1,5 @@
-/* The graph log beside a sound measurement: common/graphlog.c, input/log_reader.c, replay/, grains/.  The measurement
- * is named by HPCPROF_FUZZ_MEASUREMENT. */
+/* The graph log beside a sound measurement: common/graphlog.c, input/log_reader.c, replay/, grains/, messages/.  The
+ * measurement is named by HPCPROF_FUZZ_MEASUREMENT. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_copy_measurement();
   }
   fuzz_write("a.graph", data, size);
-  switch (fuzz_choice(data, size) % 8) {
+  switch (fuzz_choice(data, size) % 10) {
   case 0:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "whatif", directory, NULL});
     break;
@@ -42,6 +42,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   case 6:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "grains", "-f", "csv", "--to", "5ms",
                                  directory, NULL});
+    break;
+  case 7:
+    fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "messages", directory, NULL});
+    break;
+  case 8:
+    fuzz_report(
+        (const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "wait-states", "-f", "csv", directory, NULL});
     break;
   default:
     fuzz_report((const char *[]){"-q", "-j", "1", "-o", "/dev/null", "--view", "parallelism", "--what-if", "#1=16",

@@ -6,6 +6,7 @@
 #include "tests/golden/golden_graphs.h"
 #include "tests/golden/golden_records.h"
 #include "tests/golden/golden_locks.h"
+#include "tests/golden/golden_messages.h"
 #include "tests/golden/golden_mpi.h"
 #include "tests/golden/golden_marks.h"
 #include "tests/golden/golden_traces.h"
@@ -493,6 +494,7 @@ int main(int argc, char **argv)
   golden_traces();
   golden_locks();
   golden_mpi();
+  golden_messages();
   golden_marks();
   places();
   save("places", 1600);

@@ -1,0 +1,46 @@
+/* What a thread has done lately, to answer what made others wait for it.
+ *
+ * Context: BATCH.  A history has the last DELAYS_KEPT stretches of a thread's time: fragments with their samples, and
+ * calls of MPI.  A stretch in which the thread itself waited for another rank is described by what that one did
+ * meanwhile: so delays are followed back to their origin.  Places are numbers of the caller's; 0: not known.
+ * The structures own their memory. */
+#ifndef HPCPROF_LITE_MESSAGES_DELAYS_H
+#define HPCPROF_LITE_MESSAGES_DELAYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DELAYS_SHARES = 6, DELAYS_KEPT = 1024 };
+
+/* Shares of a time, by place.  Of more places, some of the smaller ones count as 0. */
+struct delay {
+  struct delay_share {
+    uint32_t place;
+    double amount;
+  } shares[DELAYS_SHARES];
+  uint32_t count;
+};
+
+void delay_add(struct delay *delay, uint32_t place, double amount);
+
+struct stretch {
+  uint64_t begin_ns, end_ns;
+  struct delay delay; /* in any unit; nothing: not known */
+};
+
+struct history {
+  struct stretch *stretches; /* a ring */
+  size_t room;
+  uint64_t added; /* in all */
+};
+
+void history_release(struct history *history);
+
+/* Adds a stretch, which begins no earlier than the end of the one before. */
+void history_add(struct history *history, const struct stretch *stretch);
+
+/* Adds to *delay what the thread did between two times, in nanoseconds; what is not known counts for `otherwise`. */
+void history_find(const struct history *history, uint64_t begin_ns, uint64_t end_ns, uint32_t otherwise,
+                  struct delay *delay);
+
+#endif

@@ -1,0 +1,28 @@
+/* The messages of a job: reads the graph logs of all processes, merged by time, and matches what they have done in MPI.
+ *
+ * Context: BATCH, the main thread.  Clocks of one host are exact: its processes read the same time-stamp counter.
+ * Between hosts, the system's time at their processes' starts relates the clocks; it is reported that this is not
+ * exact.  Memory: one decoded extent of each thread (input/log_reader.h), operations that are not matched, and the last
+ * stretches of the threads that communicate.
+ */
+#ifndef HPCPROF_LITE_MESSAGES_JOB_MESSAGES_H
+#define HPCPROF_LITE_MESSAGES_JOB_MESSAGES_H
+
+#include "hpcprof-lite/messages/wait_states.h"
+#include "hpcprof-lite/model/profile.h"
+
+struct job_messages {
+  bool known; /* at least one log has calls of MPI */
+  struct wait_states states;
+  uint32_t *contexts; /* [place of states] in the profile, MODEL_NONE: not known */
+  uint32_t logs;      /* processes whose logs were read */
+  uint32_t ranks;     /* of MPI_COMM_WORLD, 0: not known */
+  bool several_hosts;
+};
+
+/* Reads the logs of all processes.  What is wrong with them is reported in `problems`.  Processes that have the same
+ * rank are of several jobs: then this is reported, and nothing is known. */
+void job_messages_read(struct profile *profile, struct problems *problems, struct job_messages *messages);
+void job_messages_release(struct job_messages *messages);
+
+#endif

@@ -1,0 +1,970 @@
+#include "hpcprof-lite/messages/message_matching.h"
+
+#include "common/order.h"
+#include "common/xalloc.h"
+#include "hpcprof-lite/messages/job_communicators.h"
+#include "hpcprof-lite/model/profile.h"
+#include "hpcprof-lite/replay/object_pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTS_MAX = 1 << 26, KEPT_RANKS_MAX = 1 << 24, ANY = UINT32_MAX, SEARCHED_MAX = 8 };
+
+/* Visits of undecided receives; after these, none is decided any more.  Bounds the time for hostile logs. */
+static const uint64_t visits_max = (uint64_t)256 << 20;
+
+/* An operation whose beginning another one waits for. */
+struct partner {
+  uint64_t begin_ns;
+  uint32_t stream, place;
+};
+
+/* A send or a receive. */
+struct operation {
+  uint32_t next, previous;             /* in the queue of its channel or inbox */
+  uint32_t inbox_next, inbox_previous; /* of a send in a queue: among all for that receiver */
+  uint32_t channel, inbox;
+  struct partner own, partner;         /* partner: once it is matched */
+  uint32_t matched_with;               /* while both are kept; 0: none */
+  uint32_t from, to;                   /* once it is matched: ranks in MPI_COMM_WORLD */
+  uint32_t source;                     /* of a receive: in MPI_COMM_WORLD, or ANY */
+  uint64_t tag;                        /* + 1; 0: any */
+  uint64_t number;                     /* of a receive: its communicator's in the process */
+  uint64_t call;                       /* number of the call that has completed it, in its stream, */
+  uint64_t call_begin_ns, call_end_ns; /* and when that was */
+  uint32_t done_stream, done_place;
+  bool sends, queued, matched, complete, ambiguous;
+};
+
+struct queue {
+  uint32_t first, last;
+};
+
+/* Messages of one communicator, sender, receiver and tag.  At most one of the queues is not empty. */
+struct channel {
+  uint32_t communicator, from, to;
+  uint64_t tag;
+  struct queue sends, receives;
+  uint32_t sender, receiver; /* the streams that used it last, and their calls */
+  uint64_t sender_call, receiver_call;
+  bool used, ambiguous;
+};
+
+/* A rank in a communicator. */
+struct inbox {
+  uint32_t communicator, rank; /* in MPI_COMM_WORLD */
+  struct queue undecided;      /* receives in the order in which they were posted */
+  struct queue unreceived;     /* sends that are in a channel's queue */
+  uint64_t collectives;        /* operations that it has begun */
+};
+
+/* A collective operation. */
+struct collective {
+  uint32_t communicator, size;
+  uint64_t number;
+  enum graphlog_mpi_collective kind;
+  uint32_t arrived, ended;
+  struct partner last, root;
+  bool root_known, mixed;
+  struct partner *ranks; /* [size], of those in which ranks wait for lower ones; begin_ns 0: not there */
+};
+
+/* What a request stands for. */
+struct request {
+  uint32_t operation, collective; /* one of them is 0 */
+  uint32_t rank;                  /* in the communicator */
+};
+
+struct stream {
+  struct message_stream of;
+  uint64_t calls, call_begin_ns;
+  bool in_call;
+  uint32_t place;
+  uint32_t send, receive;    /* that end with the call */
+  uint32_t channels[2];      /* that the call has used last: to send, to receive */
+  struct request collective; /* likewise */
+  bool waits;                /* the following are known */
+  enum wait_state state;
+  struct partner until;
+  uint32_t from, to;     /* of a message */
+  struct delay fragment; /* samples of the next fragment */
+  struct history history;
+  struct stretch before; /* before the first call */
+};
+
+struct message_matching {
+  struct stream *streams;
+  uint32_t count;
+  struct wait_states *states;
+  struct job_communicators communicators;
+  struct object_pool operations, channels, inboxes, collectives, requests;
+  struct hash_map channel_numbers, inbox_numbers, collective_numbers, request_numbers;
+  uint64_t visits;     /* of undecided receives */
+  uint64_t kept_ranks; /* of collective operations */
+};
+
+static struct operation *operation_at(const struct message_matching *m, uint32_t index)
+{
+  return object_pool_at(&m->operations, index);
+}
+
+static struct channel *channel_at(const struct message_matching *m, uint32_t index)
+{
+  return object_pool_at(&m->channels, index);
+}
+
+static struct inbox *inbox_at(const struct message_matching *m, uint32_t index)
+{
+  return object_pool_at(&m->inboxes, index);
+}
+
+static struct collective *collective_at(const struct message_matching *m, uint32_t index)
+{
+  return object_pool_at(&m->collectives, index);
+}
+
+/* ---- waits ---- */
+
+/* The call that a stream is in has waited until a partner began, unless it has waited longer for another one. */
+static void call_waited(struct stream *stream, enum wait_state state, const struct partner *until, uint32_t from,
+                        uint32_t to)
+{
+  if (until->begin_ns <= stream->call_begin_ns || (stream->waits && stream->until.begin_ns >= until->begin_ns))
+    return;
+  stream->waits = true;
+  stream->state = state;
+  stream->until = *until;
+  stream->from = from;
+  stream->to = to;
+}
+
+/* Adds a wait of a call; returns what has delayed it. */
+static struct delay charge(struct message_matching *m, enum wait_state state, uint32_t place, uint64_t begin_ns,
+                           uint64_t end_ns, const struct partner *late, uint32_t from, uint32_t to)
+{
+  struct delay delay = {0};
+  history_find(&m->streams[late->stream].history, begin_ns, end_ns, late->place, &delay);
+  wait_states_add(m->states, state, place, &delay);
+  bool by_sender = state == WAIT_STATE_LATE_SENDER || state == WAIT_STATE_WRONG_ORDER;
+  if (!by_sender && state != WAIT_STATE_LATE_RECEIVER)
+    return delay;
+  struct wait_pair *pair = wait_states_pair(m->states, from, to);
+  *(by_sender ? &pair->late_sender_ns : &pair->late_receiver_ns) += (double)(end_ns - begin_ns);
+  ++*(by_sender ? &pair->late_senders : &pair->late_receivers);
+  return delay;
+}
+
+/* An operation waited in a call until its partner began. */
+static void operation_waited(struct message_matching *m, const struct operation *operation, enum wait_state state)
+{
+  struct stream *stream = &m->streams[operation->done_stream];
+  const struct partner *until = &operation->partner;
+  uint64_t begin_ns = MAX(operation->call_begin_ns, operation->own.begin_ns);
+  if (operation->ambiguous || until->begin_ns <= begin_ns)
+    return;
+  if (stream->in_call && stream->calls == operation->call)
+    call_waited(stream, state, until, operation->from, operation->to);
+  else if (until->begin_ns < operation->call_end_ns)
+    charge(m, state, operation->done_place, begin_ns, until->begin_ns, until, operation->from, operation->to);
+}
+
+/* ---- queues ---- */
+
+static void append(struct message_matching *m, struct queue *queue, uint32_t index)
+{
+  operation_at(m, index)->previous = queue->last;
+  operation_at(m, index)->next = 0;
+  if (queue->last)
+    operation_at(m, queue->last)->next = index;
+  else
+    queue->first = index;
+  queue->last = index;
+}
+
+static void take_out(struct message_matching *m, struct queue *queue, uint32_t index)
+{
+  const struct operation *operation = operation_at(m, index);
+  if (operation->previous)
+    operation_at(m, operation->previous)->next = operation->next;
+  else
+    queue->first = operation->next;
+  if (operation->next)
+    operation_at(m, operation->next)->previous = operation->previous;
+  else
+    queue->last = operation->previous;
+}
+
+static void append_unreceived(struct message_matching *m, struct inbox *inbox, uint32_t index)
+{
+  struct operation *send = operation_at(m, index);
+  send->queued = true;
+  send->inbox_previous = inbox->unreceived.last;
+  send->inbox_next = 0;
+  if (inbox->unreceived.last)
+    operation_at(m, inbox->unreceived.last)->inbox_next = index;
+  else
+    inbox->unreceived.first = index;
+  inbox->unreceived.last = index;
+}
+
+static void take_unreceived(struct message_matching *m, struct inbox *inbox, uint32_t index)
+{
+  struct operation *send = operation_at(m, index);
+  send->queued = false;
+  if (send->inbox_previous)
+    operation_at(m, send->inbox_previous)->inbox_next = send->inbox_next;
+  else
+    inbox->unreceived.first = send->inbox_next;
+  if (send->inbox_next)
+    operation_at(m, send->inbox_next)->inbox_previous = send->inbox_previous;
+  else
+    inbox->unreceived.last = send->inbox_previous;
+}
+
+/* ---- channels and inboxes ---- */
+
+static uint64_t channel_key(const struct channel *channel)
+{
+  uint64_t key = hash_map_key(hash_map_key(1, channel->communicator), channel->from);
+  return hash_map_key(hash_map_key(key, channel->to), channel->tag);
+}
+
+static bool same_channel(const struct channel *x, const struct channel *y)
+{
+  return x->communicator == y->communicator && x->from == y->from && x->to == y->to && x->tag == y->tag;
+}
+
+/* Returns 0 if there are too many. */
+static uint32_t channel_of(struct message_matching *m, const struct channel *wanted)
+{
+  uint64_t key = channel_key(wanted);
+  uint32_t index = HASH_MAP_FIND(&m->channel_numbers, key, i, same_channel(channel_at(m, i), wanted));
+  if (index)
+    return index;
+  index = object_pool_get(&m->channels);
+  if (index) {
+    *channel_at(m, index) = *wanted;
+    channel_at(m, index)->used = true;
+    hash_map_add(&m->channel_numbers, key, index);
+  }
+  return index;
+}
+
+static uint32_t inbox_of(struct message_matching *m, uint32_t communicator, uint32_t rank)
+{
+  uint64_t key = hash_map_key(hash_map_key(2, communicator), rank);
+  uint32_t index = HASH_MAP_FIND(&m->inbox_numbers, key, i,
+                                 inbox_at(m, i)->communicator == communicator && inbox_at(m, i)->rank == rank);
+  if (index)
+    return index;
+  index = object_pool_get(&m->inboxes);
+  if (index) {
+    *inbox_at(m, index) = (struct inbox){.communicator = communicator, .rank = rank};
+    hash_map_add(&m->inbox_numbers, key, index);
+  }
+  return index;
+}
+
+/* Whether the call in which a stream used a channel last goes on. */
+static bool goes_on(const struct message_matching *m, uint32_t stream, uint64_t call)
+{
+  return call && m->streams[stream].in_call && m->streams[stream].calls == call;
+}
+
+/* A stream uses a channel; two at once have no order. */
+static void use_channel(struct message_matching *m, uint32_t index, uint32_t stream, bool sends)
+{
+  struct channel *channel = channel_at(m, index);
+  uint32_t *last = sends ? &channel->sender : &channel->receiver;
+  uint64_t *call = sends ? &channel->sender_call : &channel->receiver_call;
+  if (*last != stream && goes_on(m, *last, *call))
+    channel->ambiguous = true;
+  *last = stream;
+  *call = m->streams[stream].calls;
+  m->streams[stream].channels[!sends] = index;
+}
+
+/* Frees a channel that nothing is left of, and no call is using. */
+static void free_channel(struct message_matching *m, uint32_t index)
+{
+  struct channel *channel = channel_at(m, index);
+  if (!channel->used || channel->sends.first || channel->receives.first ||
+      goes_on(m, channel->sender, channel->sender_call) || goes_on(m, channel->receiver, channel->receiver_call))
+    return;
+  uint64_t key = channel_key(channel);
+  channel->used = false;
+  uint32_t number = hash_map_find(&m->channel_numbers, key);
+  if (number != index) /* another one with the same hash stays in the map, and this one with it */
+    return;
+  hash_map_remove(&m->channel_numbers, key);
+  object_pool_put(&m->channels, index);
+}
+
+/* ---- matching ---- */
+
+static bool accepts(const struct operation *receive, uint32_t from, uint64_t tag)
+{
+  return (receive->source == ANY || receive->source == from) && (!receive->tag || receive->tag == tag);
+}
+
+/* Whether, before a late message began, another one had been sent to the receiver which none of its receives is for. */
+static bool in_wrong_order(const struct message_matching *m, const struct operation *receive)
+{
+  const struct inbox *inbox = inbox_at(m, receive->inbox);
+  uint32_t index = inbox->unreceived.first;
+  for (unsigned searched = 0; index && searched < SEARCHED_MAX; searched++) {
+    const struct operation *send = operation_at(m, index);
+    const struct channel *channel = channel_at(m, send->channel);
+    bool wanted = false;
+    if (send->own.begin_ns >= receive->partner.begin_ns)
+      return false;
+    for (uint32_t i = inbox->undecided.first; i && !wanted; i = operation_at(m, i)->next)
+      wanted = accepts(operation_at(m, i), channel->from, channel->tag);
+    if (!wanted)
+      return true;
+    index = send->inbox_next;
+  }
+  return false;
+}
+
+static void received(struct message_matching *m, const struct operation *receive)
+{
+  operation_waited(m, receive, in_wrong_order(m, receive) ? WAIT_STATE_WRONG_ORDER : WAIT_STATE_LATE_SENDER);
+}
+
+static void free_operation(struct message_matching *m, uint32_t index)
+{
+  const struct operation *operation = operation_at(m, index);
+  if (operation->matched_with)
+    operation_at(m, operation->matched_with)->matched_with = 0;
+  object_pool_put(&m->operations, index);
+}
+
+/* Frees a receive that is complete, and its send if that is complete, too.  A send is kept until then, because the
+ * receive may be cancelled. */
+static void free_received(struct message_matching *m, uint32_t index)
+{
+  uint32_t send = operation_at(m, index)->matched_with;
+  free_operation(m, index);
+  if (send && operation_at(m, send)->complete)
+    free_operation(m, send);
+}
+
+/* Both are in no queue any more. */
+static void match(struct message_matching *m, uint32_t channel_index, uint32_t send_index, uint32_t receive_index)
+{
+  struct operation *send = operation_at(m, send_index), *receive = operation_at(m, receive_index);
+  const struct channel *channel = channel_at(m, channel_index);
+  send->matched = receive->matched = true;
+  send->matched_with = receive_index;
+  receive->matched_with = send_index;
+  send->from = receive->from = channel->from;
+  send->to = receive->to = channel->to;
+  send->ambiguous = receive->ambiguous = channel->ambiguous;
+  send->partner = receive->own;
+  receive->partner = send->own;
+  m->states->ambiguous += channel->ambiguous;
+  if (receive->complete)
+    received(m, receive);
+  if (send->complete)
+    operation_waited(m, send, WAIT_STATE_LATE_RECEIVER);
+  if (receive->complete)
+    free_received(m, receive_index);
+  free_channel(m, channel_index);
+}
+
+/* A message is sent: the first receive gets it, or it waits for one. */
+static void offer(struct message_matching *m, uint32_t number, uint32_t index)
+{
+  struct channel *channel = channel_at(m, number);
+  struct operation *send = operation_at(m, index);
+  uint32_t receive = channel->receives.first;
+  send->channel = number;
+  if (!receive) {
+    append(m, &channel->sends, index);
+    append_unreceived(m, inbox_at(m, send->inbox), index);
+    return;
+  }
+  take_out(m, &channel->receives, receive);
+  operation_at(m, receive)->queued = false;
+  match(m, number, index, receive);
+}
+
+/* It is known which messages a receive is for. */
+static void decide(struct message_matching *m, uint32_t index, uint32_t from, uint64_t tag)
+{
+  struct operation *receive = operation_at(m, index);
+  struct inbox *inbox = inbox_at(m, receive->inbox);
+  take_out(m, &inbox->undecided, index);
+  uint32_t number = channel_of(
+      m, &(struct channel){.communicator = inbox->communicator, .from = from, .to = inbox->rank, .tag = tag});
+  if (!number) {
+    m->states->ambiguous++;
+    receive->matched = true;
+    return;
+  }
+  struct channel *channel = channel_at(m, number);
+  receive->channel = number;
+  receive->source = from;
+  receive->tag = tag;
+  use_channel(m, number, receive->own.stream, false);
+  uint32_t send = channel->sends.first;
+  if (!send) {
+    append(m, &channel->receives, index);
+    receive->queued = true;
+    return;
+  }
+  take_out(m, &channel->sends, send);
+  take_unreceived(m, inbox, send);
+  match(m, number, send, index);
+}
+
+/* Decides receives, in the order in which they were posted: those from one source and of one tag, unless one before it
+ * might get the same message. */
+static void decide_all(struct message_matching *m, struct inbox *inbox)
+{
+  for (uint32_t i = inbox->undecided.first, next; i; i = next) {
+    const struct operation *receive = operation_at(m, i);
+    bool open = receive->source == ANY || !receive->tag;
+    next = receive->next;
+    for (uint32_t k = inbox->undecided.first; k != i && !open; k = operation_at(m, k)->next)
+      open = accepts(operation_at(m, k), receive->source, receive->tag) || m->visits++ > visits_max;
+    if (!open)
+      decide(m, i, receive->source, receive->tag);
+  }
+}
+
+/* ---- requests ---- */
+
+static uint64_t request_key(uint32_t process, uint64_t number)
+{
+  return hash_map_key(hash_map_key(4, process), number);
+}
+
+static void add_request(struct message_matching *m, uint32_t process, uint64_t number, const struct request *request)
+{
+  uint64_t key = request_key(process, number);
+  uint32_t index = hash_map_find(&m->request_numbers, key) ? 0 : object_pool_get(&m->requests);
+  if (!index) {
+    m->states->ambiguous++;
+    return;
+  }
+  *(struct request *)object_pool_at(&m->requests, index) = *request;
+  hash_map_add(&m->request_numbers, key, index);
+}
+
+/* Returns what a request stands for, which it does no more; nothing if it is not known. */
+static struct request take_request(struct message_matching *m, uint32_t process, uint64_t number)
+{
+  uint64_t key = request_key(process, number);
+  uint32_t index = hash_map_find(&m->request_numbers, key);
+  if (!index)
+    return (struct request){0};
+  struct request request = *(struct request *)object_pool_at(&m->requests, index);
+  hash_map_remove(&m->request_numbers, key);
+  object_pool_put(&m->requests, index);
+  return request;
+}
+
+/* ---- messages ---- */
+
+static struct partner own_of(const struct message_matching *m, uint32_t stream)
+{
+  const struct stream *s = &m->streams[stream];
+  return (struct partner){s->call_begin_ns, stream, s->place};
+}
+
+/* Returns what the stream's process knows of a communicator, if its messages can be matched; counts those that cannot.
+ */
+static const struct job_local *communicator_of(struct message_matching *m, uint32_t stream, uint64_t number)
+{
+  const struct job_local *local = job_communicators_find(&m->communicators, m->streams[stream].of.process, number);
+  if (local && local->same)
+    return local;
+  m->states->unknown++;
+  return NULL;
+}
+
+static void keep(struct message_matching *m, uint32_t stream, uint64_t request, uint32_t index, bool sends)
+{
+  struct stream *s = &m->streams[stream];
+  if (request)
+    add_request(m, s->of.process, request, &(struct request){.operation = index});
+  else if (sends)
+    s->send = index;
+  else
+    s->receive = index;
+}
+
+static void on_send(struct message_matching *m, uint32_t stream, const uint64_t *operand)
+{
+  const struct job_local *local = communicator_of(m, stream, operand[0]);
+  if (!local)
+    return;
+  struct channel wanted = {.communicator = local->same,
+                           .from = job_communicators_self(&m->communicators, local),
+                           .to = job_communicators_peer(&m->communicators, local, operand[1]),
+                           .tag = operand[2] + 1};
+  if (wanted.from == JOB_RANK_NONE || wanted.to == JOB_RANK_NONE) {
+    m->states->unknown++;
+    return;
+  }
+  struct wait_pair *pair = wait_states_pair(m->states, wanted.from, wanted.to);
+  pair->messages++;
+  model_add(&pair->bytes, operand[3]);
+  uint32_t number = channel_of(m, &wanted), inbox = inbox_of(m, wanted.communicator, wanted.to);
+  uint32_t index = number && inbox ? object_pool_get(&m->operations) : 0;
+  if (!index) {
+    m->states->ambiguous++;
+    return;
+  }
+  *operation_at(m, index) =
+      (struct operation){.sends = true, .channel = number, .inbox = inbox, .own = own_of(m, stream)};
+  keep(m, stream, operand[4], index, true);
+  use_channel(m, number, stream, true);
+  offer(m, number, index);
+}
+
+static void on_receive(struct message_matching *m, uint32_t stream, const uint64_t *operand)
+{
+  const struct job_local *local = communicator_of(m, stream, operand[0]);
+  if (!local)
+    return;
+  uint32_t self = job_communicators_self(&m->communicators, local);
+  uint32_t source = operand[1] ? job_communicators_peer(&m->communicators, local, operand[1] - 1) : ANY;
+  uint32_t inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
+  if (!inbox || (operand[1] && source == JOB_RANK_NONE)) {
+    m->states->unknown++;
+    return;
+  }
+  uint32_t index = object_pool_get(&m->operations);
+  if (!index) {
+    m->states->ambiguous++;
+    return;
+  }
+  *operation_at(m, index) = (struct operation){
+      .inbox = inbox, .own = own_of(m, stream), .source = source, .tag = operand[2], .number = operand[0]};
+  keep(m, stream, operand[3], index, false);
+  append(m, &inbox_at(m, inbox)->undecided, index);
+  decide_all(m, inbox_at(m, inbox));
+}
+
+/* An operation ends with the call that the stream is in. */
+static void complete(const struct message_matching *m, uint32_t stream, uint64_t now, struct operation *operation)
+{
+  const struct stream *s = &m->streams[stream];
+  operation->complete = true;
+  operation->call = s->calls;
+  operation->call_begin_ns = s->call_begin_ns;
+  operation->call_end_ns = now;
+  operation->done_stream = stream;
+  operation->done_place = s->place;
+}
+
+/* Returns the rank in MPI_COMM_WORLD of a source + 1; ANY: not known. */
+static uint32_t source_of(struct message_matching *m, uint32_t process, uint64_t number, uint64_t source)
+{
+  const struct job_local *local = job_communicators_find(&m->communicators, process, number);
+  return local && source ? job_communicators_peer(&m->communicators, local, source - 1) : ANY;
+}
+
+static void on_received(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
+{
+  struct stream *s = &m->streams[stream];
+  uint32_t index = operand[0] ? take_request(m, s->of.process, operand[0]).operation : s->receive;
+  if (!operand[0])
+    s->receive = 0;
+  if (!index || operation_at(m, index)->sends)
+    return;
+  struct operation *receive = operation_at(m, index);
+  struct inbox *inbox = inbox_at(m, receive->inbox);
+  complete(m, stream, now, receive);
+  if (receive->matched) {
+    received(m, receive);
+    free_received(m, index);
+  } else if (!receive->queued) { /* undecided until now */
+    receive->source = source_of(m, s->of.process, receive->number, operand[1]);
+    receive->tag = operand[2];
+    decide_all(m, inbox);
+  }
+}
+
+static void send_complete(struct message_matching *m, uint32_t stream, uint32_t index, uint64_t now)
+{
+  struct operation *send = operation_at(m, index);
+  complete(m, stream, now, send);
+  if (!send->matched)
+    return;
+  operation_waited(m, send, WAIT_STATE_LATE_RECEIVER);
+  if (!send->matched_with)
+    free_operation(m, index);
+}
+
+/* A receive was cancelled.  If a message was thought to be for it, that is for the next one. */
+static void drop_receive(struct message_matching *m, uint32_t index)
+{
+  struct operation *receive = operation_at(m, index);
+  struct inbox *inbox = inbox_at(m, receive->inbox);
+  uint32_t send = receive->matched_with;
+  if (!receive->matched) {
+    take_out(m, receive->queued ? &channel_at(m, receive->channel)->receives : &inbox->undecided, index);
+    decide_all(m, inbox);
+  } else if (send && !operation_at(m, send)->ambiguous) {
+    struct channel wanted = {
+        .communicator = inbox->communicator, .from = receive->from, .to = receive->to, .tag = receive->tag};
+    uint32_t number = channel_of(m, &wanted);
+    operation_at(m, send)->matched = false;
+    operation_at(m, send)->matched_with = receive->matched_with = 0;
+    if (number)
+      offer(m, number, send);
+  }
+  free_operation(m, index);
+}
+
+static void drop_send(struct message_matching *m, uint32_t index)
+{
+  const struct operation *send = operation_at(m, index);
+  if (!send->matched) {
+    take_out(m, &channel_at(m, send->channel)->sends, index);
+    take_unreceived(m, inbox_at(m, send->inbox), index);
+  }
+  free_operation(m, index);
+}
+
+/* ---- collective operations ---- */
+
+static uint64_t collective_key(uint32_t communicator, uint64_t number)
+{
+  return hash_map_key(hash_map_key(5, communicator), number);
+}
+
+/* Returns the operation with that number on a communicator, or 0 if there are too many. */
+static uint32_t collective_of(struct message_matching *m, uint32_t communicator, uint64_t number, uint32_t size,
+                              enum graphlog_mpi_collective kind)
+{
+  uint64_t key = collective_key(communicator, number);
+  uint32_t index =
+      HASH_MAP_FIND(&m->collective_numbers, key, i,
+                    collective_at(m, i)->communicator == communicator && collective_at(m, i)->number == number);
+  if (index)
+    return index;
+  index = object_pool_get(&m->collectives);
+  if (!index)
+    return 0;
+  m->states->collectives++;
+  *collective_at(m, index) =
+      (struct collective){.communicator = communicator, .size = size, .number = number, .kind = kind};
+  if (kind == GRAPHLOG_MPI_PREFIX && m->kept_ranks + size <= KEPT_RANKS_MAX) {
+    collective_at(m, index)->ranks = xcalloc(size, sizeof *collective_at(m, index)->ranks);
+    m->kept_ranks += size;
+  }
+  hash_map_add(&m->collective_numbers, key, index);
+  return index;
+}
+
+static void on_collective(struct message_matching *m, uint32_t stream, const uint64_t *operand)
+{
+  struct stream *s = &m->streams[stream];
+  const struct job_local *local = communicator_of(m, stream, operand[0]);
+  if (!local)
+    return;
+  const struct job_communicator *communicator = job_communicator(&m->communicators, local);
+  uint32_t self = job_communicators_self(&m->communicators, local), size = communicator->groups[0].count;
+  uint32_t inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
+  if (communicator->groups[1].count || !inbox || operand[1] >= GRAPHLOG_MPI_COLLECTIVES) {
+    m->states->unknown++;
+    return;
+  }
+  enum graphlog_mpi_collective kind = (enum graphlog_mpi_collective)operand[1];
+  uint32_t index = collective_of(m, local->same, inbox_at(m, inbox)->collectives++, size, kind);
+  if (!index) {
+    m->states->ambiguous++;
+    return;
+  }
+  struct collective *collective = collective_at(m, index);
+  struct partner own = own_of(m, stream);
+  collective->arrived++;
+  collective->mixed |= kind != collective->kind;
+  collective->last = own;
+  if (collective->ranks)
+    collective->ranks[local->rank] = own;
+  if (operand[2] == (uint64_t)local->rank + 1) {
+    collective->root = own;
+    collective->root_known = true;
+  }
+  struct request begun = {.collective = index, .rank = local->rank};
+  if (operand[4])
+    add_request(m, s->of.process, operand[4], &begun);
+  else
+    s->collective = begun;
+}
+
+/* What a rank in an operation waits for; returns false if that is not known, or nothing. */
+static bool awaited(const struct collective *collective, uint32_t rank, const struct partner *own,
+                    struct partner *until)
+{
+  bool is_root = collective->root_known && collective->root.stream == own->stream;
+  *until = collective->last;
+  switch (collective->kind) {
+  case GRAPHLOG_MPI_FROM_ROOT:
+    *until = collective->root;
+    return collective->root_known && !is_root;
+  case GRAPHLOG_MPI_TO_ROOT:
+    return is_root && collective->arrived == collective->size;
+  case GRAPHLOG_MPI_PREFIX:
+    if (!collective->ranks)
+      return false;
+    *until = collective->ranks[0];
+    for (uint32_t i = 0; i < rank; i++) {
+      if (!collective->ranks[i].begin_ns)
+        return false;
+      if (collective->ranks[i].begin_ns > until->begin_ns)
+        *until = collective->ranks[i];
+    }
+    return rank > 0;
+  default:
+    return collective->arrived == collective->size;
+  }
+}
+
+/* A rank has completed its part in the call that the stream is in. */
+static void collective_ended(struct message_matching *m, uint32_t stream, const struct request *part)
+{
+  static const enum wait_state states[GRAPHLOG_MPI_COLLECTIVES] = {[GRAPHLOG_MPI_BARRIER] = WAIT_STATE_BARRIER,
+                                                                   [GRAPHLOG_MPI_ALL_TO_ALL] = WAIT_STATE_ALL_TO_ALL,
+                                                                   [GRAPHLOG_MPI_FROM_ROOT] = WAIT_STATE_LATE_BROADCAST,
+                                                                   [GRAPHLOG_MPI_TO_ROOT] = WAIT_STATE_EARLY_REDUCE,
+                                                                   [GRAPHLOG_MPI_PREFIX] = WAIT_STATE_EARLY_SCAN};
+  struct collective *collective = collective_at(m, part->collective);
+  struct partner own = own_of(m, stream), until;
+  if (!collective->mixed && awaited(collective, part->rank, &own, &until) && until.stream != stream)
+    call_waited(&m->streams[stream], states[collective->kind], &until, 0, 0);
+  if (++collective->ended < collective->size)
+    return;
+  m->states->ambiguous += collective->mixed;
+  hash_map_remove(&m->collective_numbers, collective_key(collective->communicator, collective->number));
+  m->kept_ranks -= collective->ranks ? collective->size : 0;
+  free(collective->ranks);
+  collective->ranks = NULL;
+  object_pool_put(&m->collectives, part->collective);
+}
+
+/* ---- calls and other records ---- */
+
+static void on_fragment(struct stream *s, uint64_t begin_ns, uint64_t end_ns)
+{
+  struct stretch stretch = {.begin_ns = begin_ns, .end_ns = end_ns, .delay = s->fragment};
+  s->fragment.count = 0;
+  if (s->calls) {
+    history_add(&s->history, &stretch);
+    return;
+  }
+  if (!s->before.end_ns)
+    s->before.begin_ns = begin_ns;
+  s->before.end_ns = end_ns;
+  for (uint32_t i = 0; i < stretch.delay.count; i++)
+    delay_add(&s->before.delay, stretch.delay.shares[i].place, stretch.delay.shares[i].amount);
+}
+
+static void on_call(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
+{
+  struct stream *s = &m->streams[stream];
+  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[1], UINT32_MAX)};
+  if (!s->calls && s->before.delay.count)
+    history_add(&s->history, &s->before);
+  s->place = wait_states_place(m->states, &place);
+  s->calls++;
+  s->call_begin_ns = now;
+  s->in_call = true;
+  s->waits = false;
+  s->send = s->receive = 0;
+  s->collective = (struct request){0};
+  s->channels[0] = s->channels[1] = 0;
+}
+
+/* Adds the call to what its thread has done: while it waited, what others did. */
+static void add_call(struct message_matching *m, struct stream *s, uint64_t now)
+{
+  struct stretch stretch = {.begin_ns = s->call_begin_ns, .end_ns = now};
+  uint64_t until_ns = s->waits ? MIN(s->until.begin_ns, now) : s->call_begin_ns;
+  if (until_ns > s->call_begin_ns) {
+    struct stretch waited = {.begin_ns = s->call_begin_ns, .end_ns = until_ns};
+    waited.delay = charge(m, s->state, s->place, s->call_begin_ns, until_ns, &s->until, s->from, s->to);
+    history_add(&s->history, &waited);
+    stretch.begin_ns = until_ns;
+  }
+  delay_add(&stretch.delay, s->place, 1);
+  history_add(&s->history, &stretch);
+}
+
+static void on_return(struct message_matching *m, uint32_t stream, uint64_t now)
+{
+  struct stream *s = &m->streams[stream];
+  if (!s->in_call)
+    return;
+  if (s->send)
+    send_complete(m, stream, s->send, now);
+  if (s->collective.collective)
+    collective_ended(m, stream, &s->collective);
+  add_call(m, s, now);
+  s->in_call = false;
+  for (unsigned i = 0; i < 2; i++)
+    if (s->channels[i])
+      free_channel(m, s->channels[i]);
+}
+
+static void on_complete(struct message_matching *m, uint32_t stream, uint64_t number, uint64_t now)
+{
+  struct request request = take_request(m, m->streams[stream].of.process, number);
+  if (request.collective)
+    collective_ended(m, stream, &request);
+  else if (request.operation && operation_at(m, request.operation)->sends)
+    send_complete(m, stream, request.operation, now);
+}
+
+static void on_dropped(struct message_matching *m, uint32_t stream, uint64_t number)
+{
+  struct stream *s = &m->streams[stream];
+  struct request request = {.operation = s->receive, .collective = s->collective.collective};
+  if (number) {
+    request = take_request(m, s->of.process, number);
+  } else {
+    s->receive = 0;
+    s->collective = (struct request){0};
+  }
+  m->states->cancelled += request.operation || request.collective;
+  if (!request.operation)
+    return; /* other ranks may still be in a collective operation that has failed: it stays incomplete */
+  if (operation_at(m, request.operation)->sends)
+    drop_send(m, request.operation);
+  else
+    drop_receive(m, request.operation);
+}
+
+/* Nothing more is known of it: a message for a receive is taken as received. */
+static void on_freed(struct message_matching *m, uint32_t stream, uint64_t number, uint64_t now)
+{
+  struct request request = take_request(m, m->streams[stream].of.process, number);
+  if (request.collective)
+    collective_ended(m, stream, &request);
+  if (!request.operation)
+    return;
+  const struct operation *operation = operation_at(m, request.operation);
+  if (operation->sends)
+    send_complete(m, stream, request.operation, now);
+  else if (operation->matched)
+    free_received(m, request.operation);
+  else if (!operation->queued)
+    m->states->ambiguous++; /* it stays undecided, as do those behind it */
+}
+
+static void on_sample(struct message_matching *m, struct stream *s, const uint64_t *operand)
+{
+  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[0], UINT32_MAX)};
+  delay_add(&s->fragment, wait_states_place(m->states, &place), (double)operand[1]);
+}
+
+void message_matching_take(struct message_matching *matching, uint32_t stream, const struct message_stream *of,
+                           const struct graphlog_record *record, uint64_t begin_ns, uint64_t end_ns)
+{
+  assert(stream < matching->count && begin_ns <= end_ns);
+  struct stream *s = &matching->streams[stream];
+  const uint64_t *operand = record->operand;
+  s->of = *of;
+  switch (record->op) {
+  case GRAPHLOG_RUN:
+  case GRAPHLOG_RUN_OTHER:
+    on_fragment(s, begin_ns, end_ns);
+    break;
+  case GRAPHLOG_SAMPLE:
+    on_sample(matching, s, operand);
+    break;
+  case GRAPHLOG_MPI_CALL:
+    on_call(matching, stream, operand, begin_ns);
+    break;
+  case GRAPHLOG_MPI_RETURN:
+    on_return(matching, stream, begin_ns);
+    break;
+  case GRAPHLOG_MPI_COMMUNICATOR:
+  case GRAPHLOG_MPI_RANKS:
+    job_communicators_take(&matching->communicators, s->of.process, record);
+    break;
+  case GRAPHLOG_MPI_SEND:
+    on_send(matching, stream, operand);
+    break;
+  case GRAPHLOG_MPI_RECEIVE:
+    on_receive(matching, stream, operand);
+    break;
+  case GRAPHLOG_MPI_RECEIVED:
+    on_received(matching, stream, operand, begin_ns);
+    break;
+  case GRAPHLOG_MPI_COLLECTIVE:
+    on_collective(matching, stream, operand);
+    break;
+  case GRAPHLOG_MPI_COMPLETE:
+    on_complete(matching, stream, operand[0], begin_ns);
+    break;
+  case GRAPHLOG_MPI_DROPPED:
+    on_dropped(matching, stream, operand[0]);
+    break;
+  case GRAPHLOG_MPI_FREED:
+    on_freed(matching, stream, operand[0], begin_ns);
+    break;
+  default:
+    break;
+  }
+}
+
+struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states)
+{
+  struct message_matching *m = xcalloc(1, sizeof *m);
+  m->streams = xcalloc(streams, sizeof *m->streams);
+  m->count = streams;
+  m->states = states;
+  object_pool_init(&m->operations, sizeof(struct operation), OBJECTS_MAX);
+  object_pool_init(&m->channels, sizeof(struct channel), OBJECTS_MAX);
+  object_pool_init(&m->inboxes, sizeof(struct inbox), OBJECTS_MAX);
+  object_pool_init(&m->collectives, sizeof(struct collective), OBJECTS_MAX);
+  object_pool_init(&m->requests, sizeof(struct request), OBJECTS_MAX);
+  return m;
+}
+
+/* What is left in the queues has no partner. */
+static void count_unmatched(struct message_matching *m)
+{
+  for (uint32_t i = 1; i < m->channels.used; i++) {
+    const struct channel *channel = channel_at(m, i);
+    for (uint32_t k = channel->used ? channel->receives.first : 0; k; k = operation_at(m, k)->next)
+      ++*(operation_at(m, k)->complete ? &m->states->unsent : &m->states->unfinished);
+  }
+  for (uint32_t i = 1; i < m->inboxes.used; i++) {
+    for (uint32_t k = inbox_at(m, i)->undecided.first; k; k = operation_at(m, k)->next)
+      ++*(operation_at(m, k)->complete ? &m->states->unsent : &m->states->unfinished);
+    for (uint32_t k = inbox_at(m, i)->unreceived.first; k; k = operation_at(m, k)->inbox_next)
+      m->states->unreceived++;
+  }
+}
+
+void message_matching_end(struct message_matching *m)
+{
+  count_unmatched(m);
+  m->states->incomplete = m->collective_numbers.count;
+  for (uint32_t i = 1; i < m->collectives.used; i++)
+    free(collective_at(m, i)->ranks);
+  for (uint32_t i = 0; i < m->count; i++)
+    history_release(&m->streams[i].history);
+  object_pool_release(&m->operations);
+  object_pool_release(&m->channels);
+  object_pool_release(&m->inboxes);
+  object_pool_release(&m->collectives);
+  object_pool_release(&m->requests);
+  hash_map_release(&m->channel_numbers);
+  hash_map_release(&m->inbox_numbers);
+  hash_map_release(&m->collective_numbers);
+  hash_map_release(&m->request_numbers);
+  job_communicators_release(&m->communicators);
+  free(m->streams);
+  free(m);
+}

@@ -1,0 +1,33 @@
+/* Finds which send and receive, and which parts of a collective operation, belong together, and what waited for what.
+ *
+ * Context: BATCH.  Gets the records of all streams of a job in order of time.  Messages match as MPI orders them: of
+ * one communicator, sender, receiver and tag, the first one sent is got by the receive that was posted first; a receive
+ * from any source or of any tag is known to be for it when it is complete, and those behind it that could get the same
+ * message are undecided until then.  Operations are kept until they are matched and complete, no longer.
+ */
+#ifndef HPCPROF_LITE_MESSAGES_MESSAGE_MATCHING_H
+#define HPCPROF_LITE_MESSAGES_MESSAGE_MATCHING_H
+
+#include "hpcprof-lite/messages/wait_states.h"
+
+#include "common/graphlog.h"
+
+struct message_matching;
+
+/* Whose a stream is. */
+struct message_stream {
+  uint32_t process, thread;
+};
+
+/* Prepares for so many streams.  states must be zeros; it belongs to the caller and must live as long. */
+struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states);
+
+/* Takes the next record, of the stream with that number, which is always the same thread's.  Fragments last, others
+ * have begin_ns == end_ns.  Both are on one clock of the job. */
+void message_matching_take(struct message_matching *matching, uint32_t stream, const struct message_stream *of,
+                           const struct graphlog_record *record, uint64_t begin_ns, uint64_t end_ns);
+
+/* The logs end: counts what is not matched.  Frees everything. */
+void message_matching_end(struct message_matching *matching);
+
+#endif

@@ -1,0 +1,62 @@
+/* The pipelines of the views of MPI's messages.
+ *
+ * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
+ * printed the reason. */
+#include "hpcprof-lite/pipelines/pipelines.h"
+
+#include "common/order.h"
+
+#include <stdlib.h>
+
+/* Reads the logs of all processes. */
+static int read_messages(struct job *job)
+{
+  if (job->options.range.given) {
+    job_print_error("messages of a part of the run are not known: report it without --from and --to");
+    return EXIT_INPUT;
+  }
+  job_messages_read(&job->profile, job_log_problems(job), &job->mpi.messages);
+  if (!job->mpi.messages.known) {
+    job_print_error("the measurement has no log of MPI: measure an MPI job with 'hpcrun-lite -p log', with a library "
+                    "whose calls are decoded (Open MPI, or one with the ABI of MPICH)");
+    return EXIT_INPUT;
+  }
+  job->report.messages = &job->mpi.messages;
+  return 0;
+}
+
+/* Sorts the rows, and shortens them to --max-rows. */
+static void finish(struct job *job, void *rows, uint32_t count, size_t size)
+{
+  uint32_t most = job->options.limits.rows;
+  job->report.list.count = count;
+  job_sort(job, rows, count, size);
+  job->report.list.count = most ? MIN(count, most) : count;
+  job->report.limits.left_out = count - job->report.list.count;
+}
+
+ORDER(by_ranks, struct wait_pair, COMPARE(x->from, y->from) ?: COMPARE(x->to, y->to))
+
+int messages_pipeline(struct job *job)
+{
+  int unusable = read_messages(job);
+  if (unusable)
+    return unusable;
+  struct wait_states *states = &job->mpi.messages.states;
+  if (states->pairs_count)
+    qsort(states->pairs, states->pairs_count, sizeof *states->pairs, by_ranks);
+  finish(job, states->pairs, states->pairs_count, sizeof *states->pairs);
+  return 0;
+}
+
+int wait_states_pipeline(struct job *job)
+{
+  int unusable = read_messages(job);
+  if (unusable)
+    return unusable;
+  struct wait_state_rows *rows = &job->mpi.wait_states;
+  wait_state_rows_make(&job->profile, &job->names, &job->mpi.messages, rows);
+  job->report.wait_states = rows;
+  finish(job, rows->rows, rows->count, sizeof *rows->rows);
+  return 0;
+}

@@ -1,0 +1,171 @@
+/* The views messages and wait-states as text, and their tables.  Context: BATCH. */
+#include "hpcprof-lite/report/views.h"
+
+#include "hpcprof-lite/messages/wait_state_rows.h"
+#include "hpcprof-lite/model/names.h"
+#include "hpcprof-lite/report/legend.h"
+#include "hpcprof-lite/report/text_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- messages ---- */
+
+static void fill_pair(const void *context, const void *which, struct cell *cell)
+{
+  const struct wait_pair *row = which;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/messages.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column pair_columns[] = {
+#include "hpcprof-lite/report/messages.def"
+};
+#undef COLUMN
+static const struct schema messages_schema = SCHEMA(pair_columns, fill_pair);
+
+REPORT_EACH(each_pair, report->messages->states.pairs, report->list.count)
+
+void messages_table(const struct report *report, struct table *table)
+{
+  table->each = each_pair;
+  table->source = report;
+  table_add(table, &messages_schema, NULL);
+}
+
+/* Says what of the job could not be matched, each kind if there is any. */
+static void print_unmatched(const struct report *report)
+{
+  const struct job_messages *messages = report->messages;
+  const struct wait_states *states = &messages->states;
+  const struct {
+    uint64_t count;
+    const char *text;
+  } all[] = {{states->unreceived, "messages whose receive is in no log"},
+             {states->unsent, "messages whose send is in no log"},
+             {states->unfinished, "receives without a message"},
+             {states->cancelled, "operations that were cancelled, or failed"},
+             {states->ambiguous, "operations whose order is not known"},
+             {states->unknown, "operations on communicators that are not followed"},
+             {states->incomplete, "collective operations without some of their ranks"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].count)
+      fprintf(report->stream, "Not matched, %s: %" PRIu64 "\n", all[i].text, all[i].count);
+  if (messages->ranks > messages->logs)
+    fprintf(report->stream, "The job has %" PRIu32 " ranks; %" PRIu32 " %s measured with a log.\n", messages->ranks,
+            messages->logs, messages->logs == 1 ? "was" : "were");
+  if (messages->several_hosts)
+    fputs("Clocks of several hosts are not corrected: waits between hosts are not exact.\n", report->stream);
+}
+
+void messages_text(const struct report *report)
+{
+  struct text_table text;
+  text_table_init(&text, report, messages_table);
+  text_table_heading(&text);
+  for (uint32_t i = 0; i < report->list.count; i++)
+    text_table_row(&text, &report->messages->states.pairs[i]);
+  print_unmatched(report);
+  legend_print(report, "Messages between two ranks; see --legend and --view wait-states\n",
+               "From, To: ranks in MPI_COMM_WORLD.  Messages, Bytes, Mean B: what was sent, by the\n"
+               "arguments of the sends.  Late sender: how long the receiver waited in MPI before\n"
+               "the send began.  Late receiver: how long the sender did before the receive began,\n"
+               "in sends that do not return before.\n");
+  legend_omitted(report);
+  text_table_release(&text);
+}
+
+/* ---- wait states ---- */
+
+enum { PLACE_TEXT_MAX = 4096 };
+
+/* "MPI_Recv in main at a.c:7", or what is known of it; "" if nothing is. */
+static const char *place_text(const char *call, const struct call_place *place, char out[PLACE_TEXT_MAX])
+{
+  const char *in = *call && *place->function ? " in " : "";
+  if (*place->file && place->line)
+    snprintf(out, PLACE_TEXT_MAX, "%s%s%s at %s:%" PRIu32, call, in, place->function, names_base(place->file),
+             place->line);
+  else
+    snprintf(out, PLACE_TEXT_MAX, "%s%s%s", call, in, place->function);
+  return out;
+}
+
+static void fill_state(const void *context, const void *which, struct cell *cell)
+{
+  const struct wait_state_row *row = which;
+  static char where[PLACE_TEXT_MAX]; /* until the next row is filled */
+  (void)context;
+  place_text(row->call, &row->place, where);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/wait_states.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column state_columns[] = {
+#include "hpcprof-lite/report/wait_states.def"
+};
+#undef COLUMN
+static const struct schema wait_states_schema = SCHEMA(state_columns, fill_state);
+
+REPORT_EACH(each_state, report->wait_states->rows, report->list.count)
+
+void wait_states_table(const struct report *report, struct table *table)
+{
+  table->each = each_state;
+  table->source = report;
+  table_add(table, &wait_states_schema, NULL);
+}
+
+/* What the late rank did. */
+static void print_late(const struct text_table *text, const struct wait_state_row *row)
+{
+  char late[PLACE_TEXT_MAX];
+  place_text(row->late_call, &row->late_place, late);
+  if (row->late_rank >= 0)
+    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "for rank %" PRId64 " in %s",
+                   row->late_rank, *late ? late : "code that is not known");
+  else
+    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "for code that is not known");
+}
+
+void wait_states_text(const struct report *report)
+{
+  enum { SHOWN_LEAST = 1000 }; /* a row is shown if it has more than the sum divided by this */
+  const struct wait_state_rows *states = report->wait_states;
+  struct text_table text;
+  uint32_t small = 0;
+  text_table_init(&text, report, wait_states_table);
+  text_table_heading(&text);
+  for (uint32_t i = 0; i < report->list.count; i++) {
+    const struct wait_state_row *row = &states->rows[i];
+    if (row->ns * SHOWN_LEAST < states->ns) {
+      small++;
+      continue;
+    }
+    text_table_row(&text, row);
+    if (!report->chosen_count)
+      print_late(&text, row);
+  }
+  fprintf(report->stream, "In all: %.4g s.", states->ns / 1e9);
+  if (small)
+    fprintf(report->stream, "  Rows below 0.1 %% of that, which are not shown: %" PRIu32, small);
+  fputc('\n', report->stream);
+  print_unmatched(report);
+  legend_print(report, "Wait s: time in MPI before the awaited operation began; see --legend\n",
+               "State: late sender, a receive began before its send; wrong order, the same while\n"
+               "another message waited to be received; late receiver, a send that waits for its\n"
+               "receive began before it; wait at barrier and at all-to-all, not all ranks were\n"
+               "there; late broadcast, the root was not; early reduce, the root was there before\n"
+               "the last of the others; early scan, a rank was there before a lower one.\n"
+               "Waits, Wait s: calls that waited, and for how long, until the awaited operation\n"
+               "began.  Rank: that which waited longest.  Below the call: the rank that was late,\n"
+               "and what it did meanwhile, by samples; if it waited itself, what the rank did for\n"
+               "which it waited.\n");
+  legend_omitted(report);
+  text_table_release(&text);
+}

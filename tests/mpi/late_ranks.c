@@ -1,0 +1,172 @@
+/* Patterns of messages in which it is known which rank is late: it works for SECONDS in late_work() before it
+ * communicates.  Arguments: the pattern, steps. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TAG = 3 };
+#define SECONDS 0.1
+
+static int rank, size, steps;
+static double data[1000], other[1000];
+
+static double now(clockid_t clock)
+{
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Elapsed time, with the processor busy. */
+__attribute__((noinline)) void late_work(void)
+{
+  for (double end = now(CLOCK_MONOTONIC) + SECONDS; now(CLOCK_MONOTONIC) < end;)
+    for (volatile int i = 0; i < 10000; i++)
+      ;
+}
+
+/* Message i goes around once. */
+static void ring(void)
+{
+  for (int i = 0; i < steps; i++) {
+    if (rank == 0)
+      MPI_Send(data, 10 + i, MPI_DOUBLE, 1 % size, TAG, MPI_COMM_WORLD);
+    MPI_Recv(data, 1000, MPI_DOUBLE, (rank + size - 1) % size, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank != 0)
+      MPI_Send(data, 10 + i, MPI_DOUBLE, (rank + 1) % size, TAG, MPI_COMM_WORLD);
+  }
+}
+
+/* Rank 0 gives `steps` pieces to whoever asks, then tells each that there are no more. */
+static void master(void)
+{
+  MPI_Status status;
+  int piece = 0;
+  if (rank == 0) {
+    for (int ended = 0; ended < size - 1; piece++) {
+      int next = piece < steps ? piece : -1;
+      MPI_Recv(data, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+      MPI_Send(&next, 1, MPI_INT, status.MPI_SOURCE, TAG, MPI_COMM_WORLD);
+      ended += next < 0;
+    }
+  } else {
+    while (piece >= 0) {
+      MPI_Send(data, 1, MPI_DOUBLE, 0, rank, MPI_COMM_WORLD);
+      MPI_Recv(&piece, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+/* Neighbours exchange; in each step another rank is late. */
+static void halo(void)
+{
+  for (int i = 0; i < steps; i++) {
+    MPI_Request requests[4];
+    int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank < size - 1 ? rank + 1 : MPI_PROC_NULL;
+    if (i % size == rank)
+      late_work();
+    MPI_Irecv(other, 100, MPI_DOUBLE, left, TAG, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(other + 100, 100, MPI_DOUBLE, right, TAG, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(data, 100, MPI_DOUBLE, left, TAG, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(data + 100, 100, MPI_DOUBLE, right, TAG, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+/* The last rank is late for each. */
+static void barrier(void)
+{
+  for (int i = 0; i < steps; i++) {
+    if (rank == size - 1)
+      late_work();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/* The root is late. */
+static void broadcast(void)
+{
+  for (int i = 0; i < steps; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+      late_work();
+    MPI_Bcast(data, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  }
+}
+
+/* The root waits for the last rank. */
+static void reduce(void)
+{
+  for (int i = 0; i < steps; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1)
+      late_work();
+    MPI_Reduce(data, other, 10, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  }
+}
+
+/* Rank 1 receives late what rank 0 sends without a buffer. */
+static void receiver(void)
+{
+  for (int i = 0; i < steps && rank < 2; i++) {
+    if (rank == 0)
+      MPI_Ssend(data, 10, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+    else {
+      late_work();
+      MPI_Recv(data, 10, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+/* Rank 0 is late; each rank passes the message on: all wait for the same. */
+static void chain(void)
+{
+  for (int i = 0; i < steps; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+      late_work();
+    else
+      MPI_Recv(data, 10, MPI_DOUBLE, rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank < size - 1)
+      MPI_Send(data, 10, MPI_DOUBLE, rank + 1, TAG, MPI_COMM_WORLD);
+  }
+}
+
+/* Rank 1 is killed when it has received half of what rank 0 has sent, and what that has sent last. */
+static void killed(void)
+{
+  for (int i = 0; i < steps && rank == 0; i++)
+    MPI_Send(data, 4, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
+  if (rank == 0)
+    MPI_Send(data, 4, MPI_DOUBLE, 1, TAG + 1, MPI_COMM_WORLD);
+  if (rank == 1) {
+    MPI_Recv(data, 4, MPI_DOUBLE, 0, TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < steps / 2; i++)
+      MPI_Recv(data, 4, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    raise(SIGKILL);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } patterns[] = {{"ring", ring},         {"master", master},       {"halo", halo},
+                  {"barrier", barrier},   {"broadcast", broadcast}, {"reduce", reduce},
+                  {"receiver", receiver}, {"chain", chain},         {"killed", killed}};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  steps = atoi(argv[2]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    if (!strcmp(argv[1], patterns[i].name))
+      patterns[i].run();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,170 @@
+"""Messages and wait states of MPI jobs, from the graph logs of their ranks: messages and bytes follow from the
+programs, and are equal with Open MPI and MPICH; so does which rank is late."""
+import glob
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import source_file, tap
+from report import report, rows
+
+# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none"}
+LIBRARIES = ("openmpi", "mpich")
+DOUBLE = 8
+LATE_S = 0.1  # in late_ranks.c
+
+
+def build(directory, source, library):
+    tap.need_program(f"mpicc.{library}", f"mpirun.{library}")
+    out = os.path.join(directory, f"{os.path.splitext(source)[0]}-{library}")
+    if not os.path.exists(out):
+        tap.must(f"mpicc.{library}", "-O1", "-g", "-w", source_file(source), "-o", out)
+    return out
+
+
+class Logged:
+    """A job with logs: its output, its directory."""
+
+    def __init__(self, directory, library, ranks, source, *arguments, alone=False):
+        self.path = os.path.join(directory, "job")
+        program = build(directory, source, library)
+        tool = () if alone else (tap.LAUNCHER, "-q", "--overwrite", "-p", "log", "-o", self.path)
+        mpirun = (f"mpirun.{library}", "-n", str(ranks))
+        command = (*tool, *mpirun) if library == "mpich" else (*mpirun, *tool)
+        with tempfile.TemporaryDirectory(prefix="mpi-") as session:
+            self.done = tap.run(*command, program, *arguments, cwd=directory, timeout=120, OMP_WAIT_POLICY="passive",
+                                **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session})
+
+    def pairs(self):
+        """(from, to) → (messages, bytes)."""
+        return {(int(row["from"]), int(row["to"])): (int(row["messages"]), int(row["bytes"]))
+                for row in rows("messages", "-q", self.path)}
+
+    def states(self):
+        return rows("wait-states", "-q", self.path)
+
+    def unmatched(self):
+        """What the text says of operations that are not matched: text → number."""
+        text = tap.must(tap.REPORT, "-q", "--view", "messages", self.path)
+        return {what: int(number) for what, number in re.findall(r"^Not matched, (.*): (\d+)$", text, re.M)}
+
+
+def sum_of(states, state=None, late_rank=None, **cells):
+    return sum(float(row["wait_s"]) for row in states if state in (None, row["state"]) and
+               late_rank in (None, row["late_rank"] and int(row["late_rank"])) and
+               all(row[name] == value for name, value in cells.items()))
+
+
+def pattern(directory, library, ranks, name, steps):
+    job = Logged(directory, library, ranks, "late_ranks.c", name, str(steps))
+    assert job.done.returncode == 0, job.done
+    assert not job.unmatched(), job.unmatched()
+    return job
+
+
+@tap.case
+def messages_of_every_form_are_decoded(directory):
+    for library in LIBRARIES:
+        job = Logged(directory, library, 3, "message_forms.c")
+        alone = Logged(directory, library, 3, "message_forms.c", alone=True)
+        lines = sorted(job.done.stdout.splitlines())
+        assert job.done.returncode == 0 and len(lines) == 2, job.done
+        assert lines == sorted(alone.done.stdout.splitlines()), (job.done, alone.done)
+        # of each rank, a cancelled receive
+        assert job.unmatched() == {"operations that were cancelled, or failed": 3}, job.unmatched()
+        ints = {(0, 0): (51,), (1, 1): (51,), (2, 2): (51,),
+                (0, 1): (3, 5, 7, 11, 30, 30, 30, 41, 42, 71), (1, 0): (13, 11, 20, 21, 22, 23, 24, 25, 73)}
+        expected = {pair: (len(counts), 4 * sum(counts)) for pair, counts in ints.items()}
+        assert job.pairs() == expected, (library, job.pairs())
+
+
+@tap.case
+def messages_go_around_a_ring(directory):
+    for library in LIBRARIES:
+        for ranks in (2, 3, 4):
+            job = pattern(directory, library, ranks, "ring", 5)
+            one_way = (5, sum(10 + i for i in range(5)) * DOUBLE)
+            assert job.pairs() == {(rank, (rank + 1) % ranks): one_way for rank in range(ranks)}, job.pairs()
+
+
+@tap.case
+def receives_from_any_source_are_matched(directory):
+    for library in LIBRARIES:
+        for ranks in (2, 4):
+            found = pattern(directory, library, ranks, "master", 20).pairs()
+            requests = sum(messages for (_, to), (messages, _) in found.items() if to == 0)
+            assert requests == 20 + ranks - 1, found
+            for rank in range(1, ranks):  # each request has an answer
+                assert found[rank, 0][0] == found[0, rank][0], found
+
+
+@tap.case
+def neighbours_wait_for_the_rank_that_is_late(directory):
+    for library in LIBRARIES:
+        job = pattern(directory, library, 2, "halo", 4)
+        assert job.pairs() == {pair: (4, 4 * 100 * DOUBLE) for pair in ((0, 1), (1, 0))}, job.pairs()
+        in_work = sum_of(job.states(), late_function="late_work")
+        tap.timed(abs(in_work / (4 * LATE_S) - 1) < 0.3, library, in_work)
+
+
+@tap.case
+def collective_operations_wait_for_the_rank_that_is_late(directory):
+    for library in LIBRARIES:
+        for name, state, late in (("barrier", "wait at barrier", 1), ("broadcast", "late broadcast", 0),
+                                  ("reduce", "early reduce", 1)):
+            job = pattern(directory, library, 2, name, 3)
+            states = job.states()
+            in_work = sum_of(states, state, late, late_function="late_work")
+            tap.timed(abs(in_work / (3 * LATE_S) - 1) < 0.2, library, name, states)
+            assert not job.pairs(), job.pairs()
+
+
+@tap.case
+def a_send_waits_for_its_receiver(directory):
+    for library in LIBRARIES:
+        states = pattern(directory, library, 2, "receiver", 3).states()
+        in_work = sum_of(states, "late receiver", 1, call="MPI_Ssend", late_function="late_work")
+        tap.timed(abs(in_work / (3 * LATE_S) - 1) < 0.2, library, states)
+
+
+@tap.case
+def a_chain_of_ranks_waits_for_its_first_one(directory):
+    for library in LIBRARIES:
+        states = pattern(directory, library, 3, "chain", 3).states()
+        in_work = sum_of(states, "late sender", 0, call="MPI_Recv", late_function="late_work")
+        tap.timed(abs(in_work / (2 * 3 * LATE_S) - 1) < 0.3, library, states)
+
+
+@tap.case
+def a_rank_that_is_killed_leaves_its_messages(directory):
+    for library in LIBRARIES:
+        job = Logged(directory, library, 2, "late_ranks.c", "killed", "10")
+        assert job.done.returncode != 0 and glob.glob(os.path.join(job.path, "*.live")), job.done
+        assert job.pairs() == {(0, 1): (10 + 1, (10 + 1) * 4 * DOUBLE)}, job.pairs()
+        assert job.unmatched()["messages whose receive is in no log"] == 10 // 2, job.unmatched()
+
+
+@tap.case
+def what_cannot_be_answered_is_refused(directory):
+    job = pattern(directory, "openmpi", 2, "ring", 2)
+    both = os.path.join(directory, "both")
+    shutil.copytree(job.path, both)
+    part = report("-q", "--from", "1ms", "--view", "messages", job.path)
+    assert part.returncode == 1 and "part of the run" in part.stderr, part
+    again = pattern(directory, "openmpi", 2, "ring", 2)
+    for path in glob.glob(os.path.join(again.path, "*-*")):
+        shutil.copy(path, both)
+    several = report("-q", "--view", "messages", both)
+    assert several.returncode == 1 and "several jobs are not matched" in several.stderr, several
+    plain = report("-q", "--view", "wait-states", os.path.join(tap.GOLDEN, "basic"))
+    assert plain.returncode == 1 and "no log of MPI" in plain.stderr, plain
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,521 @@
+/* Matching of messages and collective operations, and wait states, of jobs whose records are written here.  Node n of
+ * process p is a place of its own; times are those of the job. */
+#include "hpcprof-lite/messages/message_matching.h"
+#include "hpcprof-lite/messages/job_communicators.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { WORLD = 1, SELF = 2, COMPUTING = 100 };
+
+static struct message_matching *matching;
+static struct wait_states states;
+
+/* A record of a process, whose streams are numbered by processes; thread 1 is the stream behind those of all others. */
+enum { STREAMS = 16 };
+
+static void put_at(uint32_t stream, uint64_t begin_ns, uint64_t end_ns, enum graphlog_op op, const uint64_t *operand)
+{
+  struct graphlog_record record = {.op = op};
+  memcpy(record.operand, operand, sizeof record.operand);
+  struct message_stream of = {stream % STREAMS, stream / STREAMS + 1};
+  message_matching_take(matching, stream, &of, &record, begin_ns, end_ns);
+}
+
+#define PUT(rank, at, op, ...) put_at(rank, at, at, GRAPHLOG_##op, (const uint64_t[GRAPHLOG_OPERANDS_MAX]){__VA_ARGS__})
+
+/* A rank computes in the place of node COMPUTING + node. */
+static void run(uint32_t rank, uint64_t begin_ns, uint64_t end_ns, uint32_t node)
+{
+  PUT(rank, begin_ns, SAMPLE, COMPUTING + node, 1);
+  put_at(rank, begin_ns, end_ns, GRAPHLOG_RUN, (const uint64_t[GRAPHLOG_OPERANDS_MAX]){0});
+}
+
+static void begin_job(uint32_t ranks)
+{
+  states = (struct wait_states){0};
+  matching = message_matching_new(2 * STREAMS, &states);
+  for (uint32_t i = 0; i < ranks; i++) {
+    PUT(i, 0, MPI_COMMUNICATOR, WORLD, GRAPHLOG_MPI_WORLD, 0, 0, i);
+    PUT(i, 0, MPI_RANKS, WORLD, 0, ranks, 1 << 1);
+    PUT(i, 0, MPI_COMMUNICATOR, SELF, GRAPHLOG_MPI_SELF, 0, 0, 0);
+    PUT(i, 0, MPI_RANKS, SELF, i << 1, 1, 1 << 1);
+  }
+}
+
+static void call(uint32_t rank, uint64_t at, uint32_t node)
+{
+  PUT(rank, at, MPI_CALL, 1, node);
+}
+
+static void ret(uint32_t rank, uint64_t at)
+{
+  PUT(rank, at, MPI_RETURN, 0);
+}
+
+static void send(uint32_t rank, uint64_t at, uint32_t to, uint64_t tag, uint64_t request)
+{
+  PUT(rank, at, MPI_SEND, WORLD, to, tag, 8, request);
+}
+
+enum { ANY_SOURCE = 0, ANY_TAG = 0 };
+
+/* source and tag: + 1 */
+static void post(uint32_t rank, uint64_t at, uint32_t source, uint64_t tag, uint64_t request)
+{
+  PUT(rank, at, MPI_RECEIVE, WORLD, source, tag, request);
+}
+
+static void got(uint32_t rank, uint64_t at, uint64_t request, uint32_t source, uint64_t tag)
+{
+  PUT(rank, at, MPI_RECEIVED, request, source, tag, 8);
+}
+
+/* How long a state of that kind lasted, in calls at node `waiting` of a rank, because of a node of another rank; 0: any
+ * node. */
+static double waited(enum wait_state state, uint32_t rank, uint32_t waiting, uint32_t late, uint32_t delaying)
+{
+  double sum = 0;
+  for (uint32_t i = 0; i < states.rows_count; i++) {
+    const struct wait_row *row = &states.rows[i];
+    const struct wait_place *at = &states.places[row->waiting], *by = &states.places[row->delaying];
+    if (row->state == state && at->process == rank && at->node == waiting && by->process == late &&
+        (!delaying || by->node == delaying))
+      sum += row->ns;
+  }
+  return sum;
+}
+
+static double all_waits(void)
+{
+  double sum = 0;
+  for (uint32_t i = 0; i < states.rows_count; i++)
+    sum += states.rows[i].ns;
+  return sum;
+}
+
+#define EQUAL(x, y) assert_int_equal((int64_t)(x), (int64_t)(y))
+
+static void end_job(void)
+{
+  message_matching_end(matching);
+}
+
+static void release(void)
+{
+  wait_states_release(&states);
+}
+
+static void test_late_sender(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(1, 10, 5);
+  post(1, 10, 0 + 1, 7 + 1, 0);
+  run(0, 0, 40, 1);
+  call(0, 40, 6);
+  send(0, 40, 1, 7, 0);
+  ret(0, 41);
+  got(1, 45, 0, 0 + 1, 7 + 1);
+  ret(1, 45);
+  end_job();
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, COMPUTING + 1), 30);
+  EQUAL(all_waits(), 30);
+  assert_int_equal(states.pairs_count, 1);
+  assert_int_equal(states.pairs[0].messages, 1);
+  assert_int_equal(states.pairs[0].bytes, 8);
+  EQUAL(states.pairs[0].late_sender_ns, 30);
+  release();
+}
+
+/* What a thread did is not known without samples: its call is late. */
+static void test_no_samples(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(1, 10, 5);
+  post(1, 10, 0 + 1, 7 + 1, 0);
+  put_at(0, 0, 40, GRAPHLOG_RUN, (const uint64_t[GRAPHLOG_OPERANDS_MAX]){0});
+  call(0, 40, 6);
+  send(0, 40, 1, 7, 0);
+  ret(0, 41);
+  got(1, 45, 0, 0 + 1, 7 + 1);
+  ret(1, 45);
+  end_job();
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, 6), 30);
+  release();
+}
+
+/* Only a send that waits for its receive can wait. */
+static void test_late_receiver(void **state)
+{
+  (void)state;
+  for (int eager = 0; eager < 2; eager++) {
+    begin_job(2);
+    call(0, 10, 5);
+    send(0, 10, 1, 7, 0);
+    if (eager)
+      ret(0, 12);
+    run(1, 0, 40, 1);
+    call(1, 40, 6);
+    post(1, 40, 0 + 1, 7 + 1, 0);
+    if (!eager)
+      ret(0, 43);
+    got(1, 44, 0, 0 + 1, 7 + 1);
+    ret(1, 44);
+    end_job();
+    EQUAL(all_waits(), eager ? 0 : 30);
+    EQUAL(waited(WAIT_STATE_LATE_RECEIVER, 0, 5, 1, COMPUTING + 1), eager ? 0 : 30);
+    release();
+  }
+}
+
+/* Rank 2 waits for 1, which waits for 0: rank 0 has delayed both. */
+static void test_delays_are_followed_back(void **state)
+{
+  (void)state;
+  begin_job(3);
+  for (uint32_t i = 1; i < 3; i++) {
+    call(i, 10, 5);
+    post(i, 10, i, 1, 0);
+  }
+  run(0, 0, 50, 1);
+  call(0, 50, 6);
+  send(0, 50, 1, 0, 0);
+  ret(0, 51);
+  got(1, 52, 0, 0 + 1, 1);
+  ret(1, 52);
+  run(1, 52, 60, 2);
+  call(1, 60, 6);
+  send(1, 60, 2, 0, 0);
+  ret(1, 61);
+  got(2, 62, 0, 1 + 1, 1);
+  ret(2, 62);
+  end_job();
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, COMPUTING + 1), 40);
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 2, 5, 0, COMPUTING + 1), 40);
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 2, 5, 1, COMPUTING + 2), 8);
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 2, 5, 1, 5), 2); /* what its receive took after the send had begun */
+  EQUAL(all_waits(), 90);
+  release();
+}
+
+static void collective(uint32_t rank, uint64_t at, enum graphlog_mpi_collective kind, uint64_t root)
+{
+  run(rank, at - 5, at, rank);
+  call(rank, at, 5);
+  PUT(rank, at, MPI_COLLECTIVE, WORLD, kind, root, 0, 0);
+}
+
+/* Ranks 0, 1, 2 arrive at 10, 20, 40; the root is rank 1. */
+static void collective_waits(enum graphlog_mpi_collective kind, uint64_t root, enum wait_state state, double of_0,
+                             double of_1, double of_2)
+{
+  begin_job(3);
+  collective(0, 10, kind, root);
+  collective(1, 20, kind, root);
+  collective(2, 40, kind, root);
+  for (uint32_t i = 0; i < 3; i++)
+    ret(i, 41 + i);
+  end_job();
+  double sums[3] = {0};
+  for (uint32_t i = 0; i < states.rows_count; i++) {
+    assert_int_equal(states.rows[i].state, state);
+    sums[states.places[states.rows[i].waiting].process] += states.rows[i].ns;
+  }
+  EQUAL(sums[0], of_0);
+  EQUAL(sums[1], of_1);
+  EQUAL(sums[2], of_2);
+  assert_int_equal(states.collectives, 1);
+  assert_int_equal(states.incomplete, 0);
+  release();
+}
+
+static void test_collective_operations(void **state)
+{
+  (void)state;
+  collective_waits(GRAPHLOG_MPI_BARRIER, 0, WAIT_STATE_BARRIER, 30, 20, 0);
+  collective_waits(GRAPHLOG_MPI_ALL_TO_ALL, 0, WAIT_STATE_ALL_TO_ALL, 30, 20, 0);
+  collective_waits(GRAPHLOG_MPI_FROM_ROOT, 1 + 1, WAIT_STATE_LATE_BROADCAST, 10, 0, 0);
+  collective_waits(GRAPHLOG_MPI_TO_ROOT, 1 + 1, WAIT_STATE_EARLY_REDUCE, 0, 20, 0);
+  collective_waits(GRAPHLOG_MPI_PREFIX, 0, WAIT_STATE_EARLY_SCAN, 0, 0, 0);
+}
+
+/* The rank that is late for a barrier is charged with what all others have waited. */
+static void test_late_rank(void **state)
+{
+  (void)state;
+  begin_job(4);
+  for (uint32_t i = 0; i < 3; i++) {
+    call(i, 10, 5);
+    PUT(i, 10, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+  }
+  run(3, 0, 50, 9);
+  call(3, 50, 5);
+  PUT(3, 50, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+  for (uint32_t i = 0; i < 4; i++)
+    ret(i, 51);
+  end_job();
+  for (uint32_t i = 0; i < 3; i++)
+    EQUAL(waited(WAIT_STATE_BARRIER, i, 5, 3, COMPUTING + 9), 40);
+  EQUAL(all_waits(), 120);
+  release();
+}
+
+/* A receive from any source was posted first; the one behind it is complete first, but has got the second message. */
+static void test_receives_from_any_source(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(0, 1, 5);
+  post(0, 1, ANY_SOURCE, ANY_TAG, 1);
+  ret(0, 2);
+  call(0, 3, 5);
+  post(0, 3, 1 + 1, 4 + 1, 2);
+  ret(0, 4);
+  call(0, 10, 6);
+  call(1, 20, 7);
+  send(1, 20, 0, 4, 0);
+  ret(1, 21);
+  call(1, 50, 8);
+  send(1, 50, 0, 4, 0);
+  ret(1, 51);
+  got(0, 52, 2, 1 + 1, 4 + 1);
+  ret(0, 52);
+  call(0, 60, 9);
+  got(0, 61, 1, 1 + 1, 4 + 1);
+  ret(0, 61);
+  end_job();
+  EQUAL(all_waits(), 40);
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 0, 6, 1, 0), 40);
+  assert_int_equal(states.unreceived + states.unsent + states.unfinished + states.ambiguous, 0);
+  release();
+}
+
+static void test_cancelled_receive(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(0, 1, 5);
+  post(0, 1, 1 + 1, 1, 1);
+  ret(0, 2);
+  call(1, 3, 5);
+  send(1, 3, 0, 0, 0); /* it seems to be for the receive that is cancelled, */
+  ret(1, 4);
+  call(0, 5, 5);
+  PUT(0, 6, MPI_DROPPED, 1);
+  ret(0, 6);
+  call(0, 7, 5);
+  post(0, 7, 1 + 1, 1, 0); /* but is for this one */
+  got(0, 8, 0, 1 + 1, 1);
+  ret(0, 8);
+  end_job();
+  assert_int_equal(states.cancelled, 1);
+  assert_int_equal(states.unreceived + states.unsent + states.unfinished + states.ambiguous, 0);
+  release();
+}
+
+/* Rank 0 waits for rank 1, although rank 2 has sent before. */
+static void test_wrong_order(void **state)
+{
+  (void)state;
+  for (int posted = 0; posted < 2; posted++) {
+    begin_job(3);
+    if (posted) { /* it can do nothing better */
+      call(0, 1, 5);
+      post(0, 1, 2 + 1, 1, 1);
+      ret(0, 1);
+    }
+    call(2, 5, 5);
+    send(2, 5, 0, 0, 0);
+    ret(2, 6);
+    call(0, 10, 5);
+    post(0, 10, 1 + 1, 1, 0);
+    call(1, 30, 5);
+    send(1, 30, 0, 0, 0);
+    ret(1, 31);
+    got(0, 32, 0, 1 + 1, 1);
+    ret(0, 32);
+    call(0, 40, 5);
+    if (!posted)
+      post(0, 40, 2 + 1, 1, 1);
+    got(0, 41, 1, 2 + 1, 1);
+    ret(0, 41);
+    end_job();
+    EQUAL(waited(posted ? WAIT_STATE_LATE_SENDER : WAIT_STATE_WRONG_ORDER, 0, 5, 1, 0), 20);
+    EQUAL(all_waits(), 20);
+    release();
+  }
+}
+
+/* Ranks number their communicators differently; colours have the same parent and ordinal. */
+static void test_communicators(void **state)
+{
+  (void)state;
+  begin_job(4);
+  for (uint32_t i = 0; i < 4; i++) {
+    uint64_t number = 3 + i;
+    PUT(i, 1, MPI_COMMUNICATOR, number, GRAPHLOG_MPI_CREATED, WORLD, 1, i / 2);
+    PUT(i, 1, MPI_RANKS, number, (i % 2) << 1, 2, 2 << 1);
+  }
+  for (uint32_t i = 0; i < 4; i++) {
+    call(i, 10 * (i + 1), 5);
+    PUT(i, 10 * (i + 1), MPI_COLLECTIVE, 3 + i, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+  }
+  for (uint32_t i = 0; i < 4; i++)
+    ret(i, 50);
+  call(2, 60, 6); /* rank 1 of the even ones sends to rank 0 of these */
+  PUT(2, 60, MPI_SEND, 3 + 2, 0, 0, 16, 0);
+  ret(2, 61);
+  call(0, 62, 6);
+  PUT(0, 62, MPI_RECEIVE, 3, 1 + 1, 1, 0);
+  PUT(0, 63, MPI_RECEIVED, 0, 1 + 1, 1, 16);
+  ret(0, 63);
+  end_job();
+  EQUAL(waited(WAIT_STATE_BARRIER, 0, 5, 2, 0), 20);
+  EQUAL(waited(WAIT_STATE_BARRIER, 1, 5, 3, 0), 20);
+  EQUAL(all_waits(), 40);
+  assert_int_equal(states.collectives, 2);
+  assert_int_equal(states.pairs_count, 1);
+  assert_int_equal(states.pairs[0].from, 2);
+  assert_int_equal(states.pairs[0].to, 0);
+  assert_int_equal(states.unreceived + states.unsent + states.unknown, 0);
+  release();
+}
+
+/* Both groups of a joined communicator name its ranks from their side. */
+static void test_two_groups(void **state)
+{
+  (void)state;
+  begin_job(2);
+  for (uint32_t i = 0; i < 2; i++) {
+    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_JOINED, 0, 9, 0);
+    PUT(i, 1, MPI_RANKS, 3, i << 1, 1, 2);
+    PUT(i, 1, MPI_RANKS, 3, (1 - i) << 1 | 1, 1, 2);
+  }
+  call(1, 10, 5);
+  PUT(1, 10, MPI_SEND, 3, 0, 0, 16, 0);
+  ret(1, 11);
+  call(0, 12, 5);
+  PUT(0, 12, MPI_RECEIVE, 3, 0 + 1, 1, 0);
+  PUT(0, 13, MPI_RECEIVED, 0, 0 + 1, 1, 16);
+  ret(0, 13);
+  call(0, 14, 5); /* its collective operations are not followed */
+  PUT(0, 14, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+  ret(0, 15);
+  end_job();
+  assert_int_equal(states.pairs[0].from, 1);
+  assert_int_equal(states.pairs[0].to, 0);
+  assert_int_equal(states.unreceived + states.unsent, 0);
+  assert_int_equal(states.unknown, 1);
+  release();
+}
+
+static void test_requests(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(0, 1, 5);
+  post(0, 1, 1 + 1, 1, 1);
+  ret(0, 2);
+  call(0, 3, 5);
+  post(0, 3, 1 + 1, 2, 2);
+  ret(0, 4);
+  call(0, 10, 6); /* waits for both, for the second one longer */
+  call(1, 20, 7);
+  send(1, 20, 0, 0, 1);
+  ret(1, 21);
+  call(1, 35, 8);
+  send(1, 35, 0, 1, 2);
+  ret(1, 36);
+  got(0, 40, 1, 1 + 1, 1);
+  got(0, 40, 2, 1 + 1, 2);
+  ret(0, 40);
+  call(1, 41, 9);
+  PUT(1, 42, MPI_COMPLETE, 1);
+  PUT(1, 42, MPI_COMPLETE, 2);
+  ret(1, 42);
+  end_job();
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 0, 6, 1, 0), 25);
+  EQUAL(all_waits(), 25);
+  assert_int_equal(states.unreceived + states.unsent + states.unfinished, 0);
+  release();
+}
+
+/* What has no partner is counted, and waits for nothing. */
+static void test_what_is_not_matched(void **state)
+{
+  (void)state;
+  begin_job(3);
+  call(0, 1, 5);
+  send(0, 1, 1, 0, 0); /* never received */
+  ret(0, 2);
+  call(1, 1, 5);
+  post(1, 1, 2 + 1, 1, 0); /* its sender was not measured */
+  got(1, 9, 0, 2 + 1, 1);
+  ret(1, 9);
+  call(1, 10, 5);
+  post(1, 10, 2 + 1, 1, 0); /* its process was killed */
+  call(0, 10, 5);
+  PUT(0, 10, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+  ret(0, 20);
+  call(0, 21, 5);
+  PUT(0, 21, MPI_SEND, 99, 1, 0, 8, 0); /* a communicator that was not logged */
+  ret(0, 22);
+  end_job();
+  assert_int_equal(states.unreceived, 1);
+  assert_int_equal(states.unsent, 1);
+  assert_int_equal(states.unfinished, 1);
+  assert_int_equal(states.incomplete, 1);
+  assert_int_equal(states.unknown, 1);
+  EQUAL(all_waits(), 0);
+  release();
+}
+
+/* Two threads send with the same tag at the same time. */
+static void test_threads_at_once(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(0, 10, 5);
+  send(0, 10, 1, 0, 0);
+  call(0 + STREAMS, 11, 5);
+  send(0 + STREAMS, 11, 1, 0, 0);
+  for (uint64_t i = 0; i < 2; i++) {
+    call(1, 20 + i, 6);
+    post(1, 20 + i, 0 + 1, 1, 0);
+    got(1, 20 + i, 0, 0 + 1, 1);
+    ret(1, 20 + i);
+  }
+  ret(0, 30);
+  ret(0 + STREAMS, 30);
+  end_job();
+  assert_true(states.ambiguous);
+  EQUAL(all_waits(), 0);
+  release();
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_late_sender),
+      cmocka_unit_test(test_no_samples),
+      cmocka_unit_test(test_late_receiver),
+      cmocka_unit_test(test_delays_are_followed_back),
+      cmocka_unit_test(test_collective_operations),
+      cmocka_unit_test(test_late_rank),
+      cmocka_unit_test(test_receives_from_any_source),
+      cmocka_unit_test(test_cancelled_receive),
+      cmocka_unit_test(test_wrong_order),
+      cmocka_unit_test(test_communicators),
+      cmocka_unit_test(test_two_groups),
+      cmocka_unit_test(test_requests),
+      cmocka_unit_test(test_what_is_not_matched),
+      cmocka_unit_test(test_threads_at_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
