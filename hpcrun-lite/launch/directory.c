@@ -35,6 +35,54 @@ struct attempt {
   size_t message_size;
 };
 
+/* Whether the environment with which a process was started has a variable; `false` if that cannot be read. */
+static bool had_variable(long pid, const char *name)
+{
+  char path[64], *word = NULL;
+  size_t room = 0;
+  bool found = false;
+  snprintf(path, sizeof path, "/proc/%ld/environ", pid);
+  FILE *file = fopen(path, "re");
+  while (file && !found && getdelim(&word, &room, '\0', file) > 0)
+    found = !strncmp(word, name, strlen(name)) && word[strlen(name)] == '=';
+  free(word);
+  if (file)
+    fclose(file);
+  return found;
+}
+
+/* Reads the parent of a process, and when it was started, in the kernel's ticks.  The name, in parentheses, may contain
+ * anything. */
+static bool read_parent(long pid, long *parent, unsigned long long *start)
+{
+  char path[64], text[1024];
+  snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  FILE *file = fopen(path, "re");
+  size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file)
+    fclose(file);
+  text[size] = '\0';
+  const char *fields = strrchr(text, ')');
+  return fields &&
+         sscanf(fields + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", parent,
+                start) == 2;
+}
+
+/* MPICH's mpirun tells its ranks no number of the job.  All ranks of a host descend from one process of the launcher,
+ * the first one that is not started as a rank.  Returns its process id, 0 if there is none. */
+static long rank_starter(unsigned long long *start)
+{
+  long pid = getppid(), parent;
+  if (!getenv("PMI_RANK") || !getenv("PMI_SIZE"))
+    return 0;
+  while (pid > 1 && read_parent(pid, &parent, start)) {
+    if (!had_variable(pid, "PMI_RANK"))
+      return pid;
+    pid = parent;
+  }
+  return 0;
+}
+
 /* All ranks of a job have the same id; any two other launches differ.  Open MPI's job number has 16 bits, a hash of
  * mpirun's process id, so that a later job may have the same number, but not the same key.  A series is not a rank. */
 static void make_id(char *id, size_t size, bool series)
@@ -60,6 +108,13 @@ static void make_id(char *id, size_t size, bool series)
   clock_gettime(CLOCK_REALTIME, &now);
   if (gethostname(host, sizeof host - 1) != 0 || !host[0])
     strcpy(host, "localhost");
+  unsigned long long start;
+  long starter = series ? 0 : rank_starter(&start);
+  if (starter) {
+    snprintf(id, size, KNOWN_FILE_PMI "=%s.%ld.%llu", host, starter, start);
+    known_file_fit_job(strchr(id, '=') + 1);
+    return;
+  }
   snprintf(id, size, LAUNCH_ID "%s.%ld.%lld.%09ld", host, (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
 }
 

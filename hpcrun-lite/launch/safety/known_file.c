@@ -264,7 +264,7 @@ void known_file_fit_job(char *name)
 
 bool known_file_read_marker(int fd, char id[KNOWN_FILE_ID_BYTES])
 {
-  static const char *const names[] = {KNOWN_FILE_JOBS, KNOWN_FILE_SLURM, KNOWN_FILE_LAUNCH};
+  static const char *const names[] = {KNOWN_FILE_JOBS, KNOWN_FILE_SLURM, KNOWN_FILE_PMI, KNOWN_FILE_LAUNCH};
   char *text = read_text(fd, KNOWN_FILE_ID_BYTES), *end = text ? strchr(text, '\n') : NULL;
   bool fine = false;
   for (size_t i = 0; end && !end[1] && i < sizeof names / sizeof *names; i++) {

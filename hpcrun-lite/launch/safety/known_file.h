@@ -32,6 +32,7 @@
 /* What the line of the marker may begin with: variables that name a job, and the others of directory.c. */
 #define KNOWN_FILE_JOBS "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "PMI_JOBID"
 #define KNOWN_FILE_SLURM "SLURM"
+#define KNOWN_FILE_PMI "PMI"
 #define KNOWN_FILE_LAUNCH "launch"
 enum { KNOWN_FILE_ID_BYTES = 512 }; /* of a launch's id, with a NUL at its end */
 
