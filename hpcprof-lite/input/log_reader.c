@@ -27,7 +27,8 @@ static const uint64_t visits_max = (uint64_t)256 << 20;
 enum object { OBJECT_TASK, OBJECT_REGION, OBJECT_JOIN, OBJECT_KINDS };
 
 struct stream {
-  uint32_t owner;             /* thread                                              */
+  uint32_t owner;             /* thread, counted from the first one of the first file */
+  uint32_t file;              /* whose thread it is                                  */
   size_t extent, extents_end; /* the next extent, and the end of the thread's extents  */
   uint32_t number;            /* the number that the next extent must have            */
   uint32_t cpu;               /* of the last CPU record, or NO_CPU                   */
@@ -46,20 +47,34 @@ struct stream {
   uint64_t awaited_number;
 };
 
+/* The log of a process. */
+struct log_file {
+  struct stream_extents extents;
+  uint32_t first_owner, owners; /* of its threads, which follow those of the files before */
+  const uint32_t *rows;         /* the caller's: see struct log_part */
+  uint32_t rows_count;
+  const struct profile_process *process; /* likewise; NULL: not limited */
+};
+
 struct log_reader {
-  struct stream_extents file;
+  struct log_file *files;
+  uint32_t files_count;
   struct problems *problems;
   size_t bytes;           /* of all decoded extents */
   struct stream *streams; /* sorted by owner       */
   uint32_t count;
   struct heap heap; /* streams that do not wait, the earliest first */
   uint32_t waiting;
-  struct hash_map holders;               /* lock → 1 + the stream that holds it, unless it is free  */
-  uint32_t returned;                     /* the stream whose record was returned last, or NO_STREAM */
-  uint64_t forced, damaged, visits;      /* in this pass                                            */
-  uint64_t damage_reported;              /* damaged streams that are in `problems`                  */
-  const struct profile_process *process; /* the caller's, or NULL */
+  struct hash_map holders;          /* lock → 1 + the stream that holds it, unless it is free  */
+  uint32_t returned;                /* the stream whose record was returned last, or NO_STREAM */
+  uint64_t forced, damaged, visits; /* in this pass                                            */
+  uint64_t damage_reported;         /* damaged streams that are in `problems`                  */
 };
+
+static struct stream_extents *extents_of(const struct log_reader *reader, const struct stream *stream)
+{
+  return &reader->files[stream->file].extents;
+}
 
 /* ---- extents ---- */
 
@@ -80,7 +95,8 @@ static void end_damaged(struct log_reader *reader, struct stream *stream, size_t
     reader->damage_reported = reader->damaged;
     problems_add(reader->problems,
                  "%s: thread %u, extent %u at offset %zu: %s: the rest of this thread's log is left out",
-                 reader->file.path, stream->owner, stream->number, offset, reason);
+                 extents_of(reader, stream)->path, stream->owner - reader->files[stream->file].first_owner,
+                 stream->number, offset, reason);
   }
   stream->extent = stream->extents_end;
   drop_bytes(reader, stream);
@@ -92,15 +108,16 @@ static bool next_extent(struct log_reader *reader, struct stream *stream)
   assert(stream->extent <= stream->extents_end);
   char message[256];
   const char *fault = "missing";
+  const struct stream_extents *file = extents_of(reader, stream);
   drop_bytes(reader, stream);
-  while (stream->extent < stream->extents_end && reader->file.extents[stream->extent].first < stream->number)
+  while (stream->extent < stream->extents_end && file->extents[stream->extent].first < stream->number)
     stream->extent++; /* a second copy of an extent */
   if (stream->extent == stream->extents_end)
     return false;
-  const struct stream_extent *extent = &reader->file.extents[stream->extent];
+  const struct stream_extent *extent = &file->extents[stream->extent];
   if (extent->first == stream->number)
-    fault = stream_extents_decode(&reader->file, extent, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes,
-                                  &stream->size, message);
+    fault = stream_extents_decode(file, extent, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes, &stream->size,
+                                  message);
   if (fault) {
     end_damaged(reader, stream, extent->offset, fault);
     return false;
@@ -128,6 +145,62 @@ static void take_count(struct stream *stream)
     model_add(&stream->counts[operand[0]], operand[1]);
 }
 
+/* ---- names in a job ---- */
+
+/* A number that no thread has: operands that name a thread which the process does not have. */
+enum { NO_OWNER = UINT32_MAX };
+
+/* Turns a name of the file into one of the job.  Number 0: there is no object. */
+static void place_name(const struct log_file *file, uint64_t name[2])
+{
+  if (name[1])
+    name[0] = name[0] < file->owners ? file->first_owner + name[0] : NO_OWNER;
+}
+
+/* The operand of a record that is a row; -1: none. */
+static int row_operand(enum graphlog_op op)
+{
+  switch (op) {
+  case GRAPHLOG_REGION:
+  case GRAPHLOG_REGION_END:
+  case GRAPHLOG_GROUP:
+  case GRAPHLOG_SCOPE:
+  case GRAPHLOG_LOOP:
+  case GRAPHLOG_LOOP_ALONE:
+  case GRAPHLOG_ACQUIRE:
+    return 0;
+  case GRAPHLOG_TASK:
+    return 2;
+  case GRAPHLOG_WAIT:
+    return 3;
+  default:
+    return -1;
+  }
+}
+
+/* Locks of several processes may have one address. */
+static uint64_t lock_of_job(const struct log_file *file, uint64_t lock)
+{
+  return lock ? lock ^ (uint64_t)file->first_owner << 48 : 0;
+}
+
+/* Turns what a record names in its process into names of the job. */
+static void place_record(const struct log_file *file, struct graphlog_record *record)
+{
+  uint64_t *operand = record->operand;
+  if (graphlog_names_task(record->op) || record->op == GRAPHLOG_IMPLICIT)
+    place_name(file, operand);
+  if (record->op == GRAPHLOG_OFFER || record->op == GRAPHLOG_TAKE)
+    place_name(file, operand + 2);
+  if (record->op == GRAPHLOG_ACQUIRE || record->op == GRAPHLOG_RELEASE) {
+    uint64_t *lock = &operand[record->op == GRAPHLOG_ACQUIRE];
+    *lock = lock_of_job(file, *lock);
+  }
+  int row = row_operand(record->op);
+  if (file->rows && row >= 0)
+    operand[row] = operand[row] < file->rows_count ? file->rows[operand[row]] : UINT32_MAX;
+}
+
 /* Moves the stream to its next record other than those of the time, the CPU and counts.  False at its end. */
 static bool advance(struct log_reader *reader, struct stream *stream)
 {
@@ -139,14 +212,14 @@ static bool advance(struct log_reader *reader, struct stream *stream)
     bool damaged;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
       if (damaged)
-        end_damaged(reader, stream, reader->file.extents[stream->extent - 1].offset, "invalid record");
+        end_damaged(reader, stream, extents_of(reader, stream)->extents[stream->extent - 1].offset, "invalid record");
       if (!next_extent(reader, stream))
         return false;
       continue;
     }
     enum graphlog_op op = stream->record.op;
     if (!stream->timed && op != GRAPHLOG_TIME) {
-      end_damaged(reader, stream, reader->file.extents[stream->extent - 1].offset,
+      end_damaged(reader, stream, extents_of(reader, stream)->extents[stream->extent - 1].offset,
                   "it does not begin with a time record");
       continue;
     }
@@ -162,6 +235,8 @@ static bool advance(struct log_reader *reader, struct stream *stream)
     else
       break;
   }
+  if (reader->files_count > 1)
+    place_record(&reader->files[stream->file], &stream->record);
   bool runs = is_fragment(stream->record.op);
   stream->begin_ticks = runs ? model_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
   if (runs)
@@ -395,7 +470,8 @@ static void limit(const struct profile_process *process, struct log_reader_recor
 
 void log_reader_limit(struct log_reader *reader, const struct profile_process *process)
 {
-  reader->process = process;
+  assert(reader->files_count == 1);
+  reader->files[0].process = process;
 }
 
 bool log_reader_next(struct log_reader *reader, struct log_reader_record *record)
@@ -427,8 +503,9 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
                                          .end_ticks = stream->time_ticks};
     if (stream->counted && is_fragment(stream->record.op))
       record->counts = stream->counts;
-    if (reader->process)
-      limit(reader->process, record);
+    const struct profile_process *process = reader->files[stream->file].process;
+    if (process)
+      limit(process, record);
     reader->returned = number;
     return true;
   }
@@ -436,26 +513,47 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
 
 /* ---- open and close ---- */
 
-void log_reader_rewind(struct log_reader *reader)
+/* The number of threads that have extents in a file. */
+static uint32_t count_streams(const struct stream_extents *file)
 {
-  size_t extent = 0;
-  reader->heap.count = reader->waiting = 0;
-  hash_map_release(&reader->holders);
-  reader->returned = NO_STREAM;
-  reader->forced = reader->damaged = reader->visits = 0;
-  for (uint32_t i = 0; i < reader->count; i++) {
-    struct stream *stream = &reader->streams[i];
-    drop_bytes(reader, stream);
-    *stream = (struct stream){.owner = reader->file.extents[extent].owner,
-                              .extent = extent,
+  uint32_t count = 0;
+  for (size_t i = 0; i < file->count; i++)
+    count += !i || file->extents[i].owner != file->extents[i - 1].owner;
+  return count;
+}
+
+/* Sets the streams of a file, from `stream` on, to before their first records.  Returns the one behind. */
+static struct stream *rewind_file(const struct log_reader *reader, uint32_t number, struct stream *stream)
+{
+  const struct log_file *file = &reader->files[number];
+  const struct stream_extents *list = &file->extents;
+  for (size_t i = 0; i < list->count; stream++) {
+    uint32_t owner = list->extents[i].owner;
+    *stream = (struct stream){.owner = file->first_owner + owner,
+                              .file = number,
+                              .extent = i,
                               .cpu = NO_CPU,
                               .waits_on = NO_STREAM,
                               .first_waiter = NO_STREAM,
                               .next_waiter = NO_STREAM};
-    while (extent < reader->file.count && reader->file.extents[extent].owner == stream->owner)
-      extent++;
-    stream->extents_end = extent;
+    while (i < list->count && list->extents[i].owner == owner)
+      i++;
+    stream->extents_end = i;
   }
+  return stream;
+}
+
+void log_reader_rewind(struct log_reader *reader)
+{
+  struct stream *stream = reader->streams;
+  reader->heap.count = reader->waiting = 0;
+  hash_map_release(&reader->holders);
+  reader->returned = NO_STREAM;
+  reader->forced = reader->damaged = reader->visits = 0;
+  for (uint32_t i = 0; i < reader->count; i++)
+    drop_bytes(reader, &reader->streams[i]);
+  for (uint32_t i = 0; i < reader->files_count; i++)
+    stream = rewind_file(reader, i, stream);
   for (uint32_t i = 0; i < reader->count; i++) {
     reader->streams[i].ended = !advance(reader, &reader->streams[i]);
     if (!reader->streams[i].ended)
@@ -463,23 +561,61 @@ void log_reader_rewind(struct log_reader *reader)
   }
 }
 
-struct log_reader *log_reader_open(const char *measurement, struct problems *problems)
+/* Opens the log of a part of the job.  Returns false if it has none that is usable. */
+static bool open_file(const struct log_part *part, struct problems *problems, struct log_file *file)
+{
+  enum { OWNERS_MAX = 1 << 20 };
+  int status = stream_extents_open(part->measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &file->extents);
+  if (!status && file->extents.path && !file->extents.count)
+    problems_add(problems, "%s: it holds no usable graph log", file->extents.path);
+  if (status || !file->extents.count)
+    return false;
+  uint32_t last = file->extents.extents[file->extents.count - 1].owner;
+  file->owners = last < OWNERS_MAX ? last + 1 : OWNERS_MAX;
+  file->rows = part->rows;
+  file->rows_count = part->rows_count;
+  file->process = part->process;
+  return true;
+}
+
+struct log_reader *log_reader_open_job(const struct log_part *parts, uint32_t count, struct problems *problems)
 {
   struct log_reader *reader = xmalloc(sizeof *reader);
-  *reader = (struct log_reader){.problems = problems, .returned = NO_STREAM};
-  int status = stream_extents_open(measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &reader->file);
-  for (size_t i = 0; i < reader->file.count; i++)
-    reader->count += !i || reader->file.extents[i].owner != reader->file.extents[i - 1].owner;
-  reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has extents */
-  reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
-  if (!status && reader->file.path && !reader->count)
-    problems_add(problems, "%s: it holds no usable graph log", reader->file.path);
-  if (status || !reader->count) {
+  *reader = (struct log_reader){.problems = problems,
+                                .returned = NO_STREAM,
+                                .files = xcalloc(count, sizeof *reader->files),
+                                .files_count = count};
+  uint32_t owners = 0;
+  bool usable = true;
+  for (uint32_t i = 0; i < count && usable; i++) {
+    struct log_file *file = &reader->files[i];
+    usable = open_file(&parts[i], problems, file);
+    file->first_owner = owners;
+    owners += file->owners;
+    reader->count += count_streams(&file->extents);
+  }
+  if (!usable) {
+    reader->count = 0;
     log_reader_close(reader);
     return NULL;
   }
+  reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has extents */
+  reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
   log_reader_rewind(reader);
   return reader;
+}
+
+struct log_reader *log_reader_open(const char *measurement, struct problems *problems)
+{
+  return log_reader_open_job(&(struct log_part){.measurement = measurement}, 1, problems);
+}
+
+uint32_t log_reader_part(const struct log_reader *reader, uint32_t thread, uint32_t *local)
+{
+  uint32_t part = (uint32_t)FIRST_WHERE(i, reader->files_count, reader->files[i].first_owner > thread);
+  assert(part);
+  *local = thread - reader->files[part - 1].first_owner;
+  return part - 1;
 }
 
 void log_reader_close(struct log_reader *reader)
@@ -488,7 +624,9 @@ void log_reader_close(struct log_reader *reader)
     return;
   for (uint32_t i = 0; i < reader->count; i++)
     free(reader->streams[i].bytes);
-  stream_extents_release(&reader->file);
+  for (uint32_t i = 0; i < reader->files_count; i++)
+    stream_extents_release(&reader->files[i].extents);
+  free(reader->files);
   free(reader->streams);
   free(reader->heap.items);
   hash_map_release(&reader->holders);

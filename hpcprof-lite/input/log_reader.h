@@ -1,4 +1,4 @@
-/* Reads the graph log of a measurement file and merges the logs of its threads by time.
+/* Reads the graph logs of measurement files and merges the logs of their threads by time.
  *
  * Context: BATCH.  The graph log of X.hpcrun is X.graph in the same directory (doc/format.md).  The log of one thread
  * is called a stream.  The reader lists the extents by their headers and decodes one extent of each stream at a time.
@@ -38,6 +38,22 @@ struct log_reader_record {
  * Problems are reported here and while records are read, each of them once, so `problems` must outlive the reader. */
 struct log_reader *log_reader_open(const char *measurement, struct problems *problems);
 void log_reader_close(struct log_reader *reader); /* NULL is allowed */
+
+/* The log of a process that is part of a job. */
+struct log_part {
+  const char *measurement;
+  const struct profile_process *process; /* to what part of the run it is limited; NULL: not */
+  const uint32_t *rows;                  /* [directive of the process] directive of the job; NULL: the same */
+  uint32_t rows_count;
+};
+
+/* Opens the logs of all processes of a job, whose clocks must be the same.  Threads, and what they create, are numbered
+ * through all processes: those of a process follow those of the one before.  Returns NULL if a log is missing or not
+ * usable.  The arrays of the parts must outlive the reader. */
+struct log_reader *log_reader_open_job(const struct log_part *parts, uint32_t count, struct problems *problems);
+
+/* Returns the part of the job to which a record's thread belongs, and its index there. */
+uint32_t log_reader_part(const struct log_reader *reader, uint32_t thread, uint32_t *local);
 
 /* Returns what the process did in the part of the run that it is limited to: fragments, with that part of their times,
  * have the same part of their work.  So two adjacent parts have the work of both together, and all other records stay.

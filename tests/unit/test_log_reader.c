@@ -76,6 +76,55 @@ static void test_what_is_behind_damage_is_not_used(void **state)
   assert_non_null(strstr(problems.lines[1], "missing"));
 }
 
+/* Two processes with the same log: each has its own tasks and threads, and rows of the job. */
+static void test_logs_of_a_job(void **state)
+{
+  (void)state;
+  static const uint32_t rows[ROWS] = {[PARALLEL] = LOOP, [TASK] = GROUP, [CRITICAL] = ORDERED};
+  struct name team[2], first;
+  begin();
+  first = implicit(1, none, 1);
+  u(1, 1);
+  fork_team(1, 2, team);
+  struct name child = task(1, team[0], 0), join = new_join(2);
+  put(2, GRAPHLOG_ACQUIRE, CRITICAL, 77, 1);
+  u(2, 6);
+  put(2, GRAPHLOG_RELEASE, 77, 1);
+  on_join(2, GRAPHLOG_OFFER, team[1], join);
+  run_task(1, child, 8, team[0]);
+  on_join(1, GRAPHLOG_TAKE, team[0], join);
+  join_team(2, team);
+  u(1, 1);
+  on_task(1, GRAPHLOG_IMPLICIT_END, first);
+  save(COMPOSE_ZSTD);
+  char file[64];
+  snprintf(file, sizeof file, "%.*s.hpcrun", (int)(strlen(path) - strlen(".graph")), path);
+  const struct log_part parts[] = {{.measurement = file}, {.measurement = file, .rows = rows, .rows_count = ROWS}};
+  struct log_reader *job = log_reader_open_job(parts, 2, &problems);
+  assert_non_null(job);
+  struct replay_request request = {.directives = ROWS, .attribution = &attribution};
+  struct replay_result result;
+  assert_int_equal(replay_log(&request, job, &result), 0);
+  assert_true(result.work == 32 && result.span == 10);
+  assert_int_equal(result.lost.invalid + result.lost.tasks + result.lost.joins + log_reader_forced(job), 0);
+  for (enum row row = PARALLEL; row <= LOOP; row++)
+    assert_true(result.directives[row].instances == 1 && result.directives[row].work.at[0] == 14);
+  assert_true(result.directives[TASK].instances == 1 && result.directives[GROUP].instances == 1);
+  replay_result_release(&result);
+  uint32_t local, threads = 0;
+  struct log_reader_record record;
+  log_reader_rewind(job);
+  for (uint64_t last = 0; log_reader_next(job, &record); last = record.begin_ticks, threads |= 1U << record.thread) {
+    assert_true(record.begin_ticks >= last);
+    assert_int_equal(log_reader_part(job, record.thread, &local), record.thread > 2);
+    assert_int_equal(local, record.thread > 2 ? record.thread - 3 : record.thread);
+  }
+  assert_int_equal(threads, 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5);
+  log_reader_close(job);
+  assert_null(
+      log_reader_open_job((const struct log_part[]){parts[0], {.measurement = "/nothing.hpcrun"}}, 2, &problems));
+}
+
 /* Every prefix and every flipped byte: the result is bounded, and never exceeds the whole. */
 static void damage_everywhere(enum compose_form form)
 {
@@ -298,6 +347,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_extents_are_put_together, end),
       cmocka_unit_test_teardown(test_extents_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
+      cmocka_unit_test_teardown(test_logs_of_a_job, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),
       cmocka_unit_test(test_there_may_be_no_log),
