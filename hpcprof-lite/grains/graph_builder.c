@@ -6,7 +6,7 @@
 #include "hpcprof-lite/model/checks.h"
 #include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/object_pool.h"
 
 #include <assert.h>
 #include <math.h>

@@ -116,7 +116,7 @@ static bool advance(struct log *log)
 /* Merges the logs by time. */
 static void match_all(struct logs *logs, struct job_messages *messages)
 {
-  struct message_matching *matching = message_matching_new(logs->streams, &messages->states);
+  struct message_matching *matching = message_matching_new(logs->streams, &messages->states, NULL);
   struct heap heap = {.items = xcalloc(logs->count, sizeof *heap.items)};
   for (uint32_t i = 0; i < logs->count; i++)
     if (advance(&logs->all[i]))

@@ -4,7 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/messages/job_communicators.h"
 #include "hpcprof-lite/model/profile.h"
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/object_pool.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -32,6 +32,7 @@ struct operation {
   uint32_t source;                     /* of a receive: in MPI_COMM_WORLD, or ANY */
   uint64_t tag;                        /* + 1; 0: any */
   uint64_t number;                     /* of a receive: its communicator's in the process */
+  uint64_t message;                    /* its number for the observer; of a receive: once it is matched */
   uint64_t call;                       /* number of the call that has completed it, in its stream, */
   uint64_t call_begin_ns, call_end_ns; /* and when that was */
   uint32_t done_stream, done_place;
@@ -65,6 +66,8 @@ struct collective {
   uint32_t communicator, size;
   uint64_t number;
   enum graphlog_mpi_collective kind;
+  uint64_t first; /* its number for the observer, or that of its first rank */
+  uint32_t root_rank;
   uint32_t arrived, ended;
   struct partner last, root;
   bool root_known, mixed;
@@ -75,6 +78,7 @@ struct collective {
 struct request {
   uint32_t operation, collective; /* one of them is 0 */
   uint32_t rank;                  /* in the communicator */
+  bool freed;                     /* nothing waits for it */
 };
 
 struct stream {
@@ -98,6 +102,8 @@ struct message_matching {
   struct stream *streams;
   uint32_t count;
   struct wait_states *states;
+  struct message_observer observer;
+  uint64_t numbers; /* that the observer has got */
   struct job_communicators communicators;
   struct object_pool operations, channels, inboxes, collectives, requests;
   struct hash_map channel_numbers, inbox_numbers, collective_numbers, request_numbers;
@@ -123,6 +129,18 @@ static struct inbox *inbox_at(const struct message_matching *m, uint32_t index)
 static struct collective *collective_at(const struct message_matching *m, uint32_t index)
 {
   return object_pool_at(&m->collectives, index);
+}
+
+static void offers(const struct message_matching *m, uint32_t stream, uint64_t number)
+{
+  if (m->observer.offers)
+    m->observer.offers(m->observer.context, stream, number);
+}
+
+static void takes(const struct message_matching *m, uint32_t stream, uint64_t number)
+{
+  if (m->observer.takes)
+    m->observer.takes(m->observer.context, stream, number);
 }
 
 /* ---- waits ---- */
@@ -331,6 +349,7 @@ static bool in_wrong_order(const struct message_matching *m, const struct operat
 
 static void received(struct message_matching *m, const struct operation *receive)
 {
+  takes(m, receive->done_stream, receive->message);
   operation_waited(m, receive, in_wrong_order(m, receive) ? WAIT_STATE_WRONG_ORDER : WAIT_STATE_LATE_SENDER);
 }
 
@@ -365,6 +384,7 @@ static void match(struct message_matching *m, uint32_t channel_index, uint32_t s
   send->ambiguous = receive->ambiguous = channel->ambiguous;
   send->partner = receive->own;
   receive->partner = send->own;
+  receive->message = send->message;
   m->states->ambiguous += channel->ambiguous;
   if (receive->complete)
     received(m, receive);
@@ -520,8 +540,9 @@ static void on_send(struct message_matching *m, uint32_t stream, const uint64_t 
     m->states->ambiguous++;
     return;
   }
-  *operation_at(m, index) =
-      (struct operation){.sends = true, .channel = number, .inbox = inbox, .own = own_of(m, stream)};
+  *operation_at(m, index) = (struct operation){
+      .sends = true, .channel = number, .inbox = inbox, .own = own_of(m, stream), .message = ++m->numbers};
+  offers(m, stream, m->numbers);
   keep(m, stream, operand[4], index, true);
   use_channel(m, number, stream, true);
   offer(m, number, index);
@@ -654,8 +675,9 @@ static uint32_t collective_of(struct message_matching *m, uint32_t communicator,
   if (!index)
     return 0;
   m->states->collectives++;
-  *collective_at(m, index) =
-      (struct collective){.communicator = communicator, .size = size, .number = number, .kind = kind};
+  *collective_at(m, index) = (struct collective){
+      .communicator = communicator, .size = size, .number = number, .kind = kind, .first = m->numbers + 1};
+  m->numbers += kind == GRAPHLOG_MPI_PREFIX ? size : 1;
   if (kind == GRAPHLOG_MPI_PREFIX && m->kept_ranks + size <= KEPT_RANKS_MAX) {
     collective_at(m, index)->ranks = xcalloc(size, sizeof *collective_at(m, index)->ranks);
     m->kept_ranks += size;
@@ -690,7 +712,13 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
   collective->last = own;
   if (collective->ranks)
     collective->ranks[local->rank] = own;
-  if (operand[2] == (uint64_t)local->rank + 1) {
+  bool root = operand[2] == (uint64_t)local->rank + 1;
+  if (kind == GRAPHLOG_MPI_PREFIX)
+    offers(m, stream, collective->first + local->rank);
+  else if (kind != GRAPHLOG_MPI_FROM_ROOT || root)
+    offers(m, stream, collective->first);
+  if (root) {
+    collective->root_rank = local->rank;
     collective->root = own;
     collective->root_known = true;
   }
@@ -729,6 +757,27 @@ static bool awaited(const struct collective *collective, uint32_t rank, const st
   }
 }
 
+/* A rank goes on after a collective operation: it takes what those have done that it has to wait for. */
+static void take_collective(const struct message_matching *m, uint32_t stream, const struct request *part)
+{
+  const struct collective *collective = collective_at(m, part->collective);
+  bool is_root = collective->root_known && collective->root_rank == part->rank;
+  if (collective->mixed)
+    return;
+  if (collective->kind == GRAPHLOG_MPI_PREFIX) {
+    for (uint32_t i = 0; i < part->rank; i++)
+      takes(m, stream, collective->first + i);
+    return;
+  }
+  bool waits = true;
+  if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
+    waits = collective->root_known && !is_root;
+  else if (collective->kind == GRAPHLOG_MPI_TO_ROOT)
+    waits = is_root;
+  if (waits)
+    takes(m, stream, collective->first);
+}
+
 /* A rank has completed its part in the call that the stream is in. */
 static void collective_ended(struct message_matching *m, uint32_t stream, const struct request *part)
 {
@@ -739,6 +788,8 @@ static void collective_ended(struct message_matching *m, uint32_t stream, const 
                                                                    [GRAPHLOG_MPI_PREFIX] = WAIT_STATE_EARLY_SCAN};
   struct collective *collective = collective_at(m, part->collective);
   struct partner own = own_of(m, stream), until;
+  if (!part->freed)
+    take_collective(m, stream, part);
   if (!collective->mixed && awaited(collective, part->rank, &own, &until) && until.stream != stream)
     call_waited(&m->streams[stream], states[collective->kind], &until, 0, 0);
   if (++collective->ended < collective->size)
@@ -847,6 +898,7 @@ static void on_dropped(struct message_matching *m, uint32_t stream, uint64_t num
 static void on_freed(struct message_matching *m, uint32_t stream, uint64_t number, uint64_t now)
 {
   struct request request = take_request(m, m->streams[stream].of.process, number);
+  request.freed = true;
   if (request.collective)
     collective_ended(m, stream, &request);
   if (!request.operation)
@@ -917,12 +969,15 @@ void message_matching_take(struct message_matching *matching, uint32_t stream, c
   }
 }
 
-struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states)
+struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states,
+                                              const struct message_observer *observer)
 {
   struct message_matching *m = xcalloc(1, sizeof *m);
   m->streams = xcalloc(streams, sizeof *m->streams);
   m->count = streams;
   m->states = states;
+  if (observer)
+    m->observer = *observer;
   object_pool_init(&m->operations, sizeof(struct operation), OBJECTS_MAX);
   object_pool_init(&m->channels, sizeof(struct channel), OBJECTS_MAX);
   object_pool_init(&m->inboxes, sizeof(struct inbox), OBJECTS_MAX);

@@ -19,8 +19,19 @@ struct message_stream {
   uint32_t process, thread;
 };
 
-/* Prepares for so many streams.  states must be zeros; it belongs to the caller and must live as long. */
-struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states);
+/* Is told which operations join: what a stream has done until it offers a number comes before what a stream does once
+ * it has taken that number.  Each message has a number of its own; a collective operation has one, or one for each
+ * rank. */
+struct message_observer {
+  void (*offers)(void *context, uint32_t stream, uint64_t number);
+  void (*takes)(void *context, uint32_t stream, uint64_t number);
+  void *context;
+};
+
+/* Prepares for so many streams.  states must be zeros; it belongs to the caller and must live as long.  observer: NULL
+ * for none. */
+struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states,
+                                              const struct message_observer *observer);
 
 /* Takes the next record, of the stream with that number, which is always the same thread's.  Fragments last, others
  * have begin_ns == end_ns.  Both are on one clock of the job. */

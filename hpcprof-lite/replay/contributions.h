@@ -11,7 +11,7 @@
 #ifndef HPCPROF_LITE_REPLAY_CONTRIBUTIONS_H
 #define HPCPROF_LITE_REPLAY_CONTRIBUTIONS_H
 
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/object_pool.h"
 
 struct contributions {
   struct object_pool links;

@@ -10,7 +10,7 @@
 #ifndef HPCPROF_LITE_REPLAY_INSTANCES_H
 #define HPCPROF_LITE_REPLAY_INSTANCES_H
 
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/object_pool.h"
 
 enum { INSTANCES_TIMES = 2 };
 

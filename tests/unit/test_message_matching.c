@@ -38,7 +38,7 @@ static void run(uint32_t rank, uint64_t begin_ns, uint64_t end_ns, uint32_t node
 static void begin_job(uint32_t ranks)
 {
   states = (struct wait_states){0};
-  matching = message_matching_new(2 * STREAMS, &states);
+  matching = message_matching_new(2 * STREAMS, &states, NULL);
   for (uint32_t i = 0; i < ranks; i++) {
     PUT(i, 0, MPI_COMMUNICATOR, WORLD, GRAPHLOG_MPI_WORLD, 0, 0, i);
     PUT(i, 0, MPI_RANKS, WORLD, 0, ranks, 1 << 1);

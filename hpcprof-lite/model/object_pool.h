@@ -4,8 +4,8 @@
  * change while it is in use.  Object 0 always exists, is not in use, and consists of zeros.  Because a log is hostile
  * input, the number of objects is limited.
  */
-#ifndef HPCPROF_LITE_REPLAY_OBJECT_POOL_H
-#define HPCPROF_LITE_REPLAY_OBJECT_POOL_H
+#ifndef HPCPROF_LITE_MODEL_OBJECT_POOL_H
+#define HPCPROF_LITE_MODEL_OBJECT_POOL_H
 
 #include "hpcprof-lite/model/hash_map.h"
 

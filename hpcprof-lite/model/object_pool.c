@@ -1,4 +1,4 @@
-#include "hpcprof-lite/replay/object_pool.h"
+#include "hpcprof-lite/model/object_pool.h"
 
 #include "common/xalloc.h"
 
