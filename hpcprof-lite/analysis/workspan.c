@@ -23,7 +23,7 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
   assert(profile->span_process < profile->processes_count);
   const struct profile_process *process = &profile->processes[profile->span_process];
   uint32_t unseen = profile->workspan.unseen;
-  if (profile->span_processes > 1)
+  if (profile->span_processes > 1 && !profile->span_of_job)
     words_append(note, NOTE_MAX, "work of %" PRIu32 " processes, span of process %" PRIu32, profile->span_processes,
                  process->pid);
   uint32_t known = 0;

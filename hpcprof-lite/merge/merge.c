@@ -387,7 +387,9 @@ int merge_files(char *const *paths, uint32_t count, unsigned threads, enum profi
   struct merge_slice all = {
       .paths = paths, .count = count, .slices = 1, .threads = threads, .baseline = baseline, .progress = progress};
   int status = merge_slice(&all, profile);
-  if (!status)
-    merge_finish(profile);
-  return status;
+  if (status)
+    return status;
+  merge_finish(profile);
+  span_enter_shares(profile);
+  return 0;
 }

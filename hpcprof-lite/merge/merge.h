@@ -41,7 +41,8 @@ int merge_slice(const struct merge_slice *slice, struct profile *profile);
 /* Finds out when the first process of all files began, and how long the run took; 0, 0 if no file can be read. */
 void merge_find_run(char *const *paths, uint32_t count, unsigned threads, uint64_t *begin_ns, uint64_t *run_ns);
 
-/* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs. */
+/* The second step, once all slices are together: sorts the processes, merges work and span, and times of constructs.
+ * The contexts get their shares of the span by span_enter_shares(). */
 void merge_finish(struct profile *profile);
 
 #endif

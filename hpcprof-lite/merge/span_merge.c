@@ -207,20 +207,6 @@ void span_spread(struct context_share *shares, uint32_t *count)
   *count = kept;
 }
 
-/* Adds the shares to their contexts as the column of the critical path. */
-static void enter_shares(struct profile *profile)
-{
-  assert(profile->workspan.known);
-  struct catalog_column column = {
-      .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
-  struct contexts *contexts = &profile->contexts;
-  uint32_t number;
-  catalog_add_column(&profile->catalog, &column, &number);
-  for (uint32_t i = 0; i < contexts->shares_count; i++)
-    if (contexts->shares[i].context != MODEL_NONE)
-      contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
-}
-
 /* Sums up the processes that have the unit of the chosen one. */
 static void sum_processes(struct profile *profile, const struct profile_process *chosen)
 {
@@ -270,6 +256,19 @@ void span_merge(struct profile *profile)
     profile->span_rows = chosen->directive_map;
     keep_shares(&profile->contexts, chosen->number, profile->span_rows);
     span_spread(profile->contexts.shares, &profile->contexts.shares_count);
-    enter_shares(profile);
   }
+}
+
+void span_enter_shares(struct profile *profile)
+{
+  if (!profile->workspan.known)
+    return;
+  struct catalog_column column = {
+      .name = "critical path", .unit = profile->workspan.is_time ? "ns" : "", .role = COLUMN_CRITICAL};
+  struct contexts *contexts = &profile->contexts;
+  uint32_t number;
+  catalog_add_column(&profile->catalog, &column, &number);
+  for (uint32_t i = 0; i < contexts->shares_count; i++)
+    if (contexts->shares[i].context != MODEL_NONE)
+      contexts_value(contexts, contexts->shares[i].context, number, contexts->shares[i].amount);
 }

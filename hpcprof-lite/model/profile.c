@@ -321,6 +321,11 @@ const struct profile_thread *profile_initial_thread(const struct profile_process
   return NULL;
 }
 
+bool profile_in_job(const struct profile_process *process)
+{
+  return process->usable && process->workspan.known && process->mpi_size > 1;
+}
+
 uint32_t profile_thread_position(const struct profile_process *process, uint32_t index)
 {
   uint32_t at = (uint32_t)FIRST_WHERE(i, process->threads_count, process->threads[i].index >= index);

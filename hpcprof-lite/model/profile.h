@@ -189,7 +189,8 @@ struct profile {
   struct problems *problems;         /* [process] */
   uint32_t processes_count, processes_usable;
   struct profile_workspan workspan; /* of the run, see merge/span_merge.h; contexts.shares are the shares of its span */
-  uint32_t span_process;            /* the process whose span is the run's, or MODEL_NONE */
+  uint32_t span_process;            /* the process whose span is the run's, or MODEL_NONE; of a job, the longest one */
+  bool span_of_job;                 /* the span is that of all ranks of an MPI job together (recorded_graph_job()) */
   const uint32_t *span_rows;        /* the directive_map of that process */
   uint32_t span_processes;          /* number of processes with a span in the same unit */
   uint32_t span_threads;            /* sum of their threads_max */
@@ -200,6 +201,9 @@ struct profile {
 
 /* Whether profile_usage_known() is true of any process. */
 bool profile_any_usage(const struct profile *profile);
+
+/* Whether a process is a rank of an MPI job of several ranks, with work and span. */
+bool profile_in_job(const struct profile_process *process);
 
 /* Returns the first OpenMP thread of a process, which runs what is outside its regions; NULL if there is none. */
 const struct profile_thread *profile_initial_thread(const struct profile_process *process);

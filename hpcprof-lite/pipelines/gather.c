@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/merge/merge.h"
+#include "hpcprof-lite/merge/span_merge.h"
 #include "hpcprof-lite/pipelines/index_pipeline.h"
 #include "hpcprof-lite/report/terminal.h"
 
@@ -212,6 +213,14 @@ static int merge(struct job *job, bool first)
   return status;
 }
 
+/* The second step of merging, and what the logs of an MPI job tell of all ranks together. */
+static void finish(struct job *job)
+{
+  merge_finish(&job->profile);
+  recorded_graph_job(&job->profile, job_log_problems(job));
+  span_enter_shares(&job->profile);
+}
+
 int gather(struct job *job)
 {
   const struct options *options = &job->options;
@@ -225,7 +234,7 @@ int gather(struct job *job)
     return unusable;
   }
   if (job->profile.processes)
-    merge_finish(&job->profile);
+    finish(job);
   if (options->format == OPTIONS_TEXT && !options->index) /* statistics and traces would need a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);

@@ -54,6 +54,9 @@ static inline void graph_reader_find(const struct task_graph *graph, const struc
 /* Changes the graph by a record other than a fragment or a sample, which do not change its structure. */
 void graph_reader_take(struct task_graph *graph, struct graph_event *event);
 
+/* What a stream runs offers its clock to the join of a message or collective operation with that number, or takes it. */
+void graph_reader_message(struct task_graph *graph, uint32_t stream, uint64_t number, bool offers);
+
 /* The log ends: raises the end of the program to all chains of a task, and of the tasks and regions around it, that
  * have not been awaited. */
 void graph_reader_unawaited(struct task_graph *graph, uint32_t task);

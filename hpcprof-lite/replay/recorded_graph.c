@@ -12,12 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was measured of what the log has: of the job, or of the process. */
+static const struct profile_workspan *figures_of(const struct recorded_graph *recorded)
+{
+  return recorded->job ? &recorded->profile->workspan : &recorded->process->workspan;
+}
+
+/* The run's directive of a row of the log.  The run's must be known. */
+static uint32_t directive_of_run(const struct recorded_graph *recorded, uint32_t row)
+{
+  return recorded->job ? row : recorded->profile->span_rows[row];
+}
+
 static struct replay_request new_request(struct recorded_graph *recorded)
 {
-  const struct profile_workspan *workspan = &recorded->process->workspan;
-  return (struct replay_request){.directives = workspan->directives_count,
+  return (struct replay_request){.directives = figures_of(recorded)->directives_count,
                                  .attribution = &recorded->attribution,
-                                 .exact_samples = !strcmp(workspan->unit, "units"),
+                                 .exact_samples = !strcmp(figures_of(recorded)->unit, "units"),
+                                 .messages = recorded->job,
                                  .limited = recorded->process->to_ticks != 0};
 }
 
@@ -33,11 +45,12 @@ struct comparison {
 static void compare(struct comparison *comparison, const char *what, const char *of, double log, uint64_t measured,
                     bool is_amount)
 {
-  const struct profile_workspan *workspan = &comparison->recorded->process->workspan;
+  const struct profile_workspan *workspan = figures_of(comparison->recorded);
   double value = is_amount ? log * comparison->recorded->scale : log;
   double larger = MAX(value, (double)measured);
-  enum { LAST_FRAGMENT_NS = 1000 }; /* one of the two may lack the last fragment */
-  double allowed = is_amount && workspan->is_time ? 1e-6 * larger + LAST_FRAGMENT_NS : 0;
+  enum { LAST_FRAGMENT_NS = 1000 }; /* one of the two may lack the last fragment of each process */
+  double last = (double)LAST_FRAGMENT_NS * comparison->recorded->parts_count;
+  double allowed = is_amount && workspan->is_time ? 1e-6 * larger + last : 0;
   if (fabs(value - (double)measured) <= allowed || comparison->differences++)
     return;
   double unit = is_amount && workspan->is_time ? 1e9 : 1;
@@ -45,29 +58,41 @@ static void compare(struct comparison *comparison, const char *what, const char 
            of, value / unit, (double)measured / unit);
 }
 
+/* Whether a process was killed or still runs: its work and span are those of its last flush, the log goes on. */
+static bool is_unfinished(const struct recorded_graph *recorded)
+{
+  bool unfinished = false;
+  for (uint32_t i = 0; i < recorded->parts_count; i++)
+    unfinished |= recorded->parts[i].process->unfinished;
+  return unfinished;
+}
+
+/* Of a job nothing else tells the span. */
 static void compare_all(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  assert(result->directives || recorded->process->workspan.directives_count <= 1);
-  const struct profile_process *process = recorded->process;
+  const struct profile_workspan *workspan = figures_of(recorded);
+  assert(result->directives || workspan->directives_count <= 1);
   struct comparison comparison = {.recorded = recorded};
-  if (process->unfinished) /* its work and span are those of its last flush, the log goes on */
+  if (is_unfinished(recorded))
     return;
-  compare(&comparison, "span", "the program", result->span, process->workspan.span, true);
-  compare(&comparison, "work", "the program", (double)result->work, process->workspan.work, true);
-  for (uint32_t row = 1; row < process->workspan.directives_count; row++) {
-    const struct profile_directive *directive = &process->workspan.directives[row];
+  if (!recorded->job)
+    compare(&comparison, "span", "the program", result->span, workspan->span, true);
+  compare(&comparison, "work", "the program", (double)result->work, workspan->work, true);
+  for (uint32_t row = 1; row < workspan->directives_count; row++) {
+    const struct profile_directive *directive = &workspan->directives[row];
     const struct instances_total *total = &result->directives[row];
     char of[64];
     snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
     compare(&comparison, "number of instances", of, (double)total->instances, directive->instances, false);
     compare(&comparison, "work", of, total->work.at[0], directive->work, true);
-    compare(&comparison, "span", of, total->span.at[0], directive->span, true);
+    if (!recorded->job)
+      compare(&comparison, "span", of, total->span.at[0], directive->span, true);
   }
   if (!comparison.differences)
     return;
   recorded->differs = true;
   problems_add(recorded->problems, "%s: its graph log differs from the measurement: %s (differences: %" PRIu64 ")",
-               process->path, comparison.first, comparison.differences);
+               recorded->process->path, comparison.first, comparison.differences);
 }
 
 /* Reports the parts of the log that the replay could not follow. */
@@ -79,6 +104,7 @@ static void report_losses(struct recorded_graph *recorded, const struct replay_r
   } all[] = {{result->lost.invalid, "records that contradict the graph, left out"},
              {result->lost.tasks, "tasks, regions or waits beyond the limit, left out"},
              {result->lost.constructs, "constructs or locks beyond the limit, not distinguished"},
+             {result->lost_messages, "operations of MPI whose partners, or their order, are not known"},
              {result->lost.joins, "joins that are unknown or no longer kept, taken as time 0"},
              {log_reader_forced(recorded->log), "records that refer to what no thread has created"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -99,41 +125,71 @@ static void check(struct recorded_graph *recorded, const struct replay_result *r
 
 /* ---- the first replay ---- */
 
-/* Finds the contexts of the attribution's entries and fills recorded->shares.  The measurement file is read again,
- * because its nodes are not kept. */
-static void find_contexts(struct recorded_graph *recorded)
+/* The nodes of one part of the log, with the attribution's entries that name them. */
+struct part_nodes {
+  struct stitch_node *nodes;
+  uint32_t *entries, *found;
+  uint32_t count;
+};
+
+/* Lists the nodes of a part.  The arrays have room for all entries. */
+static void list_nodes(const struct recorded_graph *recorded, uint32_t part, struct part_nodes *list)
 {
-  assert(!recorded->shares);
+  list->count = 0;
+  for (uint32_t i = 0; i < recorded->attribution.count; i++) {
+    const struct attribution_entry *entry = &recorded->attribution.entries[i];
+    uint32_t thread;
+    if (!entry->thread || log_reader_part(recorded->log, entry->thread, &thread) != part)
+      continue;
+    list->nodes[list->count] = (struct stitch_node){thread, entry->node};
+    list->found[list->count] = MODEL_NONE;
+    list->entries[list->count++] = i;
+  }
+}
+
+/* Finds the contexts of the nodes of a part.  The measurement file is read again, because its nodes are not kept. */
+static void find_in_part(struct recorded_graph *recorded, uint32_t part, struct part_nodes *list)
+{
   struct profile *profile = recorded->profile;
-  const struct profile_process *process = recorded->process;
+  const struct profile_process *process = recorded->parts[part].process;
   struct profile_process copy = *process;
   struct problems reported_before = {0};
   struct read_file *file = NULL;
-  uint32_t count = recorded->attribution.count;
-  struct stitch_node *nodes = xcalloc(count, sizeof *nodes);
-  uint32_t *found = xmalloc(count * sizeof *found);
-  recorded->shares = xcalloc(count, sizeof *recorded->shares);
-  for (uint32_t i = 0; i < count; i++) {
-    nodes[i] = (struct stitch_node){recorded->attribution.entries[i].thread, recorded->attribution.entries[i].node};
-    found[i] = MODEL_NONE;
-  }
+  list_nodes(recorded, part, list);
   if (read_open_again(process->path, &reported_before, &file))
     problems_add(recorded->problems,
                  "%s: cannot be read any more: the contexts of the samples in its log are not known", process->path);
   else
-    stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, count, found);
+    stitch_find(file, &copy, &profile->catalog, &profile->contexts, list->nodes, list->count, list->found);
+  for (uint32_t i = 0; i < list->count; i++)
+    recorded->shares[list->entries[i]].context = list->found[i];
+  read_close(file);
+  problems_release(&reported_before);
+}
+
+/* Finds the contexts of the attribution's entries and fills recorded->shares. */
+static void find_contexts(struct recorded_graph *recorded)
+{
+  assert(!recorded->shares);
+  bool merged = recorded->job || recorded->profile->span_rows;
+  uint32_t count = recorded->attribution.count;
+  struct part_nodes list = {.nodes = xcalloc(count, sizeof *list.nodes),
+                            .entries = xcalloc(count, sizeof *list.entries),
+                            .found = xcalloc(count, sizeof *list.found)};
+  recorded->shares = xcalloc(count, sizeof *recorded->shares);
   for (uint32_t i = 0; i < count; i++) {
     const struct attribution_entry *entry = &recorded->attribution.entries[i];
     recorded->shares[i] =
-        (struct context_share){.directive = profile->span_rows ? profile->span_rows[entry->row] : entry->row,
-                               .context = entry->thread ? found[i] : MODEL_NONE,
+        (struct context_share){.directive = merged ? directive_of_run(recorded, entry->row) : entry->row,
+                               .context = MODEL_NONE,
                                .position = i,
                                .amount = model_rounded(entry->amount * recorded->scale)};
   }
-  read_close(file);
-  problems_release(&reported_before);
-  free(nodes);
-  free(found);
+  for (uint32_t i = 0; i < recorded->parts_count; i++)
+    find_in_part(recorded, i, &list);
+  free(list.nodes);
+  free(list.entries);
+  free(list.found);
 }
 
 /* Returns the work for which a sample stands: the sampling period of work or, if that is not known, the mean work for
@@ -147,18 +203,33 @@ static double sample_period(const struct recorded_graph *recorded, const struct 
   return result->samples ? (double)result->work * recorded->scale / (double)result->samples : 0;
 }
 
-/* Opens the log of recorded->process.  Returns false if there is none that can be used. */
+/* Lists the processes of the job, whose rows are the run's, or recorded->process. */
+static void list_parts(struct recorded_graph *recorded)
+{
+  const struct profile *profile = recorded->profile;
+  recorded->parts = xcalloc(recorded->job ? profile->processes_count : 1, sizeof *recorded->parts);
+  for (uint32_t i = 0; recorded->job && i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (profile_in_job(process))
+      recorded->parts[recorded->parts_count++] =
+          (struct log_part){process->path, process, process->directive_map, process->workspan.directives_count};
+  }
+  if (!recorded->job)
+    recorded->parts[recorded->parts_count++] =
+        (struct log_part){.measurement = recorded->process->path, .process = recorded->process};
+}
+
+/* Opens the log of the job, or of recorded->process.  Returns false if there is none that can be used. */
 static bool open_log(struct recorded_graph *recorded)
 {
   const struct profile_process *process = recorded->process;
-  recorded->log = log_reader_open(process->path, recorded->problems);
+  list_parts(recorded);
+  recorded->log = log_reader_open_job(recorded->parts, recorded->parts_count, recorded->problems);
   if (!recorded->log)
     return false;
   recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
-  if (recorded->scale > 0) {
-    log_reader_limit(recorded->log, process);
+  if (recorded->scale > 0)
     return true;
-  }
   problems_add(recorded->problems, "%s: the length of a tick is not known: its graph log is not used", process->path);
   log_reader_close(recorded->log);
   recorded->log = NULL;
@@ -179,7 +250,7 @@ void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_
                          struct problems *problems, struct recorded_graph *recorded)
 {
   assert(cores_count < REPLAY_SCHEDULES);
-  *recorded = (struct recorded_graph){.profile = profile, .problems = problems};
+  *recorded = (struct recorded_graph){.profile = profile, .problems = problems, .job = profile->span_of_job};
   if (!profile->workspan.known)
     return;
   recorded->process = &profile->processes[profile->span_process];
@@ -206,6 +277,7 @@ void recorded_graph_release(struct recorded_graph *recorded)
 {
   log_reader_close(recorded->log);
   attribution_release(&recorded->attribution);
+  free(recorded->parts);
   free(recorded->shares);
   free(recorded->scenario_shares);
   free(recorded->spans);
@@ -250,7 +322,7 @@ static void replay_scenarios(struct recorded_graph *recorded, const struct recor
   for (uint32_t i = 0; i < count; i++) {
     double *by_row = factors + width * i;
     for (uint32_t row = 0; row < width; row++)
-      by_row[row] = row ? scenarios[i].directives[recorded->profile->span_rows[row]] : 1;
+      by_row[row] = row ? scenarios[i].directives[directive_of_run(recorded, row)] : 1;
     request->scenarios[request->scenarios_count++] = (struct replay_scenario){by_row, scenarios[i].shares};
   }
   log_reader_rewind(recorded->log);
@@ -303,7 +375,7 @@ static void schedule_some(struct recorded_graph *recorded, const struct recorded
   for (uint32_t i = 0; i < count; i++) {
     bool *selected = room + (size_t)i * request.directives;
     for (uint32_t row = 0; row < request.directives; row++)
-      selected[row] = row && schedules[i].directives && schedules[i].directives[recorded->profile->span_rows[row]];
+      selected[row] = row && schedules[i].directives && schedules[i].directives[directive_of_run(recorded, row)];
     request.cores[i] = schedules[i].cores;
     request.assumptions[i] = (struct schedule_assumption){schedules[i].change, selected, schedules[i].own_chunks};
   }
@@ -318,7 +390,7 @@ void recorded_graph_schedule(struct recorded_graph *recorded, const struct recor
                              double *makespans)
 {
   assert(recorded->process);
-  bool *selected = xcalloc((size_t)recorded->process->workspan.directives_count * REPLAY_SCHEDULES, sizeof *selected);
+  bool *selected = xcalloc((size_t)figures_of(recorded)->directives_count * REPLAY_SCHEDULES, sizeof *selected);
   for (uint32_t first = 0; first < count; first += REPLAY_SCHEDULES)
     schedule_some(recorded, schedules + first, MIN(count - first, REPLAY_SCHEDULES), selected, makespans + first);
   free(selected);
@@ -353,13 +425,13 @@ static void fill_scenario_shares(struct recorded_graph *recorded, const struct r
 /* Fills spans and bounds of the run's directives in the scenario.  Other processes keep the measured spans. */
 static void fill_directives(struct recorded_graph *recorded, const struct replay_result *result)
 {
-  const struct profile_workspan *workspan = &recorded->profile->workspan, *own = &recorded->process->workspan;
+  const struct profile_workspan *workspan = &recorded->profile->workspan, *own = figures_of(recorded);
   recorded->spans = xcalloc(workspan->directives_count, sizeof *recorded->spans);
   recorded->bounds = xcalloc(workspan->directives_count, sizeof *recorded->bounds);
   for (uint32_t i = 0; i < workspan->directives_count; i++)
     recorded->spans[i] = workspan->directives[i].span;
   for (uint32_t row = 1; row < own->directives_count; row++) {
-    uint32_t number = recorded->profile->span_rows[row];
+    uint32_t number = directive_of_run(recorded, row);
     uint64_t span = model_rounded(result->directives[row].span.at[1] * recorded->scale);
     uint64_t bound = model_rounded(result->directives[row].lock_bound.at[1] * recorded->scale);
     uint64_t measured = own->directives[row].span;
@@ -455,4 +527,63 @@ bool recorded_graph_limit(struct profile *profile, struct profile_process *proce
   replay_result_release(&result);
   recorded_graph_release(&recorded);
   return true;
+}
+
+/* ---- a job ---- */
+
+/* Whether the processes with a span are all ranks of one MPI job, on one host. */
+static bool is_job(const struct profile *profile)
+{
+  const struct profile_process *first = NULL;
+  uint32_t ranks = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!profile_in_job(process))
+      continue;
+    if (first && (process->mpi_size != first->mpi_size || strcmp(process->host, first->host)))
+      return false;
+    if (process->mpi_rank != (int32_t)ranks++) /* they are sorted by rank */
+      return false;
+    first = process;
+  }
+  return first && ranks == first->mpi_size && ranks == profile->span_processes;
+}
+
+/* Replaces the span of the run by that of the job. */
+static void enter_job(struct recorded_graph *recorded, const struct replay_result *result)
+{
+  struct profile *profile = recorded->profile;
+  struct contexts *contexts = &profile->contexts;
+  profile->workspan.span = model_rounded(result->span * recorded->scale);
+  profile->workspan.burdened = model_rounded(result->burdened * recorded->scale);
+  contexts->shares_count = 0;
+  for (uint32_t i = 0; i < recorded->scenario_shares_count; i++)
+    contexts_add_share(contexts, &recorded->scenario_shares[i]);
+  span_spread(contexts->shares, &contexts->shares_count);
+  profile->span_of_job = true;
+}
+
+bool recorded_graph_job(struct profile *profile, struct problems *problems)
+{
+  if (!profile->workspan.known || !is_job(profile))
+    return false;
+  struct recorded_graph recorded = {
+      .profile = profile, .process = &profile->processes[profile->span_process], .problems = problems, .job = true};
+  struct replay_result result;
+  bool usable = open_log(&recorded);
+  if (usable) {
+    struct replay_request request = new_request(&recorded);
+    replay_log(&request, recorded.log, &result);
+    if (!request.limited)
+      check(&recorded, &result);
+    replay_result_release(&result);
+    find_contexts(&recorded);
+    log_reader_rewind(recorded.log);
+    replay_part(&recorded, &result);
+    fill_scenario_shares(&recorded, &result);
+    enter_job(&recorded, &result);
+    replay_result_release(&result);
+  }
+  recorded_graph_release(&recorded);
+  return usable;
 }

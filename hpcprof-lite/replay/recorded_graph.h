@@ -1,9 +1,11 @@
-/* The graph log of the process whose span is the run's: replays it and gives the results in terms of the profile.
+/* The graph log of the run: replays it and gives the results in terms of the profile.
  *
- * Context: BATCH, the main thread.  Reads the log beside the process's measurement file and replays it (replay.h).  The
- * first replay attributes work to samples, and checks the log against what the process computed online: span, work, and
- * the instances, work and span of each directive must be equal, exactly if work is counted, to one millionth if it is
- * time.  What is wrong with the log is added to the caller's list of problems; without a usable log, `known` is false.
+ * Context: BATCH, the main thread.  The log is that of the process whose span is the run's, or, of an MPI job whose
+ * ranks all have a log, those of all ranks, which their messages join.  Reads the logs beside the measurement files and
+ * replays them (replay.h).  The first replay attributes work to samples, and checks the log against what the processes
+ * computed online: span (not of a job), work, and the instances, work and span of each directive must be equal, exactly
+ * if work is counted, to one millionth if it is time.  What is wrong with the log is added to the caller's list of
+ * problems; without a usable log, `known` is false.
  *
  * The structure owns its arrays.  The profile and the list of problems belong to the caller and must live as long.
  */
@@ -17,8 +19,11 @@
 struct recorded_graph {
   bool known;   /* a log exists and was replayed */
   bool differs; /* the log is incomplete or differs from the measurement */
+  bool job;     /* the log is that of all ranks; its rows are the run's directives */
   struct profile *profile;
-  const struct profile_process *process; /* whose log it is */
+  const struct profile_process *process; /* whose log it is, or a rank of the job */
+  struct log_part *parts;                /* the process, or all ranks */
+  uint32_t parts_count;
   struct log_reader *log;
   struct problems *problems;
   struct attribution attribution;
@@ -43,6 +48,11 @@ void recorded_graph_release(struct recorded_graph *recorded);
  * span to profile->contexts.  Also checks the log against what the process computed for the whole run.  Returns
  * false, and changes nothing, if there is no usable log. */
 bool recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems);
+
+/* Computes span and critical path of an MPI job from the logs of all its ranks, after their directives were merged:
+ * replaces those of profile->workspan, and the shares of the span.  Returns false, and
+ * changes nothing, if the run is no such job, or a rank has no usable log. */
+bool recorded_graph_job(struct profile *profile, struct problems *problems);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and returns their number, 0 without a log.
  * Share 0 is work whose context is not known.  The shares belong to the structure. */

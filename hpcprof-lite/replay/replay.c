@@ -1,6 +1,7 @@
 #include "hpcprof-lite/replay/replay.h"
 
 #include "common/xalloc.h"
+#include "hpcprof-lite/messages/message_matching.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/replay/schedule_change.h"
 #include "hpcprof-lite/replay/task_graph_check.h"
@@ -35,6 +36,9 @@ struct replay {
   bool detail;
   double removed[REPLAY_SCENARIOS]; /* work removed because of samples, on all chains */
   bool unplaced[REPLAY_SCENARIOS];  /* see struct replay_outcome */
+  struct log_reader *log;
+  struct message_matching *matching; /* NULL: messages do not join clocks */
+  struct wait_states waits;          /* of which only what is not known is used */
   struct replay_result *result;
 };
 
@@ -229,6 +233,46 @@ static void on_sample(struct samples *samples, uint64_t node, uint64_t weight)
   }
 }
 
+/* ---- messages ---- */
+
+static void offer_message(void *context, uint32_t stream, uint64_t number)
+{
+  struct replay *replay = context;
+  graph_reader_message(&replay->graph, stream, number, true);
+}
+
+static void take_message(void *context, uint32_t stream, uint64_t number)
+{
+  struct replay *replay = context;
+  graph_reader_message(&replay->graph, stream, number, false);
+}
+
+static void begin_messages(struct replay *replay, uint32_t streams)
+{
+  const struct message_observer observer = {offer_message, take_message, replay};
+  if (replay->request->messages)
+    replay->matching = message_matching_new(streams, &replay->waits, &observer);
+}
+
+static void match(struct replay *replay, const struct log_reader_record *next)
+{
+  struct message_stream of = {.thread = next->thread};
+  if (!replay->matching || next->record.op < GRAPHLOG_MPI_CALL)
+    return;
+  of.process = log_reader_part(replay->log, next->thread, &of.thread);
+  message_matching_take(replay->matching, next->stream, &of, &next->record, next->begin_ticks, next->end_ticks);
+}
+
+static void end_messages(struct replay *replay)
+{
+  if (!replay->matching)
+    return;
+  const struct wait_states *waits = &replay->waits;
+  message_matching_end(replay->matching);
+  replay->result->lost_messages = waits->unsent + waits->ambiguous + waits->unknown + waits->incomplete;
+  wait_states_release(&replay->waits);
+}
+
 /* ---- records ---- */
 
 static void take(struct replay *replay, const struct log_reader_record *next)
@@ -249,6 +293,7 @@ static void take(struct replay *replay, const struct log_reader_record *next)
     on_sample(&replay->samples[next->stream], event.operand[0], event.operand[1]);
   else
     graph_reader_take(graph, &event);
+  match(replay, next);
   schedule_change_restore(graph, &kept);
   assert(event.op != GRAPHLOG_REGION_END || task_graph_check(graph));
   if (sink && sink->after)
@@ -290,16 +335,18 @@ static void finish(struct replay *replay, uint32_t streams)
 int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result)
 {
   assert(request->directives);
-  struct replay replay = {.request = request, .result = result};
+  struct replay replay = {.request = request, .result = result, .log = log};
   const struct graph_sink *sink = request->sink;
   struct log_reader_record next;
   uint32_t streams = log_reader_count(log);
   *result = (struct replay_result){0};
   replay_init(&replay, streams);
+  begin_messages(&replay, streams);
   if (sink)
     sink->begin(sink->clocks.context, &replay.graph);
   while (log_reader_next(log, &next))
     take(&replay, &next);
+  end_messages(&replay);
   finish(&replay, streams);
   int status = 0;
   if (sink)

@@ -11,6 +11,10 @@
  *   one for each schedule  time in a list schedule (list_schedule.h), in which a lock has one holder at a time, with
  *                          what it assumes to be different (schedule_change.h)
  *
+ * Of a job of several processes, a message joins the sender's clock, where the send begins, with the receiver's, where
+ * the receive is complete; a collective operation likewise joins those that wait for each other in it.  Messages take
+ * no time.
+ *
  * If a construct around a fragment is selected, s = 1.  Otherwise s is the part of its samples that is selected, by
  * weight; a fragment without samples takes the mean of its directive in the whole run.  Therefore s is exact for
  * constructs and user regions.  The clocks also keep how much of a chain was removed because of samples.
@@ -48,6 +52,7 @@ struct replay_request {
   uint32_t cores[REPLAY_SCHEDULES]; /* a list schedule for each number of cores; 0: as many as are needed */
   uint32_t cores_count;
   struct schedule_assumption assumptions[REPLAY_SCHEDULES]; /* of the schedules */
+  bool messages;       /* the processes are ranks of one job: their messages join their clocks */
   bool only_schedules; /* the attribution is neither filled nor read: there is no scenario */
 };
 
@@ -69,6 +74,7 @@ struct replay_result {
   struct instances_total *directives; /* [directive]; at[1]: in the first scenario, with `detail` */
   double *contributions;              /* [entry] to the first scenario's span, with `detail`, else NULL */
   struct task_graph_losses lost;
+  uint64_t lost_messages; /* operations of MPI that are known in one rank only, or whose order is not known */
   uint64_t lost_contributions;
 };
 

@@ -1,0 +1,110 @@
+"""Work, span and critical path of MPI jobs whose result follows from their source (job_forms.c): exact, on Open MPI and
+MPICH, for every number of ranks and threads."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from jobs import Job, program
+from measured import tap
+from report import check_spans, rows
+
+STEPS = 4
+
+
+def exchange(ranks, other):
+    """The work of one thread of each rank, and the longest chain, of steps in which neighbours exchange messages.  other:
+    what a rank does while they are on their way."""
+    clocks, work = [0] * ranks, 0
+    for step in range(STEPS):
+        done = [10 if step % ranks == rank else 1 for rank in range(ranks)]
+        work += sum(done)
+        clocks = [clock + more for clock, more in zip(clocks, done)]
+        if other:  # all messages are sent at once, and awaited after more work
+            others = [max([clocks[j] for j in (i - 1, i + 1) if 0 <= j < ranks], default=0) for i in range(ranks)]
+            clocks = [max(clock + other, there) for clock, there in zip(clocks, others)]
+        else:
+            clocks = [max(clocks[i:i + 2]) for i in range(ranks)]  # from the right, then from the left
+            clocks = [max(clocks[max(i - 1, 0):i + 1]) for i in range(ranks)]
+    return work, max(clocks)
+
+
+def halo(n, t):
+    work, span = exchange(n, 0)
+    return work * t, span
+
+
+def overlap(n, t):
+    work, span = exchange(n, 2)
+    return work + STEPS * 2 * n * t, span
+
+
+# Work and span of each form, of n ranks with t threads in their regions.
+FORMS = {
+    "ring": lambda n, t: (t * sum(10 + r for r in range(n)) + 5, sum(10 + r for r in range(n)) + 5),
+    "master": lambda n, t: (2 + t * sum(10 * r for r in range(n)) + 3, 2 + 10 * (n - 1) + 3),
+    "halo": halo,
+    "overlap": overlap,
+    "collectives": lambda n, t: (t * n * (n + 1) // 2 + 5 + 2 * n, n + 7),
+    "scan": lambda n, t: (n * (n + 1) // 2 + n, n + 1),
+    "wavefront": lambda n, t: (3 * n * STEPS * t, 3 * (n + STEPS - 1)),
+    "split": lambda n, t: (n * (n + 1) // 2 + 2 * n, n + 2),
+    "to_self": lambda n, t: (9 * n, 9),
+    "waitany": lambda n, t: (5 * n * (n - 1) // 2 + 1, 5 * (n - 1) + 1),
+    "order": lambda n, t: (53, 33),
+    "persistent": lambda n, t: (n // 2 * 15, 11),
+    "cancelled": lambda n, t: (5 * n, 5),
+    "later": lambda n, t: (n * (n - 1) // 2 + 7 * n, n + 6),
+    "probe": lambda n, t: (9, 7),
+    "by_threads": lambda n, t: (n * (n + 1) // 2 * t * (t + 1) // 2 + n * t, n * t + 1),
+}
+
+
+def check(directory, mpi, ranks, threads, *forms):
+    """Runs the forms one after another, in one job."""
+    job = Job(directory, mpi, ranks, program(directory, mpi, "job_forms.c"), str(threads), *forms,
+              options=("-p", "log", "--work", "user"), output=f"{ranks}-{threads}-{len(forms)}-{forms[0]}")
+    assert job.done.returncode == 0, job.done
+    table = rows("parallelism", job.output)
+    check_spans(table)
+    wanted = [sum(column) for column in zip(*(FORMS[form](ranks, threads) for form in forms))]
+    got = [float(table[0]["work"]), float(table[0]["span"])]
+    assert table[0]["unit"] == "units" and got == wanted, (mpi, forms, ranks, threads, got, wanted)
+    path = sum(float(row["critical_path"]) for row in table)
+    assert path == wanted[1], (mpi, forms, ranks, threads, path, wanted)
+    if len(forms) > 1:  # with regions; threads that MPI has created do not count
+        assert len(rows("threads", job.output)) == ranks * threads, (mpi, ranks, threads)
+    return job
+
+
+def check_all(directory, mpi, *sizes):
+    """All forms at once, then, if that is wrong, each alone, so that it is known which one it is."""
+    for ranks, threads in sizes:
+        try:
+            check(directory, mpi, ranks, threads, *FORMS)
+        except AssertionError:
+            for form in FORMS:
+                check(directory, mpi, ranks, threads, form)
+            raise
+
+
+@tap.case
+def what_if_of_a_job(directory):
+    """A wavefront whose work takes a third: exactly a third of the chain through all ranks."""
+    job = check(directory, "openmpi", 3, 2, "wavefront")
+    scenario = rows("whatif", "--what-if", "work_in_region=3", job.output)[0]
+    assert float(scenario["span"]) == 3 + STEPS - 1, scenario
+    path = rows("critical-path", job.output)
+    assert max(float(row["critical_path_incl"]) for row in path) == 3 * (3 + STEPS - 1), path[:3]
+
+
+@tap.case
+def on_open_mpi(directory):
+    check_all(directory, "openmpi", (2, 1), (3, 2))
+
+
+@tap.case
+def on_mpich(directory):
+    check_all(directory, "mpich", (2, 2), (4, 1))
+
+
+tap.main()
