@@ -528,7 +528,7 @@ struct format_mpi {
 
 enum format_thread_flag {
   FORMAT_THREAD_OPENMP = 1, /* known to an OpenMP runtime: the thread's samples carry blame for idleness */
-  FORMAT_THREAD_HELPER = 2  /* the OpenMP runtime's own, never together with OPENMP: what it runs is the program's, and
+  FORMAT_THREAD_HELPER = 2  /* the OpenMP runtime's or MPI's own, never together with OPENMP: what it runs counts, and
                                its other time is in no figure */
 };
 

@@ -86,6 +86,8 @@ uint32_t thread_hand_over(void)
 uint8_t thread_maker(const void *start)
 {
   const struct thread_state *t = rt_thread();
+  if (t && (mpi_calls_in(t) || t->maker == RT_MADE_BY_MPI))
+    return RT_MADE_BY_MPI;
   if (!code_in_runtime(start))
     return RT_MADE_BY_PROGRAM;
   return t && t->helper && !t->activity.openmp ? RT_MADE_BY_HELPERS : RT_MADE_BY_RUNTIME;
@@ -183,6 +185,8 @@ void thread_start(uint64_t top_sp, uint32_t handed, uint8_t maker)
     return;
   thread_state_find_stack(t, top_sp);
   t->maker = maker;
+  if (maker == RT_MADE_BY_MPI)
+    t->record->flags |= FORMAT_THREAD_HELPER;
   rt_self = t;
   pthread_setspecific(end_key, &end_key);
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see

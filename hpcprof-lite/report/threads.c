@@ -214,7 +214,7 @@ static void print_helpers(const struct report *report)
         model_add(&ran_ns, process->threads[j].work_ns);
   }
   if (ran_ns)
-    fprintf(report->stream, "Not listed: helper threads of the OpenMP runtime, which did %.2f s of work.\n",
+    fprintf(report->stream, "Not listed: threads of the OpenMP runtime or of MPI, which did %.2f s of work.\n",
             (double)ran_ns / 1e9);
 }
 

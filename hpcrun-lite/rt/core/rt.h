@@ -115,9 +115,9 @@ struct activity {
  * messages, in MPI, whatever that calls.  A thread is in at most one, and neither idle nor waiting for a lock. */
 enum rt_call { RT_CALL_NONE, RT_CALL_BLOCKS, RT_CALL_MPI };
 
-/* What has created a thread: the program, or the OpenMP runtime, where the initial thread of libomp's hidden helpers
- * (rt/helper_events.h) creates the others. */
-enum rt_maker { RT_MADE_BY_PROGRAM, RT_MADE_BY_RUNTIME, RT_MADE_BY_HELPERS };
+/* What has created a thread: the program, the OpenMP runtime, where the initial thread of libomp's hidden helpers
+ * (rt/helper_events.h) creates the others, or MPI. */
+enum rt_maker { RT_MADE_BY_PROGRAM, RT_MADE_BY_RUNTIME, RT_MADE_BY_HELPERS, RT_MADE_BY_MPI };
 
 struct thread_state {
   /* What a callback needs first, on one cache line.  Other threads read `activity`, `idle_since` and
