@@ -5,7 +5,7 @@
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/merge/stitch.h"
-#include "hpcprof-lite/messages/message_matching.h"
+#include "hpcprof-lite/messages/ideal_time.h"
 #include "hpcprof-lite/model/heap.h"
 
 #include <assert.h>
@@ -113,10 +113,42 @@ static bool advance(struct log *log)
   return true;
 }
 
+/* Each rank is outside MPI from its start on. */
+static void begin_ideal(const struct logs *logs, struct ideal_time *ideal)
+{
+  ideal_time_init(ideal, logs->profile->processes_count, logs->streams);
+  for (uint32_t i = 0; i < logs->count; i++) {
+    const struct profile_process *process = &logs->profile->processes[logs->all[i].process];
+    const struct profile_thread *initial = profile_initial_thread(process);
+    struct ideal_rank *rank = &ideal->ranks[logs->all[i].process];
+    rank->thread = initial ? initial->index : 1;
+    rank->left_ns = job_ns(&logs->all[i], process->start_ticks);
+  }
+}
+
+static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct job_messages *messages)
+{
+  for (uint32_t i = 0; i < logs->count; i++) {
+    const struct profile_process *process = &logs->profile->processes[logs->all[i].process];
+    ideal_time_end(ideal, logs->all[i].process,
+                   model_sum(job_ns(&logs->all[i], process->start_ticks), process->wall_ns));
+  }
+  const struct wait_states *states = &messages->states;
+  bool whole = !ideal->incomplete && !(states->unsent + states->ambiguous + states->unknown + states->incomplete);
+  if (whole && messages->known && logs->count == messages->ranks) {
+    messages->ideal_ns = ideal->longest_ns;
+    messages->computed_ns = ideal->most_ns;
+  }
+  ideal_time_release(ideal);
+}
+
 /* Merges the logs by time. */
 static void match_all(struct logs *logs, struct job_messages *messages)
 {
-  struct message_matching *matching = message_matching_new(logs->streams, &messages->states, NULL);
+  struct ideal_time ideal;
+  begin_ideal(logs, &ideal);
+  const struct message_observer observer = ideal_time_observer(&ideal);
+  struct message_matching *matching = message_matching_new(logs->streams, &messages->states, &observer);
   struct heap heap = {.items = xcalloc(logs->count, sizeof *heap.items)};
   for (uint32_t i = 0; i < logs->count; i++)
     if (advance(&logs->all[i]))
@@ -126,12 +158,14 @@ static void match_all(struct logs *logs, struct job_messages *messages)
     const struct log_reader_record *next = &log->next;
     struct message_stream of = {log->process, next->thread};
     messages->known |= next->record.op == GRAPHLOG_MPI_CALL;
+    ideal_time_take(&ideal, log->first_stream + next->stream, &of, next->record.op, log->begin_ns);
     message_matching_take(matching, log->first_stream + next->stream, &of, &next->record, log->begin_ns,
                           MAX(log->begin_ns, job_ns(log, next->end_ticks)));
     heap_next(&heap, advance(log), before, logs->all);
   }
   free(heap.items);
   message_matching_end(matching);
+  end_ideal(logs, &ideal, messages);
 }
 
 /* ---- contexts ---- */

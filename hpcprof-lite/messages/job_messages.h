@@ -18,6 +18,8 @@ struct job_messages {
   uint32_t logs;      /* processes whose logs were read */
   uint32_t ranks;     /* of MPI_COMM_WORLD, 0: not known */
   bool several_hosts;
+  double ideal_ns;    /* how long the ranks would take if messages took no time (ideal_time.h); 0: not known */
+  double computed_ns; /* the longest time that a rank is outside MPI; likewise */
 };
 
 /* Reads the logs of all processes.  What is wrong with them is reported in `problems`.  Processes that have the same

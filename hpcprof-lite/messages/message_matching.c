@@ -143,6 +143,12 @@ static void takes(const struct message_matching *m, uint32_t stream, uint64_t nu
     m->observer.takes(m->observer.context, stream, number);
 }
 
+static void ends(const struct message_matching *m, uint64_t first, uint64_t count)
+{
+  for (uint64_t i = 0; i < count && m->observer.ends; i++)
+    m->observer.ends(m->observer.context, first + i);
+}
+
 /* ---- waits ---- */
 
 /* The call that a stream is in has waited until a partner began, unless it has waited longer for another one. */
@@ -350,6 +356,7 @@ static bool in_wrong_order(const struct message_matching *m, const struct operat
 static void received(struct message_matching *m, const struct operation *receive)
 {
   takes(m, receive->done_stream, receive->message);
+  ends(m, receive->message, 1);
   operation_waited(m, receive, in_wrong_order(m, receive) ? WAIT_STATE_WRONG_ORDER : WAIT_STATE_LATE_SENDER);
 }
 
@@ -794,6 +801,7 @@ static void collective_ended(struct message_matching *m, uint32_t stream, const 
     call_waited(&m->streams[stream], states[collective->kind], &until, 0, 0);
   if (++collective->ended < collective->size)
     return;
+  ends(m, collective->first, collective->kind == GRAPHLOG_MPI_PREFIX ? collective->size : 1);
   m->states->ambiguous += collective->mixed;
   hash_map_remove(&m->collective_numbers, collective_key(collective->communicator, collective->number));
   m->kept_ranks -= collective->ranks ? collective->size : 0;

@@ -25,6 +25,7 @@ struct message_stream {
 struct message_observer {
   void (*offers)(void *context, uint32_t stream, uint64_t number);
   void (*takes)(void *context, uint32_t stream, uint64_t number);
+  void (*ends)(void *context, uint64_t number); /* nothing takes that number any more; may be NULL */
   void *context;
 };
 

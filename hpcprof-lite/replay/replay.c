@@ -249,7 +249,7 @@ static void take_message(void *context, uint32_t stream, uint64_t number)
 
 static void begin_messages(struct replay *replay, uint32_t streams)
 {
-  const struct message_observer observer = {offer_message, take_message, replay};
+  const struct message_observer observer = {.offers = offer_message, .takes = take_message, .context = replay};
   if (replay->request->messages)
     replay->matching = message_matching_new(streams, &replay->waits, &observer);
 }
