@@ -1,6 +1,7 @@
 /* Matching of messages and collective operations, and wait states, of jobs whose records are written here.  Node n of
  * process p is a place of its own; times are those of the job. */
 #include "hpcprof-lite/messages/message_matching.h"
+#include "hpcprof-lite/messages/ideal_time.h"
 #include "hpcprof-lite/messages/job_communicators.h"
 
 #include <setjmp.h>
@@ -14,6 +15,7 @@ enum { WORLD = 1, SELF = 2, COMPUTING = 100 };
 
 static struct message_matching *matching;
 static struct wait_states states;
+static struct ideal_time ideal; /* of jobs of test_ideal_time() */
 
 /* A record of a process, whose streams are numbered by processes; thread 1 is the stream behind those of all others. */
 enum { STREAMS = 16 };
@@ -23,6 +25,8 @@ static void put_at(uint32_t stream, uint64_t begin_ns, uint64_t end_ns, enum gra
   struct graphlog_record record = {.op = op};
   memcpy(record.operand, operand, sizeof record.operand);
   struct message_stream of = {stream % STREAMS, stream / STREAMS + 1};
+  if (ideal.ranks)
+    ideal_time_take(&ideal, stream, &of, op, begin_ns);
   message_matching_take(matching, stream, &of, &record, begin_ns, end_ns);
 }
 
@@ -38,7 +42,8 @@ static void run(uint32_t rank, uint64_t begin_ns, uint64_t end_ns, uint32_t node
 static void begin_job(uint32_t ranks)
 {
   states = (struct wait_states){0};
-  matching = message_matching_new(2 * STREAMS, &states, NULL);
+  const struct message_observer observer = ideal.ranks ? ideal_time_observer(&ideal) : (struct message_observer){0};
+  matching = message_matching_new(2 * STREAMS, &states, &observer);
   for (uint32_t i = 0; i < ranks; i++) {
     PUT(i, 0, MPI_COMMUNICATOR, WORLD, GRAPHLOG_MPI_WORLD, 0, 0, i);
     PUT(i, 0, MPI_RANKS, WORLD, 0, ranks, 1 << 1);
@@ -148,6 +153,45 @@ static void test_no_samples(void **state)
   end_job();
   EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, 6), 30);
   release();
+}
+
+/* Rank 0 computes for 30 and sends, then for 10; rank 1 computes for 5, receives, computes for 40; both meet at a
+ * barrier, and compute for 1 and 2.  Transport and the calls themselves take no time: 30 + 40 + 2.  The longest one
+ * computes for 47. */
+static void test_ideal_time(void **state)
+{
+  (void)state;
+  for (int other_thread = 0; other_thread < 2; other_thread++) {
+    ideal_time_init(&ideal, 2, 2 * STREAMS);
+    ideal.ranks[0].thread = ideal.ranks[1].thread = 1;
+    begin_job(2);
+    call(1, 5, 5);
+    post(1, 5, 0 + 1, 7 + 1, 0);
+    call(0, 30, 6);
+    send(0, 30, 1, 7, 0);
+    ret(0, 35);
+    call(0, 45, 7);
+    PUT(0, 45, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+    got(1, 50, 0, 0 + 1, 7 + 1);
+    ret(1, 50);
+    if (other_thread) {
+      call(STREAMS, 51, 1);
+      ret(STREAMS, 52);
+    }
+    call(1, 90, 7);
+    PUT(1, 90, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+    ret(0, 95);
+    ret(1, 96);
+    ideal_time_end(&ideal, 0, 96);
+    ideal_time_end(&ideal, 1, 98);
+    end_job();
+    EQUAL(ideal.longest_ns, 72);
+    EQUAL(ideal.most_ns, 47);
+    assert_int_equal(ideal.incomplete, other_thread);
+    assert_int_equal(ideal.joins.names.count, 0);
+    ideal_time_release(&ideal);
+    release();
+  }
 }
 
 /* Only a send that waits for its receive can wait. */
@@ -504,6 +548,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_late_sender),
       cmocka_unit_test(test_no_samples),
+      cmocka_unit_test(test_ideal_time),
       cmocka_unit_test(test_late_receiver),
       cmocka_unit_test(test_delays_are_followed_back),
       cmocka_unit_test(test_collective_operations),
