@@ -721,7 +721,7 @@ struct format_user_count {
   FORMAT_USER_COUNT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-enum { FORMAT_INDEX_CATEGORIES = 9 };
+enum { FORMAT_INDEX_CATEGORIES = 10 };
 
 /* The index of a trace. */
 #define FORMAT_INDEX_FIELDS(F, A)                                                                                      \

@@ -15,8 +15,9 @@ static void fail(const char *reason, const char *name)
   exit(1);
 }
 
-/* Describes a table without the columns that depend on the run.  statistics: with those of threads and ranks. */
-static void describe_table(table_maker *make, bool statistics, struct table *table)
+/* Describes a table without the columns that depend on the run.  statistics: with those of threads and ranks; mpi: with
+ * those of runs that call MPI. */
+static void describe_table(table_maker *make, bool statistics, bool mpi, struct table *table)
 {
   static const struct profile profile = {.workspan = {.known = true, .is_time = true}};
   struct tree_columns columns = {.samples = MODEL_NONE,
@@ -24,7 +25,7 @@ static void describe_table(table_maker *make, bool statistics, struct table *tab
                                  .lockwait = MODEL_NONE,
                                  .idleness = MODEL_NONE,
                                  .critical = MODEL_NONE};
-  struct report report = {.profile = &profile, .columns = &columns, .trees.no_statistics = !statistics};
+  struct report report = {.profile = &profile, .columns = &columns, .trees.no_statistics = !statistics, .mpi = mpi};
   *table = (struct table){0};
   make(&report, table);
   for (uint32_t i = 0; i < table->columns_count; i++) {
@@ -85,7 +86,7 @@ static void print_names(struct makers makers, bool compared)
 {
   struct table tables[2] = {0};
   for (uint32_t i = 0; i < 2 && makers.make[i]; i++) {
-    describe_table(makers.make[i], !compared, &tables[i]);
+    describe_table(makers.make[i], !compared, false, &tables[i]);
     for (uint32_t j = 0; j < tables[i].columns_count; j++) {
       const struct table_column *column = table_column(&tables[i], j);
       bool repeated =
@@ -205,7 +206,7 @@ static void print_some(const struct table *table, bool text_only)
 static void print_items(table_maker *make)
 {
   struct table table;
-  describe_table(make, true, &table);
+  describe_table(make, true, true, &table);
   print_some(&table, false);
   print_some(&table, true);
   table_release(&table);

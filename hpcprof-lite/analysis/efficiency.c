@@ -13,6 +13,7 @@ struct sums {
   double total, idle, serial, lock, overhead, work;
   double delay, core_wait; /* all waiting for a core; that outside other waits */
   double no_core;          /* waiting for a thread without a core */
+  double mpi;              /* lost to MPI; `total` and `idle` are without it */
 };
 
 /* The processes of one directory. */
@@ -26,6 +27,24 @@ struct run {
   bool is_reference;   /* gives the work at one thread for other runs */
   struct sums sums;
 };
+
+/* How long calls of MPI held up a process: all of its threads, while the initial one was in calls outside regions; or
+ * each thread that made calls in regions. */
+struct mpi_times {
+  double outside, inside; /* inside: of all threads together */
+};
+
+static struct mpi_times mpi_times(const struct profile_process *process)
+{
+  struct mpi_times times = {0};
+  const struct profile_thread *initial = profile_initial_thread(process);
+  if (!initial && process->threads_count) /* without OpenMP, that is the first thread */
+    initial = process->threads;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    times.inside += (double)(process->threads[i].mpi_ns - process->threads[i].mpi_outside_ns);
+  times.outside = initial ? (double)initial->mpi_outside_ns : 0;
+  return times;
+}
 
 /* Adds one process.  Returns false if it has no OpenMP threads, or the times of its regions are not known. */
 static bool add_process(const struct profile_process *process, struct sums *sums)
@@ -55,8 +74,13 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
     return false;
   idle += MAX(0, total - lived);
+  const struct mpi_times calls = mpi_times(process);
+  double threads = process->threads_max, mpi = MIN(total, threads * calls.outside + calls.inside);
+  idle -= MIN(idle, (threads - 1) * calls.outside);
   total = MAX(total - tool, 0.01 * total); /* the program's time */
-  double serial = elapsed - MIN(elapsed, regions);
+  mpi = MIN(mpi, total);
+  total = MAX(total - mpi, 0.01 * total);
+  double serial = MAX(0, elapsed - MIN(elapsed, regions) - calls.outside);
   sums->total += total;
   sums->idle += idle;
   sums->serial += MIN(idle, serial * (double)(process->threads_max - 1));
@@ -66,6 +90,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   sums->delay += delay;
   sums->core_wait += core_wait;
   sums->no_core += no_core;
+  sums->mpi += mpi;
   return true;
 }
 
@@ -190,6 +215,7 @@ static void add_sums(struct sums *to, const struct sums *from)
   to->delay += from->delay;
   to->core_wait += from->core_wait;
   to->no_core += from->no_core;
+  to->mpi += from->mpi;
 }
 
 static void compute_lost(const struct sums *sums, double elapsed_ns, struct efficiency *efficiency)
@@ -210,6 +236,106 @@ static void compute_lost(const struct sums *sums, double elapsed_ns, struct effi
     efficiency->value[i] = 1 - lost[i];
     efficiency->gain_s[i] = lost[i] * elapsed_ns / 1e9;
   }
+}
+
+/* ---- several ranks ---- */
+
+/* What a job's efficiencies are made from; ns of all threads together, without this tool's time. */
+struct job_sums {
+  double threads, computing, useful;
+  double openmp;                         /* of `computing`: of ranks with OpenMP */
+  double longest_run, longest_computing; /* of a rank, of its threads' mean */
+};
+
+static void add_rank(const struct profile_process *process, struct job_sums *job, struct efficiency_rank *rank)
+{
+  struct sums own = {0};
+  double threads = MAX(process->threads_max, 1), elapsed, useful;
+  bool openmp = add_process(process, &own);
+  if (openmp) {
+    double lost = MIN(1, (own.idle + own.lock + own.overhead) / own.total);
+    useful = own.total * (1 - lost);
+  } else {
+    struct mpi_times calls = mpi_times(process);
+    threads = 1;
+    elapsed = (double)profile_measured_ns(process->wall_ns, process->paused_ns);
+    own.mpi = MIN(elapsed, calls.outside);
+    useful = own.total = elapsed - own.mpi;
+  }
+  elapsed = (own.total + own.mpi) / threads;
+  job->threads += threads;
+  job->computing += own.total;
+  job->useful += useful;
+  job->openmp += openmp ? own.total : 0;
+  job->longest_run = MAX(job->longest_run, elapsed);
+  job->longest_computing = MAX(job->longest_computing, own.total / threads);
+  *rank = (struct efficiency_rank){.known = true,
+                                   .elapsed_s = elapsed / 1e9,
+                                   .computing_s = own.total / threads / 1e9,
+                                   .mpi_s = own.mpi / threads / 1e9,
+                                   .openmp = openmp ? fraction(useful, own.total) : NAN,
+                                   .global = useful / threads / 1e9}; /* a time, until the run's is known */
+}
+
+/* Sets the efficiencies of the job, each with the elapsed time that it costs. */
+static void set_job(const struct job_sums *sums, struct efficiency_job *job)
+{
+  assert(sums->threads > 0 && sums->longest_run > 0);
+  double run = sums->longest_run / 1e9, most = sums->longest_computing / 1e9;
+  double mean = sums->computing / sums->threads / 1e9, useful = sums->useful / sums->threads / 1e9;
+  double time[JOB_METRICS] = {[JOB_GLOBAL] = run,
+                              [JOB_MPI] = run,
+                              [JOB_MPI_COMMUNICATION] = run,
+                              [JOB_MPI_BALANCE] = most,
+                              [JOB_OPENMP] = mean};
+  double kept[JOB_METRICS] = {[JOB_GLOBAL] = useful,
+                              [JOB_MPI] = mean,
+                              [JOB_MPI_COMMUNICATION] = most,
+                              [JOB_MPI_BALANCE] = mean,
+                              [JOB_OPENMP] = useful};
+  for (int i = 0; i < JOB_METRICS; i++) {
+    bool known = time[i] > 0 && (i != JOB_OPENMP || sums->openmp > 0);
+    job->value[i] = known ? fraction(kept[i], time[i]) : NAN;
+    job->gain_s[i] = known ? MAX(0, time[i] - kept[i]) : NAN;
+  }
+  job->elapsed_s = run;
+}
+
+static void compute_job(const struct profile *profile, struct efficiency_job *job)
+{
+  struct job_sums sums = {0};
+  uint64_t calls = 0;
+  job->of_process = xcalloc(profile->processes_count, sizeof *job->of_process);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!process->usable || process->rank < 0)
+      continue;
+    for (uint32_t j = 0; j < process->threads_count; j++)
+      model_add(&calls, process->threads[j].mpi_calls);
+    add_rank(process, &sums, &job->of_process[i]);
+    job->ranks++;
+    job->world = MAX(job->world, process->mpi_size);
+  }
+  job->known = job->ranks > 1 && calls && sums.longest_run > 0;
+  if (!job->known) {
+    free(job->of_process);
+    job->of_process = NULL;
+    return;
+  }
+  set_job(&sums, job);
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    struct efficiency_rank *rank = &job->of_process[i];
+    if (!rank->known)
+      continue;
+    rank->mpi = fraction(rank->computing_s, job->elapsed_s);
+    rank->global = fraction(rank->global, job->elapsed_s);
+  }
+}
+
+/* The elapsed time without what MPI takes of it. */
+static double without_mpi(const struct sums *sums, double elapsed_ns)
+{
+  return sums->mpi > 0 ? elapsed_ns * sums->total / (sums->total + sums->mpi) : elapsed_ns;
 }
 
 void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency)
@@ -239,9 +365,11 @@ void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, stru
     elapsed = all = (double)elapsed_ns;
   efficiency->elapsed_s = all / 1e9;
   if (efficiency->processes) {
-    compute_lost(&sums, elapsed, efficiency);
-    split_time(runs, count, &sums, elapsed, &efficiency->split);
+    compute_lost(&sums, without_mpi(&sums, elapsed), efficiency);
+    split_time(runs, count, &sums, without_mpi(&sums, elapsed), &efficiency->split);
   }
+  if (count == 1)
+    compute_job(profile, &efficiency->job);
   free(runs);
 }
 
@@ -253,6 +381,25 @@ const char *efficiency_name(enum efficiency_metric metric)
                                                       [EFFICIENCY_SERIAL] = "serialisation",
                                                       [EFFICIENCY_LOCK] = "lock_waiting",
                                                       [EFFICIENCY_RUNTIME] = "runtime_overhead"};
+  return names[metric];
+}
+
+void efficiency_release(struct efficiency *efficiency)
+{
+  free(efficiency->job.of_process);
+  *efficiency = (struct efficiency){0};
+}
+
+const char *efficiency_job_name(enum efficiency_job_metric metric)
+{
+  assert(metric < JOB_METRICS);
+  static const char *const names[JOB_METRICS] = {[JOB_GLOBAL] = "global_efficiency",
+                                                 [JOB_MPI] = "mpi_parallel_efficiency",
+                                                 [JOB_MPI_BALANCE] = "mpi_load_balance",
+                                                 [JOB_MPI_COMMUNICATION] = "mpi_communication",
+                                                 [JOB_MPI_SERIALISATION] = "mpi_serialisation",
+                                                 [JOB_MPI_TRANSFER] = "mpi_transfer",
+                                                 [JOB_OPENMP] = "openmp_efficiency"};
   return names[metric];
 }
 

@@ -18,6 +18,23 @@
  * own; time in which threads were blocked in the kernel or waited for a core is not lost time, because its purpose is
  * not known. Processes without OpenMP, and those in which the end of no region was seen, are left out.
  *
+ * Where a process made calls of MPI, its T threads lose T m to MPI, with m = the time of its initial thread in calls
+ * outside parallel regions + the time of all threads in calls inside regions / T.  That, and the idleness of the other
+ * threads during the former, counts for none of the above: T R becomes T R - T m.
+ *
+ * Of several ranks, the efficiencies of the job multiply, as those of POP's hybrid model.  With c = R - m of a rank,
+ * without this tool's time, D = the longest R of a rank, and means over all threads:
+ *
+ *     mpi_load_balance        = mean c / largest c
+ *     mpi_communication       = largest c / D
+ *     mpi_parallel_efficiency = mean c / D                      the product of both
+ *     openmp_efficiency       = useful time / sum of T c        parallel efficiency as above
+ *     global_efficiency       = useful time / sum of T D        the product of the last two
+ *
+ * How communication divides into serialisation and transfer is only known from a log of messages.  All time of a rank
+ * without OpenMP outside MPI is useful.  Calls of threads that OpenMP does not know hold up no other thread: they count
+ * for nothing here.
+ *
  * The time of all threads is also split, with work and overhead as sampled on the OpenMP threads:
  *
  *     T R = work at one thread + work inflation + runtime overhead + idleness
@@ -39,6 +56,33 @@ enum efficiency_metric {
   EFFICIENCY_LOCK,
   EFFICIENCY_RUNTIME,
   EFFICIENCY_COUNT
+};
+
+/* The efficiencies of a job of several ranks. */
+enum efficiency_job_metric {
+  JOB_GLOBAL,
+  JOB_MPI,
+  JOB_MPI_BALANCE,
+  JOB_MPI_COMMUNICATION,
+  JOB_MPI_SERIALISATION,
+  JOB_MPI_TRANSFER,
+  JOB_OPENMP,
+  JOB_METRICS
+};
+
+/* What a rank did with its time, and its own efficiencies.  Seconds are of its threads' mean. */
+struct efficiency_rank {
+  bool known;
+  double elapsed_s, computing_s, mpi_s; /* without this tool's time; not in MPI, and in it */
+  double mpi, openmp, global;           /* openmp: NAN without OpenMP */
+};
+
+struct efficiency_job {
+  bool known;                                     /* several ranks of one run made calls of MPI */
+  uint32_t ranks, world;                          /* that were measured; that the job had, 0: not known */
+  double elapsed_s;                               /* D */
+  double value[JOB_METRICS], gain_s[JOB_METRICS]; /* NAN: not known */
+  struct efficiency_rank *of_process;             /* [process] */
 };
 
 enum efficiency_part {
@@ -71,14 +115,18 @@ struct efficiency {
   double with_cores; /* parallel efficiency in the time in which the threads had cores or did not want any */
   double gain_s[EFFICIENCY_COUNT]; /* most by which the elapsed time would be shorter */
   struct efficiency_split split;
+  struct efficiency_job job;
 };
 
 /* Computes everything.  elapsed_ns: from the first process's start to the last one's end, without pauses; for several
- * directories, the sum of their elapsed times is used instead. */
+ * directories, the sum of their elapsed times is used instead.  The result must be released. */
 void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency);
 
-/* Return the static names under which reports show a metric and a part of the split. */
+void efficiency_release(struct efficiency *efficiency);
+
+/* Return the static names under which reports show a metric, a metric of the job and a part of the split. */
 const char *efficiency_name(enum efficiency_metric metric);
+const char *efficiency_job_name(enum efficiency_job_metric metric);
 const char *efficiency_part_name(enum efficiency_part part);
 
 #endif

@@ -66,12 +66,14 @@ static char *distinct_text(const struct profile *profile, bool hosts, const char
   return text;
 }
 
-static void add_thread(struct totals *totals, const struct profile_thread *thread)
+static void add_thread(struct totals *totals, const struct profile_process *process,
+                       const struct profile_thread *thread)
 {
   bool helper = thread->flags & THREAD_HELPER;
   uint64_t ran_ns = model_sum(model_sum(thread->work_ns, thread->overhead_ns), thread->lockwait_ns);
   totals->threads += !helper;
-  model_add(&totals->lived_ns, helper ? model_sum(ran_ns, thread->idle_ns) : thread->wall_ns);
+  bool partly = helper || profile_thread_of_mpi(process, thread); /* their other time is in no category */
+  model_add(&totals->lived_ns, partly ? model_sum(ran_ns, thread->idle_ns) : thread->wall_ns);
   model_add(&totals->samples, thread->samples);
   model_add(&totals->work_ns, thread->work_ns);
   model_add(&totals->overhead_ns, thread->overhead_ns);
@@ -82,6 +84,8 @@ static void add_thread(struct totals *totals, const struct profile_thread *threa
   model_add(&totals->core_wait_ns, thread->core_wait_ns);
   model_add(&totals->no_core_ns, thread->no_core_ns);
   totals->delay_estimated += thread->estimated_delay_ns > thread->wall_ns / 100;
+  model_add(&totals->mpi_ns, thread->mpi_ns);
+  model_add(&totals->mpi_calls, thread->mpi_calls);
   model_add(&totals->blocked_ns, thread->blocked_ns);
   model_add(&totals->outside_ns, thread->outside_ns);
   model_add(&totals->beside_ns, thread->beside_ns);
@@ -191,7 +195,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
       model_add(&totals->lost[j], process->lost[j]);
     uint64_t others_ns = totals->blocked_ns;
     for (uint32_t j = 0; j < process->threads_count; j++) {
-      add_thread(totals, &process->threads[j]);
+      add_thread(totals, process, &process->threads[j]);
       if (!(process->flags & PROCESS_OMPT))
         model_add(&totals->pool_idle_ns, process->threads[j].idle_ns);
     }

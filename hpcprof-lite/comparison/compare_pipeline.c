@@ -440,6 +440,7 @@ int compare_pipeline(struct job *job, struct comparison *comparison)
                                 .command.arguments = comparison->directories[COMPARE_NEW][0],
                                 .baseline = job->options.baseline,
                                 .legend = job->options.legend,
+                                .mpi = newest->report.mpi,
                                 .comparison = result};
   bool same_filter = check_filters(comparison);
   note_missing_cores(comparison);

@@ -192,6 +192,8 @@ static void leave_ready(const struct profile_thread *record, struct format_wait 
   thread->preempted_ns = to_ns((double)record->switched_preempted * tick_ns);
   thread->call_ready_ns =
       to_ns((double)record->call_preempted * tick_ns + delay.each_wake_ns * (double)record->call_wakes);
+  thread->mpi_ready_ns =
+      to_ns((double)record->mpi_preempted * tick_ns + delay.each_wake_ns * (double)record->mpi_wakes);
 }
 
 static void open_thread(struct read_file *file, const struct profile_process *process, uint32_t position,

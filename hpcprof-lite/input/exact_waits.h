@@ -45,6 +45,7 @@ struct exact_waits_thread {
   uint64_t preempted_ns;     /* in all of its life: it could run and had no processor, without latencies of waking */
   uint64_t estimated_ns;  /* without a processor in waits, where that is an estimate; 0: it is not, or there is none */
   uint64_t call_ready_ns; /* without a processor, in calls of the program that block */
+  uint64_t mpi_ready_ns;  /* likewise, in calls of MPI */
 };
 
 struct exact_waits {

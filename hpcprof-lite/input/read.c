@@ -161,6 +161,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
   /* a thread's first sample stands for a period at least, which may be longer than its life */
   thread->tool_ns = MIN(record->tool_ns, profile_measured_ns(record->wall_ns, thread->paused_ns));
   thread->events_ns = MIN(record->events_ns, record->wall_ns);
+  thread->mpi_ns = MIN(record->mpi_ns, record->wall_ns);
+  thread->mpi_sampled_ns = MIN(record->mpi_sampled_ns, thread->mpi_ns);
   thread->construct_since = record->construct_open < codes_max ? record->construct_since : 0;
   thread->construct_open = record->construct_open % (codes_max + FORMAT_TIMES);
   if (record->flags & FORMAT_THREAD_HELPER)

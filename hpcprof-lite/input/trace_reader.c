@@ -232,6 +232,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
                                 .chunk = cursor->chunk_begun,
                                 .blocked = blocked,
                                 .lock_wait = blocked && record->op == TRACELOG_LOCK_WAIT,
+                                .mpi = blocked && record->op == TRACELOG_MPI,
                                 .holder = cursor->holder};
   span_event(cursor, model_sum(cursor->state_clock, record->operand[1]), event);
   take_ready(cursor, cursor->state_clock, &event->ready);

@@ -59,6 +59,7 @@ struct trace_event {
   bool begun, chunk;  /* an execution of its construct, or a chunk, begins with it */
   bool blocked;       /* the thread slept in a call of the program */
   bool lock_wait;     /* with `blocked`: it waited there for a lock of POSIX or C11 */
+  bool mpi;           /* with `blocked`: it was in a call of MPI, asleep or not */
   uint32_t holder;    /* index of the thread that held the lock; 0: not known */
   struct trace_event_ready ready;
   /* what only thread_trace_next() delivers */

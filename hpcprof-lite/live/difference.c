@@ -75,6 +75,11 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
   subtract(&thread->core_wait_ns, before->core_wait_ns);
   subtract(&thread->no_core_ns, before->no_core_ns);
   subtract(&thread->blocked_ns, before->blocked_ns);
+  subtract(&thread->mpi_ns, before->mpi_ns);
+  subtract(&thread->mpi_outside_ns, before->mpi_outside_ns);
+  subtract(&thread->mpi_calls, before->mpi_calls);
+  subtract(&thread->mpi_sent, before->mpi_sent);
+  subtract(&thread->mpi_received, before->mpi_received);
   subtract(&thread->region_ns, before->region_ns);
   subtract(&thread->regions, before->regions);
   subtract(&thread->work_ns, before->work_ns);
@@ -219,13 +224,14 @@ void difference_columns(uint32_t catalog_columns, struct tree_columns *columns, 
   columns->events_count = events;
   *part = *columns;
   uint32_t *const of_run[] = {
-      &columns->samples,  &columns->work,     &columns->overhead,   &columns->lockwait,     &columns->idleness,
-      &columns->critical, &columns->user_cpu, &columns->system_cpu, &columns->page_faults,  &columns->switches,
-      &columns->created,  &columns->creating, &columns->blocked,    &columns->blocked_near, &columns->blocked_bytes};
-  uint32_t *const of_part[] = {&part->samples,     &part->work,         &part->overhead,     &part->lockwait,
-                               &part->idleness,    &part->critical,     &part->user_cpu,     &part->system_cpu,
-                               &part->page_faults, &part->switches,     &part->created,      &part->creating,
-                               &part->blocked,     &part->blocked_near, &part->blocked_bytes};
+      &columns->samples,     &columns->work,         &columns->overhead,      &columns->lockwait,
+      &columns->idleness,    &columns->critical,     &columns->user_cpu,      &columns->system_cpu,
+      &columns->page_faults, &columns->switches,     &columns->created,       &columns->creating,
+      &columns->blocked,     &columns->blocked_near, &columns->blocked_bytes, &columns->mpi};
+  uint32_t *const of_part[] = {&part->samples,     &part->work,         &part->overhead,      &part->lockwait,
+                               &part->idleness,    &part->critical,     &part->user_cpu,      &part->system_cpu,
+                               &part->page_faults, &part->switches,     &part->created,       &part->creating,
+                               &part->blocked,     &part->blocked_near, &part->blocked_bytes, &part->mpi};
   for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) {
     if (*of_run[i] >= kept)
       *of_run[i] = MODEL_NONE;

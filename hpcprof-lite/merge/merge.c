@@ -188,7 +188,7 @@ static void add_whole(struct work *work, uint32_t number, const struct range *ra
     take_rests(range, &process, blocked_ns, &work->profile->processes[number]);
     free(blocked_ns);
     mark_met(&work->profile->catalog, &whole);
-    whole.shares_count = whole.constructs_count = whole.locks_count = 0; /* those of the part count */
+    whole.shares_count = whole.constructs_count = whole.locks_count = whole.mpi_count = 0; /* those of the part count */
     contexts_merge(contexts, &whole);
     contexts_release(&whole);
     read_close(file);

@@ -27,6 +27,7 @@ static const struct {
     [NODE_MAP_FAULT_CONSTRUCT] = {"construct in a context that does not exist", "kept without a context"},
     [NODE_MAP_FAULT_COUNT] = {"counter value in a context that does not exist", "kept without a context"},
     [NODE_MAP_FAULT_LOCK] = {"lock in a context that does not exist", "kept without a context"},
+    [NODE_MAP_FAULT_MPI] = {"call of MPI in a context that does not exist", "kept without a context"},
     [NODE_MAP_FAULT_ROOT] = {"tree that does not begin with its root", "read anyway"},
 };
 

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/merge/stitch.h"
 
+#include "common/mpi_functions.h"
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/merge/construct_records.h"
@@ -36,6 +37,7 @@ struct stitch {
   uint32_t *columns, *roles; /* [the file's column] the catalog's, MODEL_NONE if it is not kept; its role */
   enum profile_baseline baseline;
   uint32_t idleness;                    /* the catalog's column, MODEL_NONE if the file lacks its sums       */
+  uint32_t mpi;                         /* the catalog's column of time in MPI, MODEL_NONE if there is none  */
   uint32_t shares;                      /* the file's column of shares, MODEL_NONE: none, in early files     */
   struct exact_waits amounts;           /* with shares: the exact amounts                                    */
   struct construct_contexts constructs; /* where constructs were met */
@@ -65,6 +67,14 @@ static void intern_column(struct stitch *stitch, const struct catalog_column *wa
                  stitch->map.process->path, wanted->name, CATALOG_COLUMNS_MAX - CATALOG_COLUMNS_OWN);
 }
 
+static bool has_calls(const struct profile_process *process)
+{
+  bool found = false;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    found |= process->threads[i].mpi_calls > 0;
+  return found;
+}
+
 /* Adds the file's modules and columns to the catalog, and idleness if the file has the sums for it. */
 static void intern_tables(struct stitch *stitch)
 {
@@ -74,7 +84,7 @@ static void intern_tables(struct stitch *stitch)
   node_map_init(&stitch->map);
   stitch->columns = xcalloc(columns, sizeof *stitch->columns);
   stitch->roles = xcalloc(columns, sizeof *stitch->roles);
-  stitch->idleness = stitch->shares = MODEL_NONE;
+  stitch->idleness = stitch->shares = stitch->mpi = MODEL_NONE;
   for (uint32_t i = 0; i < columns; i++) {
     struct read_column column = read_column(stitch->map.file, i);
     struct catalog_column wanted = {
@@ -89,6 +99,9 @@ static void intern_tables(struct stitch *stitch)
   struct catalog_column idleness = {.name = "idleness", .unit = "ns", .role = COLUMN_IDLENESS};
   if (found)
     intern_column(stitch, &idleness, &stitch->idleness);
+  struct catalog_column mpi = {.name = "mpi", .unit = "ns", .role = COLUMN_MPI};
+  if (has_calls(stitch->map.process))
+    intern_column(stitch, &mpi, &stitch->mpi);
 }
 
 /* The sums of one node of one thread from which idleness is computed: P, per_busy and in_use of stitch.h. */
@@ -169,7 +182,7 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
   assert(position < stitch->map.process->threads_count && cells);
   uint32_t merged = node_map_context(&stitch->map, position, node);
   struct profile_thread *thread = &stitch->map.process->threads[position];
-  bool shared = stitch->shares != MODEL_NONE;
+  bool shared = stitch->shares != MODEL_NONE, of_mpi = profile_thread_of_mpi(stitch->map.process, thread);
   struct exact_waits_amount waiting = {0};
   struct idleness_sums sums = {0};
   if (shared)
@@ -180,6 +193,8 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
     uint32_t role = stitch->roles[i];
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
     if (!serves_idleness(role) && stitch->columns[i] == MODEL_NONE)
+      continue;
+    if (of_mpi && role >= COLUMN_BLOCKED && role <= COLUMN_BLOCKED_BYTES)
       continue;
     add_to_sums(thread, &sums, role, amount);
     if (stitch->columns[i] != MODEL_NONE)
@@ -240,6 +255,7 @@ static void add_waits(struct stitch *stitch, uint32_t position)
   }
   thread->run_delay_ns = MAX(thread->run_delay_ns, waits->preempted_ns); /* of a killed process, the total is older */
   thread->blocked_ns -= MIN(thread->blocked_ns, waits->call_ready_ns);
+  thread->mpi_ns -= MIN(thread->mpi_ns, waits->mpi_ready_ns);
   uint32_t overhead = column_of(stitch, COLUMN_OVERHEAD), lockwait = column_of(stitch, COLUMN_LOCKWAIT);
   for (uint32_t i = 0; i < waits->count; i++) {
     const struct exact_wait *wait = &waits->waits[i];
@@ -294,9 +310,11 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
 {
   uint64_t waits_ns = model_sum(model_sum(thread->idle_ns, thread->lockwait_ns), thread->no_core_ns);
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
+  model_add(&known_ns, thread->mpi_ns);
   uint64_t ran_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
   if (!by_wall) {
     model_add(&waits_ns, thread->blocked_ns);
+    model_add(&waits_ns, model_difference(thread->mpi_ns, thread->mpi_sampled_ns)); /* asleep in MPI */
     model_add(&known_ns, thread->blocked_ns);
   }
   uint64_t measured_ns = profile_measured_ns(thread->wall_ns, thread->paused_ns);
@@ -375,6 +393,8 @@ static void add_values(struct stitch *stitch, uint32_t position)
       record->blocked_ns = 0; /* in a part of the run it was read from the trace */
     else
       work_ns = split_rest(record, profile_by_wall(process), unsampled, stitch->amounts.threads[position].estimated_ns);
+    if (profile_thread_of_mpi(process, record))
+      record->blocked_ns = record->core_wait_ns = 0;
     add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
   }
   release_values(&values);
@@ -397,14 +417,14 @@ static void add_marks(struct stitch *stitch, uint32_t position)
   }
 }
 
-/* The context in which a thread waited for a lock or released it; MODEL_NONE if it is not known. */
-static uint32_t lock_context(struct stitch *stitch, uint32_t position, uint32_t node)
+/* The context in which a thread did something that a record tells; MODEL_NONE if it is not known. */
+static uint32_t met_context(struct stitch *stitch, uint32_t position, uint32_t node, enum node_map_fault fault)
 {
   if (!node)
     return MODEL_NONE;
   uint32_t context = node_map_context(&stitch->map, position, node);
   if (context == MODEL_NONE)
-    node_map_fault(&stitch->map, NODE_MAP_FAULT_LOCK, (struct node_id){position, node});
+    node_map_fault(&stitch->map, fault, (struct node_id){position, node});
   return context;
 }
 
@@ -422,7 +442,7 @@ static void add_lock(struct stitch *stitch, uint32_t position, const struct form
   bool placed = from->module && from->module < read_count(stitch->map.file, FORMAT_MODULES);
   const struct context_lock lock = {.owner = stitch->map.process->number,
                                     .thread = position,
-                                    .context = lock_context(stitch, position, from->node),
+                                    .context = met_context(stitch, position, from->node, NODE_MAP_FAULT_LOCK),
                                     .module = placed ? stitch->map.modules[from->module] : MODEL_NONE,
                                     .offset = from->offset,
                                     .id = from->id,
@@ -439,7 +459,7 @@ static void add_lock(struct stitch *stitch, uint32_t position, const struct form
     contexts_add_lock(stitch->map.contexts, &used);
   for (unsigned i = 0; i < FORMAT_LOCK_HOLDERS; i++) {
     struct context_lock released = lock;
-    released.context = lock_context(stitch, position, from->holder[i]);
+    released.context = met_context(stitch, position, from->holder[i], NODE_MAP_FAULT_LOCK);
     released.released_ns = from->holder_ns[i];
     if (released.released_ns)
       contexts_add_lock(stitch->map.contexts, &released);
@@ -464,6 +484,55 @@ static void add_locks(struct stitch *stitch, uint32_t position)
   free(locks);
 }
 
+/* The call that was open when the process was killed. */
+static double open_call_ticks(const struct profile_process *process, const struct format_mpi *calls)
+{
+  double end = (double)process->start_ticks + (double)process->wall_ns / process->workspan.tick_ns;
+  return process->unfinished && calls->since && (double)calls->since < end ? end - (double)calls->since : 0;
+}
+
+/* Adds a thread's calls of one function in one context, and its time in them to that context. */
+static void add_calls(struct stitch *stitch, uint32_t position, const struct format_mpi *from)
+{
+  double tick_ns = stitch->map.process->workspan.tick_ns, open = open_call_ticks(stitch->map.process, from);
+  struct profile_thread *thread = &stitch->map.process->threads[position];
+  struct context_mpi calls = {.owner = stitch->map.process->number,
+                              .thread = position,
+                              .context = met_context(stitch, position, from->node, NODE_MAP_FAULT_MPI),
+                              .function = from->function < MPI_FUNCTIONS ? from->function : MPI_FUNCTION_NONE,
+                              .calls = from->calls,
+                              .ns = MIN(model_rounded(((double)from->ticks + open) * tick_ns), thread->wall_ns),
+                              .decoded = MIN(from->decoded, from->calls),
+                              .sent = from->sent,
+                              .received = from->received};
+  calls.longest_ns = MIN(model_rounded(fmax((double)from->longest, open) * tick_ns), calls.ns);
+  model_add(&calls.calls, open > 0);
+  if (!calls.calls)
+    return;
+  calls.preempted_ns = MIN(model_rounded((double)from->preempted * tick_ns), calls.ns);
+  contexts_add_mpi(stitch->map.contexts, &calls);
+  uint64_t own_ns = calls.ns - calls.preempted_ns;
+  uint32_t context = calls.context == MODEL_NONE ? 0 : calls.context;
+  if (stitch->mpi != MODEL_NONE)
+    contexts_value(stitch->map.contexts, context, stitch->mpi, own_ns);
+  if (!contexts_in_region(stitch->map.contexts, context))
+    model_add(&thread->mpi_outside_ns, own_ns);
+}
+
+/* In a part of the run, single calls are not known: the records are those of the whole run. */
+static void add_mpi(struct stitch *stitch, uint32_t position)
+{
+  struct profile_thread *thread = &stitch->map.process->threads[position];
+  uint32_t count;
+  if (stitch->map.process->in_part)
+    return;
+  struct format_mpi *calls = read_table(stitch->map.file, thread->index, FORMAT_MPI, stitch->map.problems, &count);
+  for (uint32_t i = 0; i < count && stitch->map.process->workspan.tick_ns > 0; i++)
+    add_calls(stitch, position, &calls[i]);
+  thread->mpi_outside_ns = MIN(thread->mpi_outside_ns, thread->mpi_ns);
+  free(calls);
+}
+
 static void stitch_thread(struct stitch *stitch, uint32_t position)
 {
   assert(node_map_owns(&stitch->map, position));
@@ -472,6 +541,7 @@ static void stitch_thread(struct stitch *stitch, uint32_t position)
   add_user_counts(stitch, position);
   add_marks(stitch, position);
   add_locks(stitch, position);
+  add_mpi(stitch, position);
   node_map_unload(&stitch->map, position);
   node_map_report(&stitch->map, position);
 }

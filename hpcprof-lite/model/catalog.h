@@ -18,7 +18,7 @@
 
 enum {
   CATALOG_COLUMNS_MAX = 64,                    /* bounds the memory of a context, whatever the files contain */
-  CATALOG_COLUMNS_OWN = 2,                     /* of these, reserved for columns that hpcprof-lite computes  */
+  CATALOG_COLUMNS_OWN = 3,                     /* of these, reserved for columns that hpcprof-lite computes  */
   CATALOG_COLUMNS_USER = 32,                   /* most of them that counters of the program may take         */
   CATALOG_PAGES_MAX = 4 * FILE_IDENTITY_PAGES, /* of a module, from all processes */
   CATALOG_MODULES_MAX = (1 << 24) - 1          /* limit of struct context_node's field                       */
@@ -47,6 +47,7 @@ enum column_role {
   COLUMN_BLOCKED,       /* how long threads slept in calls outside OpenMP */
   COLUMN_BLOCKED_NEAR,  /* how long they slept elsewhere outside OpenMP: in the context of the next sample */
   COLUMN_BLOCKED_BYTES, /* bytes that these calls have moved */
+  COLUMN_MPI,           /* how long threads were in calls of MPI */
   COLUMN_MET,           /* not 0 in contexts that the whole run has; only with COLUMN_OF_WHOLE */
   COLUMN_ROLES,
   COLUMN_OF_WHOLE = 32 /* added to a role: the figure of the whole run, where the others are those of a part; rows are

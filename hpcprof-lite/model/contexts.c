@@ -24,6 +24,7 @@ void contexts_release(struct contexts *contexts)
   free(contexts->shares);
   free(contexts->constructs);
   free(contexts->locks);
+  free(contexts->mpi);
   *contexts = (struct contexts){0};
 }
 
@@ -137,6 +138,21 @@ void contexts_add_lock(struct contexts *contexts, const struct context_lock *loc
   *XAPPEND(contexts->locks, contexts->locks_count, contexts->locks_room) = *lock;
 }
 
+void contexts_add_mpi(struct contexts *contexts, const struct context_mpi *calls)
+{
+  assert(calls->context == MODEL_NONE || calls->context < contexts->count);
+  *XAPPEND(contexts->mpi, contexts->mpi_count, contexts->mpi_room) = *calls;
+}
+
+bool contexts_in_region(const struct contexts *contexts, uint32_t context)
+{
+  assert(context == MODEL_NONE || context < contexts->count);
+  for (; context != MODEL_NONE && context; context = contexts->nodes[context].parent)
+    if (contexts->nodes[context].kind == CONTEXT_PARALLEL)
+      return true;
+  return false;
+}
+
 void contexts_merge(struct contexts *into, const struct contexts *from)
 {
   assert(into != from);
@@ -166,6 +182,12 @@ void contexts_merge(struct contexts *into, const struct contexts *from)
     if (lock.context != MODEL_NONE)
       lock.context = map[lock.context];
     contexts_add_lock(into, &lock);
+  }
+  for (uint32_t i = 0; i < from->mpi_count; i++) {
+    struct context_mpi calls = from->mpi[i];
+    if (calls.context != MODEL_NONE)
+      calls.context = map[calls.context];
+    contexts_add_mpi(into, &calls);
   }
   free(map);
 }

@@ -67,6 +67,18 @@ struct context_lock {
   uint64_t held_ns;     /* how long it held the lock alone after it had waited for it */
 };
 
+/* The calls of a function of MPI by a thread in a context. */
+struct context_mpi {
+  uint32_t owner;    /* number of the process */
+  uint32_t thread;   /* its position in the process */
+  uint32_t context;  /* MODEL_NONE if not known */
+  uint32_t function; /* enum mpi_function (common/mpi_functions.h); 0: not known */
+  uint32_t reserved;
+  uint64_t calls, ns, longest_ns;   /* with the time in which the thread had no processor */
+  uint64_t preempted_ns;            /* that time, of ns */
+  uint64_t decoded, sent, received; /* decoded: calls whose bytes are known, which the other two are of */
+};
+
 struct context_node {
   uint32_t parent;
   uint32_t kind : 7;
@@ -93,6 +105,9 @@ struct contexts {
   struct context_lock *locks; /* of all processes, in no order */
   uint32_t locks_count;
   size_t locks_room;
+  struct context_mpi *mpi; /* of all processes, in no order */
+  uint32_t mpi_count;
+  size_t mpi_room;
 };
 
 /* Returns whether a node has an address in its module. */
@@ -135,7 +150,13 @@ void contexts_add_construct(struct contexts *contexts, const struct context_cons
 /* The same for what a thread did with a lock. */
 void contexts_add_lock(struct contexts *contexts, const struct context_lock *lock);
 
-/* Adds all nodes, values, shares, marks and locks of `from` to `into`. */
+/* The same for calls of MPI. */
+void contexts_add_mpi(struct contexts *contexts, const struct context_mpi *calls);
+
+/* Whether a context, which may be MODEL_NONE, is in a parallel region. */
+bool contexts_in_region(const struct contexts *contexts, uint32_t context);
+
+/* Adds all nodes, values, shares, marks, locks and calls of `from` to `into`. */
 void contexts_merge(struct contexts *into, const struct contexts *from);
 
 #endif

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/model/profile.h"
 
+#include "common/mpi_functions.h"
 #include "common/order.h"
 #include "common/xalloc.h"
 
@@ -374,4 +375,57 @@ bool profile_any_usage(const struct profile *profile)
   for (uint32_t i = 0; i < profile->processes_usable; i++)
     any |= profile_usage_known(&profile->processes[i]);
   return any;
+}
+
+const char *profile_mpi_name(uint32_t function)
+{
+  return function > MPI_FUNCTION_NONE && function < MPI_FUNCTIONS ? mpi_function_name(function) : "";
+}
+
+const char *profile_mpi_kind(uint32_t function)
+{
+  static const char *const kinds[] = {[MPI_KIND_INIT] = "init",
+                                      [MPI_KIND_FINALIZE] = "finalize",
+                                      [MPI_KIND_SEND] = "send",
+                                      [MPI_KIND_RECEIVE] = "receive",
+                                      [MPI_KIND_SENDRECV] = "send and receive",
+                                      [MPI_KIND_START_SEND] = "start send",
+                                      [MPI_KIND_START_RECEIVE] = "start receive",
+                                      [MPI_KIND_START_SENDRECV] = "start send and receive",
+                                      [MPI_KIND_PREPARE] = "prepare",
+                                      [MPI_KIND_START] = "start",
+                                      [MPI_KIND_WAIT] = "wait",
+                                      [MPI_KIND_TEST] = "test",
+                                      [MPI_KIND_REQUEST] = "request",
+                                      [MPI_KIND_PROBE] = "probe",
+                                      [MPI_KIND_BUFFER] = "buffer",
+                                      [MPI_KIND_COLLECTIVE] = "collective",
+                                      [MPI_KIND_START_COLLECTIVE] = "start collective",
+                                      [MPI_KIND_COMMUNICATOR] = "communicator",
+                                      [MPI_KIND_CONNECT] = "connect",
+                                      [MPI_KIND_ONE_SIDED] = "one-sided",
+                                      [MPI_KIND_ONE_SIDED_SYNC] = "one-sided synchronization",
+                                      [MPI_KIND_WINDOW] = "window",
+                                      [MPI_KIND_FILE] = "file"};
+  return function > MPI_FUNCTION_NONE && function < MPI_FUNCTIONS ? kinds[mpi_function_kind(function)] : "";
+}
+
+static bool mpi_is_of_kind(uint32_t function, const enum mpi_kind *kinds, size_t count)
+{
+  for (size_t i = 0; i < count && function > MPI_FUNCTION_NONE && function < MPI_FUNCTIONS; i++)
+    if (mpi_function_kind(function) == kinds[i])
+      return true;
+  return false;
+}
+
+bool profile_mpi_sends(uint32_t function)
+{
+  static const enum mpi_kind kinds[] = {MPI_KIND_SEND, MPI_KIND_START_SEND, MPI_KIND_SENDRECV, MPI_KIND_START_SENDRECV};
+  return mpi_is_of_kind(function, kinds, sizeof kinds / sizeof *kinds);
+}
+
+bool profile_mpi_begins_or_ends(uint32_t function)
+{
+  static const enum mpi_kind kinds[] = {MPI_KIND_INIT, MPI_KIND_FINALIZE};
+  return mpi_is_of_kind(function, kinds, sizeof kinds / sizeof *kinds);
 }

@@ -54,6 +54,7 @@ struct profile_thread {
   uint64_t core_wait_ns;         /* the part of run_delay_ns in none of the other categories */
   uint64_t work_ns, overhead_ns; /* sums over the thread's contexts */
   uint64_t caused_lock_ns, caused_idle_ns; /* likewise: other threads' lock wait and idleness charged to them */
+  uint64_t mpi_outside_ns;                 /* of mpi_ns: outside parallel regions */
 };
 
 /* Fields of stored records that are numbers of strings, or have other names here. */
@@ -277,6 +278,36 @@ static inline bool profile_lock_of_pool(uint64_t kind)
 {
   return kind >= LOCK_KIND_CONDITION;
 }
+
+/* What a process has done with MPI: bits of mpi_state. */
+enum profile_mpi_state {
+  PROFILE_MPI_INITIALIZED = FORMAT_MPI_INITIALIZED,
+  PROFILE_MPI_FINALIZED = FORMAT_MPI_FINALIZED,
+  PROFILE_MPI_SESSIONS = FORMAT_MPI_SESSIONS
+};
+
+/* Whether the MPI library has started a thread for itself: before it was initialized, and it is none of OpenMP, nor has
+ * it called MPI.  Such threads sleep until messages arrive, which holds up nothing: that time is in no category. */
+static inline bool profile_thread_of_mpi(const struct profile_process *process, const struct profile_thread *thread)
+{
+  return process->mpi_init_ns && thread->index > 1 && thread->start_ns <= process->mpi_init_ns &&
+         !(thread->flags & THREAD_OPENMP) && !thread->mpi_calls;
+}
+
+/* Whether it is known how many bytes the calls of MPI of a process have sent and received. */
+static inline bool profile_mpi_bytes_known(const struct profile_process *process)
+{
+  return process->mpi_decoded && !process->in_part;
+}
+
+/* Return the static name of a function of MPI, such as "MPI_Send", and what it does in one word; "" for a number that
+ * is not known. */
+const char *profile_mpi_name(uint32_t function);
+const char *profile_mpi_kind(uint32_t function);
+
+/* Whether a function of MPI sends single messages, or begins to; whether it begins or ends MPI. */
+bool profile_mpi_sends(uint32_t function);
+bool profile_mpi_begins_or_ends(uint32_t function);
 
 /* Returns the static name of a kind of directives or constructs: "parallel", "for", … */
 const char *profile_directive_name(uint32_t kind);

@@ -27,7 +27,7 @@ bool check_tree(const struct tree *tree)
     return false;
   for (uint32_t i = 0; i < tree->count; i++) {
     const struct tree_row *row = &tree->rows[i];
-    if ((i && (row->parent >= i || row->kind == ROW_ROOT)) || row->kind > ROW_FILTERED || !row->name || !row->file)
+    if ((i && (row->parent >= i || row->kind == ROW_ROOT)) || row->kind > ROW_MPI || !row->name || !row->file)
       return false;
     children += count_children(tree, i);
   }

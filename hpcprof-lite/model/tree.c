@@ -29,6 +29,7 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
                                    .blocked = MODEL_NONE,
                                    .blocked_near = MODEL_NONE,
                                    .blocked_bytes = MODEL_NONE,
+                                   .mpi = MODEL_NONE,
                                    .met = MODEL_NONE,
                                    .counted_faults = MODEL_NONE};
   uint32_t *const first[COLUMN_ROLES] = {[COLUMN_SAMPLES] = &columns->samples,
@@ -45,7 +46,8 @@ static void init_columns(const struct catalog *catalog, uint32_t of_whole, struc
                                          [COLUMN_CREATING] = &columns->creating,
                                          [COLUMN_BLOCKED] = &columns->blocked,
                                          [COLUMN_BLOCKED_NEAR] = &columns->blocked_near,
-                                         [COLUMN_BLOCKED_BYTES] = &columns->blocked_bytes};
+                                         [COLUMN_BLOCKED_BYTES] = &columns->blocked_bytes,
+                                         [COLUMN_MPI] = &columns->mpi};
   catalog_column_order(catalog, order);
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
     const struct catalog_column *column = &catalog->columns[order[i]];
@@ -84,7 +86,7 @@ void tree_columns_keep_critical(struct tree_columns *columns)
   columns->samples = columns->work = columns->overhead = columns->lockwait = columns->idleness = MODEL_NONE;
   columns->user_cpu = columns->system_cpu = columns->page_faults = columns->switches = MODEL_NONE;
   columns->created = columns->creating = columns->counted_faults = MODEL_NONE;
-  columns->blocked = columns->blocked_near = columns->blocked_bytes = MODEL_NONE;
+  columns->blocked = columns->blocked_near = columns->blocked_bytes = columns->mpi = MODEL_NONE;
   columns->events_count = 0;
 }
 
@@ -117,7 +119,8 @@ bool tree_columns_find(const struct tree_columns *columns, const char *name, uin
                  {"create", "_s", columns->creating},
                  {"blocked", "_s", columns->blocked},
                  {"blocked_near", "_s", columns->blocked_near},
-                 {"blocked_bytes", "", columns->blocked_bytes}};
+                 {"blocked_bytes", "", columns->blocked_bytes},
+                 {"mpi", "_s", columns->mpi}};
   *column = MODEL_NONE;
   for (size_t i = 0; i < sizeof figures / sizeof *figures && *column == MODEL_NONE; i++)
     if (names_figure(name, figures[i].name, figures[i].unit, inclusive))
@@ -272,7 +275,8 @@ uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns
   uint64_t spent = tree_spent(tree, columns, row, inclusive);
   if (!tree_has_time(columns))
     return spent;
-  return model_sum(spent, model_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness)));
+  uint64_t caused = model_sum(cell(tree, row, columns->lockwait), cell(tree, row, columns->idleness));
+  return model_sum(model_sum(spent, caused), cell(tree, row, columns->mpi));
 }
 
 struct sorter {
@@ -449,12 +453,18 @@ uint32_t tree_largest(const struct tree *flat, uint32_t column, uint64_t least, 
 
 const char *tree_kind_name(enum tree_kind kind)
 {
-  assert(kind <= ROW_FILTERED);
-  static const char *const names[] = {
-      [ROW_ROOT] = "root",        [ROW_FUNCTION] = "function", [ROW_INLINED] = "inlined",
-      [ROW_LINE] = "line",        [ROW_PARALLEL] = "parallel", [ROW_TASK] = "task",
-      [ROW_PARTIAL] = "partial",  [ROW_RUNTIME] = "runtime",   [ROW_USER_REGION] = "user-region",
-      [ROW_FILTERED] = "filtered"};
+  assert(kind <= ROW_MPI);
+  static const char *const names[] = {[ROW_ROOT] = "root",
+                                      [ROW_FUNCTION] = "function",
+                                      [ROW_INLINED] = "inlined",
+                                      [ROW_LINE] = "line",
+                                      [ROW_PARALLEL] = "parallel",
+                                      [ROW_TASK] = "task",
+                                      [ROW_PARTIAL] = "partial",
+                                      [ROW_RUNTIME] = "runtime",
+                                      [ROW_USER_REGION] = "user-region",
+                                      [ROW_FILTERED] = "filtered",
+                                      [ROW_MPI] = "mpi"};
   return names[kind];
 }
 

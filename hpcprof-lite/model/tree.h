@@ -24,7 +24,8 @@ enum tree_kind {
   ROW_PARTIAL,
   ROW_RUNTIME,
   ROW_USER_REGION, /* `file` is also the region's name, because it identifies rows without a function */
-  ROW_FILTERED     /* what a filter of the measurement has left out */
+  ROW_FILTERED,    /* what a filter of the measurement has left out */
+  ROW_MPI          /* a call of the function of MPI with that name, with all that happens in it */
 };
 
 struct tree_row {
@@ -59,7 +60,7 @@ struct tree_columns {
   struct catalog_column columns[CATALOG_COLUMNS_MAX]; /* sorted; strings belong to the catalog */
   uint32_t source[CATALOG_COLUMNS_MAX];               /* [column] number in the catalog */
   uint32_t count, samples, work, overhead, lockwait, idleness, critical;
-  uint32_t user_cpu, system_cpu, page_faults, switches, created, creating, blocked, blocked_near, blocked_bytes;
+  uint32_t user_cpu, system_cpu, page_faults, switches, created, creating, blocked, blocked_near, blocked_bytes, mpi;
   uint32_t met; /* number in the catalog of the column that is not 0 in the contexts to which these apply; MODEL_NONE:
                    to all */
   uint32_t events[CATALOG_COLUMNS_MAX], events_count;
@@ -148,8 +149,8 @@ void tree_take_ids(struct tree *tree, const struct tree *from);
 bool tree_has_time(const struct tree_columns *columns);
 
 /* Returns the weight of a row.  If time was sampled, this is the sum of the four categories: the row's work and
- * overhead, and the lock wait and idleness that it caused in other threads.  Otherwise it is the first event, or else
- * the samples.
+ * overhead, and the lock wait and idleness that it caused in other threads; and of its time in MPI.  Otherwise it is
+ * the first event, or else the samples.
  */
 uint64_t tree_weight(const struct tree *tree, const struct tree_columns *columns, uint32_t row, bool inclusive);
 

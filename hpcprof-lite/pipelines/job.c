@@ -273,12 +273,15 @@ void job_release(struct job *job)
   tree_release(&job->tree);
   symbolize_release(&job->names);
   totals_release(&job->totals);
+  efficiency_release(&job->report.efficiency);
   free(job->arguments);
   free(job->shown);
   lock_rows_release(&job->lists.locks);
   lock_rows_release(&job->lists.pools);
   wait_state_rows_release(&job->mpi.wait_states);
   job_messages_release(&job->mpi.messages);
+  rank_rows_release(&job->lists.ranks);
+  mpi_rows_release(&job->lists.mpi);
   free(job->lists.threads);
   free(job->lists.rows);
   free(job->choice.columns);

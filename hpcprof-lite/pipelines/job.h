@@ -21,6 +21,8 @@
 #include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/lock_rows.h"
+#include "hpcprof-lite/views/mpi_rows.h"
+#include "hpcprof-lite/views/rank_rows.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
 
 enum exit_status { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2, EXIT_GATE = 3 };
@@ -39,6 +41,8 @@ struct job_lists {
   uint32_t *rows;
   struct distribution distribution;
   struct lock_rows locks, pools;
+  struct rank_rows ranks;
+  struct mpi_rows mpi;
 };
 
 /* What the graph logs of all ranks have of MPI. */

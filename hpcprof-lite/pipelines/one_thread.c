@@ -15,9 +15,12 @@ static int add_run(const struct job *job, char **directory, struct job *other, s
   tree_columns_init(&other->profile.catalog, &other->columns);
   totals_compute(&other->profile, &other->columns, job->options.baseline, &other->totals);
   efficiency_compute(&other->profile, other->totals.measured_ns, &efficiency);
-  if (efficiency.threads != 1 || !efficiency.split.known || strcmp(other->totals.command, job->totals.command) != 0)
+  bool alone = efficiency.threads == 1 && efficiency.split.known;
+  double work_s = efficiency.split.part_s[EFFICIENCY_WORK];
+  efficiency_release(&efficiency);
+  if (!alone || strcmp(other->totals.command, job->totals.command) != 0)
     return job_different_runs(job->options.input.directories[0], *directory);
-  result->work_s += efficiency.split.part_s[EFFICIENCY_WORK] / (double)job->options.input.references_count;
+  result->work_s += work_s / (double)job->options.input.references_count;
   region_threads_add_alone(&job->profile, &job->names, &other->profile, &result->regions);
   return 0;
 }

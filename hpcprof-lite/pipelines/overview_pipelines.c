@@ -259,6 +259,105 @@ static struct advice_atomics *list_atomics(const struct job *job, uint32_t *coun
   return list;
 }
 
+/* Returns the calls of MPI, for free(). */
+static struct advice_call *list_calls(struct job *job, uint32_t *count)
+{
+  struct mpi_rows *rows = &job->lists.mpi;
+  mpi_rows_make(&job->profile, &job->names, job->row_of, rows);
+  struct advice_call *list = xcalloc(rows->count, sizeof *list);
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct mpi_row *row = &rows->rows[i];
+    list[i] = (struct advice_call){.function = profile_mpi_name(row->function),
+                                   .caller = row->place.function,
+                                   .file = row->place.file,
+                                   .line = row->place.line,
+                                   .row = row->row,
+                                   .s = advice_seconds(row->ns),
+                                   .calls = row->calls,
+                                   .mean_bytes = mpi_row_mean_bytes(row),
+                                   .bytes_known = row->decoded,
+                                   .sends = profile_mpi_sends(row->function),
+                                   .begins_or_ends = profile_mpi_begins_or_ends(row->function)};
+  }
+  *count = rows->count;
+  return list;
+}
+
+/* The row of a call. */
+static uint32_t row_of_call(const struct job *job, const struct context_mpi *calls)
+{
+  const struct mpi_rows *rows = &job->lists.mpi;
+  struct call_place place = call_place_of(&job->profile, &job->names, calls->context);
+  uint32_t row = 0;
+  while (row < rows->count &&
+         (rows->rows[row].function != calls->function || call_place_compare(&rows->rows[row].place, &place) != 0))
+    row++;
+  return row < rows->count ? row : MODEL_NONE;
+}
+
+/* The calls of MPI of a process outside regions that neither begin nor end MPI.  Requires the rows of calls. */
+static void sum_calls(const struct job *job, uint32_t process, struct advice_mpi *mpi)
+{
+  const struct contexts *contexts = &job->profile.contexts;
+  const struct profile_process *of = &job->profile.processes[process];
+  const struct profile_thread *initial = profile_initial_thread(of);
+  uint32_t thread = initial ? (uint32_t)(initial - of->threads) : 0;
+  const struct context_mpi *most = NULL;
+  uint64_t ns = 0;
+  for (uint32_t i = 0; i < contexts->mpi_count; i++) {
+    const struct context_mpi *calls = &contexts->mpi[i];
+    if (calls->owner != of->number || calls->thread != thread || profile_mpi_begins_or_ends(calls->function) ||
+        contexts_in_region(contexts, calls->context))
+      continue;
+    model_add(&ns, calls->ns - MIN(calls->preempted_ns, calls->ns));
+    mpi->longest_calls += calls->calls;
+    if (!most || calls->ns > most->ns || (calls->ns == most->ns && calls->function < most->function))
+      most = calls;
+  }
+  mpi->longest_mpi_s = advice_seconds(ns);
+  mpi->longest_call = most ? row_of_call(job, most) : MODEL_NONE;
+}
+
+/* The time in which threads of a process were ready without a core, or waited for such a thread, as their mean. */
+static double without_core_s(const struct profile_process *process)
+{
+  uint64_t ns = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    model_add(&ns, process->threads[i].core_wait_ns);
+    model_add(&ns, process->threads[i].no_core_ns);
+  }
+  return advice_seconds(ns) / MAX(process->threads_max, 1);
+}
+
+/* Compares the ranks of the job. */
+static struct advice_mpi compare_ranks(const struct job *job)
+{
+  const struct efficiency_job *of_job = &job->report.efficiency.job;
+  struct advice_mpi mpi = {0};
+  for (uint32_t i = 0; of_job->known && i < job->profile.processes_usable; i++) {
+    const struct efficiency_rank *rank = &of_job->of_process[i];
+    const struct profile_process *process = &job->profile.processes[i];
+    if (!rank->known)
+      continue;
+    double own_s = MAX(0, rank->computing_s - without_core_s(process));
+    if (!mpi.ranks || own_s > mpi.longest_s) {
+      mpi.longest = (uint32_t)process->rank;
+      mpi.longest_process = i;
+      mpi.longest_s = own_s;
+      mpi.longest_threads = process->threads_max;
+    }
+    if (!mpi.ranks || own_s < mpi.shortest_s) {
+      mpi.shortest = (uint32_t)process->rank;
+      mpi.shortest_s = own_s;
+      mpi.shortest_mpi_s = rank->mpi_s;
+    }
+    mpi.mean_s += (own_s - mpi.mean_s) / ++mpi.ranks;
+  }
+  if (mpi.ranks)
+    sum_calls(job, mpi.longest_process, &mpi);
+  return mpi;
+}
+
 /* Where threads of pools waited longest for work, and how long all of them did. */
 static struct advice_pool find_pool(struct job *job)
 {
@@ -342,6 +441,11 @@ int advice_pipeline(struct job *job)
   if (!job->report.filtered || !*job->report.filtered) /* what a filter leaves out is not lost */
     input.rest_ns = category_unexplained(&job->report);
   struct advice_lock *locks = list_mutexes(job, &input.locks_count);
+  uint32_t calls_count;
+  struct advice_call *calls = list_calls(job, &calls_count);
+  input.mpi = compare_ranks(job);
+  input.mpi.calls = calls;
+  input.mpi.calls_count = calls_count;
   struct advice_atomics *atomics = list_atomics(job, &input.atomics_count);
   core_findings_find(&job->profile, &job->constructs, &job->report.summary.cores);
   kernel_findings_find(&job->profile, &job->tree, &job->columns, &job->report.summary.kernel);
@@ -359,9 +463,23 @@ int advice_pipeline(struct job *job)
   advice_compute(&input, &job->report.advice);
   free(locks);
   free(atomics);
+  free(calls);
   forecast_by_log(job, &input);
   find_far_tasks(job, &input);
   return 0;
+}
+
+/* Sums up the waiting that is charged to calls of MPI. */
+static void find_mpi_idle(const struct job *job, struct report_summary *summary)
+{
+  const struct tree *tree = &job->tree;
+  uint64_t most_ns = 0;
+  for (uint32_t i = 1; i < tree->count; i++) {
+    uint64_t ns = tree->rows[i].kind == ROW_MPI ? tree_excl(tree, i, job->columns.idleness) : 0;
+    model_add(&summary->mpi_idle_ns, ns);
+    summary->mpi_idle = ns > most_ns ? i : summary->mpi_idle;
+    most_ns = MAX(most_ns, ns);
+  }
 }
 
 int summary_pipeline(struct job *job)
@@ -386,6 +504,7 @@ int summary_pipeline(struct job *job)
   summary->phased = summary->traced && has_states(&job->profile);
   summary->critical_count = hotspots_critical(flat, columns, summary->critical);
   summary->hot_count = hotspots_find(&job->tree, flat, columns, summary->hot);
+  find_mpi_idle(job, summary);
   summary->idle_count = causes_worst(&job->tree, flat, columns, columns->idleness, summary->idle);
   summary->locks_count = causes_worst(&job->tree, flat, columns, columns->lockwait, summary->locks);
   return 0;
@@ -408,10 +527,17 @@ int threads_pipeline(struct job *job)
   return 0;
 }
 
+/* Takes so many rows of a list as --max-rows allows. */
+static void limit_list(struct job *job, uint32_t count)
+{
+  uint32_t most = job->options.limits.rows;
+  job->report.list.count = most ? MIN(count, most) : count;
+  job->report.limits.left_out = count - job->report.list.count;
+}
+
 int locks_pipeline(struct job *job)
 {
   struct lock_rows *locks = &job->lists.locks;
-  uint32_t most = job->options.limits.rows;
   lock_rows_make(&job->profile, &job->names, false, locks);
   if (!locks->count) {
     job_print_error("no thread waited for a lock, as far as is known; to list all locks, measure with 'hpcrun-lite -c "
@@ -422,20 +548,51 @@ int locks_pipeline(struct job *job)
   job->report.locks = locks;
   job->report.list.count = locks->count;
   job_sort(job, locks->rows, locks->count, sizeof *locks->rows);
-  job->report.list.count = most ? MIN(locks->count, most) : locks->count;
-  job->report.limits.left_out = locks->count - job->report.list.count;
+  limit_list(job, locks->count);
+  return 0;
+}
+
+int ranks_pipeline(struct job *job)
+{
+  struct rank_rows *ranks = &job->lists.ranks;
+  rank_rows_make(&job->profile, ranks);
+  if (!ranks->count) {
+    job_print_error("no process has a rank: measure ranks of an MPI job with 'mpirun hpcrun-lite COMMAND'");
+    return EXIT_INPUT;
+  }
+  job->report.ranks = ranks;
+  job->report.list.count = ranks->count;
+  job_sort(job, ranks->rows, ranks->count, sizeof *ranks->rows);
+  limit_list(job, ranks->count);
+  return 0;
+}
+
+int mpi_pipeline(struct job *job)
+{
+  struct mpi_rows *calls = &job->lists.mpi;
+  mpi_rows_make(&job->profile, &job->names, job->row_of, calls);
+  if (!calls->count) {
+    job_print_error(
+        "no call of MPI is known: the program made none, or it was measured without them (they are not known "
+        "for a part of a run, or of an older hpcrun-lite)");
+    return EXIT_INPUT;
+  }
+  job->report.mpi_calls = calls;
+  job->report.tree = &job->tree;
+  job->report.list.count = calls->count;
+  job_sort(job, calls->rows, calls->count, sizeof *calls->rows);
+  limit_list(job, calls->count);
   return 0;
 }
 
 int processes_pipeline(struct job *job)
 {
-  uint32_t count = job->profile.processes_usable, most = job->options.limits.rows;
+  uint32_t count = job->profile.processes_usable;
   job->lists.rows = xcalloc(count, sizeof *job->lists.rows);
   for (uint32_t i = 0; i < count; i++)
     job->lists.rows[i] = i;
   job_sort(job, job->lists.rows, count, sizeof *job->lists.rows);
   job->report.list.rows = job->lists.rows;
-  job->report.list.count = most ? MIN(count, most) : count;
-  job->report.limits.left_out = count - job->report.list.count;
+  limit_list(job, count);
   return 0;
 }

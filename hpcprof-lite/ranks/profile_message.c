@@ -1,5 +1,6 @@
 #include "hpcprof-lite/ranks/profile_message.h"
 
+#include "common/mpi_functions.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/merge/span_merge.h"
 
@@ -65,7 +66,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 _Static_assert(sizeof(struct profile_process) == 920 && sizeof(struct profile_directive) == 136, "see above");
 _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
-_Static_assert(sizeof(struct context_lock) == 88, "see below");
+_Static_assert(sizeof(struct context_lock) == 88 && sizeof(struct context_mpi) == 80, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 240, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
 
@@ -81,6 +82,7 @@ static const uint32_t own_layout[] = {7,
                                       SIZE(context_share),
                                       SIZE(context_construct),
                                       SIZE(context_lock),
+                                      SIZE(context_mpi),
                                       SIZE(catalog_module),
                                       SIZE(catalog_column),
                                       SIZE(construct_node),
@@ -498,7 +500,8 @@ static void get_processes(struct profile_message *message, const struct number_m
       return;
     struct profile_process *process = &profile->processes[place];
     get_process(message, numbers, process);
-    bool named = process->host && process->command && process->runtime && process->notes && process->limits && process->mpi_library;
+    bool named = process->host && process->command && process->runtime && process->notes && process->limits &&
+                 process->mpi_library;
     profile_message_check(message,
                           process->path && process->number < profile->processes_count && (named || !process->usable));
     profile_message_get_problems(message, &profile->problems[place]);
@@ -570,6 +573,7 @@ static void put_contexts(struct profile_message *message, const struct profile *
   profile_message_put_array(message, contexts->constructs, bare ? 0 : contexts->constructs_count,
                             sizeof *contexts->constructs);
   profile_message_put_array(message, contexts->locks, bare ? 0 : contexts->locks_count, sizeof *contexts->locks);
+  profile_message_put_array(message, contexts->mpi, bare ? 0 : contexts->mpi_count, sizeof *contexts->mpi);
   free(leads);
 }
 
@@ -665,6 +669,23 @@ static void get_locks(struct profile_message *message, const struct profile *pro
   }
 }
 
+static void get_mpi(struct profile_message *message, const struct profile *profile, uint32_t count,
+                    struct contexts *contexts, const uint32_t *map)
+{
+  uint32_t records_count;
+  const struct context_mpi *records = profile_message_get_array(message, &records_count, sizeof *records);
+  for (uint32_t i = 0; i < records_count && !message->status; i++) {
+    struct context_mpi calls = records[i];
+    bool met = calls.context != MODEL_NONE;
+    bool valid =
+        calls.owner < profile->processes_count && calls.function < MPI_FUNCTIONS && (!met || calls.context < count);
+    if (!profile_message_check(message, valid))
+      return;
+    calls.context = met ? map[calls.context] : MODEL_NONE;
+    contexts_add_mpi(contexts, &calls);
+  }
+}
+
 static void get_contexts(struct profile_message *message, const struct number_map *numbers, struct profile *profile)
 {
   assert(!numbers->modules_count || numbers->modules);
@@ -681,6 +702,7 @@ static void get_contexts(struct profile_message *message, const struct number_ma
   get_shares(message, profile, count, contexts, map);
   get_marks(message, profile, count, contexts, map);
   get_locks(message, profile, numbers, count, contexts, map);
+  get_mpi(message, profile, count, contexts, map);
   free(map);
 }
 

@@ -136,7 +136,7 @@ void advice_view_title(const struct terminal *terminal, const struct advice_find
     terminal_fit(terminal, name, NAME_MAX_COLUMNS, fitted);
     name = fitted;
   }
-  int length = snprintf(out, LINE, "%s", advice_classes[found->class].title);
+  int length = snprintf(out, LINE, "%s", found->title ? found->title : advice_classes[found->class].title);
   if (found->places)
     length += snprintf(out + length, LINE - (size_t)length, " in %" PRIu32 " places%s", found->places,
                        *found->file || *name ? ", most" : "");

@@ -2,12 +2,14 @@
 #include "hpcprof-lite/report/views.h"
 
 #include "hpcprof-lite/report/category.h"
+#include "hpcprof-lite/report/job_efficiency.h"
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/terminal.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 
 enum { CELL = 16 };
 
@@ -16,6 +18,7 @@ enum { CELL = 16 };
 struct fact {
   const char *metric, *unit, *note;
   struct cell value, gain;
+  bool of_job;
 };
 
 static void fill(const void *context, const void *row, struct cell *cell)
@@ -27,11 +30,27 @@ static void fill(const void *context, const void *row, struct cell *cell)
 #undef COLUMN
 }
 
+#define KINDS(COLUMN)                                                                                                  \
+  COLUMN(                                                                                                              \
+      "kind", TEXT, cell_text(fact->of_job ? "job" : "program"),                                                       \
+      "job: efficiencies of all ranks together, which multiply; program: of the threads, outside MPI. Only in runs "   \
+      "with calls of MPI",                                                                                             \
+      .shown = 1)
+
+static void fill_kind(const void *context, const void *row, struct cell *cell)
+{
+  const struct fact *fact = row;
+  (void)context;
+  KINDS(COLUMN_CELL)
+}
+
+static const struct table_column kind_columns[] = {KINDS(COLUMN_ENTRY)};
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/efficiency_view.def"
 };
 #undef COLUMN
+static const struct schema kind_schema = SCHEMA(kind_columns, fill_kind);
 static const struct schema efficiency_view_schema = SCHEMA(columns, fill);
 
 /* Whether a part is known only if a run with one thread is. */
@@ -44,11 +63,29 @@ static struct fact part_fact(const struct efficiency_split *split, int part)
 {
   assert(part < EFFICIENCY_PARTS);
   bool known = split->compared || !needs_comparison(part);
-  struct fact fact = {efficiency_part_name(part), "s", known ? NULL : split->note,
+  struct fact fact = {efficiency_part_name(part),
+                      "s",
+                      known ? NULL : split->note,
                       cell_optional_real(known, split->part_s[part], 9),
-                      cell_optional_real(known && part >= EFFICIENCY_INFLATION, split->gain_s[part], 9)};
+                      cell_optional_real(known && part >= EFFICIENCY_INFLATION, split->gain_s[part], 9),
+                      false};
   if (known && part == EFFICIENCY_LOCKWAIT)
     fact.note = "of idleness_time";
+  return fact;
+}
+
+/* An efficiency of the job, which may not be known. */
+static struct fact job_fact(const struct efficiency_job *job, enum efficiency_job_metric metric)
+{
+  bool known = !isnan(job->value[metric]);
+  struct fact fact = {efficiency_job_name(metric),
+                      "ratio",
+                      job_efficiency_meaning(metric),
+                      cell_optional_real(known, job->value[metric], 6),
+                      cell_optional_real(known, job->gain_s[metric], 9),
+                      true};
+  if (!known)
+    fact.note = metric == JOB_OPENMP ? "no rank has OpenMP threads" : "not known without a log of messages";
   return fact;
 }
 
@@ -56,9 +93,13 @@ static int each_fact(const void *source, table_take *take, void *to)
 {
   const struct efficiency *efficiency = source;
   int status = 0;
+  for (unsigned i = 0; i < JOB_METRICS && efficiency->job.known && !status; i++) {
+    struct fact fact = job_fact(&efficiency->job, i);
+    status = take(to, &fact);
+  }
   for (unsigned i = 0; i < EFFICIENCY_COUNT && efficiency->known && !status; i++)
     status = take(to, &(struct fact){efficiency_name(i), "ratio", NULL, cell_real(efficiency->value[i], 6),
-                                     cell_real(efficiency->gain_s[i], 9)});
+                                     cell_real(efficiency->gain_s[i], 9), false});
   for (int i = 0; i < EFFICIENCY_PARTS && efficiency->split.known && !status; i++) {
     struct fact fact = part_fact(&efficiency->split, i);
     status = take(to, &fact);
@@ -71,6 +112,8 @@ void efficiency_view_table(const struct report *report, struct table *table)
   table->each = each_fact;
   table->source = &report->efficiency;
   table_add(table, &efficiency_view_schema, NULL);
+  if (report->mpi)
+    table_add(table, &kind_schema, NULL);
 }
 
 /* ---- text ---- */
@@ -84,13 +127,14 @@ static void real_seconds(double seconds, char out[CELL])
 /* Prints how the time of all threads is divided. */
 static void print_split(const struct report *report, const struct terminal *terminal)
 {
-  static const char *const meaning[EFFICIENCY_PARTS] = {[EFFICIENCY_WHOLE] = "threads x elapsed time - tool",
-                                                        [EFFICIENCY_WORK] = "work of this run (sampled)",
-                                                        [EFFICIENCY_WORK_ONE] = "work of the run with one thread",
-                                                        [EFFICIENCY_INFLATION] = "additional work beyond that",
-                                                        [EFFICIENCY_OVERHEAD] = "time in the OpenMP runtime (sampled)",
-                                                        [EFFICIENCY_IDLENESS] = "the remainder: waiting of any kind",
-                                                        [EFFICIENCY_LOCKWAIT] = "of that, for locks (exact)"};
+  const char *const meaning[EFFICIENCY_PARTS] = {
+      [EFFICIENCY_WHOLE] = report->mpi ? "threads x elapsed time - tool - MPI" : "threads x elapsed time - tool",
+      [EFFICIENCY_WORK] = "work of this run (sampled)",
+      [EFFICIENCY_WORK_ONE] = "work of the run with one thread",
+      [EFFICIENCY_INFLATION] = "additional work beyond that",
+      [EFFICIENCY_OVERHEAD] = "time in the OpenMP runtime (sampled)",
+      [EFFICIENCY_IDLENESS] = "the remainder: waiting of any kind",
+      [EFFICIENCY_LOCKWAIT] = "of that, for locks (exact)"};
   const struct efficiency_split *split = &report->efficiency.split;
   if (!split->known)
     return;
@@ -143,6 +187,9 @@ void efficiency_view_text(const struct report *report)
   struct terminal terminal;
   terminal_init(&terminal, report->stream);
   missing_cores_print(report, &terminal);
+  job_efficiency_print(report, &terminal);
+  if (efficiency->job.known)
+    fputs("\nThreads, outside MPI\n", report->stream);
   if (!efficiency->known) {
     fprintf(report->stream, "Efficiencies are not known: OpenMP threads and regions were not timed, because\n"
                             "the program has none, its runtime was not measured, or no region ended.\n");

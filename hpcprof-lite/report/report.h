@@ -72,6 +72,8 @@ struct report_summary {
   uint32_t idle_count, locks_count;
   struct call_places blocked; /* where threads slept outside OpenMP */
   struct advice_pool pool;
+  uint64_t mpi_idle_ns; /* threads had no work while another one was in a call of MPI */
+  uint32_t mpi_idle;    /* row of the tree with most of that */
   struct unnamed_module unnamed[UNNAMED_MODULES_MAX];
   uint32_t unnamed_count;
   struct core_findings cores;
@@ -133,6 +135,7 @@ struct report {
   uint32_t chosen_count;  /* 0: it is not given */
   const char *view;
   bool legend; /* explain the columns in full */
+  bool mpi;    /* the run made calls of MPI: tables have columns for them */
   const struct profile *profile;
   const struct names *names;
   const struct tree_columns *columns;
@@ -159,6 +162,8 @@ struct report {
   struct report_list list;
   struct report_trial trial;                 /* of the views try and advice */
   const struct lock_rows *locks;             /* of the view locks */
+  const struct rank_rows *ranks;             /* of the view ranks */
+  const struct mpi_rows *mpi_calls;          /* of the view mpi */
   const struct job_messages *messages;       /* of the views messages and wait-states */
   const struct wait_state_rows *wait_states; /* of the view wait-states */
   const struct scaling *scaling;             /* of --scaling, else NULL */

@@ -66,6 +66,18 @@ static void fill_paused(const void *context, const void *row, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_mpi(const void *context, const void *row, struct cell *cell)
+{
+  const struct report *report = context;
+  const uint64_t *number = row;
+  const struct profile_thread *thread = thread_of(report, *number);
+  const struct profile_process *process = process_of(report, *number);
+  bool calls = !process->in_part, bytes = profile_mpi_bytes_known(process);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/threads_mpi.def"
+#undef COLUMN
+}
+
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/threads.def"
@@ -73,9 +85,13 @@ static const struct table_column columns[] = {
 static const struct table_column columns_paused[] = {
 #include "hpcprof-lite/report/threads_paused.def"
 };
+static const struct table_column columns_mpi[] = {
+#include "hpcprof-lite/report/threads_mpi.def"
+};
 #undef COLUMN
 static const struct schema threads_schema = SCHEMA(columns, fill);
 static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
+static const struct schema mpi_schema = SCHEMA(columns_mpi, fill_mpi);
 
 REPORT_EACH(each_thread, report->list.threads, report->list.count)
 
@@ -87,6 +103,10 @@ void threads_table(const struct report *report, struct table *table)
   table_add(table, &threads_schema, report);
   if (profile_pauses(report->profile, true, pauses, sizeof pauses))
     table_add(table, &paused_schema, report);
+  if (!report->mpi)
+    return;
+  table->hidden = "wall_s"; /* it hardly differs between threads, and MPI needs the room */
+  table_add(table, &mpi_schema, report);
 }
 
 /* ---- text ---- */

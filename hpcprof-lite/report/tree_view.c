@@ -81,6 +81,24 @@ static const struct table_column columns_all[] = {
 #undef COLUMN
 const struct schema tree_view_schema = SCHEMA(columns_all, fill);
 
+static void fill_mpi(const void *context, const void *from, struct cell *cell)
+{
+  const struct report *report = context;
+  const struct tree *tree = report->tree;
+  const struct tree_columns *columns = report->columns;
+  uint32_t number = (uint32_t)((const struct tree_row *)from - tree->rows);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/tree_mpi.def"
+#undef COLUMN
+}
+
+#define COLUMN COLUMN_ENTRY
+static const struct table_column columns_mpi[] = {
+#include "hpcprof-lite/report/tree_mpi.def"
+};
+#undef COLUMN
+const struct schema tree_view_mpi_schema = SCHEMA(columns_mpi, fill_mpi);
+
 /* ---- events ---- */
 
 static struct cell event_share(const struct tree *tree, uint32_t row, uint32_t column)
@@ -204,6 +222,14 @@ static char few(const struct figures *figures, uint64_t weight, uint64_t samples
   return '*';
 }
 
+/* The weight of a row without what is exact. */
+static uint64_t sampled_weight(const struct tree *tree, const struct tree_columns *columns, uint32_t row,
+                               bool inclusive)
+{
+  uint64_t mpi_ns = inclusive ? tree_incl(tree, row, columns->mpi) : tree_excl(tree, row, columns->mpi);
+  return model_difference(tree_weight(tree, columns, row, inclusive), mpi_ns);
+}
+
 /* Time that threads spent in the row itself, and shares of the time of all threads: so the root's shares of spent time,
  * lock wait and idleness are 100 % together. */
 static void fill_figures(const void *context, const void *from, struct cell *cell)
@@ -214,8 +240,8 @@ static void fill_figures(const void *context, const void *from, struct cell *cel
   uint32_t number = (uint32_t)((const struct tree_row *)from - tree->rows);
   bool time = tree_has_time(columns);
   uint64_t whole = tree_weight(tree, columns, 0, true);
-  uint64_t incl = tree_spent(tree, columns, number, true), incl_weight = tree_weight(tree, columns, number, true);
-  uint64_t self = tree_spent(tree, columns, number, false), self_weight = tree_weight(tree, columns, number, false);
+  uint64_t incl = tree_spent(tree, columns, number, true), incl_weight = sampled_weight(tree, columns, number, true);
+  uint64_t self = tree_spent(tree, columns, number, false), self_weight = sampled_weight(tree, columns, number, false);
   uint64_t incl_samples = tree_incl(tree, number, columns->samples);
   uint64_t self_samples = tree_excl(tree, number, columns->samples);
 #define COLUMN COLUMN_CELL
@@ -307,6 +333,8 @@ static void add_rest(const struct report *report, struct table *table)
   add_events(report, table);
   if (!report->trees.no_statistics)
     table_add(table, &statistics_schema, report);
+  if (report->mpi)
+    table_add(table, &tree_view_mpi_schema, report);
   if (report->comparison && report->comparison->has_base)
     compare_cells_add(table, compared_figure, report);
 }
@@ -330,7 +358,7 @@ void tree_view_table(const struct report *report, struct table *table)
   figures->report = report;
   for (uint32_t i = 0; i < report->profile->processes_usable; i++)
     figures->unsampled |= profile_unsampled(&report->profile->processes[i]);
-  table->spare = "self_pct event2_pct event1_pct crit_pct ovhd_pct lock_pct rel_idleness_pct abs_idleness_pct";
+  table->spare = "self_pct event2_pct event1_pct crit_pct ovhd_pct lock_pct mpi_pct rel_idleness_pct abs_idleness_pct";
   table->rest_least = NAMES_LEAST;
   if (tree_has_time(columns)) {
     table_add(table, &tree_view_schema, report);
@@ -346,7 +374,7 @@ void tree_view_table(const struct report *report, struct table *table)
 void tree_view_path_table(const struct report *report, struct table *table)
 {
   enum { NAMES_LEAST = 16 };
-  table->hidden = "abs_idleness_pct rel_idleness_pct event1_pct event2_pct";
+  table->hidden = "abs_idleness_pct rel_idleness_pct mpi_pct event1_pct event2_pct";
   table->spare = "self_pct incl_pct";
   table->rest_least = NAMES_LEAST;
   table_add(table, &tree_view_schema, report);

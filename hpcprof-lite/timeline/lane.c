@@ -601,6 +601,13 @@ static void add_ready(struct lane *lane, struct trace_event *event, struct lane_
   add(lane, missing, end_ns);
 }
 
+static enum timeline_category blocked_category(const struct trace_event *event)
+{
+  if (event->mpi)
+    return TIMELINE_MPI;
+  return event->lock_wait ? TIMELINE_LOCK_WAIT : TIMELINE_BLOCKED;
+}
+
 static void take_state(struct lane *lane, struct trace_event *event)
 {
   struct lane_interval state = state_of(lane, event->code);
@@ -612,7 +619,7 @@ static void take_state(struct lane *lane, struct trace_event *event)
   if (!of_program && (event->blocked || lane->of->with_constructs)) {
     state.category = TIMELINE_GAP; /* it has no task */
   } else if (event->blocked) {
-    state.category = event->lock_wait ? TIMELINE_LOCK_WAIT : TIMELINE_BLOCKED;
+    state.category = blocked_category(event);
   } else if (event->lock) {
     state.category = TIMELINE_LOCK_WAIT;
   } else if (waits) {

@@ -1,6 +1,5 @@
 #include "hpcprof-lite/views/topdown.h"
 
-#include "common/mpi_functions.h"
 #include "common/xalloc.h"
 #include "common/symbols/symbols_names.h"
 
@@ -511,7 +510,8 @@ static void visit_user_region(struct build *build, const struct item *item)
 
 static const char *mpi_name(uint32_t function)
 {
-  return function > MPI_FUNCTION_NONE && function < MPI_FUNCTIONS ? mpi_function_name(function) : "[MPI]";
+  const char *name = profile_mpi_name(function);
+  return *name ? name : "[MPI]";
 }
 
 static void visit(struct build *build, const struct item *item)
@@ -534,7 +534,7 @@ static void visit(struct build *build, const struct item *item)
   else if (kind == CONTEXT_RUNTIME || kind == CONTEXT_OUTSIDE)
     visit_plain(build, item, kind == CONTEXT_OUTSIDE ? 0 : item->row, ROW_RUNTIME, "[OpenMP runtime]");
   else if (kind == CONTEXT_MPI)
-    visit_plain(build, item, item->row, ROW_PARTIAL, mpi_name(build->contexts->nodes[item->node].offset));
+    visit_plain(build, item, item->row, ROW_MPI, mpi_name(build->contexts->nodes[item->node].offset));
   else
     visit_plain(build, item, item->row, ROW_PARTIAL, "[unwind cut short]");
 }

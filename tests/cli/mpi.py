@@ -229,6 +229,7 @@ def golden_measurements_by_ranks(_):
     jobs += [(5, "--merge", "--view", "topdown", "-f", "json", *everything), (4, "-f", "csv", "foreign"), (2, "two"),
              (3, "--view", "parallelism", "-f", "csv", "graphs"), (2, "--view", "critical-path", "graphs"),
              (4, "--merge", "--view", "topdown", "-f", "csv", "two", "blames")]
+    jobs += [(3, "--view", view, "-f", "csv", "./ranks") for view in ("ranks", "mpi", "efficiency", "advice", "topdown")]
     done = same_all(jobs)
     assert all(one.stdout for one in done if "foreign" not in one.args[-1:])
 

@@ -97,12 +97,16 @@ def expected():
     table["locked.advice.csv"] = (("-q", "--view", "advice", "-f", "csv", "locked"), 0, "stdout")
     table["locked-hostile.locks.csv"] = (("-q", "--view", "locks", "-f", "csv", "locked-hostile"), 1, "stdout")
     table["locked-hostile.err"] = (("-q", "--view", "locks", "locked-hostile"), 1, "stderr")
-    table["ranks.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "ranks"), 0, "stdout")
     for view in ("messages", "wait-states"):
         table[f"messages.{view}.txt"] = (("-q", "--view", view, "messages"), 0, "stdout")
         table[f"messages.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "messages"), 0, "stdout")
     table["messages-hostile.txt"] = (("-q", "--view", "messages", "messages-hostile"), 0, "stdout")
-    table["ranks-hostile.topdown.csv"] = (("-q", "--view", "topdown", "-f", "csv", "ranks-hostile"), 0, "stdout")
+    for view in ("topdown", "flat", "summary", "threads", "ranks", "mpi", "efficiency", "advice"):
+        table[f"ranks.{view}.txt"] = (("-q", "--view", view, "./ranks"), 0, "stdout")
+        table[f"ranks.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "./ranks"), 0, "stdout")
+    for view in ("topdown", "mpi", "threads", "efficiency"):
+        table[f"ranks-hostile.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "./ranks-hostile"), 1, "stdout")
+    table["ranks-hostile.err"] = (("-q", "--view", "ranks", "./ranks-hostile"), 1, "stderr")
     table["marked.marks.json"] = (("-q", "--view", "marks", "-f", "json", "--from", "350ms", "marked"), 0, "stdout")
     table["marked-hostile.err"] = (("-q", "--view", "marks", "marked-hostile"), 1, "stderr")
     for name, status in TRACED.items():

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/analysis/advice/advice_cores.h"
 #include "hpcprof-lite/analysis/advice/advice_loss.h"
+#include "hpcprof-lite/analysis/advice/advice_mpi.h"
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 #include "hpcprof-lite/analysis/advice/advice_system.h"
 #include "hpcprof-lite/analysis/advice/advice_waits.h"

@@ -370,11 +370,11 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .remedy = {"Another rank may be late: compare the work of the ranks and divide it equally; or let threads "
                        "work on something else meanwhile (non-blocking calls).",
                        "Equal work for all ranks, or non-blocking calls beside other work"},
-            .view = "processes",
+            .view = "ranks",
             .confidence = "low",
             .low = 0,
             .high = 1.05,
-            .categories = 1u << TIMELINE_IDLE | 1u << TIMELINE_BLOCKED,
+            .categories = 1u << TIMELINE_MPI | 1u << TIMELINE_IDLE | 1u << TIMELINE_BLOCKED,
         },
     [ADVICE_UNEXPLAINED] =
         {
@@ -566,7 +566,8 @@ const char *advice_basis(const struct advice_finding *found)
   if (found->recorded)
     return "graph";
   return found->class == ADVICE_CHUNK_OVERHEAD || found->class == ADVICE_TASK_OVERHEAD ||
-                 found->class == ADVICE_KERNEL || found->class == ADVICE_ATOMICS || found->class == ADVICE_MPI
+                 found->class == ADVICE_KERNEL || found->class == ADVICE_ATOMICS ||
+                 (found->class == ADVICE_MPI && !found->title) /* calls were not recorded */
              ? "samples"
              : "times";
 }

@@ -84,6 +84,7 @@ extern const struct advice_class_row advice_classes[ADVICE_CLASSES];
 
 struct advice_finding {
   enum advice_class class;
+  const char *title;       /* NULL: that of the class */
   const char *name, *file; /* the place: "" and line 0 if not known */
   uint32_t places;         /* that the finding sums up, because each gains too little; 0: it is about one */
   uint32_t line, context;  /* context: id of a row of the top-down tree, MODEL_NONE if not known */

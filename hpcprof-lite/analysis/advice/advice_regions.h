@@ -49,6 +49,30 @@ struct advice_atomics {
   double atomic_s;          /* which the latter represent */
 };
 
+/* Calls of a function of MPI in one line, by all ranks. */
+struct advice_call {
+  const char *function, *caller, *file; /* caller, file: "" if not known */
+  uint32_t line, row;                   /* row of the tree, MODEL_NONE if not known */
+  double s;
+  uint64_t calls;
+  double mean_bytes;
+  bool bytes_known, sends, begins_or_ends; /* sends: single messages; begins_or_ends: MPI itself */
+};
+
+/* How long ranks compute, as their threads' mean: without MPI, this tool, and the time without a core. */
+struct advice_mpi {
+  uint32_t ranks;                              /* 0: calls were not recorded, or it is one rank */
+  uint32_t longest, longest_process, shortest; /* the ranks that compute longest and shortest; process: its number */
+  uint32_t longest_threads;
+  double longest_s, mean_s, shortest_s;
+  double shortest_mpi_s;           /* the latter is in MPI */
+  double longest_mpi_s;            /* its first thread is in calls outside regions that neither begin nor end MPI */
+  uint64_t longest_calls;          /* how many these are */
+  uint32_t longest_call;           /* that with most of that time, in `calls`; MODEL_NONE if there is none */
+  const struct advice_call *calls; /* those with most time first */
+  uint32_t calls_count;
+};
+
 /* What advice is based on.  It refers to what belongs to the caller. */
 struct advice_input {
   const struct profile *profile;
@@ -73,6 +97,7 @@ struct advice_input {
     bool near;            /* it was near that place */
     double s, all_s;      /* there, and wherever that is known */
   } blocked, all_blocked; /* initial threads outside parallel regions; all threads */
+  struct advice_mpi mpi;
   const struct advice_lock *locks;
   uint32_t locks_count;
   struct advice_pool pool;

@@ -2,7 +2,6 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/model/names.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -37,8 +36,7 @@ static uint32_t own_place(const struct advice_run *run, uint32_t row)
   return at ? at : row;
 }
 
-/* Sets around[row] to the outermost region in which it is, 0 outside all. */
-static void find_around(const struct tree *tree, uint32_t *around)
+void advice_find_around(const struct tree *tree, uint32_t *around)
 {
   for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
     uint32_t parent = tree->rows[i].parent;
@@ -61,7 +59,7 @@ static struct advice_region *region_of(const struct advice_run *run, const struc
   return NULL;
 }
 
-static void place_row(const struct advice_run *run, uint32_t row, struct advice_finding *found)
+void advice_place_row(const struct advice_run *run, uint32_t row, struct advice_finding *found)
 {
   assert(row < run->input->tree->count);
   const struct tree_row *at = &run->input->tree->rows[row];
@@ -72,8 +70,7 @@ static void place_row(const struct advice_run *run, uint32_t row, struct advice_
   found->context = at->id;
 }
 
-/* The elapsed time by a second that one thread of each process that runs at the same time takes. */
-static double per_process(const struct advice_run *run)
+double advice_per_process(const struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
   double sum_s = 0;
@@ -210,7 +207,7 @@ static double elapsed_of(const struct advice_run *run, const struct kernel_sums 
     return advice_seconds(ns) * sums->outside;
   const struct advice_region *region = region_of(run, &run->input->tree->rows[part]);
   if (!region)
-    return advice_seconds(ns) * per_process(run) / fmax(run->input->threads, 1);
+    return advice_seconds(ns) * advice_per_process(run) / fmax(run->input->threads, 1);
   return advice_region_gain(region, advice_seconds(ns)) * unshared(run, region);
 }
 
@@ -251,7 +248,7 @@ static void place_memory(const struct advice_run *run, const struct kernel_sums 
   size_t length = strlen(found->evidence);
   snprintf(found->evidence + length, sizeof found->evidence - length, "; %.0f %% of that in the place named",
            100 * (double)sums->by_place[most] / (double)sums->memory_ns);
-  place_row(run, most, found);
+  advice_place_row(run, most, found);
 }
 
 /* Explains a further part of the region's waiting.  Returns that waiting, as elapsed time. */
@@ -274,7 +271,7 @@ static double take_outside(struct advice_run *run, const struct kernel_sums *sum
     run->taken[i] = work_ns > ns ? ns / work_ns : 1;
     idle_s += run->taken[i] * advice_seconds(tree_excl(tree, i, run->input->columns->idleness));
   }
-  return idle_s * per_process(run) / fmax(run->input->threads, 1);
+  return idle_s * advice_per_process(run) / fmax(run->input->threads, 1);
 }
 
 /* Takes the kernel's time from the waiting of a region, or from serial code: threads arrive at different times because
@@ -337,7 +334,7 @@ static void find_calls(struct advice_run *run, const struct kernel_sums *sums, u
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
                  "%.3f s of CPU time in the kernel, most of it in %.60s", advice_seconds(part->calls_ns), call);
-  place_row(run, at, found);
+  advice_place_row(run, at, found);
   found->low_s = 0;
   found->confidence = "low";
   found->reason = "the program may need these calls";
@@ -357,8 +354,8 @@ void advice_kernel_find(struct advice_run *run)
                              .rows = xcalloc(tree->count, sizeof *sums.rows),
                              .around = xcalloc(tree->count, sizeof *sums.around),
                              .by_place = xcalloc(tree->count, sizeof *sums.by_place),
-                             .outside = per_process(run) / outside_threads(input->profile)};
-  find_around(tree, sums.around);
+                             .outside = advice_per_process(run) / outside_threads(input->profile)};
+  advice_find_around(tree, sums.around);
   sum_rows(run, &sums);
   if (sums.memory_ns >= least_ns)
     find_memory(run, &sums);
@@ -460,11 +457,11 @@ static void find_creating_code(struct advice_run *run)
     most = tree_excl(tree, i, columns->created) > tree_excl(tree, most, columns->created) ? i : most;
   uint64_t creating_ns = tree_incl(tree, 0, columns->creating);
   struct advice_finding *found =
-      advice_add(run->advice, ADVICE_CHURN, advice_seconds(creating_ns) * per_process(run),
+      advice_add(run->advice, ADVICE_CHURN, advice_seconds(creating_ns) * advice_per_process(run),
                  "%" PRIu64 " threads were created by calls that took %.3f s, while at most %" PRIu32 " lived at once",
                  tree_incl(tree, 0, columns->created), advice_seconds(creating_ns), run->input->kernel->at_once);
   found->remedy = &pool;
-  place_row(run, own_place(run, most), found);
+  advice_place_row(run, own_place(run, most), found);
 }
 
 void advice_churn_find(struct advice_run *run)
@@ -485,118 +482,6 @@ void advice_churn_find(struct advice_run *run)
   }
   if (in_regions < created / 2)
     find_creating_code(run);
-}
-
-/* ---- MPI ---- */
-
-/* Whether a row is a function of MPI, and whether a program calls it for its communication: others begin or end MPI, or
- * are threads of MPI. */
-static bool is_mpi(const struct advice_run *run, const struct tree_row *row, bool *communicates)
-{
-  static const char *const libraries[] = {"libmpi", "libopen-pal.", "libopen-rte.", "libpmix."};
-  const struct catalog *catalog = &run->input->profile->catalog;
-  if (row->kind != ROW_FUNCTION)
-    return false;
-  const char *name = tree_unmarked_name(row);
-  const char *module = row->module < catalog->modules_count ? names_base(catalog->modules[row->module].path) : "";
-  bool called = !strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5) || !strncmp(module, "libmpi", 6), is = called;
-  *communicates = called && !strcasestr(name, "_init") && !strcasestr(name, "_finalize");
-  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-    is = is || !strncmp(module, libraries[i], strlen(libraries[i]));
-  return is;
-}
-
-/* Time in calls of MPI outside regions. */
-struct mpi_sums {
-  uint64_t ns, most_ns; /* without those that begin and end MPI; of one row */
-  uint32_t row;         /* with most of it */
-  uint32_t ranks, most, least;
-  double most_s, least_s, mean_s; /* by rank: its work in regions, divided among its threads */
-};
-
-/* Sums up the calls, and takes them from serial code. */
-static void sum_mpi(struct advice_run *run, struct mpi_sums *sums)
-{
-  const struct tree *tree = run->input->tree;
-  const struct tree_columns *columns = run->input->columns;
-  uint32_t *around = xcalloc(tree->count, sizeof *around);
-  find_around(tree, around);
-  for (uint32_t i = 1; i < tree->count; i++) { /* a parent has a smaller number */
-    bool communicates = false;
-    uint32_t parent = tree->rows[i].parent;
-    bool inside = parent != MODEL_NONE && run->mpi[parent];
-    if (!inside && (around[i] || !is_mpi(run, &tree->rows[i], &communicates)))
-      continue;
-    run->mpi[i] = true;
-    run->taken[i] = 1;
-    if (!communicates)
-      continue;
-    uint64_t ns = model_sum(tree_incl(tree, i, columns->work), tree_incl(tree, i, columns->blocked));
-    model_add(&sums->ns, ns);
-    sums->row = ns > sums->most_ns ? i : sums->row;
-    sums->most_ns = MAX(sums->most_ns, ns);
-  }
-  free(around);
-}
-
-/* The work of a process in parallel regions, divided among its threads; 0 if it is not known. */
-static double region_work_s(const struct advice_run *run, const struct profile_process *process)
-{
-  const struct profile_workspan *workspan = &process->workspan;
-  uint64_t work_ns = 0;
-  if (!workspan->known || !workspan->is_time || !process->directive_map)
-    return 0;
-  for (uint32_t i = 0; i < run->count; i++)
-    for (uint32_t j = 1; j < workspan->directives_count; j++)
-      if (process->directive_map[j] == run->regions[i].at->directive)
-        model_add(&work_ns, workspan->directives[j].work);
-  return advice_seconds(work_ns) / fmax(process->threads_max, 1);
-}
-
-static void compare_ranks(const struct advice_run *run, struct mpi_sums *sums)
-{
-  const struct profile *profile = run->input->profile;
-  for (uint32_t i = 0; i < profile->processes_usable; i++) {
-    double work_s = region_work_s(run, &profile->processes[i]);
-    if (profile->processes[i].rank < 0 || work_s <= 0)
-      continue;
-    if (!sums->ranks || work_s > sums->most_s) {
-      sums->most = (uint32_t)profile->processes[i].rank;
-      sums->most_s = work_s;
-    }
-    if (!sums->ranks || work_s < sums->least_s) {
-      sums->least = (uint32_t)profile->processes[i].rank;
-      sums->least_s = work_s;
-    }
-    sums->mean_s += (work_s - sums->mean_s) / ++sums->ranks;
-  }
-}
-
-/* With ranks, the waiting that their regions explain is what equal work would save; the rest is communication. */
-void advice_mpi_find(struct advice_run *run)
-{
-  struct mpi_sums sums = {0};
-  if (run->input->columns->work == MODEL_NONE)
-    return;
-  sum_mpi(run, &sums);
-  if (!sums.ns)
-    return;
-  compare_ranks(run, &sums);
-  double mean_s = advice_seconds(sums.ns) * per_process(run);
-  double gain_s = sums.ranks > 1 ? fmin(mean_s, sums.most_s - sums.mean_s) : mean_s / 2;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_MPI, gain_s, "Time in MPI calls outside regions: %.3f s%s",
-                 advice_seconds(sums.ns), run->input->profile->processes_usable > 1 ? " of all ranks" : "");
-  size_t length = strlen(found->evidence);
-  if (sums.ranks > 1 && sums.least_s > 0)
-    snprintf(found->evidence + length, sizeof found->evidence - length,
-             "; in parallel regions, rank %" PRIu32 " has %.1f times the work of rank %" PRIu32, sums.most,
-             sums.most_s / sums.least_s, sums.least);
-  else
-    snprintf(found->evidence + length, sizeof found->evidence - length, "; another rank may be late");
-  place_row(run, sums.row, found);
-  found->high_s = fmin(run->advice->elapsed_s, fmax(found->gain_s, mean_s));
-  found->reason = "what a rank waits for in MPI is not recorded";
 }
 
 /* ---- atomic instructions ---- */

@@ -117,7 +117,7 @@ static struct now doing_of(const struct range_thread *thread, const struct trace
     return (struct now){UNKNOWN, 0};
   if (event->lock_wait)
     return (struct now){LOCKED, thread->posix_lock};
-  if (event->blocked)
+  if (event->blocked && !event->mpi) /* others may wait for a thread in MPI */
     return (struct now){ASLEEP, 0};
   if (code->site == MODEL_NONE)
     return (struct now){BUSY, 0};
@@ -449,6 +449,8 @@ static void take_thread(const struct range *range, const struct range_thread *fr
                         profile_measured_ns(thread->wall_ns, thread->paused_ns));
   thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
+  thread->mpi_ns = thread->mpi_outside_ns = MIN(model_rounded((double)from->mpi_ticks * tick), thread->wall_ns);
+  thread->mpi_calls = thread->mpi_sent = thread->mpi_received = 0; /* when they were is not known */
   thread->no_core_ns = model_rounded(from->no_core_ns);
   if (from->with_constructs)
     thread->region_ns = model_rounded((double)from->region_ticks * tick);

@@ -214,7 +214,7 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
   if (event->lock_wait && ticks)
     add_wait(thread, wait_at(thread, sites, thread->posix_lock), event, ticks, 0, false);
   else if (event->blocked)
-    model_add(&thread->blocked_ticks, ticks);
+    model_add(event->mpi ? &thread->mpi_ticks : &thread->blocked_ticks, ticks);
   if (!code)
     return;
   uint64_t own_from = code->own_first ? event->begin_ticks : event->end_ticks - own_all;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 struct run_figure run_figure(uint32_t number)
 {
@@ -20,6 +21,10 @@ struct run_figure run_figure(uint32_t number)
   assert(number < RUN_FIGURES);
   if (number < RUN_FIGURE_EFFICIENCY)
     return figures[number];
+  if (number == RUN_FIGURE_MPI)
+    return (struct run_figure){"categories", "mpi", "s", false};
+  if (number >= RUN_FIGURE_JOB)
+    return (struct run_figure){"job", efficiency_job_name(number - RUN_FIGURE_JOB), "ratio", false};
   return (struct run_figure){"efficiency", efficiency_name(number - RUN_FIGURE_EFFICIENCY), "ratio", false};
 }
 
@@ -48,7 +53,11 @@ double run_figure_value(const struct report *run, uint32_t number)
     return workspan->known ? (double)workspan->span / unit : NAN;
   case RUN_FIGURE_PARALLELISM:
     return workspan->known ? workspan_parallelism(workspan->work, workspan->span) : NAN;
+  case RUN_FIGURE_MPI:
+    return run->mpi ? (double)totals->mpi_ns / 1e9 : NAN;
   default:
+    if (number >= RUN_FIGURE_JOB)
+      return run->efficiency.job.known ? run->efficiency.job.value[number - RUN_FIGURE_JOB] : NAN;
     return run->efficiency.known ? run->efficiency.value[number - RUN_FIGURE_EFFICIENCY] : NAN;
   }
 }
@@ -80,8 +89,10 @@ uint32_t run_figure_metrics(struct condition_metric metrics[RUN_METRICS_MAX])
   for (uint32_t i = 0; i < RUN_FIGURES; i++) {
     const struct run_figure figure = run_figure(i);
     if (!figure.of_contexts)
-      metrics[count++] = (struct condition_metric){figure.name, figure.name, CONDITION_RUN, i >= RUN_FIGURE_EFFICIENCY};
+      metrics[count++] = (struct condition_metric){figure.name, figure.name, CONDITION_RUN,
+                                                   !strcmp(figure.unit, "ratio") && i != RUN_FIGURE_PARALLELISM};
   }
   count = add_columns(&tree_view_schema, CONDITION_CONTEXTS, metrics, count);
+  count = add_columns(&tree_view_mpi_schema, CONDITION_CONTEXTS, metrics, count);
   return add_columns(&regions_schema, CONDITION_CONSTRUCTS, metrics, count);
 }

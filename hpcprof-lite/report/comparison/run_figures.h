@@ -16,7 +16,9 @@ enum {
   RUN_FIGURE_SPAN,
   RUN_FIGURE_PARALLELISM,
   RUN_FIGURE_EFFICIENCY, /* and the following */
-  RUN_FIGURES = RUN_FIGURE_EFFICIENCY + EFFICIENCY_COUNT
+  RUN_FIGURE_MPI = RUN_FIGURE_EFFICIENCY + EFFICIENCY_COUNT,
+  RUN_FIGURE_JOB, /* and the following: efficiencies of a job of several ranks */
+  RUN_FIGURES = RUN_FIGURE_JOB + JOB_METRICS
 };
 
 struct run_figure {

@@ -15,12 +15,14 @@ enum { CELL = 16, FIGURE = 32, PLACE_MAX = 4200, SENTENCE_CONTEXT = 48, SENTENCE
 
 /* ---- the table ---- */
 
+static const char job_kind[] = "job"; /* kind of the row of a job */
+
 static void fill(const void *context, const void *which, struct cell *cell)
 {
   const struct report *report = context;
   const struct workspan_row *row = which;
   const struct profile_workspan *workspan = &report->profile->workspan;
-  bool time = workspan->is_time;
+  bool time = workspan->is_time, job = row->kind == job_kind;
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/constructs/parallelism.def"
 #undef COLUMN
@@ -30,7 +32,7 @@ static void fill(const void *context, const void *which, struct cell *cell)
 static const char *place_text(const struct workspan_row *row, char out[CONSTRUCT_TEXT_MAX])
 {
   if (!row->directive)
-    return "program";
+    return row->kind;
   construct_text_place(row->kind, row->name, row->file, row->line, out);
   return out;
 }
@@ -55,7 +57,28 @@ static const struct table_column columns_place[] = {
 static const struct schema parallelism_schema = SCHEMA(columns, fill);
 static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 
-REPORT_EACH(each_row, report->spans.workspan.rows, report->spans.workspan.count)
+/* The job, of several ranks that call MPI: its work.  Its span is only known from a log of messages. */
+static struct workspan_row job_row(const struct report *report)
+{
+  return (struct workspan_row){.kind = job_kind,
+                               .name = report->totals->command,
+                               .file = "",
+                               .instances = report->efficiency.job.ranks,
+                               .executions = 1,
+                               .work = report->spans.workspan.work,
+                               .note = "instances: ranks; the span of a job is not known without a log of messages"};
+}
+
+static int each_row(const void *source, table_take *take, void *to)
+{
+  const struct report *report = source;
+  const struct workspan *workspan = &report->spans.workspan;
+  struct workspan_row job = job_row(report);
+  int status = workspan->count && report->efficiency.job.known ? take(to, &job) : 0;
+  for (uint32_t i = 0; i < workspan->count && !status; i++)
+    status = take(to, &workspan->rows[i]);
+  return status;
+}
 
 void parallelism_table(const struct report *report, struct table *table)
 {
@@ -257,6 +280,9 @@ static void print_all(struct text_table *text)
   terminal_wrap(&text->terminal, report->stream, "", "", *sentence ? sentence : "No work was recorded.");
   putc('\n', report->stream);
   text_table_heading(text);
+  struct workspan_row job = job_row(report);
+  if (report->efficiency.job.known)
+    text_table_row(text, &job);
   for (uint32_t i = 0; i < workspan->count; i++) {
     text_table_row(text, &workspan->rows[i]);
     if (!report->chosen_count)

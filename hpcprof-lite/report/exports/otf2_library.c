@@ -152,12 +152,16 @@ static OTF2_RegionRole role_of(const struct otf2_region *region)
 
 static OTF2_Paradigm paradigm_of(const struct otf2_region *region)
 {
-  static const OTF2_Paradigm of_categories[TIMELINE_CATEGORIES] = {
-      [TIMELINE_WORK] = OTF2_PARADIGM_OPENMP,           [TIMELINE_OVERHEAD] = OTF2_PARADIGM_OPENMP,
-      [TIMELINE_LOCK_WAIT] = OTF2_PARADIGM_OPENMP,      [TIMELINE_IDLE] = OTF2_PARADIGM_OPENMP,
-      [TIMELINE_BLOCKED] = OTF2_PARADIGM_NONE,          [TIMELINE_CORE_WAIT] = OTF2_PARADIGM_NONE,
-      [TIMELINE_NO_CORE] = OTF2_PARADIGM_OPENMP,        [TIMELINE_TOOL] = OTF2_PARADIGM_MEASUREMENT_SYSTEM,
-      [TIMELINE_GAP] = OTF2_PARADIGM_MEASUREMENT_SYSTEM};
+  static const OTF2_Paradigm of_categories[TIMELINE_CATEGORIES] = {[TIMELINE_WORK] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_OVERHEAD] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_LOCK_WAIT] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_IDLE] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_MPI] = OTF2_PARADIGM_MPI,
+                                                                   [TIMELINE_BLOCKED] = OTF2_PARADIGM_NONE,
+                                                                   [TIMELINE_CORE_WAIT] = OTF2_PARADIGM_NONE,
+                                                                   [TIMELINE_NO_CORE] = OTF2_PARADIGM_OPENMP,
+                                                                   [TIMELINE_TOOL] = OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                                                                   [TIMELINE_GAP] = OTF2_PARADIGM_MEASUREMENT_SYSTEM};
   if (region->category != MODEL_NONE)
     return of_categories[region->category];
   bool user = region->kind == DIRECTIVE_PROGRAM || region->kind == DIRECTIVE_USER_REGION;

@@ -20,6 +20,7 @@ static const char *const colours[TIMELINE_CATEGORIES] = {[TIMELINE_WORK] = "thre
                                                          [TIMELINE_OVERHEAD] = "thread_state_iowait",
                                                          [TIMELINE_LOCK_WAIT] = "terrible",
                                                          [TIMELINE_IDLE] = "yellow",
+                                                         [TIMELINE_MPI] = "thread_state_uninterruptible",
                                                          [TIMELINE_BLOCKED] = "thread_state_sleeping",
                                                          [TIMELINE_CORE_WAIT] = "thread_state_runnable",
                                                          [TIMELINE_NO_CORE] = "bad",

@@ -15,10 +15,20 @@
 #include "hpcprof-lite/report/summary/verdict.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-enum { CELL = 16, LINE = 4096, NOTES_MAX = 4, FINDINGS_MAX = 3, HOT_MAX = 3, FIRST_HOT_NAME = 44, HOT_NAME = 32 };
+enum {
+  CELL = 16,
+  LINE = 4096,
+  NOTES_MAX = 4,
+  FINDINGS_MAX = 3,
+  HOT_MAX = 3,
+  FIRST_HOT_NAME = 44,
+  HOT_NAME = 32,
+  MPI_IDLE_SHOWN = 100
+}; /* idleness because of MPI is shown from this part of the time on */
 
 struct summary {
   const struct report *report; /* its stream is the screen's */
@@ -141,6 +151,24 @@ static void print_efficiency(const struct summary *summary)
                   100 * efficiency->value[EFFICIENCY_PARALLEL], 100 * (1 - efficiency->value[EFFICIENCY_BALANCE]),
                   100 * (1 - efficiency->value[EFFICIENCY_SERIAL]), 100 * (1 - efficiency->value[EFFICIENCY_LOCK]),
                   100 * (1 - efficiency->value[EFFICIENCY_RUNTIME]));
+}
+
+/* What the time in MPI means for the job and for threads that wait meanwhile. */
+static void print_mpi(const struct summary *summary)
+{
+  const struct report *report = summary->report;
+  const struct efficiency_job *job = &report->efficiency.job;
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns), idle_ns = report->summary.mpi_idle_ns;
+  if (job->known && !isnan(job->value[JOB_OPENMP]))
+    print_wrapped(summary, "Job: %.1f %% = MPI %.1f %% (balance %.1f, communication %.1f) x OpenMP %.1f %%",
+                  100 * job->value[JOB_GLOBAL], 100 * job->value[JOB_MPI], 100 * job->value[JOB_MPI_BALANCE],
+                  100 * job->value[JOB_MPI_COMMUNICATION], 100 * job->value[JOB_OPENMP]);
+  else if (job->known)
+    print_wrapped(summary, "Job: %.1f %% = balance %.1f %% x communication %.1f %%", 100 * job->value[JOB_MPI],
+                  100 * job->value[JOB_MPI_BALANCE], 100 * job->value[JOB_MPI_COMMUNICATION]);
+  if (idle_ns > all / MPI_IDLE_SHOWN)
+    print_wrapped(summary, "Idle because of MPI: %.1f %% of the time, most of it in %.200s",
+                  100 * (double)idle_ns / (double)all, report->tree->rows[report->summary.mpi_idle].name);
 }
 
 /* The functions with the most time of their own. */
@@ -351,6 +379,8 @@ static void print_parts(struct summary *summary)
   }
   screen_part(screen, SCREEN_MUCH);
   print_efficiency(summary);
+  if (report->mpi)
+    print_mpi(summary);
   screen_part(screen, SCREEN_SOME);
   print_hot(summary);
   screen_part(screen, SCREEN_LITTLE);

@@ -7,8 +7,11 @@
 #include "hpcprof-lite/report/advice_view.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/constructs/construct_text.h"
+#include "hpcprof-lite/report/job_efficiency.h"
 #include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
+
+#include <math.h>
 
 struct fact {
   const char *section, *item, *unit, *note;
@@ -169,6 +172,11 @@ static void add_run(struct facts *facts)
             "exact, distributed by samples to the code that released the lock");
   if (report->columns->idleness != MODEL_NONE)
     fact_ns(facts, "categories", "idleness", run->caused_idle_ns, against[report->baseline]);
+  if (report->mpi)
+    fact_ns(facts, "categories", "mpi", run->mpi_ns, "in calls of MPI, exact");
+  if (report->mpi && report->columns->idleness != MODEL_NONE)
+    fact_ns(facts, "categories", "idleness because of MPI", report->summary.mpi_idle_ns,
+            "the part of idleness that is charged to calls of MPI");
   fact_ns(facts, "categories", "blocked", run->blocked_ns, "in calls outside OpenMP");
   fact_ns(facts, "categories", "no core", run->core_wait_ns, "ready to run, without a processor");
   fact_ns(facts, "categories", "waiting for a thread without a core", run->no_core_ns,
@@ -187,6 +195,10 @@ static void add_run(struct facts *facts)
   add_kernel(facts);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
     fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);
+  for (unsigned i = 0; i < JOB_METRICS && report->efficiency.job.known; i++)
+    if (!isnan(report->efficiency.job.value[i]))
+      fact(facts, "job", efficiency_job_name(i), cell_real(report->efficiency.job.value[i], 6), "ratio",
+           job_efficiency_meaning(i));
 }
 
 static void fact_work(struct facts *facts, const char *item, uint64_t amount, const char *note)

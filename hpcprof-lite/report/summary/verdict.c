@@ -258,7 +258,7 @@ static void share_text(const struct report *report, char out[PART])
     whose = "all threads'";
   int length = snprintf(out, PART, "; %.0f %% of %s %stime was work", 100 * (double)ns[TIMELINE_WORK] / (double)all,
                         whose, run->measured_ns < run->elapsed_ns ? "measured " : "");
-  for (unsigned i = TIMELINE_BLOCKED; i <= TIMELINE_NO_CORE; i++)
+  for (unsigned i = TIMELINE_MPI; i <= TIMELINE_NO_CORE; i++)
     if (ns[i] > all / MUCH)
       length += snprintf(out + length, PART - (size_t)length, ", %.0f %% %s", 100 * (double)ns[i] / (double)all,
                          category_looks[i].name);

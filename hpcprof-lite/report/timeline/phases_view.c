@@ -36,9 +36,10 @@ static const char *path_of(struct filler *filler, const struct phase_row *row)
   return filler->path;
 }
 
+static const uint64_t none[TIMELINE_CATEGORIES];
+
 static void fill(const void *context, const void *which, struct cell *cell)
 {
-  static const uint64_t none[TIMELINE_CATEGORIES];
   struct filler *filler = (struct filler *)context;
   const struct phase_row *row = which;
   const struct profile_process *process = row->process;
@@ -52,12 +53,27 @@ static void fill(const void *context, const void *which, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_mpi(const void *context, const void *which, struct cell *cell)
+{
+  const struct phase_row *row = which;
+  const uint64_t *ns = row->ns ? row->ns : none;
+  bool timed = row->ns;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_mpi.def"
+#undef COLUMN
+}
+
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/phases.def"
 };
+static const struct table_column columns_mpi[] = {
+#include "hpcprof-lite/report/timeline/timeline_mpi.def"
+};
 #undef COLUMN
 static const struct schema phases_schema = SCHEMA(columns, fill);
+static const struct schema mpi_schema = SCHEMA(columns_mpi, fill_mpi);
 
 /* What the figures of a phase, or of its steps, are about. */
 static const char *figures_of(const struct phases_phase *phase, bool step)
@@ -148,6 +164,8 @@ void phases_view_table(const struct report *report, struct table *table)
   table->source = report;
   filler->report = report;
   table_add(table, &phases_schema, filler);
+  if (report->mpi)
+    table_add(table, &mpi_schema, report);
 }
 
 /* ---- text ---- */

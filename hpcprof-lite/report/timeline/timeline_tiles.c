@@ -34,12 +34,27 @@ static void fill(const void *source, const void *row, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_mpi(const void *context, const void *row, struct cell *cell)
+{
+  const struct tile *tile = row;
+  const uint64_t *ns = tile->cell->ns;
+  bool timed = true;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_mpi.def"
+#undef COLUMN
+}
+
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/timeline_tiles.def"
 };
+static const struct table_column columns_mpi[] = {
+#include "hpcprof-lite/report/timeline/timeline_mpi.def"
+};
 #undef COLUMN
 static const struct schema timeline_tiles_schema = SCHEMA(columns, fill);
+static const struct schema mpi_schema = SCHEMA(columns_mpi, fill_mpi);
 
 /* Gives the tiles in which a lane was alive. */
 static int each_tile(const void *source, table_take *take, void *to)
@@ -76,6 +91,8 @@ void timeline_tiles_table(const struct report *report, struct table *table)
 {
   table->each = each_tile;
   table_add(table, &timeline_tiles_schema, report);
+  if (report->mpi)
+    table_add(table, &mpi_schema, report);
   if (!report->time.timeline)
     return;
   struct timeline_rows *rows = read_rows(report, table);

@@ -59,7 +59,8 @@ static int begin(void **state)
   profile.workspan.known = true;
   profile.workspan.directives = directives;
   profile.workspan.directives_count = 2;
-  columns = (struct tree_columns){.idleness = MODEL_NONE, .work = MODEL_NONE, .overhead = MODEL_NONE};
+  columns =
+      (struct tree_columns){.idleness = MODEL_NONE, .work = MODEL_NONE, .overhead = MODEL_NONE, .mpi = MODEL_NONE};
   input = (struct advice_input){.profile = &profile,
                                 .tree = &tree,
                                 .columns = &columns,
@@ -1142,7 +1143,8 @@ static void begin_rows(void)
                                   .overhead = MODEL_NONE,
                                   .created = MODEL_NONE,
                                   .creating = MODEL_NONE,
-                                  .blocked = MODEL_NONE};
+                                  .blocked = MODEL_NONE,
+                                  .mpi = MODEL_NONE};
   kernel.tick_ns = 4 * ms;
   profile.processes_usable = profile.processes_count;
   struct tree_row row = {.kind = ROW_FUNCTION, .name = "main", .file = "a.c", .module = MODEL_NONE};

@@ -10,7 +10,8 @@ static const struct tree_columns columns = {.count = COLUMNS,
                                             .work = WORK,
                                             .overhead = OVERHEAD,
                                             .lockwait = LOCKWAIT,
-                                            .idleness = IDLENESS};
+                                            .idleness = IDLENESS,
+                                            .mpi = MODEL_NONE};
 static struct tree tree, flat;
 static struct causes_finding worst[CAUSES_WORST];
 

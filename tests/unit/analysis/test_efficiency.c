@@ -240,6 +240,78 @@ static void test_more_work_than_time(void **state)
   expect_part(&efficiency, EFFICIENCY_LOCKWAIT, 0, 1);
 }
 
+/* A thread that is in MPI for so long, of which so long outside regions. */
+static struct profile_thread calling(struct profile_thread thread, uint64_t mpi_ms, uint64_t outside_ms)
+{
+  thread.mpi_ns = mpi_ms * ms;
+  thread.mpi_outside_ns = outside_ms * ms;
+  thread.mpi_calls = 1;
+  return thread;
+}
+
+static void expect_job(const struct efficiency_job *job, enum efficiency_job_metric metric, double value, double gain_s)
+{
+  if (fabs(job->value[metric] - value) > 1e-12 || fabs(job->gain_s[metric] - gain_s) > 1e-9)
+    fail_msg("%s: %g, gain %g s", efficiency_job_name(metric), job->value[metric], job->gain_s[metric]);
+}
+
+/* Two ranks of two threads, R = 1 s.  The first thread of one is in MPI for 0.6 s, in which the other one is idle. That
+ * of the other is for 0.1 s; its second thread is idle then, and for 0.2 s in regions. */
+static void test_efficiencies_of_a_job_multiply(void **state)
+{
+  (void)state;
+  struct profile_thread waits[] = {calling(openmp(1000, 0, 400), 600, 600), openmp(1000, 600, 0)};
+  struct profile_thread late[] = {calling(openmp(1000, 0, 900), 100, 100), openmp(1000, 300, 0)};
+  struct profile_process ranks[] = {process(2, 1000, waits, 2), process(2, 1000, late, 2)};
+  ranks[1].rank = 1;
+  struct efficiency efficiency = compute(ranks, 2, 1000);
+  const struct efficiency_job *job = &efficiency.job;
+  assert_true(job->known);
+  assert_int_equal(job->ranks, 2);
+  expect_job(job, JOB_GLOBAL, 2.4 / 4, 0.4);
+  expect_job(job, JOB_MPI, 0.65, 0.35);
+  expect_job(job, JOB_MPI_BALANCE, 0.65 / 0.9, 0.25);
+  expect_job(job, JOB_MPI_COMMUNICATION, 0.9, 0.1);
+  expect_job(job, JOB_OPENMP, 2.4 / 2.6, 0.05);
+  assert_true(isnan(job->value[JOB_MPI_SERIALISATION]) && isnan(job->gain_s[JOB_MPI_TRANSFER]));
+  assert_true(fabs(job->of_process[0].mpi - 0.4) < 1e-12 && fabs(job->of_process[0].openmp - 1) < 1e-12);
+  assert_true(fabs(job->of_process[1].mpi - 0.9) < 1e-12 && fabs(job->of_process[1].openmp - 1.6 / 1.8) < 1e-12);
+  assert_true(fabs(job->of_process[1].global - 0.8) < 1e-12);
+  expect(&efficiency, EFFICIENCY_PARALLEL, 0.2 / 2.6, 0.65); /* that of the threads, outside MPI */
+  expect(&efficiency, EFFICIENCY_BALANCE, 0.2 / 2.6, 0.65);
+  expect(&efficiency, EFFICIENCY_SERIAL, 0, 0.65);
+  efficiency_release(&efficiency);
+}
+
+/* Calls in regions hold up the threads that make them; those of threads outside OpenMP hold up nobody. */
+static void test_calls_in_regions_count_by_thread(void **state)
+{
+  (void)state;
+  struct profile_thread inside[] = {calling(openmp(1000, 0, 1000), 300, 0), calling(openmp(1000, 0, 0), 100, 0),
+                                    calling(openmp(1000, 0, 0), 500, 500)};
+  struct profile_thread alone[] = {calling(openmp(1000, 0, 0), 250, 250)};
+  inside[2].flags = alone[0].flags = 0;
+  struct profile_process ranks[] = {process(2, 1000, inside, 3), process(1, 1000, alone, 1)};
+  ranks[1].flags = 0; /* without OpenMP: all time outside MPI is useful */
+  ranks[1].rank = 1;
+  struct efficiency efficiency = compute(ranks, 2, 1000);
+  const struct efficiency_job *job = &efficiency.job;
+  assert_true(fabs(job->of_process[0].mpi - 0.8) < 1e-12 && fabs(job->of_process[1].mpi - 0.75) < 1e-12);
+  assert_true(fabs(job->of_process[1].global - 0.75) < 1e-12 && isnan(job->of_process[1].openmp));
+  expect_job(job, JOB_MPI, (1.6 + 0.75) / 3, 1 - (1.6 + 0.75) / 3);
+  efficiency_release(&efficiency);
+}
+
+static void test_one_rank_is_no_job(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {calling(openmp(1000, 0, 400), 600, 600), openmp(1000, 600, 0)};
+  struct profile_process one = process(2, 1000, threads, 2);
+  struct efficiency efficiency = compute(&one, 1, 1000);
+  assert_true(!efficiency.job.known && !efficiency.job.of_process);
+  expect(&efficiency, EFFICIENCY_PARALLEL, 0, 0.4);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -253,6 +325,9 @@ int main(int argc, char **argv)
       cmocka_unit_test(test_a_run_on_one_thread_is_compared_with),
       cmocka_unit_test(test_more_work_than_time),
       cmocka_unit_test(test_hostile_values_stay_in_range),
+      cmocka_unit_test(test_efficiencies_of_a_job_multiply),
+      cmocka_unit_test(test_calls_in_regions_count_by_thread),
+      cmocka_unit_test(test_one_rank_is_no_job),
   };
   return UNIT_RUN(argc, argv, "efficiency", tests, NULL, NULL);
 }

@@ -7,7 +7,8 @@ static const struct tree_columns columns = {.count = 1,
                                             .overhead = MODEL_NONE,
                                             .lockwait = MODEL_NONE,
                                             .idleness = MODEL_NONE,
-                                            .critical = MODEL_NONE};
+                                            .critical = MODEL_NONE,
+                                            .mpi = MODEL_NONE};
 
 /* Finds the modules of a run that spent so much in a function with a name and in one without. */
 static uint32_t find(uint64_t named, uint64_t nameless, bool lined, struct unnamed_module *first)

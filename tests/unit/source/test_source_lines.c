@@ -71,6 +71,7 @@ static int begin(void **state)
   static struct profile_directive program[1];
   struct tree_order order = {.columns = &columns};
   columns = (struct tree_columns){.count = COLUMNS,
+                                  .mpi = MODEL_NONE,
                                   .samples = SAMPLES,
                                   .work = WORK,
                                   .overhead = MODEL_NONE,

@@ -71,6 +71,7 @@ void tree_metrics_init(const struct report *report, struct tree_metrics *metrics
   add(metrics, "overhead", "ns", columns->overhead);
   add(metrics, "lockwait", "ns", columns->lockwait);
   add(metrics, "idleness", "ns", columns->idleness);
+  add(metrics, "mpi", "ns", columns->mpi);
   for (uint32_t i = 0; i < metrics->count; i++)
     metrics->list[i].is_category = true;
   const char *count = workspan->unit ? workspan->unit : "";
