@@ -21,7 +21,7 @@ def opened(directory, measurement, browser, fragment=""):
     need_browser()
     path = os.path.join(directory, measurement + ".html")
     if not os.path.exists(path):
-        report("-q", "-f", "html", "-o", path, measurement, cwd=GOLDEN)
+        report("-q", "-f", "html", "-o", path, "./" + measurement, cwd=GOLDEN)
     browser.open(path, fragment)
 
 
@@ -36,7 +36,7 @@ def shown(browser, label):
 
 
 def expected(measurement, view):
-    done = report("-q", "--view", view, "-f", "csv", measurement, cwd=GOLDEN)
+    done = report("-q", "--view", view, "-f", "csv", "./" + measurement, cwd=GOLDEN)
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
@@ -98,6 +98,20 @@ def locks_are_listed(directory):
         for one, row in zip(cells, rows):
             assert one["kind"] == row["kind"] and one["lock"] == row["lock"], (one, row)
             agree(one, row, ("waits", "wait_s", "acquisitions", "held_s"))
+        assert not browser.messages, browser.messages
+
+
+@case
+def ranks_and_calls_of_mpi_are_listed(directory):
+    with Browser() as browser:
+        opened(directory, "ranks", browser, "#tab=parallelism")
+        for view, label, columns in (("ranks", "Ranks", ("rank", "work_s", "mpi_s", "mpi_calls", "global_efficiency")),
+                                     ("mpi", "Calls of MPI", ("calls", "time_s", "sent_bytes")),
+                                     ("efficiency", "Efficiencies of the job and its threads", ("value", "gain_s"))):
+            rows, cells = expected("ranks", view), shown(browser, label)
+            assert len(cells) == len(rows) > 1, (cells, rows)
+            for one, row in zip(cells, rows):
+                agree(one, row, columns)
         assert not browser.messages, browser.messages
 
 

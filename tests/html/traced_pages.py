@@ -12,6 +12,7 @@ SHOWN = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
 CELLS = SHOWN.replace("cell.textContent", "cell.title || cell.textContent")  # in full
 TITLES = "[...document.querySelectorAll('[aria-label=\"%s\"] .grid-title')].map((title) => title.textContent)"
 NAMES = {"Work": "work", "Overhead": "overhead", "Lock wait": "lock_wait", "Idle": "idle",
+         "MPI": "mpi",
          "Blocked in calls": "blocked", "Ready without a core": "core_wait",
          "Waiting for a thread without a core": "waiting_no_core", "This tool": "tool",
          "Not recorded": "gap"}

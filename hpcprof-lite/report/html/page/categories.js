@@ -7,8 +7,9 @@ export const categories = [
   { key: "idle", title: "Idle", colour: "--idle" },
 ];
 
-/* What only the timeline and the threads distinguish. */
+/* Those that are shown where there is any such time. */
 export const otherStates = [
+  { key: "mpi", title: "MPI", colour: "--mpi" },
   { key: "blocked", title: "Blocked in calls", colour: "--blocked" },
   { key: "core_wait", title: "Ready without a core", colour: "--core-wait" },
   { key: "waiting_no_core", title: "Waiting for a thread without a core", colour: "--no-core" },

@@ -21,10 +21,19 @@ function recordedScenario(whatif, name, factor) {
   return -1;
 }
 
+/* The row of the program; a job of several ranks stands before it. */
+function programRow(parallelism) {
+  for (let row = 0; row < parallelism.rows; row++)
+    if (parallelism.text("kind", row) === "program")
+      return row;
+  return 0;
+}
+
 /* What the span becomes if a place of the critical path runs `factor` times as fast.  Only its own part of the path
  * shrinks, and another path may become the longest: that is a lower bound of the span. */
 function scenarioText(tables, place, factor) {
-  const { parallelism, whatif } = tables, span = parallelism.number("span", 0), work = parallelism.number("work", 0);
+  const { parallelism, whatif } = tables, program = programRow(parallelism);
+  const span = parallelism.number("span", program), work = parallelism.number("work", program);
   const exact = recordedScenario(whatif, place.name, factor);
   if (exact >= 0)
     return `Span ${amountText(parallelism, whatif.number("span", exact))} instead of ${amountText(parallelism, span)}, ` +
@@ -46,7 +55,7 @@ function criticalPlaces(flat) {
 }
 
 function whatIfSliders(tables) {
-  const places = criticalPlaces(tables.flat), span = tables.parallelism.number("span", 0);
+  const places = criticalPlaces(tables.flat), span = tables.parallelism.number("span", programRow(tables.parallelism));
   if (!places.length || !(span > 0))
     return null;
   return element("section", { class: "card wide" }, element("h2", {}, "What if it ran faster?"),
@@ -68,10 +77,26 @@ function whatIfSliders(tables) {
     })));
 }
 
+/* The job of several ranks: its efficiencies, the ranks, and their calls of MPI. */
+function mpiSections(efficiency, ranks, calls) {
+  const job = efficiency && efficiency.has("kind") && efficiency.rows && efficiency.text("kind", 0) === "job";
+  return [
+    job && gridSection({
+      title: "Efficiencies of the job and its threads", table: efficiency,
+      note: "Those of the kind job multiply: global = MPI \u00d7 OpenMP, MPI = load balance \u00d7 communication. " +
+        "Gain: by how much the run would be shorter without that loss, at most.",
+    }),
+    ranks && ranks.rows && gridSection({ title: "Ranks", table: ranks, note: "Times are sums over the threads of a rank." }),
+    calls && calls.rows && gridSection({ title: "Calls of MPI", table: calls, note: "Exact, of all ranks." }),
+  ].filter(Boolean);
+}
+
 export async function drawParallelism(tab) {
-  const [parallelism, whatif, flat] = await Promise.all(["parallelism", "whatif", "flat"].map(loadTable));
+  const [parallelism, whatif, flat, ...mpi] =
+    await Promise.all(["parallelism", "whatif", "flat", "efficiency", "ranks", "mpi"].map(loadTable));
   if (!parallelism || !parallelism.rows) {
-    fill(tab, element("p", { class: "notice" }, "This run has no logical clocks: they need an OpenMP program and 'hpcrun-lite -p online', the default."));
+    fill(tab, element("p", { class: "notice" }, "This run has no logical clocks: they need an OpenMP program and 'hpcrun-lite -p online', the default."),
+      element("div", { class: "cards" }, mpiSections(...mpi)));
     return;
   }
   fill(tab, element("div", { class: "cards" },
@@ -81,5 +106,6 @@ export async function drawParallelism(tab) {
         "Critical path: the construct's own part of the program's span.",
     }),
     whatIfSliders({ parallelism, whatif, flat }),
+    mpiSections(...mpi),
     gridSection({ title: "Most rewarding changes", table: whatif, missing: "No code has a part of the critical path worth a scenario." })));
 }
