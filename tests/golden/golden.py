@@ -97,7 +97,7 @@ def expected():
     table["locked.advice.csv"] = (("-q", "--view", "advice", "-f", "csv", "locked"), 0, "stdout")
     table["locked-hostile.locks.csv"] = (("-q", "--view", "locks", "-f", "csv", "locked-hostile"), 1, "stdout")
     table["locked-hostile.err"] = (("-q", "--view", "locks", "locked-hostile"), 1, "stderr")
-    for view in ("messages", "wait-states"):
+    for view in ("messages", "wait-states", "parallelism"):
         table[f"messages.{view}.txt"] = (("-q", "--view", view, "messages"), 0, "stdout")
         table[f"messages.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "messages"), 0, "stdout")
     table["messages-hostile.txt"] = (("-q", "--view", "messages", "messages-hostile"), 0, "stdout")

@@ -69,7 +69,8 @@ def check(directory, mpi, ranks, threads, *forms):
     wanted = [sum(column) for column in zip(*(FORMS[form](ranks, threads) for form in forms))]
     got = [float(table[0]["work"]), float(table[0]["span"])]
     assert table[0]["unit"] == "units" and got == wanted, (mpi, forms, ranks, threads, got, wanted)
-    path = sum(float(row["critical_path"]) for row in table)
+    assert [row["kind"] for row in table[:2]] == ["job", "program"] and int(table[0]["instances"]) == ranks, table[:2]
+    path = sum(float(row["critical_path"]) for row in table[1:])
     assert path == wanted[1], (mpi, forms, ranks, threads, path, wanted)
     if len(forms) > 1:  # with regions; threads that MPI has created do not count
         assert len(rows("threads", job.output)) == ranks * threads, (mpi, ranks, threads)

@@ -57,16 +57,21 @@ static const struct table_column columns_place[] = {
 static const struct schema parallelism_schema = SCHEMA(columns, fill);
 static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 
-/* The job, of several ranks that call MPI: its work.  Its span is only known from a log of messages. */
+/* The job, of several ranks that call MPI.  Its span is only known from a log of messages. */
 static struct workspan_row job_row(const struct report *report)
 {
+  bool known = report->profile->span_of_job;
   return (struct workspan_row){.kind = job_kind,
                                .name = report->totals->command,
                                .file = "",
                                .instances = report->efficiency.job.ranks,
                                .executions = 1,
                                .work = report->spans.workspan.work,
-                               .note = "instances: ranks; the span of a job is not known without a log of messages"};
+                               .span = known ? report->spans.workspan.span : 0,
+                               .note = known
+                                           ? "instances: ranks"
+                                           : "instances: ranks; the span of a job is not known without a graph log of "
+                                             "each rank on one host"};
 }
 
 static int each_row(const void *source, table_take *take, void *to)
