@@ -301,6 +301,19 @@ static void set_job(const struct job_sums *sums, struct efficiency_job *job)
   job->elapsed_s = run;
 }
 
+void efficiency_divide_communication(struct efficiency_job *job, double ideal_s, double computed_s)
+{
+  double communication = job->value[JOB_MPI_COMMUNICATION];
+  if (!job->known || !(ideal_s > 0) || !(communication > 0))
+    return;
+  double most_s = communication * job->elapsed_s, serialisation = fmin(1, computed_s / ideal_s);
+  serialisation = fmax(serialisation, communication); /* a transfer is not better than that of the ideal network */
+  job->value[JOB_MPI_SERIALISATION] = serialisation;
+  job->value[JOB_MPI_TRANSFER] = communication / serialisation;
+  job->gain_s[JOB_MPI_SERIALISATION] = most_s / serialisation - most_s;
+  job->gain_s[JOB_MPI_TRANSFER] = job->elapsed_s - most_s / serialisation;
+}
+
 static void compute_job(const struct profile *profile, struct efficiency_job *job)
 {
   struct job_sums sums = {0};

@@ -122,6 +122,10 @@ struct efficiency {
  * directories, the sum of their elapsed times is used instead.  The result must be released. */
 void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency);
 
+/* Divides what communication costs the job into waiting in turn and transport.  ideal_s: how long the job would take if
+ * messages took no time; computed_s: the longest time that a rank is outside MPI.  Nothing happens without a job. */
+void efficiency_divide_communication(struct efficiency_job *job, double ideal_s, double computed_s);
+
 void efficiency_release(struct efficiency *efficiency);
 
 /* Return the static names under which reports show a metric, a metric of the job and a part of the split. */

@@ -72,8 +72,7 @@ static void add_thread(struct totals *totals, const struct profile_process *proc
   bool helper = thread->flags & THREAD_HELPER;
   uint64_t ran_ns = model_sum(model_sum(thread->work_ns, thread->overhead_ns), thread->lockwait_ns);
   totals->threads += !helper;
-  bool partly = helper || profile_thread_of_mpi(process, thread); /* their other time is in no category */
-  model_add(&totals->lived_ns, partly ? model_sum(ran_ns, thread->idle_ns) : thread->wall_ns);
+  model_add(&totals->lived_ns, helper ? model_sum(ran_ns, thread->idle_ns) : thread->wall_ns);
   model_add(&totals->samples, thread->samples);
   model_add(&totals->work_ns, thread->work_ns);
   model_add(&totals->overhead_ns, thread->overhead_ns);

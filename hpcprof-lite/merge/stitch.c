@@ -182,7 +182,7 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
   assert(position < stitch->map.process->threads_count && cells);
   uint32_t merged = node_map_context(&stitch->map, position, node);
   struct profile_thread *thread = &stitch->map.process->threads[position];
-  bool shared = stitch->shares != MODEL_NONE, of_mpi = profile_thread_of_mpi(stitch->map.process, thread);
+  bool shared = stitch->shares != MODEL_NONE, helper = thread->flags & THREAD_HELPER;
   struct exact_waits_amount waiting = {0};
   struct idleness_sums sums = {0};
   if (shared)
@@ -194,7 +194,7 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];
     if (!serves_idleness(role) && stitch->columns[i] == MODEL_NONE)
       continue;
-    if (of_mpi && role >= COLUMN_BLOCKED && role <= COLUMN_BLOCKED_BYTES)
+    if (helper && role >= COLUMN_BLOCKED && role <= COLUMN_BLOCKED_BYTES)
       continue;
     add_to_sums(thread, &sums, role, amount);
     if (stitch->columns[i] != MODEL_NONE)
@@ -393,8 +393,6 @@ static void add_values(struct stitch *stitch, uint32_t position)
       record->blocked_ns = 0; /* in a part of the run it was read from the trace */
     else
       work_ns = split_rest(record, profile_by_wall(process), unsampled, stitch->amounts.threads[position].estimated_ns);
-    if (profile_thread_of_mpi(process, record))
-      record->blocked_ns = record->core_wait_ns = 0;
     add_amount(stitch, 0, column_of(stitch, COLUMN_WORK), work_ns, &record->work_ns); /* where is not known */
   }
   release_values(&values);

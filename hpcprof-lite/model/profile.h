@@ -286,14 +286,6 @@ enum profile_mpi_state {
   PROFILE_MPI_SESSIONS = FORMAT_MPI_SESSIONS
 };
 
-/* Whether the MPI library has started a thread for itself: before it was initialized, and it is none of OpenMP, nor has
- * it called MPI.  Such threads sleep until messages arrive, which holds up nothing: that time is in no category. */
-static inline bool profile_thread_of_mpi(const struct profile_process *process, const struct profile_thread *thread)
-{
-  return process->mpi_init_ns && thread->index > 1 && thread->start_ns <= process->mpi_init_ns &&
-         !(thread->flags & THREAD_OPENMP) && !thread->mpi_calls;
-}
-
 /* Whether it is known how many bytes the calls of MPI of a process have sent and received. */
 static inline bool profile_mpi_bytes_known(const struct profile_process *process)
 {

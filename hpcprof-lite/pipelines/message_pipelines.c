@@ -1,4 +1,4 @@
-/* The pipelines of the views of MPI's messages.
+/* The pipelines of the views of MPI's messages, and of efficiencies.
  *
  * Context: BATCH, the main thread.  Each fills the report of its view and returns 0, or the exit status after it has
  * printed the reason. */
@@ -22,6 +22,18 @@ static int read_messages(struct job *job)
     return EXIT_INPUT;
   }
   job->report.messages = &job->mpi.messages;
+  return 0;
+}
+
+/* Every report has the efficiencies.  How communication divides needs the logs of all ranks. */
+int efficiency_pipeline(struct job *job)
+{
+  struct efficiency_job *efficiencies = &job->report.efficiency.job;
+  struct job_messages *messages = &job->mpi.messages;
+  if (!efficiencies->known || job->options.range.given)
+    return 0;
+  job_messages_read(&job->profile, job_log_problems(job), messages);
+  efficiency_divide_communication(efficiencies, messages->ideal_ns / 1e9, messages->computed_ns / 1e9);
   return 0;
 }
 

@@ -560,6 +560,7 @@ int ranks_pipeline(struct job *job)
     job_print_error("no process has a rank: measure ranks of an MPI job with 'mpirun hpcrun-lite COMMAND'");
     return EXIT_INPUT;
   }
+  efficiency_pipeline(job);
   job->report.ranks = ranks;
   job->report.list.count = ranks->count;
   job_sort(job, ranks->rows, ranks->count, sizeof *ranks->rows);

@@ -13,7 +13,7 @@ view_pipeline summary_pipeline, tree_pipeline, threads_pipeline, processes_pipel
     mpi_pipeline, parallelism_pipeline, whatif_pipeline, speedup_pipeline, regions_pipeline, region_tree_pipeline,
     overheads_pipeline, tasks_pipeline, grains_pipeline, grain_graph_pipeline, timeline_view_pipeline, phases_pipeline,
     marks_pipeline, user_counters_pipeline, advice_tried_pipeline, try_pipeline, source_pipeline, messages_pipeline,
-    wait_states_pipeline;
+    wait_states_pipeline, efficiency_pipeline;
 
 /* Finds the advice of the report, without what was tried. */
 int advice_pipeline(struct job *job);

@@ -99,6 +99,15 @@ def what_if_of_a_job(directory):
 
 
 @tap.case
+def efficiencies_multiply(directory):
+    """With a log, what communication costs is divided into waiting in turn and transport."""
+    job = check(directory, "openmpi", 3, 1, "ring", "collectives")
+    value = {row["metric"]: float(row["value"]) for row in rows("efficiency", job.output) if row["kind"] == "job"}
+    product = value["mpi_serialisation"] * value["mpi_transfer"]
+    assert abs(product - value["mpi_communication"]) < 1e-5 and value["mpi_transfer"] <= 1, value
+
+
+@tap.case
 def on_open_mpi(directory):
     check_all(directory, "openmpi", (2, 1), (3, 2))
 
