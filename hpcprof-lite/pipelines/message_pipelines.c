@@ -25,15 +25,20 @@ static int read_messages(struct job *job)
   return 0;
 }
 
-/* Every report has the efficiencies.  How communication divides needs the logs of all ranks. */
+/* Every report has the efficiencies.  How communication divides needs the logs of all ranks, without any fault; faults
+ * are reported by the views of the logs. */
 int efficiency_pipeline(struct job *job)
 {
   struct efficiency_job *efficiencies = &job->report.efficiency.job;
-  struct job_messages *messages = &job->mpi.messages;
+  struct job_messages messages = {0};
+  struct problems problems = {0};
   if (!efficiencies->known || job->options.range.given)
     return 0;
-  job_messages_read(&job->profile, job_log_problems(job), messages);
-  efficiency_divide_communication(efficiencies, messages->ideal_ns / 1e9, messages->computed_ns / 1e9);
+  job_messages_read(&job->profile, &problems, &messages);
+  if (!problems.count)
+    efficiency_divide_communication(efficiencies, messages.ideal_ns / 1e9, messages.computed_ns / 1e9);
+  job_messages_release(&messages);
+  problems_release(&problems);
   return 0;
 }
 
