@@ -9,6 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from jobs import OPEN_MPI
 from measured import Phased, Running, control, control_id, controlled, cpu_of, send_control_signal, write
 from report import report, rows
 from screen_model import Terminal
@@ -16,9 +17,6 @@ from tap import (LAUNCHER, LIBRARY, OTHER_USER, REPORT, Skip, case, children, ma
                  other_users_launcher, run, small_disk, start, timed, wait_until)
 
 MPIRUN = shutil.which("mpirun.openmpi")
-# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
 def more_samples(program, least=20):

@@ -11,16 +11,13 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from jobs import OPEN_MPI, mpirun as mpirun_of
 from measured import Measurement, near, source_file, tap, work_of
 from report import VIEWS, report, rows
 
 MPIRUN = shutil.which("mpirun.openmpi")
 OPENMP = {"OMP_WAIT_POLICY": "passive"}
 UNIT = 0.04  # seconds, as in mpi.c
-# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
 def need_mpi():
@@ -29,11 +26,7 @@ def need_mpi():
 
 
 def mpirun(ranks, *command, cwd, **settings):
-    """Runs an mpirun with a session directory of its own: others begin and end, or are killed, beside it."""
-    need_mpi()
-    with tempfile.TemporaryDirectory(prefix="mpi-") as session:
-        return tap.run(MPIRUN, "-n", str(ranks), *command, cwd=cwd,
-                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, **OPENMP, **settings})
+    return mpirun_of("openmpi", ranks, *command, cwd=cwd, **settings)
 
 
 def program(directory, compiler="gcc"):

@@ -4,7 +4,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from jobs import Job, program
+from jobs import Job, build
 from measured import tap
 from report import check_spans, rows
 
@@ -61,7 +61,7 @@ FORMS = {
 
 def check(directory, mpi, ranks, threads, *forms):
     """Runs the forms one after another, in one job."""
-    job = Job(directory, mpi, ranks, program(directory, mpi, "job_forms.c"), str(threads), *forms,
+    job = Job(directory, mpi, ranks, build(directory, "job_forms.c", mpi, "-fopenmp"), str(threads), *forms,
               options=("-p", "log", "--work", "user"), output=f"{ranks}-{threads}-{len(forms)}-{forms[0]}")
     assert job.done.returncode == 0, job.done
     table = rows("parallelism", job.output)

@@ -4,17 +4,12 @@ import glob
 import os
 import re
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file
+from jobs import LIBRARIES, build, mpirun, need
 from measured import source_file, tap
 
-# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none"}
-LIBRARIES = ("openmpi", "mpich")
 INITIALIZED, FINALIZED, SESSIONS = 1, 2, 4
 PER_BUSY, OF_MPI = 5, 12  # a role of metrics, a kind of nodes
 
@@ -26,27 +21,6 @@ def functions():
 
 
 NAMES = functions()
-
-
-def need(library, compiler="mpicc"):
-    tap.need_program(f"{compiler}.{library}")
-    tap.need_program(f"mpirun.{library}")
-
-
-def build(directory, source, library, *flags, compiler="mpicc", name=None):
-    need(library, compiler)
-    out = os.path.join(directory, name or f"{os.path.splitext(source)[0]}-{library}")
-    if not os.path.exists(out):
-        tap.must(f"{compiler}.{library}", "-O1", "-g", "-I", tap.SUPPORT, source_file(source), *flags, "-o", out,
-                 "-lpthread", "-ldl", cwd=directory)
-    return out
-
-
-def job(library, ranks, *command, cwd, before=(), **settings):
-    """Runs ranks; before: words before mpirun."""
-    with tempfile.TemporaryDirectory(prefix="mpi-") as session:
-        return tap.run(*before, f"mpirun.{library}", "-n", str(ranks), *command, cwd=cwd, timeout=120,
-                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, "OMP_WAIT_POLICY": "passive", **settings})
 
 
 class Rank:
@@ -137,9 +111,9 @@ class Job:
         self.output = os.path.join(directory, name)
         tool = (tap.LAUNCHER, "-q", "--overwrite", "-o", self.output, *options)
         if library == "mpich":  # its ranks do not say which job they belong to
-            self.done = job(library, ranks, *command, cwd=directory, before=tool, **settings)
+            self.done = mpirun(library, ranks, *command, cwd=directory, before=tool, **settings)
         else:
-            self.done = job(library, ranks, *tool, *command, cwd=directory, **settings)
+            self.done = mpirun(library, ranks, *tool, *command, cwd=directory, **settings)
 
     def ranks(self):
         files = [Rank(path) for path in glob.glob(os.path.join(self.output, "*.hpcrun")) +
@@ -183,7 +157,7 @@ def counts_hold(measured, ranks):
 def calls_return_what_they_do_alone_and_are_counted(directory):
     for library in LIBRARIES:
         program = build(directory, "called.c", library, "-fopenmp")
-        alone = job(library, 2, program, "all", os.path.join(directory, "alone"), cwd=directory)
+        alone = mpirun(library, 2, program, "all", os.path.join(directory, "alone"), cwd=directory)
         assert alone.returncode == 0 and "returns" not in alone.stdout, alone
         for options in ((), ("-p", "off"), ("-p", "log", "-t"), ("-e", "wall")):
             measured = Job(directory, library, 2, program, "all", os.path.join(directory, "file"), options=options)
@@ -249,7 +223,7 @@ def fortran_is_counted_once(directory):
             need(library, "mpifort")
             name = f"fortran-{library}{len(f08)}"
             program = build(directory, "called.f90", library, "-cpp", *f08, compiler="mpifort", name=name)
-            alone = job(library, 2, program, cwd=directory)
+            alone = mpirun(library, 2, program, cwd=directory)
             measured = Job(directory, library, 2, program)
             assert sorted(alone.stdout.splitlines()) == sorted(measured.done.stdout.splitlines()), measured.done
             counts_hold(measured, 2)
@@ -373,7 +347,7 @@ def ends_without_finalize_are_kept(directory):
     for library in LIBRARIES:
         program = build(directory, "called.c", library, "-fopenmp")
         for how, status in (("exit", None), ("abort", 7)):
-            alone = job(library, 1, program, how, cwd=directory)
+            alone = mpirun(library, 1, program, how, cwd=directory)
             measured = Job(directory, library, 1, program, how)
             assert measured.done.returncode == alone.returncode, (measured.done, alone)
             assert status is None or alone.returncode == status, alone

@@ -5,27 +5,14 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import source_file, tap
+from jobs import LIBRARIES, build, mpirun
+from measured import tap
 from report import report, rows
 
-# Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none"}
-LIBRARIES = ("openmpi", "mpich")
 DOUBLE = 8
 LATE_S = 0.1  # in late_ranks.c
-
-
-def build(directory, source, library):
-    tap.need_program(f"mpicc.{library}", f"mpirun.{library}")
-    out = os.path.join(directory, f"{os.path.splitext(source)[0]}-{library}")
-    if not os.path.exists(out):
-        tap.must(f"mpicc.{library}", "-O1", "-g", "-w", source_file(source), "-o", out)
-    return out
 
 
 class Logged:
@@ -35,11 +22,7 @@ class Logged:
         self.path = os.path.join(directory, "job")
         program = build(directory, source, library)
         tool = () if alone else (tap.LAUNCHER, "-q", "--overwrite", "-p", "log", "-o", self.path)
-        mpirun = (f"mpirun.{library}", "-n", str(ranks))
-        command = (*tool, *mpirun) if library == "mpich" else (*mpirun, *tool)
-        with tempfile.TemporaryDirectory(prefix="mpi-") as session:
-            self.done = tap.run(*command, program, *arguments, cwd=directory, timeout=120, OMP_WAIT_POLICY="passive",
-                                **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session})
+        self.done = mpirun(library, ranks, *tool, program, *arguments, cwd=directory)
 
     def pairs(self):
         """(from, to) → (messages, bytes)."""

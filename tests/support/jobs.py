@@ -1,43 +1,44 @@
-"""MPI jobs that the tests measure, on Open MPI and on MPICH."""
+"""MPI jobs that the tests run, on Open MPI and on MPICH."""
 import os
-import shutil
 import tempfile
 
 import tap
 from measured import Measurement, source_file
 
+LIBRARIES = ("openmpi", "mpich")
 # Open MPI also runs as root, with more ranks than cores, and does not look for other machines.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none"}
-OPENMP = {"OMP_WAIT_POLICY": "passive"}
 
 
-def launchers():
-    """The MPIs that are installed."""
-    return [name for name in ("openmpi", "mpich") if shutil.which("mpirun." + name) and shutil.which("mpicc." + name)]
+def need(library, compiler="mpicc"):
+    tap.need_program(f"{compiler}.{library}", f"mpirun.{library}")
 
 
-def program(directory, mpi, source, *flags):
-    """Builds a program of the tests with that MPI, once."""
-    if mpi not in launchers():
-        raise tap.Skip(f"no {mpi}: run scripts/setup")
-    out = os.path.join(directory, f"{os.path.splitext(source)[0]}-{mpi}")
+def build(directory, source, library, *flags, compiler="mpicc", name=None):
+    """Builds a program beside the script with that MPI, once."""
+    need(library, compiler)
+    out = os.path.join(directory, name or f"{os.path.splitext(source)[0]}-{library}")
     if not os.path.exists(out):
-        tap.must("mpicc." + mpi, "-O1", "-g", "-fopenmp", "-I", tap.INCLUDE, source_file(source), "-o", out, *flags)
+        tap.must(f"{compiler}.{library}", "-O1", "-g", "-w", "-I", tap.SUPPORT, "-I", tap.INCLUDE, source_file(source),
+                 *flags, "-o", out, "-lpthread", "-ldl", cwd=directory)
     return out
 
 
-def mpirun(mpi, ranks, *command, cwd, **settings):
-    """Runs a command in so many ranks, in a session directory of its own: others begin and end beside it."""
+def mpirun(library, ranks, *command, cwd, before=(), **settings):
+    """Runs a command in so many ranks, in a session directory of its own: others begin and end, or are killed, beside
+    it.  before: words before mpirun."""
+    need(library)
     with tempfile.TemporaryDirectory(prefix="mpi-") as session:
-        own = {**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session} if mpi == "openmpi" else {}
-        return tap.run("mpirun." + mpi, "-n", str(ranks), *command, cwd=cwd, **{**own, **OPENMP, **settings})
+        return tap.run(*before, f"mpirun.{library}", "-n", str(ranks), *command, cwd=cwd,
+                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, "OMP_WAIT_POLICY": "passive", **settings})
 
 
 class Job(Measurement):
     """One mpirun whose ranks are measured."""
 
-    def __init__(self, directory, mpi, ranks, *command, options=(), output="job", **settings):
+    def __init__(self, directory, library, ranks, *command, options=(), output="job", **settings):
         self.output = os.path.join(directory, output)
-        self.done = mpirun(mpi, ranks, tap.LAUNCHER, "-o", self.output, *options, *command, cwd=directory, **settings)
+        self.done = mpirun(library, ranks, tap.LAUNCHER, "-o", self.output, *options, *command, cwd=directory,
+                           **settings)
