@@ -54,8 +54,12 @@ static inline void graph_reader_find(const struct task_graph *graph, const struc
 /* Changes the graph by a record other than a fragment or a sample, which do not change its structure. */
 void graph_reader_take(struct task_graph *graph, struct graph_event *event);
 
-/* What a stream runs offers its clock to the join of a message or collective operation with that number, or takes it. */
+/* What a stream runs offers its clock to the join of a message or collective operation with that number, or takes it.
+ */
 void graph_reader_message(struct task_graph *graph, uint32_t stream, uint64_t number, bool offers);
+
+/* Nothing takes that number any more. */
+void graph_reader_message_ends(struct task_graph *graph, uint64_t number);
 
 /* The log ends: raises the end of the program to all chains of a task, and of the tasks and regions around it, that
  * have not been awaited. */

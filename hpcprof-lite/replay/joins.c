@@ -41,10 +41,8 @@ static void link_join(struct joins *joins, uint32_t index)
   joins->newest = index;
 }
 
-static void drop_oldest(struct joins *joins)
+static void drop(struct joins *joins, uint32_t index)
 {
-  assert(joins->oldest);
-  uint32_t index = joins->oldest;
   struct join *join = join_at(joins, index);
   unlink_join(joins, index);
   vector_clock_free(joins->clocks, &join->clock);
@@ -55,7 +53,7 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
 {
   uint32_t index = object_table_add(&joins->table, name);
   if (!index && joins->oldest) {
-    drop_oldest(joins);
+    drop(joins, joins->oldest);
     index = object_table_add(&joins->table, name);
   }
   if (!index)
@@ -68,6 +66,13 @@ static uint32_t join_new(struct joins *joins, uint64_t name)
   *join_at(joins, index) = (struct join){.name = name, .clock = clock};
   link_join(joins, index);
   return index;
+}
+
+void joins_drop(struct joins *joins, uint64_t name)
+{
+  uint32_t index = hash_map_find(&joins->table.names, name);
+  if (index)
+    drop(joins, index);
 }
 
 struct join *joins_find(struct joins *joins, uint64_t name, bool create)

@@ -35,4 +35,7 @@ struct join {
  * NULL if there is no room. */
 struct join *joins_find(struct joins *joins, uint64_t name, bool create);
 
+/* Drops the join with that name, which is not used any more, if it exists. */
+void joins_drop(struct joins *joins, uint64_t name);
+
 #endif

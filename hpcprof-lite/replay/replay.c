@@ -247,9 +247,16 @@ static void take_message(void *context, uint32_t stream, uint64_t number)
   graph_reader_message(&replay->graph, stream, number, false);
 }
 
+static void end_message(void *context, uint64_t number)
+{
+  struct replay *replay = context;
+  graph_reader_message_ends(&replay->graph, number);
+}
+
 static void begin_messages(struct replay *replay, uint32_t streams)
 {
-  const struct message_observer observer = {.offers = offer_message, .takes = take_message, .context = replay};
+  const struct message_observer observer = {
+      .offers = offer_message, .takes = take_message, .ends = end_message, .context = replay};
   if (replay->request->messages)
     replay->matching = message_matching_new(streams, &replay->waits, &observer);
 }
