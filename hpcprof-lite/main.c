@@ -100,8 +100,10 @@ static int fill(struct job *job, struct comparison *comparison)
   bool conditions = job->options.comparison.conditions_count > 0;
   tree_begin(job, options_view_has(&job->options, HAS_TREE) || conditions);
   int status = 0;
-  if (conditions) /* before --root changes the tree */
-    status = compare_conditions(job, comparison);
+  if (conditions) {
+    efficiency_pipeline(job);
+    status = compare_conditions(job, comparison); /* before --root changes the tree */
+  }
   if (!status)
     status = job_check_efficiency(job);
   if (!status)

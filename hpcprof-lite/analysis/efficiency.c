@@ -303,11 +303,14 @@ static void set_job(const struct job_sums *sums, struct efficiency_job *job)
 
 void efficiency_divide_communication(struct efficiency_job *job, double ideal_s, double computed_s)
 {
+  static const double error = 0.02; /* both are of the same run, but not measured by the same clocks */
   double communication = job->value[JOB_MPI_COMMUNICATION];
   if (!job->known || !(ideal_s > 0) || !(communication > 0))
     return;
   double most_s = communication * job->elapsed_s, serialisation = fmin(1, computed_s / ideal_s);
-  serialisation = fmax(serialisation, communication); /* a transfer is not better than that of the ideal network */
+  if (serialisation < communication * (1 - error)) /* threads had no core in calls of MPI */
+    return;
+  serialisation = fmax(serialisation, communication);
   job->value[JOB_MPI_SERIALISATION] = serialisation;
   job->value[JOB_MPI_TRANSFER] = communication / serialisation;
   job->gain_s[JOB_MPI_SERIALISATION] = most_s / serialisation - most_s;

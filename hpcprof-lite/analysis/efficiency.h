@@ -123,7 +123,8 @@ struct efficiency {
 void efficiency_compute(const struct profile *profile, uint64_t elapsed_ns, struct efficiency *efficiency);
 
 /* Divides what communication costs the job into waiting in turn and transport.  ideal_s: how long the job would take if
- * messages took no time; computed_s: the longest time that a rank is outside MPI.  Nothing happens without a job. */
+ * messages took no time; computed_s: the longest time that a rank is outside MPI.  Nothing happens without a job, or
+ * where that contradicts the job's efficiencies, since threads had no core in calls of MPI. */
 void efficiency_divide_communication(struct efficiency_job *job, double ideal_s, double computed_s);
 
 void efficiency_release(struct efficiency *efficiency);

@@ -295,27 +295,31 @@ static uint32_t row_of_call(const struct job *job, const struct context_mpi *cal
   return row < rows->count ? row : MODEL_NONE;
 }
 
-/* The calls of MPI of a process outside regions that neither begin nor end MPI.  Requires the rows of calls. */
-static void sum_calls(const struct job *job, uint32_t process, struct advice_mpi *mpi)
+/* The calls of MPI of a process outside regions that neither begin nor end MPI. */
+struct communication {
+  uint64_t ns, calls;
+  const struct context_mpi *most; /* those with most time; NULL: there are none */
+};
+
+static struct communication communication_of(const struct job *job, uint32_t process)
 {
   const struct contexts *contexts = &job->profile.contexts;
   const struct profile_process *of = &job->profile.processes[process];
   const struct profile_thread *initial = profile_initial_thread(of);
   uint32_t thread = initial ? (uint32_t)(initial - of->threads) : 0;
-  const struct context_mpi *most = NULL;
-  uint64_t ns = 0;
+  struct communication sum = {0};
   for (uint32_t i = 0; i < contexts->mpi_count; i++) {
     const struct context_mpi *calls = &contexts->mpi[i];
     if (calls->owner != of->number || calls->thread != thread || profile_mpi_begins_or_ends(calls->function) ||
         contexts_in_region(contexts, calls->context))
       continue;
-    model_add(&ns, calls->ns - MIN(calls->preempted_ns, calls->ns));
-    mpi->longest_calls += calls->calls;
+    model_add(&sum.ns, calls->ns - MIN(calls->preempted_ns, calls->ns));
+    sum.calls += calls->calls;
+    const struct context_mpi *most = sum.most;
     if (!most || calls->ns > most->ns || (calls->ns == most->ns && calls->function < most->function))
-      most = calls;
+      sum.most = calls;
   }
-  mpi->longest_mpi_s = advice_seconds(ns);
-  mpi->longest_call = most ? row_of_call(job, most) : MODEL_NONE;
+  return sum;
 }
 
 /* The time in which threads of a process were ready without a core, or waited for such a thread, as their mean. */
@@ -329,11 +333,12 @@ static double without_core_s(const struct profile_process *process)
   return advice_seconds(ns) / MAX(process->threads_max, 1);
 }
 
-/* Compares the ranks of the job. */
+/* Compares the ranks of the job.  Requires the rows of calls. */
 static struct advice_mpi compare_ranks(const struct job *job)
 {
   const struct efficiency_job *of_job = &job->report.efficiency.job;
   struct advice_mpi mpi = {0};
+  uint32_t shortest = 0;
   for (uint32_t i = 0; of_job->known && i < job->profile.processes_usable; i++) {
     const struct efficiency_rank *rank = &of_job->of_process[i];
     const struct profile_process *process = &job->profile.processes[i];
@@ -349,12 +354,17 @@ static struct advice_mpi compare_ranks(const struct job *job)
     if (!mpi.ranks || own_s < mpi.shortest_s) {
       mpi.shortest = (uint32_t)process->rank;
       mpi.shortest_s = own_s;
-      mpi.shortest_mpi_s = rank->mpi_s;
+      shortest = i;
     }
     mpi.mean_s += (own_s - mpi.mean_s) / ++mpi.ranks;
   }
-  if (mpi.ranks)
-    sum_calls(job, mpi.longest_process, &mpi);
+  if (!mpi.ranks)
+    return mpi;
+  struct communication longest = communication_of(job, mpi.longest_process);
+  mpi.shortest_mpi_s = advice_seconds(communication_of(job, shortest).ns);
+  mpi.longest_mpi_s = advice_seconds(longest.ns);
+  mpi.longest_calls = longest.calls;
+  mpi.longest_call = longest.most ? row_of_call(job, longest.most) : MODEL_NONE;
   return mpi;
 }
 

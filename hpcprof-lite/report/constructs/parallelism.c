@@ -139,6 +139,18 @@ static uint64_t runtime_ns(const struct report *report)
   return differs ? MIN(beside, workspan->work - sampled) : 0;
 }
 
+/* Where the messages of a job are not known, each rank has a chain of its own. */
+static void write_ranks_sentence(const struct report *report, char out[SENTENCE_MAX])
+{
+  const struct profile *profile = report->profile;
+  const struct profile_workspan *longest = &profile->processes[profile->span_process].workspan;
+  snprintf(
+      out, SENTENCE_MAX,
+      "The rank with the longest span could be %.1f times as fast on unlimited cores as on one.  How the ranks wait "
+      "for each other is only known with 'hpcrun-lite -p log'.",
+      workspan_parallelism(longest->work, longest->span));
+}
+
 /* Writes a sentence about how parallel the run or the scenario is, and what its critical path consists of; "" if that
  * is not known. */
 static void write_sentence(const struct report *report, const struct terminal *terminal, char out[SENTENCE_MAX])
@@ -149,6 +161,10 @@ static void write_sentence(const struct report *report, const struct terminal *t
   const struct workspan_row *top = &workspan->top;
   if (!workspan->span || !top->critical)
     return;
+  if (report->efficiency.job.known && !report->profile->span_of_job) {
+    write_ranks_sentence(report, out);
+    return;
+  }
   double critical = 100 * (double)top->critical / (double)workspan->span;
   top_text(top, place);
   if (workspan->top_context)
@@ -177,9 +193,9 @@ static void write_sentence(const struct report *report, const struct terminal *t
   else
     snprintf(
         speedup, sizeof speedup,
-        "On unlimited cores, with the same tasks and chunks, this run %s %s on one core%s; %.0f %% of the critical "
+        "On unlimited cores,%s with the same tasks and chunks, this run %s %s on one core%s; %.0f %% of the critical "
         "path is",
-        faster, than, limit, critical);
+        report->profile->span_of_job ? " if messages took no time," : "", faster, than, limit, critical);
   if (!report->spans.scenario && report->totals->threads_max && times >= PLENTY * report->totals->threads_max) {
     *strrchr(speedup, ';') = 0;
     snprintf(out, SENTENCE_MAX, "%s. The critical path hardly limits a run with %" PRIu32 " thread%s.", speedup,
