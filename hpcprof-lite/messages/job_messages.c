@@ -1,6 +1,7 @@
 #include "hpcprof-lite/messages/job_messages.h"
 
 #include "common/order.h"
+#include "common/tracelog.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/input/read.h"
@@ -20,6 +21,7 @@ struct log {
   struct log_reader_record next;
   const struct profile_process *clock; /* the first process of its host */
   uint64_t begin_ns;                   /* of `next` */
+  unsigned shift;                      /* so many of the lowest bits of its ticks are left out */
 };
 
 struct logs {
@@ -78,7 +80,8 @@ static const struct profile_process *clock_of(const struct profile *profile, con
   return &profile->processes[i];
 }
 
-static void open_logs(struct logs *logs, struct problems *problems, struct job_messages *messages)
+static void open_logs(struct logs *logs, const struct job_listener *listener, struct problems *problems,
+                      struct job_messages *messages)
 {
   logs->all = xcalloc(logs->profile->processes_usable, sizeof *logs->all);
   for (uint32_t i = 0; i < logs->profile->processes_usable; i++) {
@@ -89,8 +92,11 @@ static void open_logs(struct logs *logs, struct problems *problems, struct job_m
     if (!reader)
       continue;
     struct log *log = &logs->all[logs->count++];
-    *log = (struct log){
-        .process = i, .first_stream = logs->streams, .reader = reader, .clock = clock_of(logs->profile, process)};
+    *log = (struct log){.process = i,
+                        .first_stream = logs->streams,
+                        .reader = reader,
+                        .clock = listener ? process : clock_of(logs->profile, process),
+                        .shift = listener ? TRACELOG_STATE_SHIFT : 0};
     messages->several_hosts |= log->clock != logs->all[0].clock;
     logs->streams += log_reader_count(reader);
   }
@@ -109,7 +115,7 @@ static bool advance(struct log *log)
 {
   if (!log_reader_next(log->reader, &log->next))
     return false;
-  log->begin_ns = job_ns(log, begin_ticks(&log->next));
+  log->begin_ns = job_ns(log, begin_ticks(&log->next) >> log->shift << log->shift);
   return true;
 }
 
@@ -143,11 +149,15 @@ static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct 
 }
 
 /* Merges the logs by time. */
-static void match_all(struct logs *logs, struct job_messages *messages)
+static void match_all(struct logs *logs, const struct job_listener *listener, struct job_messages *messages)
 {
   struct ideal_time ideal;
   begin_ideal(logs, &ideal);
-  const struct message_observer observer = ideal_time_observer(&ideal);
+  struct message_observer observer = ideal_time_observer(&ideal);
+  if (listener) {
+    observer.received = listener->received;
+    observer.receiver = listener->context;
+  }
   struct message_matching *matching = message_matching_new(logs->streams, &messages->states, &observer);
   struct heap heap = {.items = xcalloc(logs->count, sizeof *heap.items)};
   for (uint32_t i = 0; i < logs->count; i++)
@@ -159,6 +169,8 @@ static void match_all(struct logs *logs, struct job_messages *messages)
     struct message_stream of = {log->process, next->thread};
     messages->known |= next->record.op == GRAPHLOG_MPI_CALL;
     ideal_time_take(&ideal, log->first_stream + next->stream, &of, next->record.op, log->begin_ns);
+    if (listener && next->record.op >= GRAPHLOG_MPI_CALL)
+      listener->record(listener->context, log->first_stream + next->stream, &of, &next->record, log->begin_ns);
     message_matching_take(matching, log->first_stream + next->stream, &of, &next->record, log->begin_ns,
                           MAX(log->begin_ns, job_ns(log, next->end_ticks)));
     heap_next(&heap, advance(log), before, logs->all);
@@ -200,16 +212,31 @@ static void find_contexts(struct profile *profile, uint32_t number, struct probl
   free(found);
 }
 
-void job_messages_read(struct profile *profile, struct problems *problems, struct job_messages *messages)
+/* Returns the logs that were read, without their readers. */
+static struct logs read_logs(struct profile *profile, const struct job_listener *listener, struct problems *problems,
+                             struct job_messages *messages)
 {
   struct logs logs = {.profile = profile};
   *messages = (struct job_messages){0};
   if (same_ranks(profile, problems))
-    return;
-  open_logs(&logs, problems, messages);
-  match_all(&logs, messages);
+    return logs;
+  open_logs(&logs, listener, problems, messages);
+  match_all(&logs, listener, messages);
   for (uint32_t i = 0; i < logs.count; i++)
     log_reader_close(logs.all[i].reader);
+  return logs;
+}
+
+void job_messages_listen(struct profile *profile, const struct job_listener *listener, struct problems *problems,
+                         struct job_messages *messages)
+{
+  struct logs logs = read_logs(profile, listener, problems, messages);
+  free(logs.all);
+}
+
+void job_messages_read(struct profile *profile, struct problems *problems, struct job_messages *messages)
+{
+  struct logs logs = read_logs(profile, NULL, problems, messages);
   messages->contexts = xcalloc((size_t)messages->states.places_count + 1, sizeof *messages->contexts);
   for (uint32_t i = 0; i <= messages->states.places_count; i++)
     messages->contexts[i] = MODEL_NONE;

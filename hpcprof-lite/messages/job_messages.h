@@ -8,7 +8,7 @@
 #ifndef HPCPROF_LITE_MESSAGES_JOB_MESSAGES_H
 #define HPCPROF_LITE_MESSAGES_JOB_MESSAGES_H
 
-#include "hpcprof-lite/messages/wait_states.h"
+#include "hpcprof-lite/messages/message_matching.h"
 #include "hpcprof-lite/model/profile.h"
 
 struct job_messages {
@@ -25,6 +25,21 @@ struct job_messages {
 /* Reads the logs of all processes.  What is wrong with them is reported in `problems`.  Processes that have the same
  * rank are of several jobs: then this is reported, and nothing is known. */
 void job_messages_read(struct profile *profile, struct problems *problems, struct job_messages *messages);
+
+/* Hears all records of MPI, in order of time, and the messages as they are matched.  Times are those of the timeline:
+ * on the clock of the record's process, whose start is in the system's time, without the bits of the time-stamp counter
+ * that the trace leaves out. */
+struct job_listener {
+  void (*record)(void *context, uint32_t stream, const struct message_stream *of, const struct graphlog_record *record,
+                 uint64_t time_ns);
+  void (*received)(void *context, const struct matched_message *message);
+  void *context;
+};
+
+/* The same for a listener; contexts are not found. */
+void job_messages_listen(struct profile *profile, const struct job_listener *listener, struct problems *problems,
+                         struct job_messages *messages);
+
 void job_messages_release(struct job_messages *messages);
 
 #endif

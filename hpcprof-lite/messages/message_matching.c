@@ -357,6 +357,12 @@ static void received(struct message_matching *m, const struct operation *receive
 {
   takes(m, receive->done_stream, receive->message);
   ends(m, receive->message, 1);
+  if (m->observer.received && !receive->ambiguous)
+    m->observer.received(m->observer.receiver, &(struct matched_message){.sender = receive->partner.stream,
+                                                                         .receiver = receive->done_stream,
+                                                                         .sent_ns = receive->partner.begin_ns,
+                                                                         .received_ns = receive->call_end_ns,
+                                                                         .call_ns = receive->call_begin_ns});
   operation_waited(m, receive, in_wrong_order(m, receive) ? WAIT_STATE_WRONG_ORDER : WAIT_STATE_LATE_SENDER);
 }
 

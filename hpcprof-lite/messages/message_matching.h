@@ -19,14 +19,23 @@ struct message_stream {
   uint32_t process, thread;
 };
 
+/* A message whose send and receive are known.  Both times are on the clock of the records. */
+struct matched_message {
+  uint32_t sender, receiver; /* streams; the receiver is the one whose call has completed the receive */
+  uint64_t sent_ns, received_ns;
+  uint64_t call_ns; /* when that call began */
+};
+
 /* Is told which operations join: what a stream has done until it offers a number comes before what a stream does once
  * it has taken that number.  Each message has a number of its own; a collective operation has one, or one for each
- * rank. */
+ * rank.  Functions that are NULL are not called. */
 struct message_observer {
   void (*offers)(void *context, uint32_t stream, uint64_t number);
   void (*takes)(void *context, uint32_t stream, uint64_t number);
   void (*ends)(void *context, uint64_t number); /* nothing takes that number any more; may be NULL */
   void *context;
+  void (*received)(void *receiver, const struct matched_message *message); /* unless it is ambiguous; may be NULL */
+  void *receiver;
 };
 
 /* Prepares for so many streams.  states must be zeros; it belongs to the caller and must live as long.  observer: NULL

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,29 @@ void problems_append(struct problems *into, struct problems *from)
     from->lines[i] = NULL;
   }
   into->count += from->count - i;
+  problems_release(from);
+}
+
+static bool has_line(const struct problems *problems, const char *line)
+{
+  for (size_t i = 0; i < problems->count && i < PROBLEMS_MAX; i++)
+    if (problems->lines[i] && strcmp(problems->lines[i], line) == 0)
+      return true;
+  return false;
+}
+
+void problems_append_new(struct problems *into, struct problems *from)
+{
+  assert(into != from);
+  for (size_t i = 0; i < from->count && i < PROBLEMS_MAX; i++) {
+    if (!from->lines[i] || has_line(into, from->lines[i]))
+      continue;
+    if (into->count < PROBLEMS_MAX) {
+      into->lines[into->count] = from->lines[i];
+      from->lines[i] = NULL;
+    }
+    into->count++;
+  }
   problems_release(from);
 }
 

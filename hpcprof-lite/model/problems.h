@@ -23,6 +23,10 @@ void problems_add(struct problems *problems, const char *format, ...) __attribut
 /* Moves all problems of `from` behind those of `into`. */
 void problems_append(struct problems *into, struct problems *from);
 
+/* The same for those that `into` does not have: a file that is read twice has the same problems.  Those without a line
+ * are taken for the same. */
+void problems_append_new(struct problems *into, struct problems *from);
+
 /* Prints each message on a line that begins with the program's name, then how many are not shown.  Returns the number
  * of all problems. */
 size_t problems_print(const struct problems *problems, FILE *stream);

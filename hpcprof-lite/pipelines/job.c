@@ -264,6 +264,7 @@ void job_release(struct job *job)
   }
   free(job->time.phases);
   free(job->time.regions);
+  mpi_events_free(job->time.mpi);
   timeline_source_close(job->time.source);
   derived_release_links(&job->trees.links);
   statistics_release(&job->trees.statistics);

@@ -18,6 +18,7 @@
 #include "hpcprof-lite/replay/recorded_graph.h"
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/messages/wait_state_rows.h"
+#include "hpcprof-lite/timeline/mpi_events.h"
 #include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/lock_rows.h"
@@ -72,6 +73,7 @@ struct job_time {
   bool phases_left_out;           /* of some process, which is reported */
   struct run_marks marks;         /* what the program has marked */
   struct timeline_source *source; /* what delivers the timeline */
+  struct mpi_events *mpi;         /* what exports show of MPI */
 };
 
 /* What the views of grains have open, and their results. */

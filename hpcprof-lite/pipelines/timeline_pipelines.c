@@ -44,6 +44,15 @@ static int timeline_show(struct job *job)
   return EXIT_INPUT;
 }
 
+/* What the exports that have messages show of MPI. */
+static void mpi_collect(struct job *job)
+{
+  if (job->options.format != OPTIONS_PERFETTO && job->options.format != OPTIONS_OTF2)
+    return;
+  job->time.mpi = mpi_events_read(&job->profile, job->report.time.timeline, job_log_problems(job));
+  job->report.time.mpi = job->time.mpi;
+}
+
 int timeline_view_pipeline(struct job *job)
 {
   make_constructs(job);
@@ -59,6 +68,8 @@ int timeline_view_pipeline(struct job *job)
   job->report.limits.rows = job->options.limits.rows;
   if (!status && job->options.format == OPTIONS_TEXT)
     phases_of_timeline(job);
+  if (!status)
+    mpi_collect(job);
   return status;
 }
 

@@ -106,6 +106,7 @@ struct report_time {
   const struct phases *phases; /* of each process that has any */
   uint32_t phases_count;
   const struct run_marks *marks;
+  struct mpi_events *mpi; /* timeline/mpi_events.h, for the exports; NULL: there are none */
 };
 
 /* The rows of a view that shows elements of an array, as overview_pipelines puts them in order. */

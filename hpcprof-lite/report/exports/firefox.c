@@ -203,7 +203,8 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
 {
   assert(lane < writer->report->time.timeline->lanes_count);
   static const struct timeline_events samples = {.interval = sample_cell};
-  static const struct timeline_events markers = {construct_begin, construct_end, wait_marker};
+  static const struct timeline_events markers = {
+      .enter = construct_begin, .leave = construct_end, .interval = wait_marker};
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
   const struct profile_process *process = report_lane_process(writer->report, lane);
   const struct profile_thread *thread = timeline_thread(writer->report, lane);

@@ -153,6 +153,46 @@ static void slice(void *context, const struct timeline_interval *interval)
   fputs(*before == ',' && !before[1] ? "}}" : "}", writer->stream);
 }
 
+/* ---- MPI ---- */
+
+/* Calls are slices. */
+static void mpi(void *context, const struct mpi_event *event)
+{
+  struct writer *writer = context;
+  open_event(writer, event->kind == MPI_EVENT_CALL ? 'B' : 'E');
+  number_field(writer->stream, "ts", event->time_ns, 3);
+  if (event->kind == MPI_EVENT_CALL)
+    fprintf(writer->stream, ",\"cat\":\"mpi\",\"name\":\"%s\"", mpi_function_name((enum mpi_function)event->function));
+  putc_unlocked('}', writer->stream);
+}
+
+/* One end of a message: in the slice of the call that lasts then. */
+static void write_end(struct writer *writer, char type, uint32_t lane, uint64_t time_ns, uint64_t number)
+{
+  writer->pid = writer->lanes.pids[writer->report->time.timeline->lanes[lane].process];
+  writer->tid = tid_of(timeline_thread(writer->report, lane));
+  open_event(writer, type);
+  number_field(writer->stream, "ts", time_ns, 3);
+  fprintf(writer->stream, ",\"cat\":\"mpi\",\"name\":\"message\",\"id\":%" PRIu64 "%s}", number,
+          type == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* A flow for each message. */
+static int write_messages(struct writer *writer)
+{
+  struct mpi_events_reader reader;
+  const struct mpi_arrow *arrow;
+  if (!writer->report->time.mpi)
+    return 0;
+  mpi_arrows_open(writer->report->time.mpi, &reader);
+  for (uint64_t number = 1; (arrow = mpi_arrows_peek(&reader)) && !ferror(writer->stream); number++) {
+    write_end(writer, 's', arrow->from, arrow->from_ns, number);
+    write_end(writer, 'f', arrow->to, arrow->to_ns, number);
+    mpi_events_skip(&reader);
+  }
+  return mpi_events_failed(writer->report->time.mpi) || ferror(writer->stream) ? ERR_INPUT : 0;
+}
+
 /* ---- marks and counters of the program ---- */
 
 static void write_value(struct writer *writer, const struct lane_mark *mark, uint32_t thread)
@@ -362,7 +402,7 @@ static int write_tracks(struct writer *writer)
 
 int perfetto_write(const struct report *report)
 {
-  static const struct timeline_events events = {enter, leave, slice};
+  static const struct timeline_events events = {enter, leave, slice, mpi, true};
   const struct timeline *timeline = report->time.timeline;
   struct writer writer = {.report = report, .stream = report->stream};
   timeline_lanes_init(report, &writer.lanes);
@@ -385,6 +425,8 @@ int perfetto_write(const struct report *report)
   write_phases(&writer);
   if (!status)
     status = write_tracks(&writer);
+  if (!status)
+    status = write_messages(&writer);
   fputs("\n]}\n", writer.stream);
   timeline_lanes_release(&writer.lanes);
   return status;

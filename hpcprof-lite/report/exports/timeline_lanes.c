@@ -160,16 +160,76 @@ struct walk {
   void *context;
   uint32_t depth; /* constructs that are open */
   uint64_t end_ns;
+  struct mpi_events_reader *mpi; /* NULL: not wanted, or there are none */
+  uint32_t call;                 /* function that is open, 0: none */
 };
+
+static void end_call(struct walk *walk, uint64_t time_ns)
+{
+  const struct mpi_event end = {.time_ns = time_ns, .kind = MPI_EVENT_RETURN, .function = (uint16_t)walk->call};
+  if (walk->call)
+    walk->events->mpi(walk->context, &end);
+  walk->call = MPI_FUNCTION_NONE;
+}
+
+/* Returns the next event of MPI that is wanted and comes before a time, or NULL. */
+static const struct mpi_event *next_before(struct walk *walk, uint64_t time_ns)
+{
+  const struct mpi_event *event;
+  while (walk->mpi && (event = mpi_events_peek(walk->mpi)) && event->time_ns < time_ns) {
+    if (!walk->events->calls_only || event->kind == MPI_EVENT_CALL || event->kind == MPI_EVENT_RETURN)
+      return event;
+    mpi_events_skip(walk->mpi);
+  }
+  return NULL;
+}
+
+/* Passes on what happens in MPI at a time; a call that a construct has cut has returned already. */
+static void pass_on(struct walk *walk, const struct mpi_event *next, uint64_t time_ns)
+{
+  struct mpi_event event = *next;
+  mpi_events_skip(walk->mpi);
+  event.time_ns = time_ns;
+  if (event.kind == MPI_EVENT_RETURN) {
+    end_call(walk, time_ns);
+    return;
+  }
+  if (event.kind == MPI_EVENT_CALL) {
+    end_call(walk, time_ns);
+    walk->call = event.function;
+  }
+  walk->events->mpi(walk->context, &event);
+}
 
 static void leave_to(struct walk *walk, uint32_t depth, uint64_t time_ns)
 {
   assert(depth <= walk->depth);
+  if (walk->depth > depth)
+    end_call(walk, time_ns);
   while (walk->depth > depth) {
     walk->depth--;
     if (walk->events->leave)
       walk->events->leave(walk->context, walk->lanes->open[walk->depth], time_ns);
   }
+}
+
+/* An interval, in pieces between what happens in MPI. */
+static void pass_pieces(struct walk *walk, const struct timeline_interval *interval)
+{
+  struct timeline_interval piece = *interval;
+  const struct mpi_event *event;
+  while ((event = next_before(walk, interval->end_ns))) {
+    uint64_t time_ns = MAX(event->time_ns, piece.start_ns);
+    if (time_ns > piece.start_ns) {
+      piece.end_ns = time_ns;
+      walk->events->interval(walk->context, &piece);
+      piece.start_ns = time_ns;
+      piece.begins = false;
+    }
+    pass_on(walk, event, time_ns);
+  }
+  piece.end_ns = interval->end_ns;
+  walk->events->interval(walk->context, &piece);
 }
 
 static int visit(void *argument, const struct timeline_interval *interval)
@@ -186,13 +246,15 @@ static int visit(void *argument, const struct timeline_interval *interval)
   if (interval->begins && common && common == wanted)
     common--;
   leave_to(walk, common, interval->start_ns);
+  if (walk->depth < wanted)
+    end_call(walk, interval->start_ns);
   while (walk->depth < wanted) {
     lanes->open[walk->depth] = lanes->wanted[walk->depth];
     if (walk->events->enter)
       walk->events->enter(walk->context, lanes->open[walk->depth], interval->start_ns);
     walk->depth++;
   }
-  walk->events->interval(walk->context, interval);
+  pass_pieces(walk, interval);
   walk->end_ns = interval->end_ns;
   return lanes->report->stream && ferror(lanes->report->stream) ? ERR_INPUT : 0;
 }
@@ -203,7 +265,16 @@ int timeline_walk(const struct timeline_lanes *lanes, uint32_t lane, const struc
   assert(lane < lanes->report->time.timeline->lanes_count);
   const struct timeline *timeline = lanes->report->time.timeline;
   struct walk walk = {.lanes = lanes, .events = events, .context = context};
+  struct mpi_events_reader reader;
+  if (events->mpi && lanes->report->time.mpi) {
+    mpi_events_open(lanes->report->time.mpi, lane, &reader);
+    walk.mpi = &reader;
+  }
   int status = timeline->each(timeline->source, lane, visit, &walk);
+  const struct mpi_event *event;
+  while ((event = next_before(&walk, UINT64_MAX)))
+    pass_on(&walk, event, walk.end_ns);
+  end_call(&walk, walk.end_ns);
   leave_to(&walk, 0, walk.end_ns);
-  return status;
+  return walk.mpi && mpi_events_failed(lanes->report->time.mpi) ? ERR_INPUT : status;
 }

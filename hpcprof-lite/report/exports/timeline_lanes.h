@@ -7,6 +7,7 @@
 #define HPCPROF_LITE_REPORT_EXPORTS_TIMELINE_LANES_H
 
 #include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/timeline/mpi_events.h"
 
 enum { TIMELINE_TEXT_MAX = 1024 };
 
@@ -28,6 +29,10 @@ struct timeline_events {
   void (*enter)(void *context, uint32_t entry, uint64_t time_ns); /* NULL: not wanted */
   void (*leave)(void *context, uint32_t entry, uint64_t time_ns); /* the same */
   void (*interval)(void *context, const struct timeline_interval *interval);
+  /* NULL: not wanted.  Intervals are divided where something happens in MPI.  Each call has its return, before the next
+   * construct begins or ends, and outside other calls. */
+  void (*mpi)(void *context, const struct mpi_event *event);
+  bool calls_only; /* of MPI, calls and returns are wanted, and nothing else */
 };
 
 /* Returns 0; or ERR_INPUT if the report's stream, if there is one, has failed, which ends the walk. */

@@ -63,7 +63,7 @@ static void interval(void *context, const struct timeline_interval *interval)
 
 static int walk(struct script *script, const struct timeline_interval *intervals, size_t count)
 {
-  static const struct timeline_events events = {enter, leave, interval};
+  static const struct timeline_events events = {.enter = enter, .leave = leave, .interval = interval};
   struct timeline_lane lane = {.end_ns = 100};
   struct profile_thread thread = {.index = 0};
   struct profile_process process = {.host = "", .command = "", .threads = &thread, .threads_count = 1};
