@@ -23,7 +23,7 @@ import report
 import tap
 
 WAITS = ("idle", "lock_wait")
-CATEGORIES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "waiting_no_core", "tool", "gap")
+CATEGORIES = ("work", "overhead", "lock_wait", "idle", "mpi", "blocked", "core_wait", "waiting_no_core", "tool", "gap")
 FIREFOX = os.path.join(tap.DEPS, "firefox-profiler-0.10.0", "dist", "profiler-cli.js")
 
 
@@ -76,6 +76,7 @@ class _Slices:
 
     def __init__(self):
         self.lane, self.open, self.last, self.free = _lane(), [], 0, 0
+        self.call, self.calls = None, []
 
     def at(self, event):
         time = _ns(event["ts"], 1000)
@@ -85,10 +86,18 @@ class _Slices:
         return time
 
     def begin(self, event):
+        assert not self.call, ("in a call of MPI", event)
+        if event["cat"] == "mpi":
+            self.call = [event["name"], self.at(event)]
+            return
         self.open.append((event["name"], self.at(event)))
         assert set(event["args"]) == {"kind", "function", "file", "line"}, event
 
     def end(self, event):
+        if self.call:
+            self.calls.append((*self.call, self.at(event)))
+            self.call = None
+            return
         name, since = self.open.pop()
         self.lane["within"][name] += self.at(event) - since
 
@@ -182,6 +191,8 @@ def perfetto(path):
         elif event["ph"] == "C":
             assert event["args"]["threads"] >= 0 and event["name"] == "working threads", event
             counts[event["pid"], _ns(event["ts"], 1000)] = event["args"]["threads"]
+        elif event["ph"] in "sf":
+            assert event["cat"] == "mpi" and event.get("bp") == {"s": None, "f": "e"}[event["ph"]], event
         elif event.get("cat") == "critical path":
             start, length = _ns(event["ts"], 1000), _ns(event["dur"], 1000)
             assert names[place]["thread_name"] == "critical path" and length > 0
@@ -190,12 +201,32 @@ def perfetto(path):
         else:
             slices = threads.setdefault(place, _Slices())
             {"B": slices.begin, "E": slices.end, "X": slices.complete}[event["ph"]](event)
-    assert not any(slices.open for slices in threads.values()), "a slice without an end"
+    assert not any(slices.open or slices.call for slices in threads.values()), "a slice without an end"
     for place in threads:
         assert "thread_name" in names[place] and "thread_sort_index" in names[place], place
         assert any("process_name" in named and "process_sort_index" in named
                    for other, named in names.items() if other[0] == place[0]), place
     return [slices.lane for slices in threads.values()], counts, paths
+
+
+def perfetto_messages(path):
+    """The messages: [(function that sends, function that receives, how long under way in ns)].  Each end must lie in a
+    call, and each number have both."""
+    trace, threads, ends = _load(path), {}, collections.defaultdict(dict)
+    for event in trace["traceEvents"]:
+        if event["ph"] in "sf":
+            assert event["ph"] not in ends[event["id"]], ("twice", event)
+            ends[event["id"]][event["ph"]] = event
+        elif event["ph"] in "BE":
+            slices = threads.setdefault((event["pid"], event["tid"]), _Slices())
+            {"B": slices.begin, "E": slices.end}[event["ph"]](event)
+
+    def call(event):
+        time = _ns(event["ts"], 1000)
+        name, = [name for name, begin, end in threads[event["pid"], event["tid"]].calls if begin <= time < end]
+        return name
+
+    return [(call(both["s"]), call(both["f"]), int((both["f"]["ts"] - both["s"]["ts"]) * 1000)) for both in ends.values()]
 
 
 # ---- Firefox Profiler ----
@@ -341,6 +372,9 @@ def otf2(path):
     found = re.compile(r'(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*)" <\d+>')
     attribute = re.compile(r' +ADDITIONAL ATTRIBUTES: \("wait_for" <0>; STRING; "(.*)" <\d+>\)')
 
+    def is_construct(name):
+        return name not in CATEGORIES and not name.startswith("MPI_")
+
     def spend(place, now):
         """The time since the last event of the location belongs to what it has open."""
         stack, last = opened[place], since.get(place, now)
@@ -349,7 +383,7 @@ def otf2(path):
         if now == last:
             return
         category = stack[-1][0] if stack[-1][0] in CATEGORIES else "work"
-        constructs = [name for name, *_ in stack[1:] if name not in CATEGORIES]
+        constructs = [name for name, *_ in stack[1:] if is_construct(name)]
         lanes[place]["time"][category] += now - last
         lanes[place]["own"][constructs[-1] if constructs else "", category] += now - last
 
@@ -369,7 +403,111 @@ def otf2(path):
         assert entered == name, ("left another region than entered", line)
         if name in WAITS:
             lanes[place]["waits"][name, waited_for] += int(now) - begin
-        elif name not in CATEGORIES and opened[place]:
+        elif is_construct(name) and opened[place]:
             lanes[place]["within"][name] += int(now) - begin
     assert not any(opened.values()), "a region without its leave"
     return list(lanes.values())
+
+
+class Otf2Messages:
+    """What MPI did, by otf2-print, with the rules of OTF2: messages match in order, requests are known and complete
+    once, collective operations are the same on all members.  `partial`: some ranks, or a part of the run, are missing."""
+
+    def __init__(self, path, partial=False):
+        self.partial, self.sent, self.received, self.operations = partial, [], [], collections.Counter()
+        self._groups, self._communicators, self._ranks, self._rank_of = {}, {}, [], {}
+        self._queues = collections.defaultdict(lambda: collections.defaultdict(list))
+        self._open, self._collectives, self._begun = {}, collections.defaultdict(list), {}
+        self._last = collections.Counter()
+        self.times = collections.defaultdict(list)  # in ns, of each kind of event
+        self.bytes = collections.Counter()  # that a rank has put into messages and collective operations
+        self._define(tap.run("otf2-print", "-G", path, timeout=120))
+        self._read(tap.run("otf2-print", path, timeout=120))
+
+    def _define(self, done):
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        processes = {}
+        for line in done.stdout.splitlines():
+            kind, number = (line.split() + ["", ""])[:2]
+            if kind == "LOCATION":
+                processes[int(number)] = int(re.search(r"Group: .* <(\d+)>$", line).group(1))
+            elif kind == "GROUP":
+                found = re.search(r'Type: (\w+), Paradigm: MPI, Flags: NONE, \d+ Members?: ?(.*)$', line)
+                members = re.findall(r'(?:^|, )"[^"]*" <(\d+)>' if found[1] == "COMM_LOCATIONS" else r'(?:^|, )(\d+) \(', found[2])
+                self._groups[int(number)] = list(map(int, members))
+                if found[1] == "COMM_LOCATIONS":
+                    self._ranks = self._groups[int(number)]
+            elif kind == "COMM":
+                name, group = re.search(r'Name: "([^"]*)" <\d+>, Group: "[^"]*" <(\d+)>', line).groups()
+                self._communicators[int(number)] = name, self._groups[int(group)], None
+            elif kind == "INTER_COMM":
+                name, one, two = re.search(r'name: "([^"]*)" <\d+>, Group A: "[^"]*" <(\d+)>, Group B: "[^"]*" <(\d+)>', line).groups()
+                self._communicators[int(number)] = name, self._groups[int(one)], self._groups[int(two)]
+        rank_of_process = {processes[location]: rank for rank, location in enumerate(self._ranks)}
+        assert all(process == rank for process, rank in rank_of_process.items()), "location groups are not ranks"
+        self._rank_of = {location: rank_of_process.get(process) for location, process in processes.items()}
+
+    def names(self):
+        """Each communicator's name, and its ranks."""
+        return [(name, one + (two or [])) for name, one, two in self._communicators.values()]
+
+    def _peer(self, communicator, own, peer):
+        _, one, two = self._communicators[communicator]
+        assert own in one + (two or []), "not a member"
+        return (two if two and own in one else one)[peer]
+
+    def _read(self, done):
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        for line in done.stdout.splitlines():
+            event = re.match(r"(MPI_\w+|NON_BLOCKING_\w+) +(\d+) +(\d+)  ?(.*)$", line)
+            if event:
+                kind, place, time, rest = event[1], int(event[2]), int(event[3]), event[4]
+                assert time >= self._last[place], ("the time decreases", line)
+                self._last[place] = time
+                self._event(kind, place, time, {name: int(number or text) for name, text, number in re.findall(
+                    r'(\w+): (?:(\d+)(?: \("[^"]*" <\d+>\))?|"[^"]*" <(\d+)>)(?=, |$)', rest)}, rest)
+        self._end()
+
+    def _event(self, kind, place, time, values, rest):
+        rank = self._rank_of[place]
+        self.operations[kind] += 1
+        self.times[kind].append(time)
+        if kind in ("MPI_SEND", "MPI_ISEND"):
+            communicator = values["Communicator"]
+            to = self._peer(communicator, rank, values["Receiver"])
+            self._queues[communicator, rank, to, values["Tag"]]["sent"].append((values["Length"], time))
+            self.sent.append((rank, to, values["Length"]))
+            self.bytes[rank] += values["Length"]
+        if kind in ("MPI_RECV", "MPI_IRECV"):
+            communicator = values["Communicator"]
+            source = self._peer(communicator, rank, values["Sender"])
+            self._queues[communicator, source, rank, values["Tag"]]["got"].append((values["Length"], time))
+            self.received.append((source, rank, values["Length"]))
+        if kind in ("MPI_ISEND", "MPI_IRECV_REQUEST", "NON_BLOCKING_COLLECTIVE_REQUEST"):
+            assert (rank, values["Request"]) not in self._open, rest
+            self._open[rank, values["Request"]] = kind
+        ends = {"MPI_ISEND_COMPLETE": "MPI_ISEND", "MPI_IRECV": "MPI_IRECV_REQUEST",
+                "NON_BLOCKING_COLLECTIVE_COMPLETE": "NON_BLOCKING_COLLECTIVE_REQUEST"}
+        if kind in ends:
+            assert self._open.pop((rank, values["Request"])) == ends[kind], rest
+        if kind == "MPI_REQUEST_CANCELLED":
+            del self._open[rank, values["Request"]]
+        if kind == "MPI_COLLECTIVE_BEGIN":
+            assert place not in self._begun, "two collective operations at once"
+            self._begun[place] = time
+        if kind == "MPI_COLLECTIVE_END":
+            del self._begun[place]
+        if kind in ("MPI_COLLECTIVE_END", "NON_BLOCKING_COLLECTIVE_COMPLETE"):
+            operation = re.match(r"Operation: (\w+)", rest)[1]
+            self._collectives[values["Communicator"], rank].append(operation)
+            self.bytes[rank] += values["Sent"]
+
+    def _end(self):
+        assert not self._begun, "a collective operation has not ended"
+        for queue in self._queues.values():
+            sent, got = queue["sent"], queue["got"]
+            if not self.partial:
+                assert sorted(length for length, _ in sent) == sorted(length for length, _ in got), queue
+        for number, (_, one, two) in self._communicators.items():
+            if not self.partial and not two:
+                assert len({tuple(sorted(self._collectives[number, rank])) for rank in one}) <= 1, number

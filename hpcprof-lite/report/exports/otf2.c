@@ -15,16 +15,28 @@
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Regions: the categories but work, then the constructs, of which the first one is the program. */
+/* Regions: the categories but work, then the constructs, of which the first one is the program, then the functions of
+ * MPI. */
 enum { FIRST_CATEGORY = TIMELINE_WORK + 1, FIRST_CONSTRUCT = TIMELINE_CATEGORIES - FIRST_CATEGORY };
+
+/* What the lanes belong to.  Location groups of ranks have the numbers of the ranks, as readers want; the others
+ * follow. */
+struct places {
+  uint32_t lanes, ranks, groups; /* ranks: of MPI_COMM_WORLD, 0 without messages; groups: of ranks and others */
+  uint32_t missing;              /* ranks without a trace: they have locations without events, behind the lanes */
+  uint32_t *group;               /* [place] */
+  uint32_t *first, *node;        /* [group] its first place, MODEL_NONE: a rank without a trace; its node */
+};
 
 struct writer {
   const struct report *report;
   const struct otf2_library *otf2;
   struct timeline_lanes lanes;
+  struct places places;
   uint64_t *events;     /* [place of a lane] */
   uint64_t written;     /* events of the present lane */
   uint32_t *string_of;  /* [row] number of its name + 1 where something waits for it, 0 for others */
@@ -33,6 +45,10 @@ struct writer {
   struct lane_marks marks;      /* of the present lane */
   struct string_table counters; /* names of counters, by their numbers */
   uint32_t strings;             /* defined so far */
+  uint32_t first_function;      /* region of the first function of MPI */
+  uint32_t functions_count;
+  uint16_t functions[MPI_FUNCTIONS]; /* in the order of their regions */
+  uint32_t region_of[MPI_FUNCTIONS]; /* [function] position there + 1; 0: it has not been called */
 };
 
 static const struct loaded_module module = {OTF2_MODULE, OTF2_LIBRARY_SYMBOL, "OTF2", "libotf2-trace-dev", "otf2"};
@@ -106,10 +122,35 @@ static void interval(void *context, const struct timeline_interval *interval)
   leave_region(writer, interval->category - FIRST_CATEGORY, interval->end_ns);
 }
 
+/* The region of a function of MPI, with a number of its own once it is called. */
+static uint32_t function_region(struct writer *writer, uint32_t function)
+{
+  assert(function && function < MPI_FUNCTIONS);
+  if (!writer->region_of[function]) {
+    writer->functions[writer->functions_count++] = (uint16_t)function;
+    writer->region_of[function] = writer->functions_count;
+  }
+  return writer->first_function + writer->region_of[function] - 1;
+}
+
+static void mpi(void *context, const struct mpi_event *event)
+{
+  struct writer *writer = context;
+  if (event->kind == MPI_EVENT_RETURN) {
+    leave_region(writer, function_region(writer, event->function), event->time_ns);
+  } else if (event->kind == MPI_EVENT_CALL) {
+    enter_region(writer, function_region(writer, event->function), event->time_ns, OTF2_NO_STRING);
+  } else {
+    write_values(writer, event->time_ns);
+    writer->written++;
+    writer->otf2->mpi(event);
+  }
+}
+
 static int write_lane(struct writer *writer, uint32_t place)
 {
   assert(place < writer->report->time.timeline->lanes_count);
-  static const struct timeline_events events = {enter, leave, interval};
+  static const struct timeline_events events = {enter, leave, interval, mpi, false};
   uint32_t lane = writer->lanes.order[place];
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
   if (writer->otf2->open_location(place))
@@ -117,11 +158,11 @@ static int write_lane(struct writer *writer, uint32_t place)
   writer->written = 0;
   lane_marks_read(writer->report, lane, &writer->marks);
   enter(writer, 0, life->start_ns);
-  timeline_walk(&writer->lanes, lane, &events, writer);
+  int status = timeline_walk(&writer->lanes, lane, &events, writer);
   leave(writer, 0, life->end_ns);
   writer->events[place] = writer->written;
   lane_marks_release(&writer->marks);
-  return writer->otf2->close_location();
+  return writer->otf2->close_location() ?: status;
 }
 
 /* ---- definitions ---- */
@@ -196,6 +237,28 @@ static void define_constructs(struct writer *writer)
   free(first);
 }
 
+/* Regions of functions follow those of constructs. */
+static void number_functions(struct writer *writer)
+{
+  writer->first_function = FIRST_CONSTRUCT + 1;
+  for (uint32_t i = 0; i < writer->lanes.entries; i++)
+    writer->first_function =
+        MAX(writer->first_function, FIRST_CONSTRUCT + writer->report->constructs->entries[i].region + 1);
+}
+
+static void define_functions(struct writer *writer)
+{
+  for (uint32_t i = 0; i < writer->functions_count; i++) {
+    enum mpi_function function = (enum mpi_function)writer->functions[i];
+    const struct otf2_region region = {.number = writer->first_function + i,
+                                       .name = define_string(writer, mpi_function_name(function)),
+                                       .category = MODEL_NONE,
+                                       .mpi = mpi_function_kind(function) + 1,
+                                       .file = OTF2_NO_STRING};
+    writer->otf2->region(&region);
+  }
+}
+
 static void define_counters(struct writer *writer)
 {
   for (uint32_t i = 0; i < writer->counters.count; i++)
@@ -218,22 +281,151 @@ static void write_marks(struct writer *writer)
   }
 }
 
-/* A system tree node for each host, a location group for each process, a location for each thread. */
-static void define_lanes(struct writer *writer)
+static uint32_t group_of(const struct writer *writer, struct places *places, uint32_t place)
 {
-  uint32_t class_name = define_string(writer, "node"), nodes = 0, processes = 0;
-  char name[TIMELINE_TEXT_MAX];
-  for (uint32_t place = 0; place < writer->report->time.timeline->lanes_count; place++) {
-    const struct profile_process *process = report_lane_process(writer->report, writer->lanes.order[place]);
-    if (timeline_first_of_host(&writer->lanes, place))
-      writer->otf2->node(nodes++, define_string(writer, report_known(process->host)), class_name);
-    if (timeline_first_of_process(&writer->lanes, place)) {
-      timeline_process_name(process, name);
-      writer->otf2->process(processes++, define_string(writer, name), nodes - 1);
+  const struct profile_process *process = report_lane_process(writer->report, writer->lanes.order[place]);
+  uint32_t rank = (uint32_t)process->mpi_rank;
+  bool is_rank = process->mpi_size && rank < places->ranks && places->first[rank] == MODEL_NONE;
+  return is_rank ? rank : places->groups++;
+}
+
+static void find_places(const struct writer *writer, struct places *places)
+{
+  const struct report *report = writer->report;
+  uint32_t lanes = report->time.timeline->lanes_count,
+           ranks = report->time.mpi ? mpi_events_ranks(report->time.mpi) : 0;
+  *places = (struct places){.lanes = lanes, .ranks = ranks, .groups = ranks};
+  places->group = xcalloc(lanes, sizeof *places->group);
+  places->first = model_nones(lanes + ranks);
+  places->node = xcalloc((size_t)lanes + ranks, sizeof *places->node);
+  for (uint32_t place = 0, nodes = 0; place < lanes; place++) {
+    nodes += timeline_first_of_host(&writer->lanes, place);
+    if (!timeline_first_of_process(&writer->lanes, place)) {
+      places->group[place] = places->group[place - 1];
+      continue;
     }
-    timeline_thread_name(timeline_thread(writer->report, writer->lanes.order[place]), name);
-    writer->otf2->location(place, define_string(writer, name), writer->events[place], processes - 1);
+    uint32_t group = places->group[place] = group_of(writer, places, place);
+    places->first[group] = place;
+    places->node[group] = nodes - 1;
   }
+  for (uint32_t rank = 0; rank < ranks; rank++)
+    places->missing += places->first[rank] == MODEL_NONE;
+}
+
+static void release_places(struct places *places)
+{
+  free(places->group);
+  free(places->first);
+  free(places->node);
+}
+
+static void define_process(struct writer *writer, const struct places *places, uint32_t group, uint32_t missing_node)
+{
+  char name[TIMELINE_TEXT_MAX];
+  uint32_t place = places->first[group], node = missing_node;
+  snprintf(name, sizeof name, "rank %" PRIu32 ": without a trace", group);
+  if (place != MODEL_NONE) {
+    timeline_process_name(report_lane_process(writer->report, writer->lanes.order[place]), name);
+    node = places->node[group];
+  }
+  writer->otf2->process(group, define_string(writer, name), node);
+}
+
+/* The ranks of MPI, in one location each: that of the first thread.  Those without a trace get one without events. */
+static void define_ranks(struct writer *writer, const struct places *places)
+{
+  uint64_t *locations = xcalloc(places->ranks, sizeof *locations), next = places->lanes;
+  for (uint32_t rank = 0; rank < places->ranks; rank++) {
+    locations[rank] = places->first[rank];
+    if (locations[rank] == MODEL_NONE) {
+      locations[rank] = next++;
+      writer->otf2->location(locations[rank], define_string(writer, "without a trace"), 0, rank);
+    }
+  }
+  writer->otf2->ranks(define_string(writer, "ranks of MPI"), places->ranks, locations);
+  free(locations);
+}
+
+/* A system tree node for each host, a location group for each process, a location for each thread. */
+static void define_lanes(struct writer *writer, const struct places *places)
+{
+  uint32_t class_name = define_string(writer, "node"), nodes = 0;
+  char name[TIMELINE_TEXT_MAX];
+  for (uint32_t place = 0; place < places->lanes; place++)
+    if (timeline_first_of_host(&writer->lanes, place)) {
+      const struct profile_process *process = report_lane_process(writer->report, writer->lanes.order[place]);
+      writer->otf2->node(nodes++, define_string(writer, report_known(process->host)), class_name);
+    }
+  if (places->missing)
+    writer->otf2->node(nodes, define_string(writer, "without a trace"), class_name);
+  for (uint32_t group = 0; group < places->groups; group++)
+    define_process(writer, places, group, nodes);
+  for (uint32_t place = 0; place < places->lanes; place++) {
+    timeline_thread_name(timeline_thread(writer->report, writer->lanes.order[place]), name);
+    writer->otf2->location(place, define_string(writer, name), writer->events[place], places->group[place]);
+  }
+}
+
+/* ---- communicators ---- */
+
+static uint32_t world_of(struct mpi_events *mpi)
+{
+  const struct job_communicators *communicators = mpi_events_communicators(mpi);
+  uint32_t number = communicators->count;
+  while (number && !(communicators->all[number].origin == GRAPHLOG_MPI_WORLD && mpi_events_usable(mpi, number)))
+    number--;
+  return number;
+}
+
+static void communicator_name(struct mpi_events *mpi, uint32_t number, char name[TIMELINE_TEXT_MAX])
+{
+  const char *given = mpi_events_name(mpi, number);
+  enum graphlog_mpi_origin origin = mpi_events_communicators(mpi)->all[number].origin;
+  if (*given)
+    snprintf(name, TIMELINE_TEXT_MAX, "%s", given);
+  else if (origin == GRAPHLOG_MPI_WORLD || origin == GRAPHLOG_MPI_SELF)
+    snprintf(name, TIMELINE_TEXT_MAX, "MPI_COMM_%s", origin == GRAPHLOG_MPI_WORLD ? "WORLD" : "SELF");
+  else
+    snprintf(name, TIMELINE_TEXT_MAX, "communicator %" PRIu32, number);
+}
+
+/* All of them, because readers want them in the order of their numbers; those whose ranks do not exist are empty. */
+static void define_communicators(struct writer *writer)
+{
+  struct mpi_events *mpi = writer->report->time.mpi;
+  const struct job_communicators *communicators = mpi_events_communicators(mpi);
+  uint32_t world = world_of(mpi);
+  char name[TIMELINE_TEXT_MAX];
+  for (uint32_t i = 1; i <= communicators->count; i++) {
+    static const struct job_group none[2];
+    const struct job_communicator *communicator = &communicators->all[i];
+    communicator_name(mpi, i, name);
+    const struct otf2_communicator defined = {.number = i,
+                                              .name = define_string(writer, name),
+                                              .parent = communicator->parent,
+                                              .world = world,
+                                              .groups = mpi_events_usable(mpi, i) ? communicator->groups : none};
+    writer->otf2->communicator(&defined);
+  }
+}
+
+/* Processes, threads and communicators. */
+static void define_job(struct writer *writer)
+{
+  define_lanes(writer, &writer->places);
+  if (!writer->report->time.mpi)
+    return;
+  define_ranks(writer, &writer->places);
+  define_communicators(writer);
+}
+
+/* Readers want a file of events of each location. */
+static int write_missing(struct writer *writer)
+{
+  int status = 0;
+  for (uint32_t i = 0; i < writer->places.missing && !status; i++)
+    status = writer->otf2->open_location(writer->places.lanes + i) ?: writer->otf2->close_location();
+  return status;
 }
 
 static void write_archive(struct writer *writer, const char *directory)
@@ -248,15 +440,16 @@ static void write_archive(struct writer *writer, const char *directory)
     status = write_lane(writer, i);
     end_ns = MAX(end_ns, timeline->lanes[i].end_ns);
   }
-  if (status)
+  if (status || write_missing(writer))
     return;
   if (writer->otf2->clock(timeline->from_ns, end_ns - timeline->from_ns, timeline->origin_ns + timeline->from_ns))
     return;
   define_waited_for(writer);
   define_categories(writer);
   define_constructs(writer);
+  define_functions(writer);
   define_counters(writer);
-  define_lanes(writer);
+  define_job(writer);
   write_marks(writer);
 }
 
@@ -272,11 +465,14 @@ int otf2_write(const struct report *report, const char *directory, char *message
   writer.string_of = xcalloc(rows, sizeof *writer.string_of);
   writer.waited_for = xcalloc(rows, sizeof *writer.waited_for);
   timeline_lanes_init(report, &writer.lanes);
+  number_functions(&writer);
+  find_places(&writer, &writer.places);
   write_archive(&writer, directory);
   const char *failure = writer.otf2->finish();
   if (failure)
     snprintf(message, size, "%s", failure);
   timeline_lanes_release(&writer.lanes);
+  release_places(&writer.places);
   string_table_release(&writer.counters);
   free(writer.events);
   free(writer.string_of);

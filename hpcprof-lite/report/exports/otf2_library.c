@@ -5,6 +5,7 @@
 
 #include <otf2/otf2.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { WAIT_FOR }; /* attributes */
 
@@ -100,6 +101,83 @@ static void value(uint64_t time, uint32_t counter, uint64_t number)
     check(OTF2_EvtWriter_Metric(events, NULL, time, counter, 1, &type, &metric));
 }
 
+/* The operation of a collective function, also of its forms that take large counts, or do not block. */
+#define COLLECTIVE(A, a, name, op)                                                                                     \
+  [MPI_FUNCTION_##A##name] = OTF2_COLLECTIVE_OP_##op, [MPI_FUNCTION_##A##name##_c] = OTF2_COLLECTIVE_OP_##op,          \
+  [MPI_FUNCTION_I##a##name] = OTF2_COLLECTIVE_OP_##op, [MPI_FUNCTION_I##a##name##_c] = OTF2_COLLECTIVE_OP_##op
+
+static const uint8_t operations[MPI_FUNCTIONS] = {[MPI_FUNCTION_Barrier] = OTF2_COLLECTIVE_OP_BARRIER,
+                                                  [MPI_FUNCTION_Ibarrier] = OTF2_COLLECTIVE_OP_BARRIER,
+                                                  COLLECTIVE(B, b, cast, BCAST),
+                                                  COLLECTIVE(G, g, ather, GATHER),
+                                                  COLLECTIVE(G, g, atherv, GATHERV),
+                                                  COLLECTIVE(S, s, catter, SCATTER),
+                                                  COLLECTIVE(S, s, catterv, SCATTERV),
+                                                  COLLECTIVE(A, a, llgather, ALLGATHER),
+                                                  COLLECTIVE(A, a, llgatherv, ALLGATHERV),
+                                                  COLLECTIVE(A, a, lltoall, ALLTOALL),
+                                                  COLLECTIVE(A, a, lltoallv, ALLTOALLV),
+                                                  COLLECTIVE(A, a, lltoallw, ALLTOALLW),
+                                                  COLLECTIVE(A, a, llreduce, ALLREDUCE),
+                                                  COLLECTIVE(R, r, educe, REDUCE),
+                                                  COLLECTIVE(R, r, educe_scatter, REDUCE_SCATTER),
+                                                  COLLECTIVE(R, r, educe_scatter_block, REDUCE_SCATTER_BLOCK),
+                                                  COLLECTIVE(S, s, can, SCAN),
+                                                  COLLECTIVE(E, e, xscan, EXSCAN)};
+
+static OTF2_ErrorCode collective(const struct mpi_event *event)
+{
+  uint32_t communicator = event->communicator - 1, root = event->peer;
+  if (root == MODEL_NONE)
+    root = OTF2_UNDEFINED_UINT32;
+  if (event->kind == MPI_EVENT_COLLECTIVE_END)
+    return OTF2_EvtWriter_MpiCollectiveEnd(events, NULL, event->time_ns, operations[event->function], communicator,
+                                           root, event->bytes, 0);
+  return OTF2_EvtWriter_NonBlockingCollectiveComplete(events, NULL, event->time_ns, operations[event->function],
+                                                      communicator, root, event->bytes, 0, event->request);
+}
+
+static OTF2_ErrorCode received(const struct mpi_event *event)
+{
+  if (event->request)
+    return OTF2_EvtWriter_MpiIrecv(events, NULL, event->time_ns, event->peer, event->communicator - 1, event->tag,
+                                   event->bytes, event->request);
+  return OTF2_EvtWriter_MpiRecv(events, NULL, event->time_ns, event->peer, event->communicator - 1, event->tag,
+                                event->bytes);
+}
+
+static OTF2_ErrorCode write_mpi(const struct mpi_event *event)
+{
+  uint64_t time = event->time_ns;
+  switch (event->kind) {
+  case MPI_EVENT_SEND:
+    return OTF2_EvtWriter_MpiSend(events, NULL, time, event->peer, event->communicator - 1, event->tag, event->bytes);
+  case MPI_EVENT_START_SEND:
+    return OTF2_EvtWriter_MpiIsend(events, NULL, time, event->peer, event->communicator - 1, event->tag, event->bytes,
+                                   event->request);
+  case MPI_EVENT_SENT:
+    return OTF2_EvtWriter_MpiIsendComplete(events, NULL, time, event->request);
+  case MPI_EVENT_START_RECEIVE:
+    return OTF2_EvtWriter_MpiIrecvRequest(events, NULL, time, event->request);
+  case MPI_EVENT_RECEIVED:
+    return received(event);
+  case MPI_EVENT_CANCELLED:
+    return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, time, event->request);
+  case MPI_EVENT_COLLECTIVE_BEGIN:
+    return OTF2_EvtWriter_MpiCollectiveBegin(events, NULL, time);
+  case MPI_EVENT_START_COLLECTIVE:
+    return OTF2_EvtWriter_NonBlockingCollectiveRequest(events, NULL, time, event->request);
+  default:
+    return collective(event);
+  }
+}
+
+static void mpi(const struct mpi_event *event)
+{
+  if (!*failure)
+    check(write_mpi(event));
+}
+
 static int close_location(void)
 {
   check(OTF2_Archive_CloseEvtWriter(archive, events));
@@ -147,6 +225,23 @@ static OTF2_RegionRole role_of(const struct otf2_region *region)
                                                          [CONSTRUCT_TASK_EXEC] = OTF2_REGION_ROLE_TASK,
                                                          [CONSTRUCT_DISTRIBUTE] = OTF2_REGION_ROLE_LOOP,
                                                          [CONSTRUCT_ATOMIC] = OTF2_REGION_ROLE_ATOMIC};
+  static const OTF2_RegionRole of_functions[] = {[MPI_KIND_SEND] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_RECEIVE] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_SENDRECV] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_START_SEND] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_START_RECEIVE] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_START_SENDRECV] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_START] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_WAIT] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_TEST] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_PROBE] = OTF2_REGION_ROLE_POINT2POINT,
+                                                 [MPI_KIND_COLLECTIVE] = OTF2_REGION_ROLE_COLL_OTHER,
+                                                 [MPI_KIND_START_COLLECTIVE] = OTF2_REGION_ROLE_COLL_OTHER,
+                                                 [MPI_KIND_ONE_SIDED] = OTF2_REGION_ROLE_RMA,
+                                                 [MPI_KIND_ONE_SIDED_SYNC] = OTF2_REGION_ROLE_RMA,
+                                                 [MPI_KIND_FILE] = OTF2_REGION_ROLE_FILE_IO};
+  if (region->mpi) /* 0 is a role that none of these has */
+    return of_functions[region->mpi - 1] ?: OTF2_REGION_ROLE_FUNCTION;
   return region->category == MODEL_NONE ? roles[region->kind] : OTF2_REGION_ROLE_ARTIFICIAL;
 }
 
@@ -162,6 +257,8 @@ static OTF2_Paradigm paradigm_of(const struct otf2_region *region)
                                                                    [TIMELINE_NO_CORE] = OTF2_PARADIGM_OPENMP,
                                                                    [TIMELINE_TOOL] = OTF2_PARADIGM_MEASUREMENT_SYSTEM,
                                                                    [TIMELINE_GAP] = OTF2_PARADIGM_MEASUREMENT_SYSTEM};
+  if (region->mpi)
+    return OTF2_PARADIGM_MPI;
   if (region->category != MODEL_NONE)
     return of_categories[region->category];
   bool user = region->kind == DIRECTIVE_PROGRAM || region->kind == DIRECTIVE_USER_REGION;
@@ -206,6 +303,48 @@ static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in
       OTF2_GlobalDefWriter_WriteLocation(definitions, number, name, OTF2_LOCATION_TYPE_CPU_THREAD, count, in_process));
 }
 
+static uint32_t groups; /* defined so far */
+
+static void define_ranks(uint32_t name, uint32_t count, const uint64_t *locations)
+{
+  check(OTF2_GlobalDefWriter_WriteGroup(definitions, groups++, name, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+                                        OTF2_GROUP_FLAG_NONE, count, locations));
+}
+
+/* Members are indices of the group with the locations of all ranks: those in MPI_COMM_WORLD. */
+static uint32_t define_group(uint32_t name, const struct job_group *group)
+{
+  uint64_t *members = malloc((group->count + (size_t)1) * sizeof *members);
+  if (!members)
+    fail("no memory is left");
+  for (uint32_t i = 0; members && i < group->count; i++)
+    members[i] = group->ranks[i];
+  if (members)
+    check(OTF2_GlobalDefWriter_WriteGroup(definitions, groups, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                                          OTF2_GROUP_FLAG_NONE, group->count, members));
+  free(members);
+  return groups++;
+}
+
+static OTF2_CommRef reference(uint32_t communicator)
+{
+  return communicator ? communicator - 1 : OTF2_UNDEFINED_COMM;
+}
+
+static void define_communicator(const struct otf2_communicator *communicator)
+{
+  uint32_t number = communicator->number - 1, name = communicator->name;
+  uint32_t group = define_group(name, &communicator->groups[0]);
+  if (!communicator->groups[1].count) {
+    check(OTF2_GlobalDefWriter_WriteComm(definitions, number, name, group, reference(communicator->parent),
+                                         OTF2_COMM_FLAG_NONE));
+    return;
+  }
+  uint32_t other = define_group(name, &communicator->groups[1]);
+  check(OTF2_GlobalDefWriter_WriteInterComm(definitions, number, name, group, other, reference(communicator->world),
+                                            OTF2_COMM_FLAG_NONE));
+}
+
 enum { MARKS, PHASES }; /* groups of markers */
 
 static void mark(uint64_t time, uint64_t length, uint64_t location, const char *text)
@@ -242,6 +381,7 @@ const struct otf2_library otf2_library = {.start = start,
                                           .enter = enter,
                                           .leave = leave,
                                           .value = value,
+                                          .mpi = mpi,
                                           .close_location = close_location,
                                           .clock = clock_properties,
                                           .string = string,
@@ -251,5 +391,7 @@ const struct otf2_library otf2_library = {.start = start,
                                           .node = node,
                                           .process = process,
                                           .location = location,
+                                          .ranks = define_ranks,
+                                          .communicator = define_communicator,
                                           .mark = mark,
                                           .finish = finish};

@@ -6,6 +6,8 @@
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_OTF2_LIBRARY_H
 #define HPCPROF_LITE_REPORT_EXPORTS_OTF2_LIBRARY_H
 
+#include "hpcprof-lite/timeline/mpi_events.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +18,13 @@ struct otf2_region {
   uint32_t number, name, file, line; /* name and file: strings */
   uint32_t category;                 /* enum timeline_category, MODEL_NONE for a construct */
   uint32_t kind;                     /* enum construct_kind */
+  uint32_t mpi;                      /* enum mpi_kind + 1; 0: no function of MPI */
+};
+
+struct otf2_communicator {
+  uint32_t number, name, parent;  /* from 1; a string; parent 0: none */
+  uint32_t world;                 /* number of MPI_COMM_WORLD, 0: not known */
+  const struct job_group *groups; /* two */
 };
 
 /* Calls come in this order.  Those that return int return 0 or an error.  finish() explains the first failure of all
@@ -27,6 +36,7 @@ struct otf2_library {
   void (*enter)(uint64_t time, uint32_t region, uint32_t wait_for); /* wait_for: a string, or OTF2_NO_STRING */
   void (*leave)(uint64_t time, uint32_t region);
   void (*value)(uint64_t time, uint32_t counter, uint64_t value);
+  void (*mpi)(const struct mpi_event *event); /* but calls, which are regions */
   int (*close_location)(void);
   /* Definitions; what they refer to comes first. */
   int (*clock)(uint64_t start, uint64_t length, uint64_t realtime);
@@ -37,6 +47,9 @@ struct otf2_library {
   void (*node)(uint32_t number, uint32_t name, uint32_t class_name);
   void (*process)(uint32_t number, uint32_t name, uint32_t node);
   void (*location)(uint64_t number, uint32_t name, uint64_t events, uint32_t process);
+  /* Of all ranks of MPI_COMM_WORLD, then communicators in the order of their numbers. */
+  void (*ranks)(uint32_t name, uint32_t count, const uint64_t *locations);
+  void (*communicator)(const struct otf2_communicator *communicator);
   /* After all definitions: marks, and user phases (length > 0), of one location after another; or NULL names only. */
   void (*mark)(uint64_t time, uint64_t length, uint64_t location, const char *text);
   /* Closes the archive.  NULL, or what has failed since start(). */

@@ -1,0 +1,172 @@
+"""Messages, communicators and calls of MPI in the exports of the timeline, by the rules and tools of the formats; counts
+and bytes are those of the program itself (message_forms.c)."""
+import collections
+import glob
+import os
+import random
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+import trace_formats as formats
+from jobs import Job, launchers, program
+from measured import tap
+from report import rows
+
+MODULE = os.path.join(os.path.dirname(tap.LIBRARY), "hpcprof-lite-otf2.so")
+
+
+def measure(directory, mpi, ranks, *command, **how):
+    return Job(directory, mpi, ranks, *command, options=("-t", "-p", "log"), output=f"{mpi}-{ranks}", **how)
+
+
+def otf2(directory, measurement, *options, name="archive", damaged=False):
+    if not os.path.exists(MODULE):
+        raise tap.Skip("built without OTF2")
+    archive = os.path.join(directory, name)
+    done = tap.run(tap.REPORT, "-q", "-f", "otf2", *options, "-o", archive, measurement)
+    assert done.returncode == damaged and bool(done.stderr) == damaged, done
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(set(lines)), lines
+    return os.path.join(archive, "traces.otf2")
+
+
+def perfetto(directory, measurement, *options, damaged=False):
+    path = os.path.join(directory, "trace.json")
+    assert tap.run(tap.REPORT, "-q", "-f", "perfetto", *options, "-o", path, measurement).returncode == damaged
+    return path
+
+
+def times(lanes):
+    return formats.plain(lanes, "time")
+
+
+def of_csv(measurement, *options):
+    found = [row for row in rows("timeline", *options, measurement) if row["category"]]
+    return times(formats.of_rows(found, lambda row: (row["process"], row["thread"])))
+
+
+def check_forms(directory, mpi, ranks):
+    """Every form of communication, against what the ranks print of themselves."""
+    job = measure(directory, mpi, ranks, program(directory, mpi, "message_forms.c"))
+    assert job.done.returncode == 0, job.done
+    path = otf2(directory, job.output)
+    found = formats.Otf2Messages(path)
+    printed = {int(rank): int(sent) for rank, sent in re.findall(r"rank (\d+) sent (\d+)", job.done.stdout)}
+    assert {rank: found.bytes[rank] for rank in printed} == printed, (found.bytes, printed)
+    assert sorted(found.sent) == sorted(found.received)
+    counts = found.operations
+    # to itself; between ranks 0 and 1: blocking, six requests, three of a persistent one, two probed, two elsewhere
+    assert len(found.sent) == ranks + 6 + 6 + 3 + 2 + 2, (len(found.sent), counts)
+    assert counts["MPI_REQUEST_CANCELLED"] == ranks, counts
+    assert counts["NON_BLOCKING_COLLECTIVE_COMPLETE"] == ranks, counts
+    assert counts["MPI_COLLECTIVE_BEGIN"] == counts["MPI_COLLECTIVE_END"] == 11 * ranks, counts
+    named = dict(found.names())
+    assert named["MPI_COMM_WORLD"] == list(range(ranks)), named
+    assert named["even ranks"] == list(range(0, ranks, 2)), named
+    assert named["odd ranks, and a long name"] == list(range(1, ranks, 2)), named
+    assert times(formats.otf2(path)) == of_csv(job.output)
+    return job, found
+
+
+def check_flows(directory, job, found):
+    path = perfetto(directory, job.output)
+    assert times(formats.perfetto(path)[0]) == of_csv(job.output)
+    messages = formats.perfetto_messages(path)
+    assert len(messages) == len(found.received), (len(messages), len(found.received))
+    ends = collections.Counter((send, receive) for send, receive, _ in messages)
+    assert ends["MPI_Sendrecv", "MPI_Sendrecv"] == 2 and ends["MPI_Start", "MPI_Wait"] == 3, ends
+    assert all(receive.startswith(("MPI_Recv", "MPI_Sendrecv", "MPI_Wait", "MPI_Test", "MPI_Mprobe", "MPI_Mrecv"))
+               for _, receive in ends), ends
+    assert min(length for *_, length in messages) > -10**6, messages  # the clocks are those of the processes
+
+
+def both_formats(mpi, ranks):
+    def case(directory):
+        check_flows(directory, *check_forms(directory, mpi, ranks))
+    return case
+
+
+@tap.case
+def on_open_mpi(directory):
+    both_formats("openmpi", 2)(directory)
+
+
+@tap.case
+def on_mpich(directory):
+    both_formats("mpich", 4)(directory)
+
+
+@tap.case
+def parts_of_runs_and_missing_ranks_leave_an_archive_that_is_right(directory):
+    mpi = launchers()[0] if launchers() else "openmpi"
+    job = measure(directory, mpi, 3, program(directory, mpi, "message_forms.c"))
+    whole = formats.Otf2Messages(otf2(directory, job.output))
+    inside = [whole.times[kind][len(whole.times[kind]) // 2] + 1 for kind in (
+        "MPI_COLLECTIVE_BEGIN", "MPI_ISEND", "MPI_IRECV_REQUEST", "NON_BLOCKING_COLLECTIVE_REQUEST", "MPI_SEND")]
+    end = max(whole.times["MPI_COLLECTIVE_END"])
+    parts = [(0, time) for time in inside] + [(time, end) for time in inside]
+    for number, part in enumerate(parts):
+        part = "--from", f"{part[0] / 1e9:.9f}", "--to", f"{part[1] / 1e9:.9f}"
+        path = otf2(directory, job.output, *part, name=f"part-{number}")
+        found = formats.Otf2Messages(path, partial=True)
+        assert len(found.sent) < len(whole.sent) and times(formats.otf2(path)) == of_csv(job.output, *part)
+    missing, = [path for path in glob.glob(os.path.join(job.output, "*.hpcrun")) if row_rank(job, path) == "2"]
+    for path in glob.glob(missing.replace(".hpcrun", ".*")):
+        os.remove(path)
+    found = formats.Otf2Messages(otf2(directory, job.output, name="less"), partial=True)
+    assert dict(found.names())["MPI_COMM_WORLD"] == [0, 1, 2]
+    assert len(found.sent) == len(whole.sent) - 1 and found.operations["MPI_COLLECTIVE_END"] == 2 * 11
+
+
+@tap.case
+def killed_ranks_have_what_they_had_done(directory):
+    for mpi in launchers():
+        job = measure(directory, mpi, 3, program(directory, mpi, "killed_rank.c"))
+        assert job.done.returncode, job.done
+        path = otf2(directory, job.output, name=mpi)
+        found = formats.Otf2Messages(path, partial=True)
+        assert sorted(found.sent) == sorted(found.received) == [(0, 1, 4), (1, 0, 4)], (mpi, found.sent, found.received)
+        ended = found.operations["MPI_COLLECTIVE_END"]  # of the first barrier: rank 2 may have been killed before
+        assert ended in (2, 3) and found.operations["MPI_COLLECTIVE_BEGIN"] == ended, (mpi, found.operations)
+        assert times(formats.otf2(path)) == of_csv(job.output), mpi
+
+
+def row_rank(job, path):
+    process = os.path.basename(path).split("-")[-2]
+    return {row["process"]: row["rank"] for row in rows("threads", job.output)}[process]
+
+
+@tap.case
+def without_a_trace_or_a_log_there_is_what_the_other_tells(directory):
+    mpi = launchers()[0] if launchers() else "openmpi"
+    job = Job(directory, mpi, 2, program(directory, mpi, "message_forms.c"), options=("-t",), output="traced")
+    found = formats.Otf2Messages(otf2(directory, job.output))
+    assert not found.operations and not found.names()
+    assert formats.perfetto_messages(perfetto(directory, job.output)) == []
+
+
+@tap.case
+def damaged_logs_do_no_harm(directory):
+    """Bytes that were changed: a report or a message, and an archive that can be read."""
+    mpi = launchers()[0] if launchers() else "openmpi"
+    job = measure(directory, mpi, 2, program(directory, mpi, "message_forms.c"))
+    generator = random.Random(7)
+    for number in range(8):
+        copy = os.path.join(directory, f"copy-{number}")
+        shutil.copytree(job.output, copy)
+        for path in glob.glob(os.path.join(copy, "*.graph")):
+            with open(path, "r+b") as file:
+                content = bytearray(file.read())
+                for _ in range(1 + number):
+                    content[generator.randrange(len(content))] = generator.randrange(256)
+                file.seek(0)
+                file.write(content)
+        path = otf2(directory, copy, name=f"archive-{number}", damaged=True)
+        formats.Otf2Messages(path, partial=True)
+        formats.otf2(path)
+        formats.perfetto_messages(perfetto(directory, copy, damaged=True))
+
+
+tap.main()
