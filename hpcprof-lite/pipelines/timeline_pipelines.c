@@ -44,10 +44,11 @@ static int timeline_show(struct job *job)
   return EXIT_INPUT;
 }
 
-/* What the exports that have messages show of MPI. */
+/* What the exports show of MPI. */
 static void mpi_collect(struct job *job)
 {
-  if (job->options.format != OPTIONS_PERFETTO && job->options.format != OPTIONS_OTF2)
+  enum options_format format = job->options.format;
+  if (format != OPTIONS_PERFETTO && format != OPTIONS_FIREFOX && format != OPTIONS_OTF2)
     return;
   job->time.mpi = mpi_events_read(&job->profile, job->report.time.timeline, job_log_problems(job));
   job->report.time.mpi = job->time.mpi;

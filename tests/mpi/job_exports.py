@@ -1,5 +1,5 @@
-"""Messages, communicators and calls of MPI in the exports of the timeline, by the rules and tools of the formats; counts
-and bytes are those of the program itself (message_forms.c)."""
+"""Messages, communicators and calls of MPI in the exports of the timeline, by the rules and tools of the formats;
+counts and bytes are those of the program itself (message_forms.c)."""
 import collections
 import glob
 import os
@@ -70,9 +70,24 @@ def check_forms(directory, mpi, ranks):
     return job, found
 
 
+def calls(lanes):
+    """The numbers of calls of each function, of all lanes."""
+    return +sum((lane["calls"] for lane in lanes), collections.Counter())
+
+
 def check_flows(directory, job, found):
     path = perfetto(directory, job.output)
-    assert times(formats.perfetto(path)[0]) == of_csv(job.output)
+    lanes = formats.perfetto(path)[0]
+    assert times(lanes) == of_csv(job.output)
+    ranks = sum(lane["calls"]["MPI_Init"] for lane in lanes)
+    assert calls(lanes)["MPI_Barrier"] == 2 * ranks and calls(lanes)["MPI_Ssend"] == 1, calls(lanes)
+    assert calls(lanes) == calls(formats.otf2(os.path.join(directory, "archive", "traces.otf2")))
+    firefox = os.path.join(directory, "profile.json")
+    tap.must(tap.REPORT, "-q", "-f", "firefox", "-o", firefox, job.output)
+    assert calls(formats.firefox(firefox)) == calls(lanes)
+    with formats.FirefoxProfiler(firefox) as profiler:
+        shown = {entry["markerName"]: entry["count"] for entry in profiler.ask("thread", "markers")["byType"]}
+        assert shown["MPI_Barrier"] == 2 and shown["MPI_Init"] == 1, shown
     messages = formats.perfetto_messages(path)
     assert len(messages) == len(found.received), (len(messages), len(found.received))
     ends = collections.Counter((send, receive) for send, receive, _ in messages)

@@ -28,7 +28,7 @@ FIREFOX = os.path.join(tap.DEPS, "firefox-profiler-0.10.0", "dist", "profiler-cl
 
 
 def _lane():
-    return {figures: collections.Counter() for figures in ("time", "own", "within", "waits", "critical")}
+    return {figures: collections.Counter() for figures in ("time", "own", "within", "waits", "critical", "calls")}
 
 
 def _load(path):
@@ -96,6 +96,7 @@ class _Slices:
     def end(self, event):
         if self.call:
             self.calls.append((*self.call, self.at(event)))
+            self.lane["calls"][self.call[0]] += 1
             self.call = None
             return
         name, since = self.open.pop()
@@ -226,7 +227,8 @@ def perfetto_messages(path):
         name, = [name for name, begin, end in threads[event["pid"], event["tid"]].calls if begin <= time < end]
         return name
 
-    return [(call(both["s"]), call(both["f"]), int((both["f"]["ts"] - both["s"]["ts"]) * 1000)) for both in ends.values()]
+    return [(call(both["s"]), call(both["f"]), int((both["f"]["ts"] - both["s"]["ts"]) * 1000))
+            for both in ends.values()]
 
 
 # ---- Firefox Profiler ----
@@ -257,7 +259,7 @@ def _shared(shared, categories):
 
 
 def _markers(thread, strings, fields, lane):
-    table, opened, last = thread["markers"], [], 0
+    table, opened, last, call = thread["markers"], [], 0, None
     _table(table, name=len(strings))
     columns = [table[name] for name in ("name", "startTime", "endTime", "phase", "category", "data")]
     for name, start, end, phase, category, data in zip(*columns):
@@ -267,6 +269,11 @@ def _markers(thread, strings, fields, lane):
         if data["type"] in ("mark", "phase", "counter"):
             assert category == 0 and set(data) == {"type"} | ({"value"} if data["type"] == "counter" else set()), data
             continue
+        if data["type"] == "mpi":  # calls do not nest, and constructs do not begin or end in them
+            assert (phase, call) in ((2, None), (3, name)) and category == 0, (data, call)
+            call = name if phase == 2 else None
+            lane["calls"][strings[name]] += phase == 2
+            continue
         for field, value in data.items():
             assert field == "type" or value < len(strings) or fields[data["type"], field] == "integer", data
         if phase == 1:
@@ -274,12 +281,12 @@ def _markers(thread, strings, fields, lane):
             waited = strings[data["wait_for"]] if "wait_for" in data else ""
             lane["waits"][strings[name], waited] += _ns(end, 10**6) - at
         elif phase == 2:
-            assert end is None and strings[data["kind"]], data
+            assert end is None and strings[data["kind"]] and call is None, data
             opened.append((name, at))
         else:
             assert phase == 3 and start is None and opened[-1][0] == name, (phase, start)
             lane["within"][strings[name]] += at - opened.pop()[1]
-    assert not opened, "a marker without an end"
+    assert not opened and call is None, "a marker without an end"
 
 
 def firefox(path):
@@ -398,6 +405,7 @@ def otf2(path):
         spend(place, int(now))
         if kind == "ENTER":
             opened[place].append([name, int(now), ""])
+            lanes[place]["calls"][name] += name.startswith("MPI_")
             continue
         entered, begin, waited_for = opened[place].pop()
         assert entered == name, ("left another region than entered", line)
@@ -433,7 +441,8 @@ class Otf2Messages:
                 processes[int(number)] = int(re.search(r"Group: .* <(\d+)>$", line).group(1))
             elif kind == "GROUP":
                 found = re.search(r'Type: (\w+), Paradigm: MPI, Flags: NONE, \d+ Members?: ?(.*)$', line)
-                members = re.findall(r'(?:^|, )"[^"]*" <(\d+)>' if found[1] == "COMM_LOCATIONS" else r'(?:^|, )(\d+) \(', found[2])
+                member = r'"[^"]*" <(\d+)>' if found[1] == "COMM_LOCATIONS" else r"(\d+) \("
+                members = re.findall("(?:^|, )" + member, found[2])
                 self._groups[int(number)] = list(map(int, members))
                 if found[1] == "COMM_LOCATIONS":
                     self._ranks = self._groups[int(number)]
@@ -441,7 +450,8 @@ class Otf2Messages:
                 name, group = re.search(r'Name: "([^"]*)" <\d+>, Group: "[^"]*" <(\d+)>', line).groups()
                 self._communicators[int(number)] = name, self._groups[int(group)], None
             elif kind == "INTER_COMM":
-                name, one, two = re.search(r'name: "([^"]*)" <\d+>, Group A: "[^"]*" <(\d+)>, Group B: "[^"]*" <(\d+)>', line).groups()
+                name, one, two = re.search(
+                    r'name: "([^"]*)" <\d+>, Group A: "[^"]*" <(\d+)>, Group B: "[^"]*" <(\d+)>', line).groups()
                 self._communicators[int(number)] = name, self._groups[int(one)], self._groups[int(two)]
         rank_of_process = {processes[location]: rank for rank, location in enumerate(self._ranks)}
         assert all(process == rank for process, rank in rank_of_process.items()), "location groups are not ranks"

@@ -108,14 +108,13 @@ static void mark_cells(struct firefox_writer *writer, uint64_t until_ns)
     mark_cell(writer, mark);
 }
 
-/* The start or end of a construct in the present column. */
-static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum marker_phase phase)
+/* The start or end of what has that name, in the present column, which is not that of its data. */
+static void marker_cell(struct firefox_writer *writer, uint32_t name, uint64_t time_ns, enum marker_phase phase)
 {
-  assert(number < writer->lanes.entries);
-  mark_cells(writer, time_ns);
+  assert(writer->column != MARKER_DATA);
   switch (writer->column) {
   case MARKER_NAME:
-    firefox_number(writer, writer->constructs[number].name);
+    firefox_number(writer, name);
     break;
   case MARKER_START:
   case MARKER_END:
@@ -124,12 +123,31 @@ static void construct_marker(struct firefox_writer *writer, uint32_t number, uin
     else
       firefox_optional(writer, MODEL_NONE);
     break;
-  case MARKER_DATA:
-    construct_data(writer, number, phase);
-    break;
   default:
     firefox_number(writer, writer->column == MARKER_PHASE ? phase : 0);
   }
+}
+
+static void construct_marker(struct firefox_writer *writer, uint32_t number, uint64_t time_ns, enum marker_phase phase)
+{
+  assert(number < writer->lanes.entries);
+  mark_cells(writer, time_ns);
+  if (writer->column == MARKER_DATA)
+    construct_data(writer, number, phase);
+  else
+    marker_cell(writer, writer->constructs[number].name, time_ns, phase);
+}
+
+/* The start or end of a call of MPI. */
+static void mpi_marker(void *context, const struct mpi_event *event)
+{
+  struct firefox_writer *writer = context;
+  mark_cells(writer, event->time_ns);
+  if (writer->column == MARKER_DATA)
+    fputs_unlocked("{\"type\":\"mpi\"}", firefox_cell(writer));
+  else
+    marker_cell(writer, writer->mpi_names[event->function], event->time_ns,
+                event->kind == MPI_EVENT_CALL ? PHASE_BEGIN : PHASE_END);
 }
 
 static void construct_begin(void *context, uint32_t number, uint64_t time_ns)
@@ -204,7 +222,7 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
   assert(lane < writer->report->time.timeline->lanes_count);
   static const struct timeline_events samples = {.interval = sample_cell};
   static const struct timeline_events markers = {
-      .enter = construct_begin, .leave = construct_end, .interval = wait_marker};
+      .enter = construct_begin, .leave = construct_end, .interval = wait_marker, .mpi = mpi_marker, .calls_only = true};
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
   const struct profile_process *process = report_lane_process(writer->report, lane);
   const struct profile_thread *thread = timeline_thread(writer->report, lane);
@@ -271,6 +289,7 @@ static void write_meta(struct firefox_writer *writer)
         "\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":["
         "{\"key\":\"wait_for\",\"label\":\"waits for\",\"format\":\"unique-string\"},"
         "{\"key\":\"wait_for_id\",\"label\":\"context id\",\"format\":\"integer\"}]},\n"
+        "{\"name\":\"mpi\",\"isStackBased\":true,\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[]},\n"
         "{\"name\":\"mark\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
         "{\"name\":\"phase\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
         "{\"name\":\"counter\",\"display\":[\"marker-chart\",\"marker-table\"],"

@@ -120,6 +120,8 @@ void firefox_prepare(struct firefox_writer *writer)
   writer->first_stack = xcalloc(rows, sizeof *writer->first_stack);
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     writer->category_names[i] = string_table_add(&writer->strings, timeline_category_name((enum timeline_category)i));
+  for (uint32_t i = 1; writer->report->time.mpi && i < MPI_FUNCTIONS; i++)
+    writer->mpi_names[i] = string_table_add(&writer->strings, mpi_function_name((enum mpi_function)i));
   catalog_module_rank(&report->profile->catalog, writer->modules);
   number_names(writer);
   for (uint32_t row = 0; row < rows; row++) {

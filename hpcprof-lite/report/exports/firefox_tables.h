@@ -24,6 +24,7 @@ struct firefox_writer {
   uint32_t strings_written; /* after firefox_write_tables(): later ones cannot be referred to */
   struct firefox_construct *constructs;
   uint32_t category_names[TIMELINE_CATEGORIES];
+  uint32_t mpi_names[MPI_FUNCTIONS];     /* names of MPI's, if the timeline has calls */
   uint32_t *row_names;                   /* [row] number of its name where something waits for it */
   char **labels;                         /* [row] that name, if it is not the row's own */
   uint32_t *modules;                     /* [module] its number in the format */
