@@ -332,7 +332,8 @@ static void compute_job(const struct profile *profile, struct efficiency_job *jo
     job->ranks++;
     job->world = MAX(job->world, process->mpi_size);
   }
-  job->known = job->ranks > 1 && calls && sums.longest_run > 0;
+  bool several = job->world && job->ranks > job->world; /* jobs */
+  job->known = job->ranks > 1 && calls && sums.longest_run > 0 && !several;
   if (!job->known) {
     free(job->of_process);
     job->of_process = NULL;

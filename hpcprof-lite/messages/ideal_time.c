@@ -44,12 +44,15 @@ void ideal_time_take(struct ideal_time *ideal, uint32_t stream, const struct mes
     compute(rank, ns);
   else
     rank->left_ns = ns;
+  rank->in_call = op == GRAPHLOG_MPI_CALL;
 }
 
 void ideal_time_end(struct ideal_time *ideal, uint32_t process, uint64_t ns)
 {
   struct ideal_rank *rank = &ideal->ranks[process];
-  compute(rank, ns);
+  ideal->incomplete |= rank->in_call;
+  if (!rank->in_call)
+    compute(rank, ns);
   ideal->longest_ns = MAX(ideal->longest_ns, rank->clock_ns);
   ideal->most_ns = MAX(ideal->most_ns, rank->computed_ns);
 }

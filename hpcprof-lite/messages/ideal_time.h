@@ -15,6 +15,7 @@
 struct ideal_rank {
   uint32_t thread;  /* index of the initial one */
   uint64_t left_ns; /* the rank began, or left its last call */
+  bool in_call;
   double clock_ns, computed_ns;
 };
 
@@ -22,7 +23,7 @@ struct ideal_time {
   struct ideal_rank *ranks; /* [process] */
   uint32_t *process_of;     /* [stream] */
   struct object_table joins;
-  bool incomplete;   /* other threads call MPI, or there are too many messages at once */
+  bool incomplete;   /* other threads call MPI, a rank ends in a call, or there are too many messages at once */
   double longest_ns; /* of the clocks, at the ranks' ends */
   double most_ns;    /* the longest time that a rank is outside MPI */
 };

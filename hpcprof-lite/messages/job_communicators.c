@@ -70,12 +70,11 @@ static bool same_communicator(const struct job_communicator *x, const struct job
 /* Which one of this identity it is in its process, from 0. */
 static uint32_t occurrence_of(struct job_communicators *communicators, uint32_t process, uint64_t identity)
 {
-  uint32_t occurrence = 0;
-  uint64_t key;
-  while (hash_map_find(&communicators->occurred,
-                       key = hash_map_key(hash_map_key(hash_map_key(3, process), identity), occurrence)))
-    occurrence++;
-  hash_map_add(&communicators->occurred, key, 1);
+  uint64_t key = hash_map_key(hash_map_key(3, process), identity);
+  uint32_t occurrence = hash_map_find(&communicators->occurred, key);
+  if (occurrence)
+    hash_map_remove(&communicators->occurred, key);
+  hash_map_add(&communicators->occurred, key, occurrence + 1);
   return occurrence;
 }
 

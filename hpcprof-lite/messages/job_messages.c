@@ -89,8 +89,10 @@ static void open_logs(struct logs *logs, const struct job_listener *listener, st
     bool has_clock = process->workspan.tick_ns > 0;
     struct log_reader *reader = has_clock ? log_reader_open(process->path, problems) : NULL;
     messages->ranks = MAX(messages->ranks, process->mpi_size);
+    messages->undecoded |= process->mpi_size && !process->mpi_decoded;
     if (!reader)
       continue;
+    messages->logs += process->mpi_size != 0;
     struct log *log = &logs->all[logs->count++];
     *log = (struct log){.process = i,
                         .first_stream = logs->streams,
@@ -100,7 +102,6 @@ static void open_logs(struct logs *logs, const struct job_listener *listener, st
     messages->several_hosts |= log->clock != logs->all[0].clock;
     logs->streams += log_reader_count(reader);
   }
-  messages->logs = logs->count;
 }
 
 /* Of a fragment with more work than time, the log has only when its thread ran again: it also ran before. */
@@ -140,8 +141,10 @@ static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct 
                    model_sum(job_ns(&logs->all[i], process->start_ticks), process->wall_ns));
   }
   const struct wait_states *states = &messages->states;
-  bool whole = !ideal->incomplete && !(states->unsent + states->ambiguous + states->unknown + states->incomplete);
-  if (whole && messages->known && logs->count == messages->ranks) {
+  bool whole = !ideal->incomplete && !messages->several_hosts && !messages->undecoded &&
+               !(states->unsent + states->ambiguous + states->unknown + states->incomplete + states->unfinished +
+                 states->unseen);
+  if (whole && messages->known && messages->logs == messages->ranks) {
     messages->ideal_ns = ideal->longest_ns;
     messages->computed_ns = ideal->most_ns;
   }
@@ -167,7 +170,7 @@ static void match_all(struct logs *logs, const struct job_listener *listener, st
     struct log *log = &logs->all[heap.items[0]];
     const struct log_reader_record *next = &log->next;
     struct message_stream of = {log->process, next->thread};
-    messages->known |= next->record.op == GRAPHLOG_MPI_CALL;
+    messages->known |= next->record.op > GRAPHLOG_MPI_RETURN; /* of operations, which were decoded */
     ideal_time_take(&ideal, log->first_stream + next->stream, &of, next->record.op, log->begin_ns);
     if (listener && next->record.op >= GRAPHLOG_MPI_CALL)
       listener->record(listener->context, log->first_stream + next->stream, &of, &next->record, log->begin_ns);

@@ -15,9 +15,10 @@ struct job_messages {
   bool known; /* at least one log has calls of MPI */
   struct wait_states states;
   uint32_t *contexts; /* [place of states] in the profile, MODEL_NONE: not known */
-  uint32_t logs;      /* processes whose logs were read */
+  uint32_t logs;      /* ranks whose logs were read */
   uint32_t ranks;     /* of MPI_COMM_WORLD, 0: not known */
   bool several_hosts;
+  bool undecoded;     /* the calls of a rank were not decoded */
   double ideal_ns;    /* how long the ranks would take if messages took no time (ideal_time.h); 0: not known */
   double computed_ns; /* the longest time that a rank is outside MPI; likewise */
 };

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/messages/message_matching.h"
 
+#include "common/mpi_functions.h"
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/messages/job_communicators.h"
@@ -155,7 +156,12 @@ static void ends(const struct message_matching *m, uint64_t first, uint64_t coun
 static void call_waited(struct stream *stream, enum wait_state state, const struct partner *until, uint32_t from,
                         uint32_t to)
 {
-  if (until->begin_ns <= stream->call_begin_ns || (stream->waits && stream->until.begin_ns >= until->begin_ns))
+  /* A send that is complete in the same call as a receive may have been buffered: the receive waits. */
+  bool sends = state == WAIT_STATE_LATE_RECEIVER, sent = stream->waits && stream->state == WAIT_STATE_LATE_RECEIVER;
+  bool replaces = !stream->waits || stream->until.begin_ns < until->begin_ns;
+  if (stream->waits && sends != sent)
+    replaces = sent;
+  if (until->begin_ns <= stream->call_begin_ns || !replaces)
     return;
   stream->waits = true;
   stream->state = state;
@@ -460,7 +466,7 @@ static void decide_all(struct message_matching *m, struct inbox *inbox)
 {
   for (uint32_t i = inbox->undecided.first, next; i; i = next) {
     const struct operation *receive = operation_at(m, i);
-    bool open = receive->source == ANY || !receive->tag;
+    bool open = receive->source == ANY || !receive->tag || m->visits++ > visits_max;
     next = receive->next;
     for (uint32_t k = inbox->undecided.first; k != i && !open; k = operation_at(m, k)->next)
       open = accepts(operation_at(m, k), receive->source, receive->tag) || m->visits++ > visits_max;
@@ -771,14 +777,14 @@ static bool awaited(const struct collective *collective, uint32_t rank, const st
 }
 
 /* A rank goes on after a collective operation: it takes what those have done that it has to wait for. */
-static void take_collective(const struct message_matching *m, uint32_t stream, const struct request *part)
+static void take_collective(struct message_matching *m, uint32_t stream, const struct request *part)
 {
   const struct collective *collective = collective_at(m, part->collective);
   bool is_root = collective->root_known && collective->root_rank == part->rank;
   if (collective->mixed)
     return;
   if (collective->kind == GRAPHLOG_MPI_PREFIX) {
-    for (uint32_t i = 0; i < part->rank; i++)
+    for (uint32_t i = 0; i < part->rank && m->visits++ <= visits_max; i++)
       takes(m, stream, collective->first + i);
     return;
   }
@@ -833,8 +839,19 @@ static void on_fragment(struct stream *s, uint64_t begin_ns, uint64_t end_ns)
     delay_add(&s->before.delay, stretch.delay.shares[i].place, stretch.delay.shares[i].amount);
 }
 
+/* Whether ranks can wait for each other in a function whose operations are not logged. */
+static bool waits_unseen(uint64_t function)
+{
+  if (!function || function >= MPI_FUNCTIONS)
+    return false;
+  enum mpi_kind kind = mpi_function_kind((enum mpi_function)function);
+  return kind == MPI_KIND_ONE_SIDED_SYNC || kind == MPI_KIND_WINDOW || kind == MPI_KIND_FILE ||
+         kind == MPI_KIND_CONNECT || kind == MPI_KIND_START_SENDRECV;
+}
+
 static void on_call(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
 {
+  m->states->unseen += waits_unseen(operand[0]);
   struct stream *s = &m->streams[stream];
   struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[1], UINT32_MAX)};
   if (!s->calls && s->before.delay.count)

@@ -65,6 +65,7 @@ struct wait_states {
   uint64_t ambiguous;   /* operations whose order is not known: several threads at once, or unknown requests */
   uint64_t unknown;     /* operations on communicators that are not known in other processes, or with two groups */
   uint64_t incomplete;  /* collective operations of which some ranks are not in a log */
+  uint64_t unseen;      /* calls in which ranks can wait for each other, but whose operations are not logged */
   uint64_t collectives; /* collective operations, each counted once */
 };
 

@@ -542,7 +542,7 @@ static bool is_job(const struct profile *profile)
       continue;
     if (first && (process->mpi_size != first->mpi_size || strcmp(process->host, first->host)))
       return false;
-    if (process->mpi_rank != (int32_t)ranks++) /* they are sorted by rank */
+    if (process->mpi_rank != (int32_t)ranks++ || !process->mpi_decoded) /* they are sorted by rank */
       return false;
     first = process;
   }

@@ -50,7 +50,8 @@ static void print_unmatched(const struct report *report)
              {states->cancelled, "operations that were cancelled, or failed"},
              {states->ambiguous, "operations whose order is not known"},
              {states->unknown, "operations on communicators that are not followed"},
-             {states->incomplete, "collective operations without some of their ranks"}};
+             {states->incomplete, "collective operations without some of their ranks"},
+             {states->unseen, "calls whose operations are not followed: one-sided, files, connections"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count)
       fprintf(report->stream, "Not matched, %s: %" PRIu64 "\n", all[i].text, all[i].count);

@@ -56,7 +56,7 @@ def sums_of_ranks_are_those_of_the_job(directory):
 
 @case
 def efficiencies_multiply_and_their_gains_add_up(directory):
-    run = job(directory, 3)
+    run = job(directory, 3, mpi_size=3)
     found = efficiencies(run)
     value = {name: float(row["value"]) for name, row in found.items() if row["value"] and row["unit"] == "ratio"}
     gain = {name: float(row["gain_s"]) for name, row in found.items() if row["gain_s"]}
