@@ -1,6 +1,7 @@
 /* Matching of messages and collective operations, and wait states, of jobs whose records are written here.  Node n of
  * process p is a place of its own; times are those of the job. */
 #include "hpcprof-lite/messages/message_matching.h"
+#include "common/mpi_functions.h"
 #include "hpcprof-lite/messages/ideal_time.h"
 #include "hpcprof-lite/messages/job_communicators.h"
 
@@ -134,6 +135,51 @@ static void test_late_sender(void **state)
   assert_int_equal(states.pairs[0].messages, 1);
   assert_int_equal(states.pairs[0].bytes, 8);
   EQUAL(states.pairs[0].late_sender_ns, 30);
+  release();
+}
+
+/* Neighbours exchange messages: what a rank sends is in a buffer, but complete only in the call that waits for what it
+ * receives.  It does not wait for the late rank's receive, which is posted after its send. */
+static void test_exchange(void **state)
+{
+  (void)state;
+  for (int sent_first = 0; sent_first < 2; sent_first++) {
+    begin_job(2);
+    call(1, 10, 5);
+    send(1, 10, 0, 7, 2);
+    post(1, 10, 0 + 1, 7 + 1, 1);
+    ret(1, 11);
+    call(1, 12, 6);
+    run(0, 0, 40, 1);
+    call(0, 40, 7);
+    send(0, 40, 1, 7, 3);
+    ret(0, 41);
+    call(0, 42, 8);
+    post(0, 42, 1 + 1, 7 + 1, 4);
+    if (sent_first)
+      PUT(1, 45, MPI_COMPLETE, 2);
+    got(1, 45, 1, 0 + 1, 7 + 1);
+    if (!sent_first)
+      PUT(1, 45, MPI_COMPLETE, 2);
+    ret(1, 45);
+    end_job();
+    EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 6, 0, 0), 28);
+    EQUAL(all_waits(), 28);
+    release();
+  }
+}
+
+/* A call whose operations are not logged: nothing is claimed. */
+static void test_unseen(void **state)
+{
+  (void)state;
+  begin_job(2);
+  PUT(0, 10, MPI_CALL, MPI_FUNCTION_Win_fence, 1);
+  ret(0, 11);
+  call(0, 12, 1);
+  ret(0, 13);
+  end_job();
+  EQUAL(states.unseen, 1);
   release();
 }
 
@@ -548,6 +594,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_late_sender),
       cmocka_unit_test(test_no_samples),
+      cmocka_unit_test(test_exchange),
+      cmocka_unit_test(test_unseen),
       cmocka_unit_test(test_ideal_time),
       cmocka_unit_test(test_late_receiver),
       cmocka_unit_test(test_delays_are_followed_back),
