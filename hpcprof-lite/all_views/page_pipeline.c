@@ -51,8 +51,6 @@ static const struct page_table {
     {.name = "overheads", .view = OPTIONS_OVERHEADS},
     {.name = "tasks", .view = OPTIONS_TASKS},
     {.name = "locks", .view = OPTIONS_LOCKS, .optional = true},
-    {.name = "messages", .view = OPTIONS_MESSAGES, .optional = true, .rows_max = 100000},
-    {.name = "wait-states", .view = OPTIONS_WAIT_STATES, .optional = true, .rows_max = 100000},
     {.name = "ranks", .view = OPTIONS_RANKS, .optional = true},
     {.name = "mpi", .view = OPTIONS_MPI, .optional = true},
     {.name = "phases", .view = OPTIONS_PHASES, .optional = true},
