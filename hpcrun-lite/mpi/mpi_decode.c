@@ -33,6 +33,8 @@ static struct {
   void (*log)(uint32_t op, unsigned count, const uint64_t *operands); /* NULL: nothing is logged */
   MPI_Comm world, self, null;
   MPI_Datatype byte, no_type;
+  MPI_Request no_request;
+  MPI_Message no_process;
   MPI_Group world_group;
 } mpi;
 
@@ -203,6 +205,36 @@ static uint64_t bytes_received(const struct call *call, const struct mpi_communi
   return has(call, 'z') ? bytes(elements(call, 'z'), type(call, 't')) : bytes_sent(call, ranks);
 }
 
+/* ---- requests ---- */
+
+static uint64_t request_handle(const struct call *call)
+{
+  return NUMBER(*(MPI_Request *)address(call, 'q'));
+}
+
+/* Puts a request into its table.  One there with the same handle is complete. */
+static void put_request(struct mpi_request *request)
+{
+  uint32_t complete = mpi_handles_put_request(request);
+  if (complete)
+    LOG(GRAPHLOG_MPI_COMPLETE, complete);
+}
+
+static void add_request(const struct mpi_request *request, uint64_t handle)
+{
+  struct mpi_request *added = malloc(sizeof *added);
+  if (!added)
+    return;
+  *added = *request;
+  added->entry.handle = handle;
+  put_request(added);
+}
+
+static struct mpi_request *take_request(MPI_Request handle)
+{
+  return mpi_handles_take_request(NUMBER(handle));
+}
+
 /* ---- communicators ---- */
 
 /* Logs the ranks of a group in MPI_COMM_WORLD, as ranges.  Returns false if some are not in it. */
@@ -277,13 +309,12 @@ static void created_from(const struct call *call, struct mpi_communicator *paren
 {
   uint32_t ordinal = __atomic_add_fetch(&parent->created, 1, __ATOMIC_RELAXED);
   if (has(call, 'q')) {
-    struct mpi_request request = {.entry.handle = NUMBER(*(MPI_Request *)address(call, 'q')),
-                                  .kind = MPI_REQUEST_COMMUNICATOR,
+    struct mpi_request request = {.kind = MPI_REQUEST_COMMUNICATOR,
                                   .number = mpi_handles_operation(),
                                   .communicator = parent->number,
                                   .created = address(call, 'N'),
                                   .ordinal = ordinal};
-    mpi_handles_add_request(&request);
+    add_request(&request, request_handle(call));
   } else if (created(address(call, 'N')) != mpi.null) {
     add_communicator(created(address(call, 'N')), GRAPHLOG_MPI_CREATED, parent->number, ordinal);
   }
@@ -313,31 +344,37 @@ static void log_name(const struct call *call, const struct mpi_communicator *nam
 
 /* ---- what a thread keeps from before a call until after it ---- */
 
+enum { FEW = 16 };
+
 static __thread struct {
   struct mpi_communicator *communicator;
-  MPI_Status status;             /* where the program ignores it */
-  MPI_Status *statuses;          /* [room] */
-  struct mpi_request **requests; /* [room] that the call may complete, NULL: one that is not followed */
-  uint64_t *handles;             /* [room] of these */
-  int room, count;
-  struct mpi_request single; /* what the call begins, or a message that was matched */
-  uint64_t freed;            /* the communicator */
+  struct mpi_communicator *freed; /* what the call frees, or NULL; taken out of its table */
+  struct mpi_request single;      /* what the call begins, or a message that was matched */
+  MPI_Status status;              /* where the program ignores it */
+  struct mpi_request **requests;  /* [count] that the call may complete, taken out of their table; NULL: none */
+  MPI_Status *statuses;           /* [count] */
+  int count;
+  void *many; /* memory of these, for more than a few */
+  struct mpi_request *few_requests[FEW];
+  MPI_Status few_statuses[FEW];
 } kept;
+
+/* Stands for a request that is not followed. */
+static struct mpi_request not_followed;
 
 /* Makes room for the requests of a call.  Returns false without memory. */
 static bool make_room(int count)
 {
-  if (count <= kept.room)
+  kept.requests = kept.few_requests;
+  kept.statuses = kept.few_statuses;
+  if (count <= FEW)
     return true;
-  int room = count < 64 ? 64 : 2 * count;
-  free(kept.statuses);
-  free(kept.requests);
-  free(kept.handles);
-  kept.statuses = malloc((size_t)room * sizeof *kept.statuses);
-  kept.requests = malloc((size_t)room * sizeof *kept.requests);
-  kept.handles = malloc((size_t)room * sizeof *kept.handles);
-  kept.room = kept.statuses && kept.requests && kept.handles ? room : 0;
-  return kept.room;
+  kept.many = malloc((size_t)count * (sizeof *kept.requests + sizeof *kept.statuses));
+  if (!kept.many)
+    return false;
+  kept.requests = kept.many;
+  kept.statuses = (MPI_Status *)(kept.requests + count);
+  return true;
 }
 
 static void replace(struct call *call, char letter, const void *pointer)
@@ -385,23 +422,6 @@ static struct mpi_request receive_of(const struct call *call, const struct mpi_c
       .kind = MPI_REQUEST_RECEIVE, .communicator = in->number, .peer = number(call, 'D'), .tag = number(call, 'G')};
 }
 
-static uint64_t request_handle(const struct call *call)
-{
-  return NUMBER(*(MPI_Request *)address(call, 'q'));
-}
-
-/* A small message may be sent at once: then several requests have the same handle, and those before are complete. */
-static void add_request(struct mpi_request *request, uint64_t handle)
-{
-  const struct mpi_request *before = mpi_handles_request(handle);
-  if (before && before->number)
-    LOG(GRAPHLOG_MPI_COMPLETE, before->number);
-  if (before)
-    mpi_handles_remove_request(handle);
-  request->entry.handle = handle;
-  mpi_handles_add_request(request);
-}
-
 /* What a request's completion, or a blocking receive, has received. */
 static void log_received(const struct mpi_request *operation, uint32_t request, const MPI_Status *status,
                          struct mpi_call *result)
@@ -420,7 +440,8 @@ static void log_received(const struct mpi_request *operation, uint32_t request, 
 static void message_before(struct call *call)
 {
   struct mpi_communicator *in = kept.communicator = communicator(call);
-  kept.single.number = 0;
+  kept.single = (struct mpi_request){.kind = MPI_REQUEST_SEND};
+  call->result->known = in;
   if (!in)
     return;
   if (has(call, 'd') && number(call, 'd') != MPI_PROC_NULL) {
@@ -440,15 +461,15 @@ static void message_before(struct call *call)
 
 static void message_after(struct call *call, bool succeeded)
 {
-  struct mpi_request *operation = &kept.single;
-  if (!kept.communicator || !operation->number)
+  const struct mpi_request *operation = &kept.single;
+  if (!kept.communicator)
     return;
   bool starts = has(call, 'q');
-  if (!succeeded)
+  if (succeeded && starts)
+    add_request(operation, request_handle(call)); /* one of MPI_PROC_NULL has no number */
+  else if (!succeeded && operation->number)
     LOG(GRAPHLOG_MPI_DROPPED, starts ? operation->number : 0);
-  else if (starts)
-    add_request(operation, request_handle(call));
-  else if (((MPI_Status *)address(call, 'u'))->MPI_SOURCE != MPI_PROC_NULL)
+  else if (operation->number && ((MPI_Status *)address(call, 'u'))->MPI_SOURCE != MPI_PROC_NULL)
     log_received(operation, 0, address(call, 'u'), call->result);
 }
 
@@ -482,24 +503,22 @@ static void match_after(struct call *call, bool succeeded)
 
 static void matched_before(struct call *call)
 {
-  const struct mpi_request *match = mpi_handles_request(message_handle(call));
-  kept.single.number = 0;
-  if (!match)
-    return;
-  kept.single = *match;
-  mpi_handles_remove_request(match->entry.handle);
-  keep_status(call);
+  struct mpi_request *match = mpi_handles_take_request(message_handle(call));
+  call->result->known = match || *(MPI_Message *)address(call, 'm') == mpi.no_process;
+  kept.single = match ? *match : (struct mpi_request){.kind = MPI_REQUEST_SEND};
+  free(match);
+  if (kept.single.number)
+    keep_status(call);
 }
 
 static void matched_after(struct call *call, bool succeeded)
 {
-  if (!kept.single.number)
-    return;
-  if (!succeeded)
+  bool starts = has(call, 'q');
+  if (succeeded && starts && call->result->known)
+    add_request(&kept.single, request_handle(call)); /* one of MPI_PROC_NULL has no number */
+  else if (!succeeded && kept.single.number)
     LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
-  else if (has(call, 'q'))
-    add_request(&kept.single, request_handle(call));
-  else
+  else if (kept.single.number)
     log_received(&kept.single, kept.single.number, address(call, 'u'), call->result);
 }
 
@@ -509,7 +528,7 @@ static void persistent_after(const struct call *call)
 {
   struct mpi_communicator *in = communicator(call);
   bool sends = has(call, 'd');
-  if (!in || number(call, sends ? 'd' : 'D') == MPI_PROC_NULL)
+  if (!in)
     return;
   struct mpi_request request = sends ? send_of(call, in) : receive_of(call, in);
   request.persistent = true;
@@ -521,37 +540,48 @@ static void start_before(struct call *call)
   int count = has(call, 'n') ? number(call, 'n') : 1;
   const MPI_Request *requests = address(call, has(call, 'n') ? 'Q' : 'q');
   for (int i = 0; i < count; i++) {
-    struct mpi_request *request = mpi_handles_request(NUMBER(requests[i]));
-    if (!request || !request->persistent || request->number)
+    struct mpi_request *request = take_request(requests[i]);
+    if (!request) {
+      call->result->known = false;
       continue;
-    request->number = mpi_handles_operation();
-    call->result->sent += request->sent;
-    log_begin(request, request->number);
+    }
+    if (request->persistent && !request->number && request->peer != MPI_PROC_NULL) {
+      request->number = mpi_handles_operation();
+      call->result->sent += request->sent;
+      log_begin(request, request->number);
+    }
+    put_request(request);
   }
 }
 
 /* ---- completion ---- */
 
-/* A request is not followed any more. */
-static void forget(struct mpi_request *request, uint64_t handle)
+/* The operation of a request has ended. */
+static void end_request(int i)
 {
+  struct mpi_request *request = kept.requests[i];
+  kept.requests[i] = NULL;
   if (request->persistent) {
     request->number = 0;
     request->cancelled = false;
+    put_request(request);
   } else {
-    mpi_handles_remove_request(handle);
+    free(request);
   }
 }
 
-static void complete(struct call *call, int i, const MPI_Status *status)
+/* Another thread may have cancelled a receive during the call. */
+static bool was_cancelled(const struct mpi_request *request, const MPI_Status *status)
 {
-  struct mpi_request *request = kept.requests[i];
   int cancelled = 0;
-  if (!request || !request->number)
-    return;
-  if (request->cancelled)
+  if (request->cancelled || request->kind == MPI_REQUEST_RECEIVE)
     mpi.Test_cancelled(status, &cancelled);
-  if (cancelled)
+  return cancelled;
+}
+
+static void log_completion(struct call *call, const struct mpi_request *request, const MPI_Status *status)
+{
+  if (was_cancelled(request, status))
     LOG(GRAPHLOG_MPI_DROPPED, request->number);
   else if (request->kind == MPI_REQUEST_RECEIVE)
     log_received(request, request->number, status, call->result);
@@ -559,7 +589,29 @@ static void complete(struct call *call, int i, const MPI_Status *status)
     add_communicator(created(request->created), GRAPHLOG_MPI_CREATED, request->communicator, request->ordinal);
   else
     LOG(GRAPHLOG_MPI_COMPLETE, request->number);
-  forget(request, kept.handles[i]);
+}
+
+static void complete(struct call *call, int i, const MPI_Status *status)
+{
+  const struct mpi_request *request = kept.requests[i];
+  if (request == &not_followed)
+    call->result->known = false;
+  else if (request) {
+    if (request->number)
+      log_completion(call, request, status);
+    end_request(i);
+  }
+}
+
+/* Puts back what a call has not completed; also after one that was left by a jump. */
+static void put_back(void)
+{
+  for (int i = 0; i < kept.count; i++)
+    if (kept.requests[i] && kept.requests[i] != &not_followed)
+      put_request(kept.requests[i]);
+  kept.count = 0;
+  free(kept.many);
+  kept.many = NULL;
 }
 
 /* Keeps the requests, whose handles the call overwrites, and provides statuses. */
@@ -568,12 +620,14 @@ static void completion_before(struct call *call)
   bool several = has(call, 'n');
   int count = several ? number(call, 'n') : 1;
   const MPI_Request *requests = address(call, several ? 'Q' : 'q');
-  kept.count = 0;
-  if (count < 0 || !make_room(count))
+  put_back();
+  call->result->known = count >= 0 && make_room(count);
+  if (!call->result->known)
     return;
   for (kept.count = 0; kept.count < count; kept.count++) {
-    kept.handles[kept.count] = NUMBER(requests[kept.count]);
-    kept.requests[kept.count] = mpi_handles_request(kept.handles[kept.count]);
+    MPI_Request handle = requests[kept.count];
+    struct mpi_request *request = handle == mpi.no_request ? NULL : take_request(handle);
+    kept.requests[kept.count] = request || handle == mpi.no_request ? request : &not_followed;
   }
   keep_status(call);
   if (has(call, 'U') && address(call, 'U') == MPI_STATUSES_IGNORE)
@@ -592,52 +646,67 @@ static void complete_some(struct call *call)
 }
 
 /* After an error it is not known which requests are complete. */
-static void drop_all(void)
+static void drop_all(struct call *call)
 {
+  call->result->known = false;
   for (int i = 0; i < kept.count; i++) {
-    struct mpi_request *request = kept.requests[i];
-    if (!request || !request->number)
+    const struct mpi_request *request = kept.requests[i];
+    if (!request || request == &not_followed)
       continue;
-    LOG(GRAPHLOG_MPI_DROPPED, request->number);
-    forget(request, kept.handles[i]);
+    if (request->number)
+      LOG(GRAPHLOG_MPI_DROPPED, request->number);
+    end_request(i);
   }
+}
+
+static void complete_all(struct call *call)
+{
+  const MPI_Status *statuses = address(call, has(call, 'n') ? 'U' : 'u');
+  for (int i = 0; i < kept.count; i++)
+    complete(call, i, &statuses[i]);
 }
 
 static void completion_after(struct call *call, bool succeeded)
 {
-  if (!kept.count)
-    return;
-  if (!succeeded) {
-    drop_all();
-  } else if (has(call, 'k')) {
+  int index = has(call, 'i') && kept.count && succeeded ? *(int *)address(call, 'i') : MPI_UNDEFINED;
+  if (!succeeded)
+    drop_all(call);
+  else if (has(call, 'k'))
     complete_some(call);
-  } else if (has(call, 'f') && !*(int *)address(call, 'f')) {
-    return;
-  } else if (has(call, 'i')) {
-    int index = *(int *)address(call, 'i');
-    if (index != MPI_UNDEFINED && index >= 0 && index < kept.count)
-      complete(call, index, address(call, 'u'));
-  } else {
-    const MPI_Status *statuses = address(call, has(call, 'n') ? 'U' : 'u');
-    for (int i = 0; i < kept.count; i++)
-      complete(call, i, &statuses[i]);
-  }
+  else if (has(call, 'f') && !*(int *)address(call, 'f'))
+    index = MPI_UNDEFINED;
+  else if (!has(call, 'i'))
+    complete_all(call);
+  else if (index != MPI_UNDEFINED && index >= 0 && index < kept.count)
+    complete(call, index, address(call, 'u'));
+  put_back();
 }
 
 static void cancel_before(struct call *call)
 {
-  struct mpi_request *request = mpi_handles_request(request_handle(call));
-  if (request)
-    request->cancelled = true;
+  struct mpi_request *request = take_request(*(MPI_Request *)address(call, 'q'));
+  if (!request)
+    return;
+  request->cancelled = true;
+  put_request(request);
 }
 
 /* Whether and when it will be complete is not known any more. */
 static void request_free_before(struct call *call)
 {
-  const struct mpi_request *request = mpi_handles_request(request_handle(call));
+  struct mpi_request *request = take_request(*(MPI_Request *)address(call, 'q'));
   if (request && request->number)
     LOG(GRAPHLOG_MPI_FREED, request->number);
-  mpi_handles_remove_request(request_handle(call));
+  free(request);
+}
+
+/* Another thread may have one with the same handle when the call returns. */
+static void free_after(bool succeeded)
+{
+  if (succeeded)
+    free(kept.freed);
+  else if (kept.freed)
+    mpi_handles_put_communicator(kept.freed);
 }
 
 /* ---- collective operations ---- */
@@ -690,6 +759,7 @@ static void collective_bytes(struct call *call, const struct mpi_communicator *i
 static void collective_before(struct call *call)
 {
   const struct mpi_communicator *in = kept.communicator = communicator(call);
+  call->result->known = in;
   if (!in)
     return;
   collective_bytes(call, in);
@@ -728,6 +798,8 @@ static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigne
   mpi.null = CONSTANT(MPI_Comm, MPI_COMM_NULL, "ompi_mpi_comm_null");
   mpi.byte = CONSTANT(MPI_Datatype, MPI_BYTE, "ompi_mpi_byte");
   mpi.no_type = CONSTANT(MPI_Datatype, MPI_DATATYPE_NULL, "ompi_mpi_datatype_null");
+  mpi.no_request = CONSTANT(MPI_Request, MPI_REQUEST_NULL, "ompi_request_null");
+  mpi.no_process = CONSTANT(MPI_Message, MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
   describe_all();
   if (!mpi.byte || mpi.Initialized(&initialized) != MPI_SUCCESS)
     return false;
@@ -771,7 +843,7 @@ static void before(enum mpi_function function, uint64_t *values, struct mpi_call
     kept.communicator = communicator(&call);
     break;
   case FREE:
-    kept.freed = NUMBER(created(address(&call, 'N')));
+    kept.freed = mpi_handles_take_communicator(NUMBER(created(address(&call, 'N'))));
     break;
   case BARRIER:
   case FROM_ROOT:
@@ -820,8 +892,7 @@ static void after(enum mpi_function function, const uint64_t *values, int result
       log_name(&call, communicator(&call));
     break;
   case FREE:
-    if (succeeded)
-      mpi_handles_remove_communicator(kept.freed);
+    free_after(succeeded);
     break;
   case BARRIER:
   case FROM_ROOT:

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { BUCKETS = 4096 };
 
@@ -13,11 +16,17 @@ struct table {
 static struct table communicators, requests;
 static uint32_t communicators_added, operations;
 
-/* No lock of POSIX: those are measured. */
+/* No lock of POSIX: those are measured.  A thread that waits for long sleeps, so that one with a lower priority can
+ * release the lock; it must not be cancelled there, as in nanosleep(). */
 static void acquire(struct table *table)
 {
-  while (__atomic_exchange_n(&table->busy, true, __ATOMIC_ACQUIRE))
-    sched_yield();
+  enum { YIELDS = 100 };
+  static const struct timespec pause = {.tv_nsec = 50000};
+  for (int i = 0; __atomic_exchange_n(&table->busy, true, __ATOMIC_ACQUIRE); i++)
+    if (i < YIELDS)
+      sched_yield();
+    else
+      syscall(SYS_nanosleep, &pause, NULL);
 }
 
 static void release(struct table *table)
@@ -52,24 +61,19 @@ static void add(struct table *table, struct mpi_handle *entry)
   release(table);
 }
 
-static void remove_entry(struct table *table, uint64_t handle)
+static struct mpi_handle *take(struct table *table, uint64_t handle)
 {
   acquire(table);
   struct mpi_handle **place = place_of(table, handle), *entry = *place;
   if (entry)
     *place = entry->next;
   release(table);
-  free(entry); /* the first member of what was allocated */
+  return entry;
 }
 
 struct mpi_communicator *mpi_handles_communicator(uint64_t handle)
 {
   return (struct mpi_communicator *)find(&communicators, handle);
-}
-
-struct mpi_request *mpi_handles_request(uint64_t handle)
-{
-  return (struct mpi_request *)find(&requests, handle);
 }
 
 struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communicator *communicator)
@@ -83,24 +87,43 @@ struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communica
   return added;
 }
 
-struct mpi_request *mpi_handles_add_request(const struct mpi_request *request)
+struct mpi_communicator *mpi_handles_take_communicator(uint64_t handle)
 {
-  struct mpi_request *added = malloc(sizeof *added);
-  if (!added)
-    return NULL;
-  *added = *request;
-  add(&requests, &added->entry);
-  return added;
+  return (struct mpi_communicator *)take(&communicators, handle);
 }
 
-void mpi_handles_remove_communicator(uint64_t handle)
+struct mpi_request *mpi_handles_take_request(uint64_t handle)
 {
-  remove_entry(&communicators, handle);
+  return (struct mpi_request *)take(&requests, handle);
 }
 
-void mpi_handles_remove_request(uint64_t handle)
+void mpi_handles_put_communicator(struct mpi_communicator *communicator)
 {
-  remove_entry(&requests, handle);
+  add(&communicators, &communicator->entry);
+}
+
+static bool may_share(const struct mpi_request *request)
+{
+  return !request->persistent && (request->kind == MPI_REQUEST_SEND || request->kind == MPI_REQUEST_COLLECTIVE);
+}
+
+uint32_t mpi_handles_put_request(struct mpi_request *request)
+{
+  acquire(&requests);
+  struct mpi_handle **place = place_of(&requests, request->entry.handle);
+  struct mpi_request *before = (struct mpi_request *)*place, *replaced = NULL;
+  uint32_t complete = before ? before->number : 0;
+  if (before && may_share(before) && may_share(request)) {
+    before->number = 0;
+  } else if (before) {
+    *place = before->entry.next;
+    replaced = before;
+  }
+  request->entry.next = *place;
+  *place = &request->entry;
+  release(&requests);
+  free(replaced);
+  return complete;
 }
 
 uint32_t mpi_handles_operation(void)

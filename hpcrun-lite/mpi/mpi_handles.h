@@ -1,7 +1,9 @@
 /* What a module that decodes MPI calls knows of communicators and requests.
  *
  * Context: CTL, any number of threads at once; every function takes the lock of its table.  The tables own what they
- * hold.  Without memory nothing is added, and what is not known is not followed. */
+ * hold.  A library gives a handle to another thread as soon as it has freed what had it, before the call that frees it
+ * returns: so a thread takes a request out of its table while a call may free it.  Without memory nothing is added, and
+ * what is not known is not followed. */
 #ifndef HPCRUN_LITE_MPI_MPI_HANDLES_H
 #define HPCRUN_LITE_MPI_MPI_HANDLES_H
 
@@ -37,18 +39,22 @@ struct mpi_request {
   uint32_t ordinal;      /* of its creation */
 };
 
-/* Return what has that handle, or NULL.  It stays valid until it is removed, which the program does only when no call
- * uses it. */
+/* Returns what has that handle, or NULL.  It stays valid until the program frees the communicator, which it does only
+ * when no other call uses it. */
 struct mpi_communicator *mpi_handles_communicator(uint64_t handle);
-struct mpi_request *mpi_handles_request(uint64_t handle);
 
-/* Add a copy; of a communicator, with a number of its own.  Return it, or NULL. */
+/* Adds a copy, with a number of its own.  Returns it, or NULL. */
 struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communicator *communicator);
-struct mpi_request *mpi_handles_add_request(const struct mpi_request *request);
 
-/* Remove what has that handle.  Nothing happens if it is not known. */
-void mpi_handles_remove_communicator(uint64_t handle);
-void mpi_handles_remove_request(uint64_t handle);
+/* Take what has that handle out of the table, for the caller to put back or to free(); NULL if it is not known. */
+struct mpi_communicator *mpi_handles_take_communicator(uint64_t handle);
+struct mpi_request *mpi_handles_take_request(uint64_t handle);
+
+/* Put back what was taken, or allocated; the table owns it then.  One request there with the same handle is complete:
+ * its number is returned, or 0.  It stays, with the number 0, if both may be of messages that were sent at once, for
+ * which a library has one handle; it is freed otherwise. */
+void mpi_handles_put_communicator(struct mpi_communicator *communicator);
+uint32_t mpi_handles_put_request(struct mpi_request *request);
 
 /* Returns a number that no other operation of the process has. */
 uint32_t mpi_handles_operation(void);

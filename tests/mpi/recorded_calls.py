@@ -356,5 +356,48 @@ def ends_without_finalize_are_kept(directory):
             assert rank.calls() == {"Init": 1}, rank.calls()
 
 
+def requests(directory, library, ranks, *arguments):
+    """Runs request_forms.c, measured: the job, and of each rank, how many calls of a function, and how many are known."""
+    program = build(directory, "request_forms.c", library)
+    measured = Job(directory, library, ranks, program, *arguments, options=("-p", "log"))
+    assert measured.done.returncode == 0, (library, measured.done)
+    found = []
+    for rank in measured.ranks():
+        found.append({})
+        for row in rank.rows():
+            calls, decoded = found[-1].get(NAMES[row.function], (0, 0))
+            found[-1][NAMES[row.function]] = calls + row.calls, decoded + row.decoded
+    return measured.done.stdout, found
+
+
+@tap.case
+def requests_of_several_threads_may_share_a_handle(directory):
+    for library in LIBRARIES:
+        printed, ranks = requests(directory, library, 2, "shared")
+        assert printed == "0 bytes are overwritten\n", (library, printed)
+        assert ranks[0]["Waitall"] == ranks[0]["Wait"] == (1, 1), (library, ranks)
+
+
+@tap.case
+def completions_of_small_messages_are_known(directory):
+    for library in LIBRARIES:
+        for rank in requests(directory, library, 2, "many")[1]:
+            assert rank["Waitany"] == rank["Waitsome"] == rank["Waitall"] == (1, 1), (library, rank)
+
+
+@tap.case
+def threads_that_end_leave_no_memory(directory):
+    for library in LIBRARIES:
+        printed, _ = requests(directory, library, 1, "threads")
+        assert printed == "threads leave nothing\n", (library, printed)
+
+
+@tap.case
+def completions_of_requests_that_are_not_followed_are_not_known(directory):
+    for library in LIBRARIES:
+        _, (rank,) = requests(directory, library, 1, "file", os.path.join(directory, "written"))
+        assert rank["Wait"] == (1, 0) and rank["Waitall"] == (1, 1), (library, rank)
+
+
 if __name__ == "__main__":
     tap.main()
