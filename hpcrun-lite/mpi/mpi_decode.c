@@ -738,7 +738,8 @@ static void collective_bytes(struct call *call, const struct mpi_communicator *i
 {
   struct mpi_call *result = call->result;
   enum action action = call->arguments->action;
-  int ranks = in->remote_size ? in->remote_size : in->size;
+  bool scatters = has(call, 'w') || (has(call, 'z') && !has(call, 'y')); /* a reduction, to the own group */
+  int ranks = in->remote_size && !scatters ? in->remote_size : in->size;
   int root = has(call, 'o') ? number(call, 'o') : 0;
   bool is_root = in->remote_size ? root == MPI_ROOT : root == in->rank;
   bool both = action == ALL_TO_ALL || action == PREFIX;

@@ -386,6 +386,14 @@ def completions_of_small_messages_are_known(directory):
 
 
 @tap.case
+def counts_of_a_reduction_are_those_of_the_own_group(directory):
+    for library in LIBRARIES:
+        printed, ranks = requests(directory, library, 3, "groups")
+        assert sorted(printed.splitlines()) == ["rank 0 has 2", "rank 1 has 1", "rank 2 has 1"], (library, printed)
+        assert all(rank["Reduce_scatter"] == (1, 1) for rank in ranks), (library, ranks)
+
+
+@tap.case
 def threads_that_end_leave_no_memory(directory):
     for library in LIBRARIES:
         printed, _ = requests(directory, library, 1, "threads")

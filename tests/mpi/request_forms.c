@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-static int rank;
+static int rank, size;
 static char out[64], in[64];
 static pthread_barrier_t posted;
 
@@ -72,6 +73,27 @@ static void many(void)
   MPI_Waitall(COUNT + 3, requests, MPI_STATUSES_IGNORE);
 }
 
+/* Between the first rank and the others.  An array with an element for each rank of the own group ends at memory that
+ * may not be read. */
+static void groups(void)
+{
+  enum { PAGE = 4096, TOTAL = 4 };
+  int put[TOTAL] = {1, 1, 1, 1}, got[TOTAL], second = rank > 0, own = second ? size - 1 : 1;
+  MPI_Comm half, both;
+  MPI_Comm_split(MPI_COMM_WORLD, second, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !second, 7, &both);
+  char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(page + PAGE, PAGE, PROT_NONE);
+  int *counts = (int *)(page + PAGE) - own;
+  for (int i = 0; i < own; i++)
+    counts[i] = TOTAL / own;
+  MPI_Reduce_scatter(put, got, counts, MPI_INT, MPI_SUM, both);
+  MPI_Reduce_scatter_block(put, got, TOTAL / own, MPI_INT, MPI_SUM, both);
+  printf("rank %d has %d\n", rank, got[0]);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
 static void *waits_for_nothing(void *unused)
 {
   MPI_Request requests[40];
@@ -115,10 +137,13 @@ int main(int argc, char **argv)
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!strcmp(argv[1], "shared"))
     shared();
   else if (!strcmp(argv[1], "many"))
     many();
+  else if (!strcmp(argv[1], "groups"))
+    groups();
   else if (!strcmp(argv[1], "threads"))
     threads();
   else
