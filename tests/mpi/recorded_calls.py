@@ -357,7 +357,7 @@ def ends_without_finalize_are_kept(directory):
 
 
 def requests(directory, library, ranks, *arguments):
-    """Runs request_forms.c, measured: the job, and of each rank, how many calls of a function, and how many are known."""
+    """Runs request_forms.c: what it prints, and of each rank, the calls of a function, and how many are known."""
     program = build(directory, "request_forms.c", library)
     measured = Job(directory, library, ranks, program, *arguments, options=("-p", "log"))
     assert measured.done.returncode == 0, (library, measured.done)
