@@ -186,7 +186,9 @@ static void print_basis(const struct report *report, const struct terminal *term
   static const char indent[] = "     ";
   if (!*found->confidence || (!found->recorded && found->change == ADVICE_NO_CHANGE))
     return;
-  if (!found->recorded)
+  if (!found->recorded && report->profile->span_processes > 1) /* there is no schedule of several processes */
+    terminal_wrap(terminal, report->stream, indent, indent, "Forecast from waiting times.");
+  else if (!found->recorded)
     terminal_wrap(terminal, report->stream, indent, indent,
                   "Forecast from waiting times; hpcrun-lite -p log allows one from the task graph.");
   else if (advice_differs(found))

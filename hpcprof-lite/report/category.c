@@ -11,6 +11,8 @@ enum {
   LINE = 512,
   LABEL = 10,
   BAR_MAX = 30,
+  BEFORE_BAR = 32,
+  BEFORE_SUM = 22, /* columns that are used beside the name of a category */
   SHOWN = 1000,
   LEAST_REST = 100
 }; /* shown: a part of the time from 1 / SHOWN on; an unexplained rest from 1 / LEAST_REST on */
@@ -169,9 +171,10 @@ static void print_category(const struct report *report, const struct terminal *t
   terminal_percent(ns, all, percent);
   if (exact)
     terminal_seconds(*exact, terminal_decimals(*exact), callbacks);
-  size_t length = all ? (size_t)((double)ns / (double)all * BAR_MAX + 0.5) : 0;
+  unsigned room = MIN(terminal_room(terminal, (unsigned)width + BEFORE_BAR), BAR_MAX);
+  size_t length = all ? (size_t)((double)ns / (double)all * room + 0.5) : 0;
   memset(bar, '#', sizeof bar);
-  bar[MIN(length, BAR_MAX)] = 0;
+  bar[MIN(length, room)] = 0;
   fprintf(report->stream, "  %s%-*s%s %10s %6s", category_colour(terminal, category), width,
           category_looks[category].name, terminal_plain(terminal), seconds, percent);
   if (*bar)
@@ -189,8 +192,8 @@ uint64_t category_unexplained(const struct report *report)
   return known && whole > all && whole - all > whole / LEAST_REST ? whole - all : 0;
 }
 
-/* Prints the sum of the categories beside the time that they should add up to. */
-static void print_sum(const struct report *report, int width, uint64_t all)
+/* Prints the sum of the categories, and beside or below it the time that they should add up to. */
+static void print_sum(const struct report *report, const struct terminal *terminal, int width, uint64_t all)
 {
   const struct totals *run = report->totals;
   char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE];
@@ -206,7 +209,10 @@ static void print_sum(const struct report *report, int width, uint64_t all)
              run->measured_ns < run->elapsed_ns ? "measured time" : "elapsed");
   terminal_seconds(all, terminal_decimals(all), seconds);
   terminal_percent(all, run->baseline_ns, percent);
-  fprintf(report->stream, "  %-*s %10s  100.0  = %s %% of %s\n", width, "sum", seconds, percent, of);
+  char whole_sum[2 * LINE];
+  int length = snprintf(whole_sum, sizeof whole_sum, "= %s %% of %s", percent, of);
+  bool fits = (unsigned)(width + BEFORE_SUM + length) <= terminal->width;
+  fprintf(report->stream, "  %-*s %10s  100.0%s%s\n", width, "sum", seconds, fits ? "  " : "\n    ", whole_sum);
   uint64_t rest = category_unexplained(report);
   if (!rest)
     return;
@@ -238,7 +244,7 @@ void category_table(const struct report *report, const struct terminal *terminal
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     if (is_shown(i, ns[i], all))
       print_category(report, terminal, i, width, ns[i], all, exact[i]);
-  print_sum(report, width, all);
+  print_sum(report, terminal, width, all);
   if (report->efficiency.split.compared)
     fputs("This table includes the runs on one thread.\n", report->stream);
 }

@@ -85,7 +85,10 @@ static struct fact job_fact(const struct efficiency_job *job, enum efficiency_jo
                       cell_optional_real(known, job->gain_s[metric], 9),
                       true};
   if (!known)
-    fact.note = metric == JOB_OPENMP ? "no rank has OpenMP threads" : "not known without a log of messages";
+    fact.note = metric == JOB_OPENMP ? "no rank has OpenMP threads"
+                                     : "not known: it needs an undamaged graph log of each "
+                                       "rank, with all operations matched, and calls of MPI "
+                                       "by initial threads only";
   return fact;
 }
 
@@ -176,6 +179,11 @@ static void print_excluded(const struct report *report, const struct terminal *t
                  percent);
 }
 
+static const char job_legend[] = "Efficiencies of the job: those of POP's hybrid model (doc/mpi.md).  Longest rank:\n"
+                                 "the one that is outside MPI longest.  mpi_communication is the product of\n"
+                                 "mpi_serialisation and mpi_transfer, where these are known.  Gains of the job are\n"
+                                 "of the longest elapsed time of a rank, those of threads of the whole run's.\n";
+
 void efficiency_view_text(const struct report *report)
 {
   static const char *const meaning[EFFICIENCY_COUNT] = {[EFFICIENCY_PARALLEL] = "all losses below",
@@ -219,6 +227,8 @@ void efficiency_view_text(const struct report *report)
                "The metrics are those of the POP centre of excellence.\n"
                "Thread s: time of all threads together; Exact s: timed by the runtime's\n"
                "callbacks instead of sampled.\n");
+  if (report->legend && efficiency->job.known)
+    fputs(job_legend, report->stream);
   print_excluded(report, &terminal);
   print_split(report, &terminal);
   category_table(report, &terminal);

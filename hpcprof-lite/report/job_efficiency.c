@@ -11,10 +11,10 @@ const char *job_efficiency_meaning(enum efficiency_job_metric metric)
   assert(metric < JOB_METRICS);
   static const char *const meaning[JOB_METRICS] = {[JOB_GLOBAL] = "all losses below",
                                                    [JOB_MPI] = "time in MPI",
-                                                   [JOB_MPI_BALANCE] = "ranks compute unequally long",
-                                                   [JOB_MPI_COMMUNICATION] = "MPI in the longest of them",
-                                                   [JOB_MPI_SERIALISATION] = "ranks that wait in turn",
-                                                   [JOB_MPI_TRANSFER] = "transport of messages",
+                                                   [JOB_MPI_BALANCE] = "unequal times outside MPI",
+                                                   [JOB_MPI_COMMUNICATION] = "MPI in the longest rank",
+                                                   [JOB_MPI_SERIALISATION] = "dependences between ranks",
+                                                   [JOB_MPI_TRANSFER] = "all else in MPI, like MPI_Init",
                                                    [JOB_OPENMP] = "the ranks' threads, outside MPI"};
   return meaning[metric];
 }
@@ -48,8 +48,9 @@ void job_efficiency_print(const struct report *report, const struct terminal *te
     fprintf(report->stream, "%*s%-*s %8.1f %% %9s  %s\n", indent, "", NAME - indent, efficiency_job_name(i),
             100 * job->value[i], gain, job_efficiency_meaning(i));
   }
-  fprintf(report->stream, "Each is the product of those below it.  %" PRIu32 " ranks, the longest %.3f s.\n",
-          job->ranks, job->elapsed_s);
+  terminal_wrapf(terminal, report->stream, "", "",
+                 "Each is the product of those below it.  The %" PRIu32 " ranks ran for up to %.3f s.", job->ranks,
+                 job->elapsed_s);
   if (job->world > job->ranks)
     fprintf(report->stream, "Only %" PRIu32 " of the %" PRIu32 " ranks of the job were measured.\n", job->ranks,
             job->world);

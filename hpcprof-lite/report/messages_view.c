@@ -44,17 +44,17 @@ static void print_unmatched(const struct report *report)
   const struct {
     uint64_t count;
     const char *text;
-  } all[] = {{states->unreceived, "messages whose receive is in no log"},
-             {states->unsent, "messages whose send is in no log"},
-             {states->unfinished, "receives without a message"},
-             {states->cancelled, "operations that were cancelled, or failed"},
-             {states->ambiguous, "operations whose order is not known"},
-             {states->unknown, "operations on communicators that are not followed"},
-             {states->incomplete, "collective operations without some of their ranks"},
-             {states->unseen, "calls whose operations are not followed: one-sided, files, connections"}};
+  } all[] = {{states->unreceived, "Messages whose receive is in no log"},
+             {states->unsent, "Messages whose send is in no log"},
+             {states->unfinished, "Receives without a message"},
+             {states->cancelled, "Operations that were cancelled, or failed"},
+             {states->ambiguous, "Operations whose order is not known"},
+             {states->unknown, "Operations on communicators that are not followed"},
+             {states->incomplete, "Collective operations without some of their ranks"},
+             {states->unseen, "Calls whose operations are not followed: one-sided, files, connections"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count)
-      fprintf(report->stream, "Not matched, %s: %" PRIu64 "\n", all[i].text, all[i].count);
+      fprintf(report->stream, "%s: %" PRIu64 "\n", all[i].text, all[i].count);
   if (messages->ranks > messages->logs)
     fprintf(report->stream, "The job has %" PRIu32 " ranks; %" PRIu32 " %s measured with a log.\n", messages->ranks,
             messages->logs, messages->logs == 1 ? "was" : "were");
@@ -66,15 +66,18 @@ void messages_text(const struct report *report)
 {
   struct text_table text;
   text_table_init(&text, report, messages_table);
-  text_table_heading(&text);
+  if (report->messages->states.pairs_count)
+    text_table_heading(&text);
+  else
+    fputs("No messages between ranks were logged.\n", report->stream);
   for (uint32_t i = 0; i < report->list.count; i++)
     text_table_row(&text, &report->messages->states.pairs[i]);
   print_unmatched(report);
   legend_print(report, "Messages between two ranks; see --legend and --view wait-states\n",
-               "From, To: ranks in MPI_COMM_WORLD.  Messages, Bytes, Mean B: what was sent, by the\n"
-               "arguments of the sends.  Late sender: how long the receiver waited in MPI before\n"
-               "the send began.  Late receiver: how long the sender did before the receive began,\n"
-               "in sends that do not return before.\n");
+               "From, To: ranks in MPI_COMM_WORLD.  Messages, Bytes, Mean B: what was sent, by\n"
+               "the arguments of the sends.  Late sender: how long the receiver waited in MPI\n"
+               "before the send began.  Late receiver: how long the sender waited in MPI before\n"
+               "the receive began; only sends that wait for their receiver have such time.\n");
   legend_omitted(report);
   text_table_release(&text);
 }
@@ -122,16 +125,20 @@ void wait_states_table(const struct report *report, struct table *table)
   table_add(table, &wait_states_schema, NULL);
 }
 
-/* What the late rank did. */
+/* What the late rank did; its share, if others were late in the same code. */
 static void print_late(const struct text_table *text, const struct wait_state_row *row)
 {
-  char late[PLACE_TEXT_MAX];
+  enum { WHOLE = 100 };
+  char late[PLACE_TEXT_MAX], share[32] = "";
   place_text(row->late_call, &row->late_place, late);
+  double percent = row->ns > 0 ? WHOLE * row->late_rank_ns / row->ns : WHOLE;
+  if (percent < WHOLE - 0.05)
+    snprintf(share, sizeof share, "%.1f %% of it ", percent);
   if (row->late_rank >= 0)
-    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "for rank %" PRId64 " in %s",
+    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "%sfor rank %" PRId64 ", in %s", share,
                    row->late_rank, *late ? late : "code that is not known");
   else
-    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "for code that is not known");
+    terminal_wrap(&text->terminal, text->report->stream, "    ", "      ", "for a rank and code that are not known");
 }
 
 void wait_states_text(const struct report *report)
@@ -152,21 +159,27 @@ void wait_states_text(const struct report *report)
     if (!report->chosen_count)
       print_late(&text, row);
   }
-  fprintf(report->stream, "In all: %.4g s.", states->ns / 1e9);
+  fprintf(report->stream, "All waits together: %.4g s.", states->ns / 1e9);
   if (small)
     fprintf(report->stream, "  Rows below 0.1 %% of that, which are not shown: %" PRIu32, small);
   fputc('\n', report->stream);
   print_unmatched(report);
   legend_print(report, "Wait s: time in MPI before the awaited operation began; see --legend\n",
-               "State: late sender, a receive began before its send; wrong order, the same while\n"
-               "another message waited to be received; late receiver, a send that waits for its\n"
-               "receive began before it; wait at barrier and at all-to-all, not all ranks were\n"
-               "there; late broadcast, the root was not; early reduce, the root was there before\n"
-               "the last of the others; early scan, a rank was there before a lower one.\n"
-               "Waits, Wait s: calls that waited, and for how long, until the awaited operation\n"
-               "began.  Rank: that which waited longest.  Below the call: the rank that was late,\n"
-               "and what it did meanwhile, by samples; if it waited itself, what the rank did for\n"
-               "which it waited.\n");
+               "State:\n"
+               "  late sender: a receive waited until its send began\n"
+               "  wrong order: the same, while another message waited to be received\n"
+               "  late receiver: a send waited until its receive began\n"
+               "  wait at barrier, wait at all-to-all: a rank waited for the last one\n"
+               "  late broadcast: a rank waited for the root\n"
+               "  early reduce: the root waited for the last of the others\n"
+               "  early scan: a rank waited for a lower one\n"
+               "Waits: calls that this delayed longest; each call counts in one row, its time\n"
+               "can be in several.  Wait s: how long calls waited because of this, until the\n"
+               "awaited operation began.  Rank: the one that waited longest; others can have\n"
+               "waited, too.\n"
+               "Below the call: the rank that was late longest, and what late ranks did\n"
+               "meanwhile, by samples; if they waited themselves, what the rank did for which\n"
+               "they waited.\n");
   legend_omitted(report);
   text_table_release(&text);
 }

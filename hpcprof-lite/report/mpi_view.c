@@ -11,26 +11,30 @@
 
 enum { PLACE_MAX = 4096 };
 
-/* "MPI_Send in exchange at halo.c:42", without the parts that are not known. */
-static void write_call(const struct mpi_row *row, char out[PLACE_MAX])
+/* "MPI_Send in exchange at halo.c:42", without the parts that are not known.  brief: without the function that calls,
+ * "" if the line is not known. */
+static void write_call(const struct mpi_row *row, char out[PLACE_MAX], char brief[PLACE_MAX])
 {
   const char *name = *profile_mpi_name(row->function) ? profile_mpi_name(row->function) : "(other functions)";
   const struct call_place *place = &row->place;
-  if (*place->file && place->line)
+  bool line = *place->file && place->line;
+  *brief = 0;
+  snprintf(out, PLACE_MAX, "%s", name);
+  if (line)
+    snprintf(brief, PLACE_MAX, "%s at %.1000s:%" PRIu32, name, names_base(place->file), place->line);
+  if (line)
     snprintf(out, PLACE_MAX, "%s in %.2000s at %.1000s:%" PRIu32, name, place->function, names_base(place->file),
              place->line);
   else if (*place->function)
     snprintf(out, PLACE_MAX, "%s in %.2000s", name, place->function);
-  else
-    snprintf(out, PLACE_MAX, "%s", name);
 }
 
 static void fill(const void *context, const void *which, struct cell *cell)
 {
   const struct report *report = context;
   const struct mpi_row *row = which;
-  static char where[PLACE_MAX]; /* until the next row is filled */
-  write_call(row, where);
+  static char where[PLACE_MAX], brief[PLACE_MAX]; /* until the next row is filled */
+  write_call(row, where, brief);
 #define COLUMN COLUMN_CELL
 #include "hpcprof-lite/report/mpi.def"
 #undef COLUMN

@@ -93,8 +93,10 @@ static void print_strips(const struct report *report, const struct terminal *ter
   uint32_t most = terminal->width - LABEL - FRAME, each = (ranks->count + most - 1) / most;
   uint32_t cells = (ranks->count + each - 1) / each;
   uint32_t first = ranks->rows[0].rank, last = ranks->rows[ranks->count - 1].rank;
-  fprintf(report->stream, "\nTenths of the ranks' time, from rank %" PRIu32 " on the left to rank %" PRIu32 "%s\n",
-          first, last, each > 1 ? "," : "");
+  fputc('\n', report->stream);
+  terminal_wrapf(terminal, report->stream, "", "",
+                 "Tenths of the time that is accounted for, from rank %" PRIu32 " on the left to rank %" PRIu32 "%s",
+                 first, last, each > 1 ? "," : "");
   if (each > 1)
     fprintf(report->stream, "%" PRIu32 " ranks a character\n", each);
   for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++) {
@@ -157,7 +159,7 @@ static void print_job(const struct report *report, const struct terminal *termin
     same = !strcmp(process->mpi_library, first->mpi_library) && process->mpi_threads == first->mpi_threads;
   }
   if (same && *thread_level(first->mpi_threads))
-    terminal_wrapf(terminal, report->stream, "", "  ", "%" PRIu32 " ranks, %.200s, threads: %s", ranks->count,
+    terminal_wrapf(terminal, report->stream, "", "  ", "%" PRIu32 " ranks, %.200s, thread level: %s", ranks->count,
                    first->mpi_library, thread_level(first->mpi_threads));
   else if (same)
     terminal_wrapf(terminal, report->stream, "", "  ", "%" PRIu32 " ranks, %.200s", ranks->count, first->mpi_library);
@@ -182,12 +184,14 @@ void ranks_text(const struct report *report)
   legend_print(report, "Times are sums over the threads of a rank; see --legend\n",
                "Times are sums over the threads of a rank, as in --view threads, but for Elapsed,\n"
                "the time from the start of the process to its end.\n"
-               "MPI: in calls of MPI, whatever the library does there; exact.\n"
-               "Idle: without work, also because the first thread is in MPI.\n"
-               "Ready: ready to run without a core, also in MPI.\n"
+               "MPI: in calls of MPI, polling or asleep, exact; without the time in which the\n"
+               "thread had no core, which --view mpi contains.\n"
+               "Idle: without work, also because the initial thread is in MPI.\n"
+               "Core: ready to run without a core, also in MPI.\n"
                "Calls, Sent, Recvd: calls of MPI, and the bytes that they sent and received.\n"
                "Strips: tenths of the time of all categories; a dot: less than half of one;\n"
-               "#: more than nine and a half.\n");
+               "#: more than nine and a half.\n"
+               "Longest rank: the one that is outside MPI longest.\n");
   if (report->limits.left_out)
     fprintf(report->stream, "%" PRIu32 " rank%s omitted.\n", report->limits.left_out,
             terminal_plural(report->limits.left_out));

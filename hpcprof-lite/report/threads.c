@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { CELL = TEXT_TABLE_FIGURE };
+enum { CELL = TEXT_TABLE_FIGURE, LEAST_SHOWN_NS = 10000000 /* in seconds with two decimals */ };
 
 /* process << 32 | thread, as in the report's order of threads. */
 static const struct profile_process *process_of(const struct report *report, uint64_t number)
@@ -234,8 +234,8 @@ static void print_helpers(const struct report *report)
         model_add(&ran_ns, process->threads[j].work_ns);
   }
   if (ran_ns)
-    fprintf(report->stream, "Not listed: threads of the OpenMP runtime or of MPI, which did %.2f s of work.\n",
-            (double)ran_ns / 1e9);
+    fprintf(report->stream, "Not listed: threads of the OpenMP runtime or of MPI, which did %s%.2f s of work.\n",
+            ran_ns < LEAST_SHOWN_NS ? "less than " : "", (double)MAX(ran_ns, LEAST_SHOWN_NS) / 1e9);
 }
 
 static void print_all(const struct report *report)
@@ -255,8 +255,11 @@ static void print_all(const struct report *report)
     text_table_row(&text, &report->list.threads[i]);
   }
   legend_print(report, line_legend, full_legend);
+  if (report->legend && text_table_shows(&text, "mpi_s"))
+    fprintf(report->stream, "MPI: in calls of MPI, polling or asleep, without the time in which the thread\n"
+                            "had no core; exact.  CPU contains the part in which the thread ran.\n");
   if (report->legend && text_table_shows(&text, "blocked_s"))
-    fprintf(report->stream, "Block: time asleep outside OpenMP: calls known to wait, timed exactly (see\n"
+    fprintf(report->stream, "Block: time asleep outside OpenMP and MPI: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
   print_helpers(report);
   if (report->limits.left_out)

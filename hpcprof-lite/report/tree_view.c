@@ -429,7 +429,7 @@ static void print_legend(const struct report *report, const struct text_table *t
   static const char *const against[] = {[BASELINE_THREAD] = "the most threads ever in use at once (--idleness thread)",
                                         [BASELINE_CORE] = "the cores that the process may use (--idleness core)",
                                         [BASELINE_SHARED] = "the threads in use at the time (--idleness shared)"};
-  const char *overhead = "", *lockwait = "";
+  const char *overhead = "", *lockwait = "", *mpi = "";
   char all[CELL], line[128], full[1024];
   bool idleness = text_table_shows(text, "rel_idleness_pct");
   if (!tree_has_time(report->columns))
@@ -438,14 +438,16 @@ static void print_legend(const struct report *report, const struct text_table *t
     overhead = "Ovhd%: time in the OpenMP runtime.\n";
   if (text_table_shows(text, "lock_pct"))
     lockwait = "Lock%: time that threads waited for a lock until it was released here.\n";
+  if (text_table_shows(text, "mpi_pct"))
+    mpi = "MPI%: time that threads were in calls of MPI; exact.\n";
   terminal_seconds(tree_weight(report->tree, report->columns, 0, true), text->decimals, all);
   snprintf(line, sizeof line, "Percentages are of the time of all threads, %s s%s; see --legend\n", all,
            idleness ? ";\nRel% is of the row's own time" : "");
   int length = snprintf(full, sizeof full,
                         "Incl s: time spent in the function and all that it calls; Self s: in itself.\n"
                         "%%: share of the time of all threads together, %s s.\n"
-                        "%s%s",
-                        all, overhead, lockwait);
+                        "%s%s%s",
+                        all, overhead, lockwait, mpi);
   if (idleness)
     length += snprintf(full + length, sizeof full - (size_t)length,
                        "Idle%%: time that threads were idle while this code ran, counted against\n"

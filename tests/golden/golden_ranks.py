@@ -121,7 +121,7 @@ def a_thousand_ranks_fold(directory):
 def a_late_rank_is_the_first_advice(directory):
     first = rows("advice", job(directory, 2))[0]
     assert first["class"] == "mpi" and first["name"] == "MPI_Barrier", first
-    assert "Rank 1 computes" in first["evidence"] and float(first["gain_low_s"]) <= float(first["gain_s"]), first
+    assert "Rank 1 is outside MPI" in first["evidence"] and float(first["gain_low_s"]) <= float(first["gain_s"]), first
     assert not [row for row in rows("advice", directory) if "MPI" in row["name"] and row["class"] == "serial"]
 
 

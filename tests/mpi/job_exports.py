@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import trace_formats as formats
-from jobs import Job, launchers, program
+from jobs import LIBRARIES, Job, build
 from measured import tap
 from report import rows
 
@@ -49,7 +49,7 @@ def of_csv(measurement, *options):
 
 def check_forms(directory, mpi, ranks):
     """Every form of communication, against what the ranks print of themselves."""
-    job = measure(directory, mpi, ranks, program(directory, mpi, "message_forms.c"))
+    job = measure(directory, mpi, ranks, build(directory, "message_forms.c", mpi))
     assert job.done.returncode == 0, job.done
     path = otf2(directory, job.output)
     found = formats.Otf2Messages(path)
@@ -115,8 +115,8 @@ def on_mpich(directory):
 
 @tap.case
 def parts_of_runs_and_missing_ranks_leave_an_archive_that_is_right(directory):
-    mpi = launchers()[0] if launchers() else "openmpi"
-    job = measure(directory, mpi, 3, program(directory, mpi, "message_forms.c"))
+    mpi = "openmpi"
+    job = measure(directory, mpi, 3, build(directory, "message_forms.c", mpi))
     whole = formats.Otf2Messages(otf2(directory, job.output))
     inside = [whole.times[kind][len(whole.times[kind]) // 2] + 1 for kind in (
         "MPI_COLLECTIVE_BEGIN", "MPI_ISEND", "MPI_IRECV_REQUEST", "NON_BLOCKING_COLLECTIVE_REQUEST", "MPI_SEND")]
@@ -137,8 +137,8 @@ def parts_of_runs_and_missing_ranks_leave_an_archive_that_is_right(directory):
 
 @tap.case
 def killed_ranks_have_what_they_had_done(directory):
-    for mpi in launchers():
-        job = measure(directory, mpi, 3, program(directory, mpi, "killed_rank.c"))
+    for mpi in LIBRARIES:
+        job = measure(directory, mpi, 3, build(directory, "killed_rank.c", mpi))
         assert job.done.returncode, job.done
         path = otf2(directory, job.output, name=mpi)
         found = formats.Otf2Messages(path, partial=True)
@@ -155,8 +155,8 @@ def row_rank(job, path):
 
 @tap.case
 def without_a_trace_or_a_log_there_is_what_the_other_tells(directory):
-    mpi = launchers()[0] if launchers() else "openmpi"
-    job = Job(directory, mpi, 2, program(directory, mpi, "message_forms.c"), options=("-t",), output="traced")
+    mpi = "openmpi"
+    job = Job(directory, mpi, 2, build(directory, "message_forms.c", mpi), options=("-t",), output="traced")
     found = formats.Otf2Messages(otf2(directory, job.output))
     assert not found.operations and not found.names()
     assert formats.perfetto_messages(perfetto(directory, job.output)) == []
@@ -165,8 +165,8 @@ def without_a_trace_or_a_log_there_is_what_the_other_tells(directory):
 @tap.case
 def damaged_logs_do_no_harm(directory):
     """Bytes that were changed: a report or a message, and an archive that can be read."""
-    mpi = launchers()[0] if launchers() else "openmpi"
-    job = measure(directory, mpi, 2, program(directory, mpi, "message_forms.c"))
+    mpi = "openmpi"
+    job = measure(directory, mpi, 2, build(directory, "message_forms.c", mpi))
     generator = random.Random(7)
     for number in range(8):
         copy = os.path.join(directory, f"copy-{number}")

@@ -35,7 +35,7 @@ class Logged:
     def unmatched(self):
         """What the text says of operations that are not matched: text → number."""
         text = tap.must(tap.REPORT, "-q", "--view", "messages", self.path)
-        return {what: int(number) for what, number in re.findall(r"^Not matched, (.*): (\d+)$", text, re.M)}
+        return {what: int(number) for what, number in re.findall(r"^([A-Z][a-z, ]+): (\d+)$", text, re.M)}
 
 
 def sum_of(states, state=None, late_rank=None, **cells):
@@ -60,7 +60,7 @@ def messages_of_every_form_are_decoded(directory):
         assert job.done.returncode == 0 and len(lines) == 2, job.done
         assert lines == sorted(alone.done.stdout.splitlines()), (job.done, alone.done)
         # of each rank, a cancelled receive
-        assert job.unmatched() == {"operations that were cancelled, or failed": 3}, job.unmatched()
+        assert job.unmatched() == {"Operations that were cancelled, or failed": 3}, job.unmatched()
         ints = {(0, 0): (51,), (1, 1): (51,), (2, 2): (51,),
                 (0, 1): (3, 5, 7, 11, 30, 30, 30, 41, 42, 71), (1, 0): (13, 11, 20, 21, 22, 23, 24, 25, 73)}
         expected = {pair: (len(counts), 4 * sum(counts)) for pair, counts in ints.items()}
@@ -130,7 +130,7 @@ def a_rank_that_is_killed_leaves_its_messages(directory):
         job = Logged(directory, library, 2, "late_ranks.c", "killed", "10")
         assert job.done.returncode != 0 and glob.glob(os.path.join(job.path, "*.live")), job.done
         assert job.pairs() == {(0, 1): (10 + 1, (10 + 1) * 4 * DOUBLE)}, job.pairs()
-        assert job.unmatched()["messages whose receive is in no log"] == 10 // 2, job.unmatched()
+        assert job.unmatched()["Messages whose receive is in no log"] == 10 // 2, job.unmatched()
 
 
 @tap.case

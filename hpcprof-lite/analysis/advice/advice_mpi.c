@@ -130,28 +130,29 @@ static void __attribute__((format(printf, 2, 3))) add_evidence(struct advice_fin
   va_end(arguments);
 }
 
-/* One rank computes longer than the others, which wait for it in MPI.  If all computed equally long, the run would be
- * shorter by the difference of the longest and the mean, as far as the rank that computes shortest is in MPI at all. */
+/* One rank is outside MPI longer than the others.  If all were equally long, the run would be shorter by the difference
+ * of the longest and the mean, as far as the rank that is outside MPI shortest is in MPI at all. */
 static void find_late_rank(struct advice_run *run)
 {
   static const struct advice_remedy equal = {
-      "Divide the work of the ranks so that all compute equally long: another partition of the data, or more threads "
-      "for ranks with more work.",
+      "Divide the work equally among the ranks: another partition of the data, or more threads for ranks with more "
+      "work.",
       "Divide the work equally among the ranks", NULL};
   const struct advice_mpi *mpi = &run->input->mpi;
   double gain_s = fmin(mpi->longest_s - mpi->mean_s, mpi->shortest_mpi_s), excess_s;
   const struct advice_call *call = longest_call(mpi);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_MPI, gain_s,
-                 "Rank %" PRIu32 " computes for %.3f s, %.1f times the mean of %" PRIu32
-                 " ranks (%.3f s); rank %" PRIu32 " computes for %.3f s and is in MPI for %.3f s",
+                 "Rank %" PRIu32 " is outside MPI for %.3f s (without the time without a core), %.1f times the mean of "
+                 "%" PRIu32 " ranks (%.3f s); rank %" PRIu32 " is outside for %.3f s, and in MPI for %.3f s",
                  mpi->longest, mpi->longest_s, mpi->longest_s / mpi->mean_s, mpi->ranks, mpi->mean_s, mpi->shortest,
                  mpi->shortest_s, mpi->shortest_mpi_s);
-  found->title = "ranks with unequal work, which wait";
+  found->title =
+      call ? "ranks with unequal times outside MPI, longest communication" : "ranks with unequal times outside MPI";
   found->low_s = gain_s / 2;
   found->remedy = &equal;
   found->confidence = "medium";
-  found->reason = "which rank waited for which is not recorded";
+  found->reason = "these figures do not say which rank waited for which; with -p log, the view wait-states does";
   if (call)
     place_call(run, call, found);
   const struct advice_region *region = region_of_excess(run, mpi->longest_process, &excess_s);
@@ -160,31 +161,34 @@ static void find_late_rank(struct advice_run *run)
                  names_base(region->at->file), region->at->line);
 }
 
-/* What the rank that computes longest spends in MPI would be spent if all computed equally long.  Threads that have no
- * work meanwhile could do part of the computation, if communication ran beside it. */
+/* What the rank that is outside MPI longest spends in MPI would be spent if all were outside equally long.  Threads
+ * that have no work meanwhile could do part of the computation, if communication ran beside it. */
 static void find_communication(struct advice_run *run)
 {
   static const struct advice_remedy overlap = {
       "Let threads compute while one communicates: non-blocking calls (MPI_Isend, MPI_Irecv, MPI_Iallreduce) with the "
       "wait after work that does not need the data, communication in a task beside the tasks that compute.",
       "Non-blocking calls beside work; communication in a task of its own", NULL};
+  static const struct advice_remedy overlap_alone = {
+      "Compute while messages travel: non-blocking calls (MPI_Isend, MPI_Irecv, MPI_Ibarrier) with the wait after work "
+      "that does not need the data.",
+      "Non-blocking calls, with the wait after work that does not need the data", NULL};
   const struct advice_mpi *mpi = &run->input->mpi;
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_MPI, mpi->longest_mpi_s / 2,
-      "Rank %" PRIu32 ", which computes longest, is in calls of MPI outside parallel regions for %.3f s, %" PRIu64
+      "Rank %" PRIu32 ", which is outside MPI longest, is in calls of MPI outside parallel regions for %.3f s, %" PRIu64
       " calls, without those that begin or end MPI",
       mpi->longest, mpi->longest_mpi_s, mpi->longest_calls);
-  found->title = "communication while the other threads have no work";
-  found->remedy = &overlap;
+  bool alone = mpi->longest_threads <= 1;
+  found->title = alone ? "communication without overlap" : "threads without work during communication";
+  found->remedy = alone ? &overlap_alone : &overlap;
   found->low_s = 0;
   found->high_s = fmin(mpi->longest_mpi_s, run->advice->elapsed_s);
   found->explained_s = mpi->longest_mpi_s;
   found->reason = "how much can run beside computation is not known";
-  if (mpi->longest_threads > 1)
+  if (!alone)
     add_evidence(found, ", while %" PRIu32 " thread%s of it wait%s", mpi->longest_threads - 1,
                  mpi->longest_threads > 2 ? "s" : "", mpi->longest_threads > 2 ? "" : "s");
-  else
-    found->title = "communication that is not overlapped with work";
   if (mpi->longest_call < mpi->calls_count)
     place_call(run, &mpi->calls[mpi->longest_call], found);
 }
@@ -198,8 +202,8 @@ static void find_small_messages(struct advice_run *run, const struct advice_call
   double elapsed_s = call->s * advice_per_process(run);
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_MPI, elapsed_s / 2,
-                 "%" PRIu64 " messages of %.0f bytes on average, sent by %s in %.60s; these calls take %.3f s of all "
-                 "ranks, %.2f us each",
+                 "%" PRIu64 " messages of %.0f bytes on average, sent by %s in %.60s; these calls take %.3f s in "
+                 "all ranks together, %.2f us each",
                  call->calls, call->mean_bytes, call->function, *call->caller ? call->caller : "other code", call->s,
                  1e6 * call->s / (double)call->calls);
   found->title = "many small messages";

@@ -1,4 +1,4 @@
-/* Finds what MPI costs: ranks that compute unequally long, communication while threads wait, many small messages.
+/* Finds what MPI costs: ranks with unequal times outside MPI, communication while threads wait, many small messages.
  *
  * Context: BATCH.  Pure.  Time in calls of MPI outside regions, and the waiting of other threads for it, is taken from
  * serial code and from blocking, so that no other finding claims it: these are to be found first.  Where calls were not

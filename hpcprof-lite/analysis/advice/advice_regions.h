@@ -59,10 +59,10 @@ struct advice_call {
   bool bytes_known, sends, begins_or_ends; /* sends: single messages; begins_or_ends: MPI itself */
 };
 
-/* How long ranks compute, as their threads' mean: without MPI, this tool, and the time without a core. */
+/* How long ranks are outside MPI, as their threads' mean: without this tool, and the time without a core. */
 struct advice_mpi {
   uint32_t ranks;                              /* 0: calls were not recorded, or it is one rank */
-  uint32_t longest, longest_process, shortest; /* the ranks that compute longest and shortest; process: its number */
+  uint32_t longest, longest_process, shortest; /* the ranks outside MPI longest and shortest; process: its number */
   uint32_t longest_threads;
   double longest_s, mean_s, shortest_s;
   double shortest_mpi_s;  /* the initial thread of the latter is in calls outside regions that neither begin nor

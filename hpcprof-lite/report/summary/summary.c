@@ -112,6 +112,9 @@ static void print_run(struct summary *summary)
   const struct totals *run = summary->report->totals;
   const struct tree_columns *columns = summary->report->columns;
   char elapsed[CELL], cpu[CELL], event[64] = "";
+  const struct efficiency_job *job = &summary->report->efficiency.job;
+  bool ranks = job->known && job->ranks == run->processes;
+  const char *kind = ranks ? "rank" : "process", *plural = ranks ? "s" : "es";
   terminal_seconds(run->elapsed_ns, terminal_decimals(run->elapsed_ns), elapsed);
   terminal_seconds(run->cpu_ns, terminal_decimals(run->cpu_ns), cpu);
   if (!tree_has_time(columns) && columns->events_count)
@@ -121,8 +124,8 @@ static void print_run(struct summary *summary)
     print_line(summary, "%s", run->command);
   screen_part(&summary->screen, SCREEN_ALWAYS);
   print_wrapped(summary,
-                "%" PRIu32 " process%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
-                run->processes, run->processes == 1 ? "" : "es", run->hosts, run->threads,
+                "%" PRIu32 " %s%s on %.200s, %" PRIu32 " thread%s, %s s elapsed, %s s CPU, %" PRIu64 " sample%s%s",
+                run->processes, kind, run->processes == 1 ? "" : plural, run->hosts, run->threads,
                 terminal_plural(run->threads), elapsed, cpu, run->samples, terminal_plural(run->samples), event);
   screen_part(&summary->screen, SCREEN_LITTLE);
   print_runtime(summary);
@@ -147,7 +150,8 @@ static void print_efficiency(const struct summary *summary)
 {
   const struct efficiency *efficiency = &summary->report->efficiency;
   if (efficiency->known)
-    print_wrapped(summary, "Efficiency %.1f %%; lost in regions %.1f, outside %.1f, locks %.1f, runtime %.1f %%",
+    print_wrapped(summary, "%s %.1f %%; lost in regions %.1f, outside %.1f, locks %.1f, runtime %.1f %%",
+                  summary->report->mpi ? "Outside MPI: efficiency" : "Efficiency",
                   100 * efficiency->value[EFFICIENCY_PARALLEL], 100 * (1 - efficiency->value[EFFICIENCY_BALANCE]),
                   100 * (1 - efficiency->value[EFFICIENCY_SERIAL]), 100 * (1 - efficiency->value[EFFICIENCY_LOCK]),
                   100 * (1 - efficiency->value[EFFICIENCY_RUNTIME]));
@@ -352,6 +356,12 @@ static const char legend[] = "\n"
                              "  two findings are about the same time.  --view advice has their ranges.\n"
                              "Most work and overhead: functions by their own time.\n";
 
+static const char mpi_legend[] = "In runs with MPI, Efficiency is of the time outside MPI.  Job: the efficiency of\n"
+                                 "  all ranks, MPI x OpenMP; balance: loses to unequal times outside MPI;\n"
+                                 "  communication: to MPI in the rank that is outside MPI longest (--view ranks).\n"
+                                 "Idle because of MPI: threads had no work while another one of their rank was in\n"
+                                 "  the call.\n";
+
 /* An empty line, before text that is always shown. */
 static void print_space(struct summary *summary)
 {
@@ -411,4 +421,6 @@ void summary_text(const struct report *report)
   print_more(&summary, left_out);
   if (report->legend)
     fputs(legend, report->stream);
+  if (report->legend && report->mpi)
+    fputs(mpi_legend, report->stream);
 }

@@ -230,8 +230,10 @@ static void threads_text(const struct report *report, char out[PART])
   const struct totals *run = report->totals;
   uint32_t threads = run->openmp_processes ? run->threads_max : run->threads;
   const char *plural = terminal_plural(threads), *kind = threads == run->threads ? "" : "OpenMP ";
+  const struct efficiency_job *job = &report->efficiency.job;
+  const char *processes = job->known && job->ranks == run->openmp_processes ? "ranks" : "processes";
   if (run->openmp_processes > 1)
-    snprintf(out, PART, " in %" PRIu32 " processes with %s%" PRIu32 " OpenMP thread%s each", run->openmp_processes,
+    snprintf(out, PART, " in %" PRIu32 " %s with %s%" PRIu32 " OpenMP thread%s each", run->openmp_processes, processes,
              threads == 1 ? "" : "up to ", threads, plural);
   else
     snprintf(out, PART, " with %" PRIu32 " %sthread%s", threads, kind, plural);

@@ -83,7 +83,8 @@ function mpiSections(efficiency, ranks, calls) {
   return [
     job && gridSection({
       title: "Efficiencies of the job and its threads", table: efficiency,
-      note: "Those of the kind job multiply: global = MPI \u00d7 OpenMP, MPI = load balance \u00d7 communication. " +
+      note: "Those of the kind job multiply: global = MPI \u00d7 OpenMP, MPI = load balance \u00d7 communication, " +
+        "communication = serialisation \u00d7 transfer, where these are known. " +
         "Gain: by how much the run would be shorter without that loss, at most.",
     }),
     ranks && ranks.rows && gridSection({ title: "Ranks", table: ranks, note: "Times are sums over the threads of a rank." }),
