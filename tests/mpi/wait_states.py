@@ -32,9 +32,12 @@ class Logged:
     def states(self):
         return rows("wait-states", "-q", self.path)
 
+    def text(self, view, **environment):
+        return tap.must(tap.REPORT, "-q", "--view", view, self.path, **environment)
+
     def unmatched(self):
         """What the text says of operations that are not matched: text → number."""
-        text = tap.must(tap.REPORT, "-q", "--view", "messages", self.path)
+        text = self.text("messages")
         return {what: int(number) for what, number in re.findall(r"^([A-Z][a-z, ]+): (\d+)$", text, re.M)}
 
 
@@ -106,6 +109,20 @@ def collective_operations_wait_for_the_rank_that_is_late(directory):
             in_work = sum_of(states, state, late, late_function="late_work")
             tap.timed(abs(in_work / (3 * LATE_S) - 1) < 0.2, library, name, states)
             assert not job.pairs(), job.pairs()
+            assert job.text("messages").startswith("No messages between ranks were logged.\n"), job.text("messages")
+
+
+@tap.case
+def text_names_shares_and_lines(directory):
+    """Of the rank that was late: its share if it is not all.  A narrow line of a call has its place, not its caller."""
+    job = pattern(directory, "openmpi", 2, "halo", 4)  # both are late in turn, in the same code
+    lines = job.text("wait-states", COLUMNS="200").splitlines()
+    row = max(job.states(), key=lambda row: float(row["wait_s"]))
+    share = float(row["late_rank_pct"])
+    assert share < 99 and f"    {share:.1f} % of it for rank {row['late_rank']}, in late_work" in lines[2], (row, lines)
+    narrow, wide = (job.text("mpi", COLUMNS=width) for width in ("80", "160"))
+    assert "MPI_Waitall at late_ranks.c:" in narrow and max(map(len, narrow.splitlines())) <= 80, narrow
+    assert " at late_ranks.c:" in wide and "MPI_Waitall in " in wide, wide
 
 
 @tap.case
