@@ -263,6 +263,17 @@ def a_library_that_is_loaded_late_is_counted(directory):
 
 
 @tap.case
+def settings_and_other_libraries_are_not_mpi(directory):
+    """Variables that users set, and a library whose name begins as MPI's do, do not make a program one of MPI."""
+    program, library = os.path.join(directory, "other"), os.path.join(directory, "libmpir.so")
+    tap.must("gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", library)
+    tap.must("gcc", source_file("lacking_mpi.c"), "-o", program, "-Wl,--no-as-needed", library, "-ldl")
+    done = tap.run(tap.LAUNCHER, "-q", "--overwrite", "-o", "others", program, "MPI_Send", cwd=directory,
+                   OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_MCA_btl="self", PMIX_MCA_gds="hash")
+    assert done.returncode == 0 and done.stdout == "not there\nnot there\n", done
+
+
+@tap.case
 def calls_may_be_left_by_a_jump(directory):
     """Time after it is work: 5 times 0.02 s."""
     for library in LIBRARIES:

@@ -1,7 +1,7 @@
 #include "hpcrun-lite/launch/program/mpi_use.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -13,17 +13,20 @@ static bool begins_with_any(const char *text, const char *const *beginnings, siz
   return false;
 }
 
-/* libmpi.so of Open MPI and Intel MPI, libmpich.so, and their Fortran and C++ parts. */
+/* libmpi.so of Open MPI and Intel MPI, libmpich.so, and their Fortran and C++ parts; not libmpir.so. */
 static bool is_library(const char *path)
 {
-  return strncmp(path_base(path), "libmpi", strlen("libmpi")) == 0;
+  static const char *const beginnings[] = {"libmpi.",    "libmpi_",    "libmpi-",         "libmpich",
+                                           "libmpicxx.", "libmpifort", "libmpitrampoline"};
+  return begins_with_any(path_base(path), beginnings, LENGTH(beginnings));
 }
 
+/* The variables that starters of ranks set for each rank; the program's user sets others that begin in the same way. */
 static bool is_rank(void)
 {
-  static const char *const beginnings[] = {"OMPI_", "PMI_", "PMIX_"};
-  for (char **variable = environ; *variable; variable++)
-    if (begins_with_any(*variable, beginnings, LENGTH(beginnings)))
+  static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_FD"};
+  for (size_t i = 0; i < LENGTH(variables); i++)
+    if (getenv(variables[i]))
       return true;
   return false;
 }
