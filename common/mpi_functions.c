@@ -7,7 +7,7 @@ static const struct {
   const char *name;
   enum mpi_kind kind;
 } functions[MPI_FUNCTIONS] = {
-#define MPI_FUNCTION(name, kind) [MPI_FUNCTION_##name] = {"MPI_" #name, MPI_KIND_##kind},
+#define MPI_FUNCTION(name, kind, arguments) [MPI_FUNCTION_##name] = {"MPI_" #name, MPI_KIND_##kind},
 #include "common/mpi_functions.def"
 #undef MPI_FUNCTION
 };

@@ -6,7 +6,7 @@
 
 enum mpi_function {
   MPI_FUNCTION_NONE,
-#define MPI_FUNCTION(name, kind) MPI_FUNCTION_##name,
+#define MPI_FUNCTION(name, kind, arguments) MPI_FUNCTION_##name,
 #include "common/mpi_functions.def"
 #undef MPI_FUNCTION
   MPI_FUNCTIONS

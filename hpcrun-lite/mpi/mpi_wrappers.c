@@ -25,6 +25,7 @@ struct mpi_frame {
   uint64_t code;  /* the address to which it returns, and the stack pointer then */
   uint64_t sp;
   uint64_t seen;
+  uint64_t stacked; /* number of arguments on the stack */
   struct mpi_call call;
 };
 _Static_assert(sizeof(struct mpi_frame) <= 240 && offsetof(struct mpi_frame, entry) == 8 * MPI_ARGUMENTS,
@@ -37,7 +38,7 @@ static const struct {
   const char *name; /* of PMPI */
   enum mpi_kind kind;
 } functions[MPI_FUNCTIONS] = {
-#define MPI_FUNCTION(name, kind) [MPI_FUNCTION_##name] = {"PMPI_" #name, MPI_KIND_##kind},
+#define MPI_FUNCTION(name, kind, arguments) [MPI_FUNCTION_##name] = {"PMPI_" #name, MPI_KIND_##kind},
 #include "common/mpi_functions.def"
 #undef MPI_FUNCTION
 };

@@ -17,7 +17,7 @@ PER_BUSY, OF_MPI = 5, 12  # a role of metrics, a kind of nodes
 def functions():
     """The names of the functions, by number."""
     with open(os.path.join(tap.SOURCE, "common", "mpi_functions.def"), encoding="utf-8") as file:
-        return ["", *re.findall(r"^MPI_FUNCTION\((\w+), \w+\)$", file.read(), re.M)]
+        return ["", *re.findall(r"^MPI_FUNCTION\((\w+), \w+, \d+\)$", file.read(), re.M)]
 
 
 NAMES = functions()
@@ -271,6 +271,15 @@ def settings_and_other_libraries_are_not_mpi(directory):
     done = tap.run(tap.LAUNCHER, "-q", "--overwrite", "-o", "others", program, "MPI_Send", cwd=directory,
                    OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_MCA_btl="self", PMIX_MCA_gds="hash")
     assert done.returncode == 0 and done.stdout == "not there\nnot there\n", done
+
+
+@tap.case
+def nothing_above_the_arguments_is_read(directory):
+    for library in LIBRARIES:
+        program = build(directory, "on_small_stack.c", library)
+        measured = Job(directory, library, 1, program)
+        assert other_lines(measured.done.stdout) == ["received 1"], measured.done
+        counts_hold(measured, 1)
 
 
 @tap.case
