@@ -110,6 +110,20 @@ static void a_call_that_was_left_is_known_by_its_stack_pointer(void **state)
   assert_int_equal(record.mpi_sent, 0);
 }
 
+static void places_on_other_stacks_do_not_tell_that_a_call_was_left(void **state)
+{
+  (void)state;
+  sampling_of(t)->mpi.unwound = AT_ONCE; /* there is no stack to unwind */
+  sampling_of(t)->mpi.due = UINT64_MAX;
+  uint64_t fibre = sp_at(WORDS) + 4096, other = fibre + 8192;
+  assert_true(mpi_calls_begin(t, MPI_FUNCTION_Send, CODE, fibre));
+  assert_false(mpi_calls_begin(t, MPI_FUNCTION_Send, CODE, other));
+  assert_true(mpi_calls_in(t));
+  mpi_calls_end(t, true, 3, 5);
+  assert_int_equal(record.mpi_calls, 1);
+  assert_int_equal(record.mpi_sent, 3);
+}
+
 static void rows_beyond_the_limit_are_one(void **state)
 {
   (void)state;
@@ -126,9 +140,11 @@ static void rows_beyond_the_limit_are_one(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(a_call_at_a_known_place_has_its_row, begin),
-                                     cmocka_unit_test_setup(calls_within_calls_and_waits_do_not_count, begin),
-                                     cmocka_unit_test_setup(a_call_that_was_left_is_known_by_its_stack_pointer, begin),
-                                     cmocka_unit_test_setup(rows_beyond_the_limit_are_one, begin)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(a_call_at_a_known_place_has_its_row, begin),
+      cmocka_unit_test_setup(calls_within_calls_and_waits_do_not_count, begin),
+      cmocka_unit_test_setup(a_call_that_was_left_is_known_by_its_stack_pointer, begin),
+      cmocka_unit_test_setup(places_on_other_stacks_do_not_tell_that_a_call_was_left, begin),
+      cmocka_unit_test_setup(rows_beyond_the_limit_are_one, begin)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

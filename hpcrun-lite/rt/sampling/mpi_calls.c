@@ -279,12 +279,13 @@ static bool on_own_stack(const struct thread_state *t, uint64_t sp)
 }
 
 /* Has the thread, which is now at that stack pointer, left the call?  Then it is outside it; or, where it has called
- * something else since, the call's return address is overwritten. */
+ * something else since, the call's return address is overwritten.  Two places off the thread's own stack may be on
+ * different stacks of user-level threads: these do not tell, and the call goes on. */
 static bool has_left(const struct thread_state *t, uint64_t sp)
 {
   const struct mpi_calls *mpi = &sampling_of(t)->mpi;
   bool own = on_own_stack(t, mpi->sp);
-  if (sp == UINT64_MAX || (sp >= mpi->sp && on_own_stack(t, sp) == own))
+  if (sp == UINT64_MAX || (own && sp >= mpi->sp && on_own_stack(t, sp)))
     return true;
   return own && *(const volatile uint64_t *)return_slot(mpi->sp) != mpi->code;
 }
