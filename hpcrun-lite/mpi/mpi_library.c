@@ -8,31 +8,90 @@
 
 #include "common/format.h"
 
-/* A module of the library, or one that depends on it: where its functions are found.  RTLD_NEXT: in the global scope.
- */
+/* Where the functions of the library are found.  RTLD_NEXT: in the global scope. */
 static void *_Atomic module;
 
-/* A handle of the loaded object that contains an address; NULL: none. */
+enum { PATH_BYTES = 4096 };
+
+/* A handle of the loaded object that contains an address, to be closed; NULL: none. */
 static void *handle_of(const void *address)
 {
   struct dl_find_object object;
   if (_dl_find_object((void *)address, &object) != 0)
     return NULL;
-  return dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD); /* stays open */
+  return dlopen(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static bool is_own(const void *address)
+{
+  struct dl_find_object own, other;
+  return _dl_find_object((void *)(uintptr_t)is_own, &own) == 0 && _dl_find_object((void *)address, &other) == 0 &&
+         own.dlfo_link_map == other.dlfo_link_map;
+}
+
+/* What an object or the objects on which it depends have of that name.  The executable's handle is the global scope,
+ * which has this library. */
+static void *function_in(void *handle, const char *name)
+{
+  void *found = handle ? dlsym(handle, name) : NULL;
+  return found && !is_own(found) ? found : NULL;
+}
+
+struct nth_object {
+  unsigned left; /* number of objects before it */
+  char path[PATH_BYTES];
+};
+
+static int copy_path(struct dl_phdr_info *object, size_t size, void *context)
+{
+  struct nth_object *wanted = context;
+  (void)size;
+  if (wanted->left--)
+    return 0;
+  snprintf(wanted->path, sizeof wanted->path, "%s", object->dlpi_name);
+  return 1;
+}
+
+static void *function_of_caller(const char *name, const void *caller)
+{
+  void *handle = handle_of(caller), *found = function_in(handle, name);
+  if (handle)
+    dlclose(handle);
+  return found;
+}
+
+/* Searches all loaded objects: a call can come from one that does not depend on the library, by a pointer or a jump. */
+static void *function_anywhere(const char *name)
+{
+  void *found = NULL;
+  struct nth_object object;
+  for (unsigned i = 0; !found; i++) {
+    object.left = i;
+    if (!dl_iterate_phdr(copy_path, &object))
+      return NULL;
+    void *handle = object.path[0] ? dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    found = function_in(handle, name);
+    if (handle)
+      dlclose(handle);
+  }
+  return found;
 }
 
 void *mpi_library_next(const char *name, const void *caller)
 {
-  void *found = dlsym(RTLD_NEXT, name);
-  if (found) {
+  void *next = dlsym(RTLD_NEXT, name);
+  bool global = next && !is_own(next);
+  void *found = global ? next : function_of_caller(name, caller);
+  if (!found)
+    found = mpi_library_find(name);
+  if (!found)
+    found = function_anywhere(name);
+  if (!found)
+    return NULL;
+  void *handle = handle_of(found); /* stays open: the function's address is kept */
+  if (global)
     module = RTLD_NEXT;
-    return found;
-  }
-  void *handle = handle_of(caller);
-  found = handle ? dlsym(handle, name) : NULL;
-  if (!found && module)
-    return dlsym(module, name);
-  if (found)
+  else if (!module)
     module = handle;
   return found;
 }
@@ -51,7 +110,8 @@ void *mpi_library_find(const char *name)
 /* ---- what it is ---- */
 
 enum library { OPEN_MPI, MPICH, UNKNOWN };
-enum { MPICH_COMM_WORLD = 0x44000000, VERSION_BYTES = 16384 }; /* more than any library writes */
+enum { MPICH_COMM_WORLD = 0x44000000, MPICH_ERR_OTHER = 15, OPEN_MPI_ERR_OTHER = 16 };
+enum { VERSION_BYTES = 16384 }; /* more than any library writes */
 
 /* Copies the first words of what the library says of itself, up to a comma or the end of the line: Open MPI's is
  * "Open MPI v4.1.4, package: ...", MPICH's "MPICH Version:\t4.0.2\n...". */
@@ -78,6 +138,11 @@ static enum library library_kind(void)
   if (mpi_library_find("ompi_mpi_comm_world"))
     return OPEN_MPI;
   return mpi_library_find("MPIR_Dup_fn") ? MPICH : UNKNOWN; /* a part of its ABI */
+}
+
+int mpi_library_error(void)
+{
+  return library_kind() == MPICH ? MPICH_ERR_OTHER : OPEN_MPI_ERR_OTHER;
 }
 
 /* What the library calls MPI_COMM_WORLD, as C passes it; 0: not known. */
@@ -122,7 +187,7 @@ const struct mpi_decoder *mpi_library_decoder(void)
       [OPEN_MPI] = "libhpcrun-lite-decode-openmpi.so", [MPICH] = "libhpcrun-lite-decode-mpich.so"};
   enum library kind = library_kind();
   struct dl_find_object own;
-  char path[4096];
+  char path[PATH_BYTES];
   if (kind == UNKNOWN || _dl_find_object((void *)(uintptr_t)mpi_library_decoder, &own) != 0)
     return NULL;
   const char *library = own.dlfo_link_map->l_name, *base = strrchr(library, '/');

@@ -10,8 +10,11 @@
 
 /* The function of that name to which a call from this library is passed on: that of the next library in the global
  * scope, which may be a tool's; else that of the library in which `caller` lies, or on which that depends, which was
- * loaded later.  NULL if there is none. */
+ * loaded later; else that of any other object.  The object that has it stays loaded.  NULL if there is none. */
 void *mpi_library_next(const char *name, const void *caller);
+
+/* What the library's functions return for an error of no other class. */
+int mpi_library_error(void);
 
 /* A function or variable of the MPI library itself; NULL: it has none of that name.  To be called while or after the
  * program calls a function of it. */

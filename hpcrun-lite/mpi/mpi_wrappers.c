@@ -48,25 +48,30 @@ static const struct mpi_decoder *_Atomic decoder; /* NULL: not between initializ
 static atomic_uint state;                         /* enum format_mpi_state */
 static atomic_int sessions;                       /* open ones */
 
-/* The program needs a function that no loaded library has.  Without this object the dynamic loader would have ended it
- * in the same way, or a weak reference would have been NULL. */
-static _Noreturn void missing(void)
+/* Takes the place of a function that no loaded library has, which the program has found here by its name. */
+static int missing(void)
 {
   static const char text[] =
-      "hpcrun-lite: symbol lookup error: the program calls a function of MPI that no library has\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-    _exit(127);
-  _exit(127);
+      "hpcrun-lite: the program calls a function of MPI that no library has: it returns an error\n";
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  int saved_errno = errno;
+  int error = mpi_library_error();
+  if (!atomic_flag_test_and_set(&told)) {
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+  }
+  errno = saved_errno;
+  return error;
 }
 
+/* NULL: no library has the function. */
 static __attribute__((noinline, cold)) void *find_target(uint64_t entry, const void *caller)
 {
   int saved_errno = errno;
   const char *name = functions[entry / 2].name + (entry % 2 ? 0 : 1);
   void *found = mpi_library_next(name, caller);
-  if (!found)
-    missing();
-  atomic_store_explicit(&targets[entry], found, memory_order_relaxed);
+  if (found)
+    atomic_store_explicit(&targets[entry], found, memory_order_relaxed);
   errno = saved_errno;
   return found;
 }
@@ -93,6 +98,9 @@ void *mpi_enter(struct mpi_frame *frame)
   enum mpi_kind kind = functions[function].kind;
   if (__builtin_expect(!target, 0))
     target = find_target(frame->entry, (const void *)frame->code);
+  frame->seen = 0;
+  if (__builtin_expect(!target, 0))
+    return (void *)(uintptr_t)missing;
   frame->seen = hpcrun_lite_mpi_begin && hpcrun_lite_mpi_begin(function, frame->code, frame->sp) ? SEEN_RECORDED : 0;
   if (__builtin_expect(kind == MPI_KIND_INIT || kind == MPI_KIND_FINALIZE, 0))
     note_kind(frame, kind);

@@ -263,6 +263,31 @@ def a_library_that_is_loaded_late_is_counted(directory):
 
 
 @tap.case
+def a_library_that_jumps_to_mpi_is_counted_and_unloaded(directory):
+    for library in LIBRARIES:
+        out = os.path.join(directory, "closes")
+        tap.must("gcc", source_file("closes_plugin.c"), "-o", out, "-ldl")
+        plugin = build(directory, "jumps_to_mpi.c", library, "-O2", "-shared", "-fPIC", name=f"jumps-{library}.so")
+        measured = Job(directory, library, 1, out, plugin)
+        assert other_lines(measured.done.stdout) == ["closed", "results 0 0", "unloaded"], measured.done
+        assert measured.done.stdout.index("unloaded") < measured.done.stdout.index("closed"), measured.done
+        counts_hold(measured, 1)
+
+
+@tap.case
+def functions_that_no_library_has_fail(directory):
+    """No MPI library, with the environment of a rank; and one without sessions."""
+    alone = os.path.join(directory, "lacking")
+    tap.must("gcc", source_file("lacking_mpi.c"), "-o", alone, "-ldl")
+    done = tap.run(tap.LAUNCHER, "-q", "--overwrite", "-o", "lacked", alone, "MPI_Send", cwd=directory, PMI_RANK="0")
+    assert done.returncode == 0 and done.stdout == "failed\nfailed\n", done
+    assert done.stderr.count("no library has") == 1, done
+    program = build(directory, "lacking_mpi.c", "openmpi", "-Wl,--no-as-needed")
+    measured = Job(directory, "openmpi", 1, program, "MPI_Session_init")
+    assert measured.done.returncode == 0 and measured.done.stdout == "failed\nfailed\n", measured.done
+
+
+@tap.case
 def settings_and_other_libraries_are_not_mpi(directory):
     """Variables that users set, and a library whose name begins as MPI's do, do not make a program one of MPI."""
     program, library = os.path.join(directory, "other"), os.path.join(directory, "libmpir.so")
