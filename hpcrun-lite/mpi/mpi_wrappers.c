@@ -46,7 +46,8 @@ static const struct {
 static void *_Atomic targets[2 * MPI_FUNCTIONS];
 static const struct mpi_decoder *_Atomic decoder; /* NULL: not between initialization and finalization */
 static atomic_uint state;                         /* enum format_mpi_state */
-static atomic_int sessions;                       /* open ones */
+static atomic_bool world;                         /* between MPI_Init and MPI_Finalize */
+static atomic_int uses;                           /* open sessions, and 1 for the world */
 
 /* Takes the place of a function that no loaded library has, which the program has found here by its name. */
 static int missing(void)
@@ -76,18 +77,17 @@ static __attribute__((noinline, cold)) void *find_target(uint64_t entry, const v
   return found;
 }
 
-/* A call that finalizes MPI begins. */
-static void finalizes(void)
+/* Is that the last use of MPI, which a call is going to finalize? */
+static bool is_last(void)
 {
-  if (hpcrun_lite_mpi_finalizes)
-    hpcrun_lite_mpi_finalizes();
+  return atomic_load(&uses) <= 1;
 }
 
 static __attribute__((noinline, cold)) void note_kind(struct mpi_frame *frame, enum mpi_kind kind)
 {
   frame->seen |= kind == MPI_KIND_INIT ? SEEN_INIT : SEEN_FINALIZE;
-  if (kind == MPI_KIND_FINALIZE)
-    finalizes();
+  if (kind == MPI_KIND_FINALIZE && is_last() && hpcrun_lite_mpi_finalizes)
+    hpcrun_lite_mpi_finalizes();
 }
 
 /* Returns the function to call. */
@@ -109,7 +109,7 @@ void *mpi_enter(struct mpi_frame *frame)
   if (decodes && frame->seen & SEEN_RECORDED) {
     decodes->before(function, frame->arguments, &frame->call);
     frame->seen |= SEEN_DECODED;
-    if (kind == MPI_KIND_FINALIZE)
+    if (kind == MPI_KIND_FINALIZE && is_last())
       atomic_store(&decoder, NULL);
   }
   return target;
@@ -117,18 +117,10 @@ void *mpi_enter(struct mpi_frame *frame)
 
 /* ---- initialization and finalization ---- */
 
-static void initialized(enum mpi_function function)
+/* Describes the library and begins to decode calls: at the first session, and at MPI_Init. */
+static void begin(unsigned now)
 {
   struct mpi_facts facts;
-  bool session = function == MPI_FUNCTION_Session_init;
-  unsigned before = atomic_load(&state);
-  unsigned now = (before & ~(unsigned)FORMAT_MPI_FINALIZED) | FORMAT_MPI_INITIALIZED;
-  if (session)
-    atomic_fetch_add(&sessions, 1);
-  if (before & FORMAT_MPI_INITIALIZED && !(before & FORMAT_MPI_FINALIZED) &&
-      (session || !(before & FORMAT_MPI_SESSIONS)))
-    return; /* by a call within this one, or a session before */
-  now = session ? now | FORMAT_MPI_SESSIONS : now & ~(unsigned)FORMAT_MPI_SESSIONS;
   atomic_store(&state, now);
   mpi_library_describe(&facts, now);
   const struct mpi_decoder *found = mpi_library_decoder();
@@ -138,11 +130,26 @@ static void initialized(enum mpi_function function)
     hpcrun_lite_mpi_initialized(&facts);
 }
 
+static void initialized(enum mpi_function function)
+{
+  bool session = function == MPI_FUNCTION_Session_init;
+  if (!session && atomic_exchange(&world, true))
+    return; /* by a call within this one */
+  bool first = !atomic_fetch_add(&uses, 1);
+  unsigned before = atomic_load(&state);
+  bool world_ended = before & FORMAT_MPI_FINALIZED && !(before & FORMAT_MPI_SESSIONS);
+  if (!session || (first && !world_ended)) /* the library may not be asked for a world that has ended */
+    begin(FORMAT_MPI_INITIALIZED | (session ? FORMAT_MPI_SESSIONS : 0));
+}
+
 static void finalized(enum mpi_function function)
 {
-  if (function == MPI_FUNCTION_Session_finalize && atomic_fetch_sub(&sessions, 1) > 1)
+  if (function == MPI_FUNCTION_Finalize && !atomic_exchange(&world, false))
+    return; /* by a call within this one */
+  if (atomic_fetch_sub(&uses, 1) > 1)
     return;
   unsigned now = atomic_fetch_or(&state, FORMAT_MPI_FINALIZED) | FORMAT_MPI_FINALIZED;
+  atomic_store(&decoder, NULL);
   if (hpcrun_lite_mpi_finalized)
     hpcrun_lite_mpi_finalized(now);
 }

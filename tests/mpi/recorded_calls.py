@@ -376,6 +376,15 @@ def sessions_are_recorded(directory):
 
 
 @tap.case
+def sessions_do_not_end_the_decoding(directory):
+    program = build(directory, "sessions_within.c", "mpich")
+    rank, = counts_hold(Job(directory, "mpich", 1, program), 1)
+    assert rank.process.mpi_state == INITIALIZED | FINALIZED
+    reductions = [(row.calls, row.decoded) for row in rank.rows() if NAMES[row.function] == "Allreduce"]
+    assert sum(calls for calls, _ in reductions) == sum(decoded for _, decoded in reductions) == 6, reductions
+
+
+@tap.case
 def what_a_killed_rank_did_is_kept(directory):
     for library in LIBRARIES:
         program = build(directory, "called.c", library, "-fopenmp")
