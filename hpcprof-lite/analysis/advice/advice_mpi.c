@@ -141,12 +141,12 @@ static void find_late_rank(struct advice_run *run)
   const struct advice_mpi *mpi = &run->input->mpi;
   double gain_s = fmin(mpi->longest_s - mpi->mean_s, mpi->shortest_mpi_s), excess_s;
   const struct advice_call *call = longest_call(mpi);
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_MPI, gain_s,
-                 "Rank %" PRIu32 " is outside MPI for %.3f s (without the time without a core), %.1f times the mean of "
-                 "%" PRIu32 " ranks (%.3f s); rank %" PRIu32 " is outside for %.3f s, and in MPI for %.3f s",
-                 mpi->longest, mpi->longest_s, mpi->longest_s / mpi->mean_s, mpi->ranks, mpi->mean_s, mpi->shortest,
-                 mpi->shortest_s, mpi->shortest_mpi_s);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_MPI, gain_s,
+      "Rank %" PRIu32 " is outside MPI for %.3f s (without the time without a core), %.1f times the mean of "
+      "%" PRIu32 " ranks (%.3f s); rank %" PRIu32 " is outside for %.3f s, and in calls that communicate for %.3f s",
+      mpi->longest, mpi->longest_s, mpi->longest_s / mpi->mean_s, mpi->ranks, mpi->mean_s, mpi->shortest,
+      mpi->shortest_s, mpi->shortest_mpi_s);
   found->title =
       call ? "ranks with unequal times outside MPI, longest communication" : "ranks with unequal times outside MPI";
   found->low_s = gain_s / 2;
