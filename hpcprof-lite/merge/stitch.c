@@ -489,11 +489,11 @@ static double open_call_ticks(const struct profile_process *process, const struc
   return process->unfinished && calls->since && (double)calls->since < end ? end - (double)calls->since : 0;
 }
 
-/* Adds a thread's calls of one function in one context, and its time in them to that context. */
-static void add_calls(struct stitch *stitch, uint32_t position, const struct format_mpi *from)
+/* A thread's calls of one function in one context. */
+static struct context_mpi calls_of(struct stitch *stitch, uint32_t position, const struct format_mpi *from)
 {
   double tick_ns = stitch->map.process->workspan.tick_ns, open = open_call_ticks(stitch->map.process, from);
-  struct profile_thread *thread = &stitch->map.process->threads[position];
+  const struct profile_thread *thread = &stitch->map.process->threads[position];
   struct context_mpi calls = {.owner = stitch->map.process->number,
                               .thread = position,
                               .context = met_context(stitch, position, from->node, NODE_MAP_FAULT_MPI),
@@ -505,30 +505,52 @@ static void add_calls(struct stitch *stitch, uint32_t position, const struct for
                               .received = from->received};
   calls.longest_ns = MIN(model_rounded(fmax((double)from->longest, open) * tick_ns), calls.ns);
   model_add(&calls.calls, open > 0);
-  if (!calls.calls)
-    return;
   calls.preempted_ns = MIN(model_rounded((double)from->preempted * tick_ns), calls.ns);
-  contexts_add_mpi(stitch->map.contexts, &calls);
-  uint64_t own_ns = calls.ns - calls.preempted_ns;
-  uint32_t context = calls.context == MODEL_NONE ? 0 : calls.context;
-  if (stitch->mpi != MODEL_NONE)
-    contexts_value(stitch->map.contexts, context, stitch->mpi, own_ns);
-  if (!contexts_in_region(stitch->map.contexts, context))
-    model_add(&thread->mpi_outside_ns, own_ns);
+  return calls;
 }
 
-/* In a part of the run, single calls are not known: the records are those of the whole run. */
+/* Adds the thread's time in calls to their contexts, so that all together are what it was in MPI with a core: what it
+ * waited for a core after it was woken is only known in sum. */
+static void charge_calls(struct stitch *stitch, struct profile_thread *thread, const struct context_mpi *calls,
+                         uint32_t count)
+{
+  double sum_ns = 0, before = 0;
+  uint64_t charged = 0;
+  for (uint32_t i = 0; i < count; i++)
+    sum_ns += (double)(calls[i].ns - calls[i].preempted_ns);
+  double part = sum_ns > (double)thread->mpi_ns ? (double)thread->mpi_ns / sum_ns : 1;
+  for (uint32_t i = 0; i < count; i++) {
+    before += (double)(calls[i].ns - calls[i].preempted_ns);
+    uint64_t own_ns = model_rounded(before * part) - charged;
+    uint32_t context = calls[i].context == MODEL_NONE ? 0 : calls[i].context;
+    charged += own_ns;
+    if (stitch->mpi != MODEL_NONE)
+      contexts_value(stitch->map.contexts, context, stitch->mpi, own_ns);
+    if (!contexts_in_region(stitch->map.contexts, context))
+      model_add(&thread->mpi_outside_ns, own_ns);
+  }
+}
+
+/* Adds a thread's calls of MPI. */
 static void add_mpi(struct stitch *stitch, uint32_t position)
 {
   struct profile_thread *thread = &stitch->map.process->threads[position];
-  uint32_t count;
+  uint32_t count, kept = 0;
   if (stitch->map.process->in_part)
     return;
-  struct format_mpi *calls = read_table(stitch->map.file, thread->index, FORMAT_MPI, stitch->map.problems, &count);
-  for (uint32_t i = 0; i < count && stitch->map.process->workspan.tick_ns > 0; i++)
-    add_calls(stitch, position, &calls[i]);
+  struct format_mpi *from = read_table(stitch->map.file, thread->index, FORMAT_MPI, stitch->map.problems, &count);
+  struct context_mpi *calls = xcalloc(count, sizeof *calls);
+  for (uint32_t i = 0; i < count && stitch->map.process->workspan.tick_ns > 0; i++) {
+    calls[kept] = calls_of(stitch, position, &from[i]);
+    if (!calls[kept].calls)
+      continue;
+    contexts_add_mpi(stitch->map.contexts, &calls[kept]);
+    kept++;
+  }
+  charge_calls(stitch, thread, calls, kept);
   thread->mpi_outside_ns = MIN(thread->mpi_outside_ns, thread->mpi_ns);
   free(calls);
+  free(from);
 }
 
 static void stitch_thread(struct stitch *stitch, uint32_t position)

@@ -99,9 +99,13 @@ def what_if_of_a_job(directory):
 
 
 @tap.case
-def efficiencies_multiply(directory):
-    """With a log, what communication costs is divided into waiting in turn and transport."""
+def parts_make_the_whole(directory):
+    """The contexts' time in MPI is that of the threads; with a log, what communication costs is divided into
+    dependences between ranks and the rest."""
     job = check(directory, "openmpi", 3, 1, "ring", "collectives")
+    contexts, threads = (rows(view, job.output) for view in ("topdown", "threads"))
+    parts = float(contexts[0]["mpi_incl_s"]), sum(float(row["mpi_s"]) for row in threads)
+    assert abs(parts[0] - parts[1]) < 1e-6 * len(contexts), parts  # also where threads had no core
     value = {row["metric"]: float(row["value"] or 0) for row in rows("efficiency", job.output) if row["kind"] == "job"}
     if not value["mpi_serialisation"]:
         raise tap.Skip("threads had no core in calls of MPI")
