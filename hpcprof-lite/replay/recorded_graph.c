@@ -512,8 +512,10 @@ bool recorded_graph_limit(struct profile *profile, struct profile_process *proce
 {
   struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
   struct replay_result result;
-  if (!open_log(&recorded))
+  if (!open_log(&recorded)) {
+    recorded_graph_release(&recorded);
     return false;
+  }
   check_whole(&recorded);
   find_contexts(&recorded);
   replay_part(&recorded, &result);

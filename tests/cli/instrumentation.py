@@ -140,7 +140,7 @@ def phases_have_the_times_of_the_threads_with_a_trace(directory):
     for row in rows("phases", output):
         if row["kind"] != "user":
             continue
-        parts = sum(float(row[name + "_s"]) for name in formats.CATEGORIES)
+        parts = sum(float(row.get(name + "_s") or 0) for name in formats.CATEGORIES)
         assert abs(parts - float(row["end_s"]) + float(row["start_s"])) < 1e-6, row  # one thread lives all the time
     timeline = rows("timeline", output)
     kinds = collections.Counter(row["kind"] for row in timeline)

@@ -32,7 +32,8 @@ STRICT_ROWS = {"parallel": 1, "for": 1, "critical": 2, "lock": 2, "single": 1}
 EXPLAINED = {"samples inside the tool": (1, ""), "thread states repaired": (0.1, "s"),
              "samples omitted at a lower rate": (math.inf, ""), "samples of lock waits not charged": (0.01, ""),
              "frames outside any module": (0.01, "d"), "unwinds cut short": (0.02, "d"),
-             "unwinds with guessed callers": (0.04, "d"), "executions that were only counted": (math.inf, "")}
+             "unwinds with guessed callers": (0.04, "d"), "executions that were only counted": (math.inf, ""),
+             "regions that were only counted": (math.inf, "")}
 
 WORK_ROLE, OVERHEAD_ROLE = 1, 2
 IN_TOOL = 1  # enum format_loss
