@@ -523,7 +523,6 @@ def ranks_of_mpi(directory):
     for lane in set(timeline.lanes) - set(timeline.threads):  # threads of MPI, which have lanes where they ran
         del timeline.lanes[lane]
     check_tiling(timeline)
-    check_no_gaps(timeline)
     check_waits(timeline)
 
 
