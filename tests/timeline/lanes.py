@@ -8,7 +8,7 @@ from measured import Measurement, tap
 
 DIGIT = 2e-9  # two roundings to the last digit shown
 WAITS = 120e-6  # time in the tool is taken out of waits of each kind in pieces of 50 us and more
-CATEGORIES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "waiting_no_core", "tool", "gap")
+CATEGORIES = ("work", "overhead", "lock_wait", "idle", "blocked", "core_wait", "waiting_no_core", "mpi", "tool", "gap")
 
 
 def number(text):
