@@ -521,8 +521,10 @@ def ranks_of_mpi(directory):
     ranks = [row["rank"] for row in timeline.run.threads()]
     assert ranks == sorted(ranks), ranks
     for lane in set(timeline.lanes) - set(timeline.threads):  # threads of MPI, which have lanes where they ran
-        del timeline.lanes[lane]
+        own = timeline.lanes.pop(lane)
+        timeline.intervals = [interval for interval in timeline.intervals if interval not in own]
     check_tiling(timeline)
+    check_no_gaps(timeline)
     check_waits(timeline)
 
 
