@@ -3,12 +3,14 @@
  *
  * construct_costs marked [NAME FEW MANY]... executes FEW of a construct twice, then MANY, and calls mark() after each
  * of the three: for a tool that counts instructions between the calls. */
+#include <linux/futex.h>
 #include <omp.h>
-#include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,18 +21,19 @@ static double now_ns(void)
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static bool marked; /* instructions are counted between marks */
-
-/* What the other threads of a team do while the first one executes all constructs.  They sleep, because the processor's
- * caches are to be the first one's; but sleeping calls the tool, whose instructions would be counted. */
-static void wait_for(const bool *done)
+/* What the other threads of a team do while the first one executes all constructs: sleep, because the processor's
+ * caches are to be the first one's, and because valgrind lets one thread run at a time. A call of the C library would
+ * call the tool, whose instructions would be counted. */
+static void wait_for(uint32_t *done)
 {
-  while (!__atomic_load_n(done, __ATOMIC_ACQUIRE)) {
-    if (marked)
-      sched_yield();
-    else
-      usleep(1000);
-  }
+  while (!__atomic_load_n(done, __ATOMIC_ACQUIRE))
+    syscall(SYS_futex, done, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
+
+static void end_wait(uint32_t *done)
+{
+  __atomic_store_n(done, 1, __ATOMIC_RELEASE);
+  syscall(SYS_futex, done, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 static void critical(long count)
@@ -130,7 +133,7 @@ static void dynamic(long count)
 /* The same, but the first thread executes all chunks. */
 static void dynamic1(long count)
 {
-  bool done = false;
+  uint32_t done = 0;
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num())
@@ -138,14 +141,14 @@ static void dynamic1(long count)
 #pragma omp for schedule(dynamic, 1) nowait
     for (long i = 0; i < count; i++)
       __asm__ volatile("");
-    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    end_wait(&done);
   }
 }
 
 /* A doacross loop, all iterations by the first thread. */
 static void doacross1(long count)
 {
-  bool done = false;
+  uint32_t done = 0;
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num())
@@ -156,7 +159,7 @@ static void doacross1(long count)
       __asm__ volatile("");
 #pragma omp ordered depend(source)
     }
-    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    end_wait(&done);
   }
 }
 
@@ -165,7 +168,7 @@ static void depend1(long count)
 {
   enum { CELLS = 64 };
   static char cells[2][CELLS + 2];
-  bool done = false;
+  uint32_t done = 0;
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num())
@@ -176,7 +179,7 @@ static void depend1(long count)
       __asm__ volatile("" : : "r"(from), "r"(to));
     }
 #pragma omp taskwait
-    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    end_wait(&done);
   }
 }
 
@@ -184,7 +187,7 @@ static void depend1(long count)
 static void addresses1(long count)
 {
   char *cells = malloc((size_t)count);
-  bool done = false;
+  uint32_t done = 0;
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num())
@@ -194,7 +197,7 @@ static void addresses1(long count)
       __asm__ volatile("" : : "r"(cells));
     }
 #pragma omp taskwait
-    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    end_wait(&done);
   }
   free(cells);
 }
@@ -224,7 +227,7 @@ static void thread_clock(long count)
 static void flat1(long count)
 {
   enum { KEPT = 256 };
-  bool done = false;
+  uint32_t done = 0;
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num())
@@ -234,7 +237,7 @@ static void flat1(long count)
       __asm__ volatile("");
     }
 #pragma omp taskwait
-    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    end_wait(&done);
   }
 }
 
@@ -254,14 +257,14 @@ static void split(long leaves)
  * first thread. */
 static void fib1(long count)
 {
-  bool done = false;
+  uint32_t done = 0;
 #pragma omp parallel num_threads(2)
   {
     if (omp_get_thread_num())
       wait_for(&done);
     if (!omp_get_thread_num())
       split(count / 2 + 1);
-    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    end_wait(&done);
   }
 }
 
@@ -327,8 +330,7 @@ static double least_time(construct *run, long count, int rounds)
 int main(int argc, char **argv)
 {
   enum { ROUNDS = 7 };
-  marked = argc > 1 && !strcmp(argv[1], "marked");
-  if (marked) {
+  if (argc > 1 && !strcmp(argv[1], "marked")) {
     for (int i = 2; i + 2 < argc; i += 3)
       few_and_many(named(argv[i]), atol(argv[i + 1]), atol(argv[i + 2]));
   } else if (argc > 2) {

@@ -72,7 +72,7 @@ GROUPS = {
 EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (program, mode, construct)
           for (program, mode), constructs in GROUPS.items() for construct in constructs}
 OPTIONS = {"trace": ("-p", "online", "-t"), "light": ("--overhead-limit", "0")}  # others: -p
-TWO_THREADS = ("flat1", "fib1", "region2", "loops2", "barrier2", "loop2", "dynamic1", "doacross1", "depend1", "addresses1")
+TWO_THREADS = ("region2", "loops2", "barrier2", "loop2")  # that meet; in others, the second one sleeps
 FRAMES = {f"sample, {depth} frames": (depth, "spin") for depth in (10, 30, 200)}
 FRAMES["sample, 200, guessed"] = (200, "guess")
 ALL = (*EVENTS, *FRAMES)
