@@ -640,7 +640,7 @@ static uint32_t process_notes(uint32_t before, bool ended)
   return string_at(before, notes);
 }
 
-enum { BATCH = 256 };
+enum { BATCH = 32 }; /* rows on the stack, which may be small: of a thread that calls exec() */
 
 static void put_directives(void)
 {

@@ -333,6 +333,15 @@ def rt_uses_little_of_the_stack(_):
     assert set(large) == by_ctl, large
 
 
+@tap.case
+def what_a_thread_of_the_program_writes_has_room_on_its_stack(_):
+    """A thread that calls exec() or exit() writes the tables."""
+    objects = glob.glob(os.path.join(BUILD, "hpcrun-lite", "**", "*output_*.o"), recursive=True)
+    code = must("objdump", "-d", "--no-show-raw-insn", *objects)
+    sizes = [int(size, 16) for size in re.findall(r"\tsub +\$0x([0-9a-f]+),%rsp", code)]
+    assert 1000 < max(sizes) < 6000, max(sizes)
+
+
 def libgomp_table(directory):
     """What hpcrun-lite/gomp/entries.h says: the names of wrapped functions, and patterns with the reasons for others."""
     with open(os.path.join(directory, "table.c"), "w", encoding="utf-8") as file:
