@@ -388,7 +388,12 @@ def gdb_runs_the_launcher(directory):
 
 @case
 def missing_commands_end_in_127(directory):
-    fails(launch(directory, "no-such-command-anywhere"), 127, "no-such-command-anywhere")
+    fails(launch(directory, "no-such-command-anywhere"), 127, "no-such-command-anywhere': command not found in PATH")
+    for name, mode, hint in (("tool", 0o755, "did you mean './tool'?"), ("script.py", 0o644, "'./script.py' is not executable")):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(file.name, mode)
+        fails(launch(directory, name), 127, hint)
     fails(launch(directory, "./none"), 127, "./none")
     fails(launch(directory, "/etc/passwd/none"), 127)
     fails(launch(directory, ""), 127)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,20 @@ static int search_path(const char *command, char *found, size_t found_size)
   }
 }
 
+/* A command without a directory was not found: is it in the current one? */
+static void not_in_path(const char *command, char *message, size_t message_size)
+{
+  char here[PATH_MAX];
+  int written = snprintf(here, sizeof here, "./%s", command);
+  int error = (size_t)written < sizeof here ? check_executable(here) : ENOENT;
+  written = snprintf(message, message_size, "cannot run '%.200s': command not found in PATH", command);
+  if (error == 0)
+    snprintf(message + written, message_size - (size_t)written, "; did you mean '%.200s'?", here);
+  else if (error == EACCES)
+    snprintf(message + written, message_size - (size_t)written,
+             "; '%.200s' is not executable: run it by its interpreter, or make it executable", here);
+}
+
 static enum launch_status locate(const char *command, char *path, size_t path_size, char *message, size_t message_size)
 {
   int error;
@@ -77,8 +92,10 @@ static enum launch_status locate(const char *command, char *path, size_t path_si
   if (error == 0)
     return LAUNCH_OK;
   bool is_missing = error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP;
-  snprintf(message, message_size, "cannot run '%.400s': %s", command,
-           is_missing && !strchr(command, '/') ? "command not found in PATH" : strerror(error));
+  if (is_missing && !strchr(command, '/'))
+    not_in_path(command, message, message_size);
+  else
+    snprintf(message, message_size, "cannot run '%.400s': %s", command, strerror(error));
   return is_missing ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
 }
 
