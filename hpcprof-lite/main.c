@@ -142,8 +142,8 @@ static int report_view(struct job *job, struct comparison *comparison)
   const struct format *format = &formats[options->format];
   if (format->directory && output_is_new(options->output))
     return EXIT_INPUT;
-  if (options_format_is(options, IS_BINARY) && !options->output && isatty(STDOUT_FILENO)) {
-    job_print_error("format %s is binary: write it to a file with --output", options_formats[options->format].name);
+  if (options_format_is(options, IS_FILE) && !options->output && isatty(STDOUT_FILENO)) {
+    job_print_error("format %s is not for a terminal: write it to a file with --output", options_formats[options->format].name);
     return EXIT_USAGE;
   }
   if (options->raw_names || options->format != OPTIONS_CSV) /* pages and databases are made from CSV, too */

@@ -91,6 +91,16 @@ static int cannot_write(const char *name, const char *why)
   return EXIT_INPUT;
 }
 
+/* Why no file of that name was created, for an error of the system. */
+static const char *why_not_created(const char *name, int error)
+{
+  const char *slash = strrchr(name, '/');
+  char *directory = slash ? xasprintf("%.*s", (int)(slash - name + 1), name) : xasprintf(".");
+  bool exists = access(directory, F_OK) == 0;
+  free(directory);
+  return error == ENOENT && exists ? "no files can be created in this directory" : strerror(error);
+}
+
 /* Creates an empty file beside the one that it will replace.  Returns a descriptor, or -1 after it has printed why
  * there is none; *temporary is its name, for end_temporary(). */
 static int create_temporary(const char *name, char **temporary)
@@ -104,7 +114,7 @@ static int create_temporary(const char *name, char **temporary)
     remove_if_ended(*temporary);
     fchmod(fd, 0666 & ~mask);
   } else {
-    cannot_write(name, strerror(errno));
+    cannot_write(name, why_not_created(name, errno));
     free(*temporary);
   }
   return fd;

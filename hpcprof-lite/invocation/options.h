@@ -56,8 +56,8 @@ enum options_content {
   SHOWS_CHECKS /* the summary with conditions or a comparison */
 };
 enum options_format_trait {
-  IS_LINES = 1 << 0,  /* source lines are places in functions, with --lines or not, instead of rows */
-  IS_BINARY = 1 << 1, /* not for a terminal */
+  IS_LINES = 1 << 0, /* source lines are places in functions, with --lines or not, instead of rows */
+  IS_FILE = 1 << 1,  /* not for a terminal */
   IS_DATABASE = 1 << 2,
   IS_DIRECTORY = 1 << 3
 };

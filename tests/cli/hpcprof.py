@@ -228,6 +228,9 @@ def output_that_cannot_be_written_is_reported(directory):
     assert done.returncode == 1 and missing in done.stderr.decode()
     done = golden_report("-q", "-o", "/dev/full", "--view", "topdown", "basic")
     assert done.returncode == 1 and b"cannot write" in done.stderr, done
+    for name, reason in (("/proc/x", b"no files can be created in this directory"), ("/none/x", b"No such file")):
+        done = golden_report("-q", "-o", name, "--view", "topdown", "basic")
+        assert done.returncode == 1 and done.stderr.startswith(b"hpcprof-lite: cannot write '%s': %s" % (name.encode(), reason)), done
 
 
 @case
@@ -315,13 +318,14 @@ def refusals_name_the_views_that_have_an_option(_):
 
 
 @case
-def binary_output_is_not_for_a_terminal(_):
-    ours, its = os.openpty()
-    with start(REPORT, "-f", "pprof", os.path.join(GOLDEN, "basic"), stdout=its) as process:
-        os.close(its)
-        errors = process.communicate(timeout=60)[1]
-    os.close(ours)
-    assert process.returncode == 2 and "format pprof is binary: write it to a file with --output" in errors, errors
+def some_formats_are_not_for_a_terminal(_):
+    for name in ("pprof", "html"):
+        ours, its = os.openpty()
+        with start(REPORT, "-f", name, os.path.join(GOLDEN, "basic"), stdout=its) as process:
+            os.close(its)
+            errors = process.communicate(timeout=60)[1]
+        os.close(ours)
+        assert process.returncode == 2 and f"format {name} is not for a terminal: write it to a file with --output" in errors, errors
     assert golden_report("-q", "-f", "pprof", "basic").stdout.startswith(b"\x1f\x8b")
 
 
