@@ -441,6 +441,16 @@ def links_of_documents_lead_to_installed_ones(_):
         assert "usr/share" in file.read().split()
 
 
+@tap.case
+def manual_pages_are_set_without_warnings(_):
+    tap.need_program("groff")
+    pages = glob.glob(os.path.join(os.path.dirname(tap.BIN), "share", "man", "man*", "*"))
+    assert len(pages) >= 2, pages
+    for page in pages:
+        done = tap.run("groff", "-ww", "-mdoc", "-Tutf8", page)
+        assert done.returncode == 0 and done.stderr == "", (page, done.stderr)
+
+
 # ---- the measurement format ----
 
 SHORT = {"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "int32_t": "i32", "uint64_t": "u64", "double": "f64"}
