@@ -314,6 +314,14 @@ bool profile_filtered(const struct profile *profile, char *text, size_t size)
   return *text;
 }
 
+const struct profile_process *profile_with_runtime(const struct profile *profile)
+{
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    if (profile->processes[i].usable && *profile->processes[i].runtime)
+      return &profile->processes[i];
+  return NULL;
+}
+
 const struct profile_thread *profile_initial_thread(const struct profile_process *process)
 {
   for (uint32_t i = 0; i < process->threads_count; i++)

@@ -206,6 +206,9 @@ bool profile_any_usage(const struct profile *profile);
 /* Whether a process is a rank of an MPI job of several ranks, with work and span. */
 bool profile_in_job(const struct profile_process *process);
 
+/* Returns the first usable process whose OpenMP runtime is known, NULL if there is none. */
+const struct profile_process *profile_with_runtime(const struct profile *profile);
+
 /* Returns the first OpenMP thread of a process, which runs what is outside its regions; NULL if there is none. */
 const struct profile_thread *profile_initial_thread(const struct profile_process *process);
 

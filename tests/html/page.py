@@ -217,6 +217,37 @@ def findings_have_titles_and_doubts_are_no_changes(directory):
     assert named and doubts, (named, doubts)
 
 
+FIRST_SCREEN = """(() => {
+  const bottom = (one) => one ? Math.round(one.getBoundingClientRect().bottom) : null;
+  const panel = document.getElementById("panel-summary");
+  return { verdict: panel.querySelector(".verdict").textContent, height: innerHeight, width: document.documentElement.scrollWidth,
+    bottoms: [...panel.querySelectorAll(".verdict, .figures, .bar, .time-use, .doubts"), ...[...panel.querySelectorAll("ol.findings > li")].slice(0, 3)].map(bottom),
+    open: [...panel.querySelectorAll("details")].filter((one) => one.open).length,
+    folded: panel.querySelectorAll("details.more li").length, shown: panel.querySelectorAll("ol.findings").length &&
+      panel.querySelectorAll("ol.findings")[0].children.length };
+})()"""
+
+
+@case
+def the_first_screen_has_the_verdict_the_time_and_three_findings(directory):
+    need_browser()
+    for name in ("recorded", "recorded-time", "plain", "waits"):
+        path, _ = page(directory, name)
+        done = report("-q", "-f", "csv", name, cwd=GOLDEN)
+        facts = {row["item"]: row["value"] for row in csv.DictReader(io.StringIO(done.stdout)) if row["section"] == "run"}
+        done = report("-q", "--view", "advice", "-f", "csv", name, cwd=GOLDEN)
+        changes = [row for row in csv.DictReader(io.StringIO(done.stdout)) if row["class"] not in ("unfit", "unexplained", "other")]
+        for width, height in ((1280, 800), (1920, 1080)):
+            with Browser(width, height) as browser:
+                browser.open(path)
+                seen = browser.evaluate(FIRST_SCREEN)
+                assert seen["verdict"] == facts["verdict"] and seen["verdict"].endswith("."), (seen, facts)
+                assert len(seen["bottoms"]) >= 4 and max(seen["bottoms"]) <= seen["height"], (name, seen)
+                assert seen["width"] <= width and seen["open"] == 0, (name, seen)
+                assert (seen["shown"], seen["folded"]) == (min(len(changes), 3), max(0, len(changes) - 3)), (name, seen, changes)
+                quiet(browser)
+
+
 CONTRAST = """(() => {
   const part = (value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   const light = (name) => [1, 3, 5].map((at) => part(parseInt(styleValue(name).slice(at, at + 2), 16) / 255))

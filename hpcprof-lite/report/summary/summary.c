@@ -94,16 +94,11 @@ static bool tells_replacement(const struct profile_process *process)
 static void print_runtime(const struct summary *summary)
 {
   const struct profile *profile = summary->report->profile;
-  for (uint32_t i = 0; i < profile->processes_count; i++) {
-    const struct profile_process *process = &profile->processes[i];
-    if (!process->usable || !*process->runtime)
-      continue;
-    if (!tells_replacement(process))
-      print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (replaced)" : "",
-                 process->runtime);
-    return;
-  }
-  if (profile->processes_usable)
+  const struct profile_process *process = profile_with_runtime(profile);
+  if (process && !tells_replacement(process))
+    print_line(summary, "OpenMP runtime%s: %s", process->flags & PROCESS_EXCHANGED ? " (replaced)" : "",
+               process->runtime);
+  if (!process && profile->processes_usable)
     print_line(summary, "OpenMP: not seen; not used, or its runtime was not measured");
 }
 

@@ -10,6 +10,7 @@
 #include "hpcprof-lite/report/job_efficiency.h"
 #include "hpcprof-lite/report/missing_cores.h"
 #include "hpcprof-lite/report/notes.h"
+#include "hpcprof-lite/report/summary/verdict.h"
 
 #include <math.h>
 
@@ -147,8 +148,13 @@ static void add_run(struct facts *facts)
                                         [BASELINE_CORE] = "exact, distributed by samples, against the cores",
                                         [BASELINE_SHARED] = "exact, distributed by samples, within regions"};
   const struct totals *run = report->totals;
+  const struct profile_process *with_runtime = profile_with_runtime(report->profile);
+  char verdict[VERDICT_MAX];
+  fact_text(facts, "run", "verdict", verdict_sentence(report, NULL, verdict), NULL);
   fact_text(facts, "run", "command", run->command, NULL);
   fact_text(facts, "run", "hosts", run->hosts, NULL);
+  if (with_runtime)
+    fact_text(facts, "run", "runtime", with_runtime->runtime, "of the first process that has one");
   fact_uint(facts, "run", "processes", run->processes, NULL);
   fact_uint(facts, "run", "threads", run->threads, NULL);
   fact_uint(facts, "run", "threads_max", run->threads_max, "most OpenMP threads in use at once in a process");

@@ -325,10 +325,10 @@ static void limit_text(const struct report *report, const struct terminal *termi
   }
 }
 
-void verdict_print(const struct report *report, const struct terminal *terminal)
+const char *verdict_sentence(const struct report *report, const struct terminal *terminal, char out[VERDICT_MAX])
 {
   const struct totals *run = report->totals;
-  char program[PART], elapsed[CELL], threads[PART], share[PART], limit[2 * PART], text[8 * PART];
+  char program[PART], elapsed[CELL], threads[PART], share[PART], limit[2 * PART];
   bool whole = !run->unfinished && !run->running && !run->copied && !report->profile->range.run_ns;
   program_text(report, program);
   uint64_t time_ns = whole ? run->elapsed_ns : run->measured_ns;
@@ -336,8 +336,15 @@ void verdict_print(const struct report *report, const struct terminal *terminal)
   threads_text(report, threads);
   share_text(report, share);
   limit_text(report, terminal, limit);
-  snprintf(text, sizeof text, "%s %s %s s%s%s%s.", program, whole ? "ran for" : "was measured for", elapsed, threads,
+  snprintf(out, VERDICT_MAX, "%s %s %s s%s%s%s.", program, whole ? "ran for" : "was measured for", elapsed, threads,
            share, limit);
+  return out;
+}
+
+void verdict_print(const struct report *report, const struct terminal *terminal)
+{
+  char text[VERDICT_MAX];
+  verdict_sentence(report, terminal, text);
   for (char *at = text; (at = strstr(at, " %"));)
     *at = TERMINAL_GLUE;
   fputs(terminal_bold(terminal), report->stream);

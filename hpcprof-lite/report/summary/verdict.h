@@ -7,10 +7,15 @@
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
 
+enum { VERDICT_MAX = 4096 };
+
 /* Prints a line for each reason for which the figures are less reliable than others, except missing cores. */
 void verdict_unfit(const struct report *report, const struct terminal *terminal);
 
-/* Prints one sentence. */
+/* Writes the sentence; names are shortened for the terminal, unless it is NULL.  Returns the text. */
+const char *verdict_sentence(const struct report *report, const struct terminal *terminal, char out[VERDICT_MAX]);
+
+/* Prints it. */
 void verdict_print(const struct report *report, const struct terminal *terminal);
 
 /* Whether that sentence contains the whole command. */

@@ -59,6 +59,10 @@ function figure(title, value, help) {
 const hasOpenmp = (items) => items.text("categories", "threads x elapsed") !== "";
 export const threadsInUse = (items) => items.number("run", hasOpenmp(items) ? "threads_max" : "threads");
 
+function verdict(items) {
+  return element("p", { class: "verdict" }, items.text("run", "verdict"));
+}
+
 function figures(items) {
   const efficiency = items.number("efficiency", "parallel_efficiency");
   const parallelism = items.number("parallelism", "parallelism");
@@ -72,13 +76,14 @@ function figures(items) {
       "the part of the threads' time in which they do the program's work"),
     figure("Parallelism", Number.isFinite(parallelism) ? significant(parallelism) : "",
       "work / span: the speedup with any number of cores is at most this"),
-    figure("Samples", formatCount(items.number("run", "samples"))));
+    figure("Samples", formatCount(items.number("run", "samples"))),
+    figure("Runtime", items.text("run", "runtime"), "the OpenMP runtime of the first process that has one"));
 }
 
 function timeUse(items) {
   const parts = timeParts(items), whole = items.number("categories", "threads x elapsed");
   const sum = parts.reduce((total, part) => total + (part.seconds || 0), 0), all = Math.max(whole || 0, sum);
-  return element("section", { class: "card" }, element("h2", {}, "Where the threads' time went"),
+  return element("section", { class: "card time-use" }, element("h2", {}, "Where the threads' time went"),
     sum > 0 || whole > 0 ? timeBar(parts, all) : null,
     element("ul", { class: "legend" }, parts.map(({ key, title, seconds }) => element("li", { class: key },
       element("span", { class: "swatch", "aria-hidden": "true" }), `${title} `,
@@ -100,9 +105,42 @@ function confidence(advice, row) {
   return advice.text("confidence", row) + (reason ? `: ${reason}` : "");
 }
 
-/* A list of what to change, and one of what makes these findings less certain. */
+const shownFindings = 3; /* the others are folded */
+
+/* The place of a finding, which leads to its context. */
+function findingPlace(advice, row) {
+  const context = advice.text("context_id", row), name = advice.text("name", row);
+  const file = advice.text("file", row), line = advice.text("line", row);
+  const link = () => element("a", {
+    href: "#tab=contexts&context=" + encodeURIComponent(context),
+    onclick: (event) => {
+      event.preventDefault();
+      changeState({ tab: "contexts", context });
+    },
+  }, name);
+  return name ? element("span", { class: "place" }, " in ", context ? link() : name,
+    file ? element("span", { class: "file", title: file }, ` ${file.slice(file.lastIndexOf("/") + 1)}${line ? ":" + line : ""}`) : null) : null;
+}
+
+/* What to change; the evidence is folded, and a command that the finding before has named is left out. */
+function finding(advice, about, row, before) {
+  const gain = advice.number("gain_s", row), command = advice.text("command", row);
+  const sure = advice.text("confidence", row) ? `Confidence ${confidence(advice, row)}. ` : "";
+  return element("li", { class: "finding" },
+    element("div", { class: "finding-head" },
+      element("strong", {}, findingTitle(about, advice.text("class", row))), findingPlace(advice, row),
+      gain > 0 ? element("span", { class: "gain" },
+        `${formatSeconds(gain)} shorter (${formatPercent(advice.number("gain_pct", row))}; ` +
+        `${formatSeconds(advice.number("gain_low_s", row))} to ${formatSeconds(advice.number("gain_high_s", row))})`) : null),
+    element("p", { class: "remedy" }, advice.text("remedy", row)),
+    element("details", {}, element("summary", {}, "Evidence"), element("p", {}, advice.text("evidence", row)),
+      sure ? element("p", { class: "note" }, sure, command === before ? null : element("code", {}, command)) : null));
+}
+
+/* A list of what to change, one of what makes these findings less certain, and one of what they do not explain. */
 function findings(advice, about) {
   const list = [], doubts = [], rests = [];
+  let command = "";
   for (let row = 0; advice && row < advice.rows; row++) {
     if (advice.text("class", row) === "unfit") {
       doubts.push(element("li", { class: "finding" }, element("p", {}, advice.text("evidence", row))));
@@ -113,32 +151,18 @@ function findings(advice, about) {
         `${formatSeconds(advice.number("loss_s", row))}. ${advice.text("evidence", row)}`));
       continue;
     }
-    const gain = advice.number("gain_s", row), context = advice.text("context_id", row);
-    const name = advice.text("name", row), file = advice.text("file", row), line = advice.text("line", row);
-    list.push(element("li", { class: "finding" },
-      element("div", { class: "finding-head" },
-        element("strong", {}, findingTitle(about, advice.text("class", row))),
-        name ? element("span", { class: "place" }, " in ", context ? element("a", {
-          href: "#tab=contexts&context=" + encodeURIComponent(context),
-          onclick: (event) => {
-            event.preventDefault();
-            changeState({ tab: "contexts", context });
-          },
-        }, name) : name, file ? element("span", { class: "file" }, ` ${file}${line ? ":" + line : ""}`) : null) : null,
-        gain > 0 ? element("span", { class: "gain" },
-          `${formatSeconds(gain)} shorter (${formatPercent(advice.number("gain_pct", row))}; ` +
-          `${formatSeconds(advice.number("gain_low_s", row))} to ${formatSeconds(advice.number("gain_high_s", row))})`) : null),
-      element("p", {}, advice.text("evidence", row)),
-      element("p", { class: "remedy" }, advice.text("remedy", row)),
-      advice.text("confidence", row) ? element("p", { class: "note" }, `Confidence ${confidence(advice, row)}. `,
-        element("code", {}, advice.text("command", row))) : null));
+    list.push(finding(advice, about, row, command));
+    command = advice.text("command", row);
   }
-  const section = (title, kind, entries) => entries.length ?
-    element("section", { class: "card wide" }, element("h2", {}, title), element(kind, { class: "findings" }, entries)) : null;
+  const more = list.splice(shownFindings);
+  const changes = list.length ? element("section", { class: "card wide" }, element("h2", {}, "What to change first"),
+    element("ol", { class: "findings" }, list),
+    more.length ? element("details", { class: "more" },
+      element("summary", {}, more.length > 1 ? `${more.length} more findings` : "1 more finding"),
+      element("ol", { class: "findings", start: shownFindings + 1 }, more)) : null) : null;
   const rest = rests.length ? element("section", { class: "card wide" },
     element("h2", {}, "Lost time that no finding explains"), element("ul", { class: "rests" }, rests)) : null;
-  return [section("What makes this measurement less certain", "ul", doubts),
-    section("What to change first", "ol", list), rest];
+  return { changes, doubts, rest };
 }
 
 /* What hpcrun-lite --try measured, beside what was forecast; nothing where nothing was tried. */
@@ -188,8 +212,21 @@ function singular(item) {
                                         item.replace(/^(\w+)s\b/, "$1");
 }
 
+const lostItems = (items) => items.rows("health").filter((row) => row.number > 0);
+
+/* Whether the figures can be relied on: a line, or what makes them less certain, beside the page's notices. */
+function reliability(items, doubts) {
+  if (doubts.length)
+    return element("section", { class: "doubts" }, element("h2", {}, "Less certain:"), element("ul", { class: "findings" }, doubts));
+  if (items.rows("cores").some((row) => row.item === "unreliable"))
+    return null;
+  const lost = lostItems(items).length;
+  const notes = lost ? `see "How well it was measured" for ${lost > 1 ? `${lost} remarks` : "a remark"}` : "nothing was lost";
+  return element("p", { class: "note" }, `Nothing found makes these figures less certain; ${notes}.`);
+}
+
 function health(items, about) {
-  const lost = items.rows("health").filter((row) => row.number > 0);
+  const lost = lostItems(items);
   const missing = [];
   for (let row = 0; about && row < about.rows; row++)
     if (about.text("item", row) === "missing")
@@ -214,7 +251,8 @@ export async function drawSummary(tab) {
     fill(tab, element("p", { class: "notice" }, "This report has no summary: see the messages of hpcprof-lite."));
     return;
   }
-  const items = summaryItems(summary);
-  fill(tab, figures(items), findings(advice, about), tried(trial),
-    element("div", { class: "columns" }, timeUse(items), speedups(speedup, items), hottest(items), health(items, about)));
+  const items = summaryItems(summary), { changes, doubts, rest } = findings(advice, about);
+  fill(tab, verdict(items), figures(items), reliability(items, doubts), timeUse(items), changes, rest, tried(trial),
+    element("div", { class: "columns" }, speedups(speedup, items), hottest(items), health(items, about)));
+  addEventListener("beforeprint", () => tab.querySelectorAll("details").forEach((one) => one.setAttribute("open", "")));
 }
