@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 from random import Random
 
@@ -381,6 +382,38 @@ def sums_of_a_synthetic_trace_are_exact(directory):
             assert abs(total(parts, column) - cycles * units * unit) < 1e-9, (column, options)
         (phase, *_) = rows(path, "phases")
         assert phase["instances"] == str(cycles), phase
+
+
+def lines_of(text):
+    """The numbers of the first and last thread of each line."""
+    found = re.findall(r"^ *(\d+)(?:-(\d+))? [WoL.bcnt? ]+$", text.split("\n\n")[0], re.M)
+    return [(int(first), int(last or first)) for first, last in found]
+
+
+@tap.case
+def many_threads_share_lines(directory):
+    """All threads but the first one do the same."""
+    path = os.path.join(directory, "many")
+    tap.must(os.path.join(tap.BUILD, "tests", "synthesize"), "--threads", "70", "--contexts", "5", "--events", "21000", path)
+    text = report(path, "-q", "--view", "timeline")
+    assert lines_of(text) == [(1, 1), (2, 70)], text
+    assert "\nLines of threads alike, from" in text and max(map(len, text.splitlines())) <= 80, text
+    whole = report(path, "-q", "--view", "timeline", "--max-rows", "70")
+    assert lines_of(whole) == [(i, i) for i in range(1, 71)] and "\nA line for each thread, from" in whole, whole
+    (held,) = re.findall(r"letters hold for at least (\d+) % of the time; --max-rows 70 has", " ".join(text.split()))
+    assert 50 < int(held) < 100, text
+    figures = [each[each.index("ms in"):] for each in (text, whole)]
+    assert figures[0] == figures[1], figures
+    assert lines_of(report(path, "-q", "--view", "timeline", "--max-rows", "2")) == [(1, 1), (2, 2)]
+
+
+@tap.case
+def threads_that_differ_share_lines_of_a_long_timeline(directory):
+    """Lines tile the threads, and there are 30 at most."""
+    run = Measurement(directory, build("created_tasks.c", "gcc"), options=("-t",), OMP_NUM_THREADS="48", OMP_WAIT_POLICY="passive")
+    lines = lines_of(report(run.output, "-q", "--view", "timeline"))
+    assert 1 < len(lines) <= 30 and (lines[0][0], lines[-1][1]) == (1, 48), lines
+    assert all(line[0] == before[1] + 1 for before, line in zip(lines, lines[1:])), lines
 
 
 @tap.case

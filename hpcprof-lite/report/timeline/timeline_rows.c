@@ -80,7 +80,7 @@ static uint32_t row_of(const struct report *report, const struct timeline_rows *
   return MODEL_NONE;
 }
 
-static void join_cells(struct timeline_cell *into, const struct timeline_cell *from, uint32_t columns)
+void timeline_rows_join(struct timeline_cell *into, const struct timeline_cell *from, uint32_t columns)
 {
   for (uint32_t i = 0; i < columns; i++) {
     for (unsigned c = 0; c < TIMELINE_CATEGORIES; c++)
@@ -113,7 +113,7 @@ void timeline_rows_read(const struct report *report, uint32_t columns, struct ti
     state_times_add(&rows->lane_times[i], cells, columns);
     state_times_join(&rows->times[number != MODEL_NONE ? number : rows->count], &rows->lane_times[i]);
     if (number != MODEL_NONE) {
-      join_cells(rows->rows[number].cells, cells, columns);
+      timeline_rows_join(rows->rows[number].cells, cells, columns);
       rows->rows[number].lanes++;
       rows->rows[number].critical_known &= timeline->lanes[i].critical_known;
       continue;

@@ -38,6 +38,10 @@ uint32_t timeline_rows_columns(const struct report *report, unsigned width);
 
 /* Reads the cells of all lanes and joins those that are shown together. */
 void timeline_rows_read(const struct report *report, uint32_t columns, struct timeline_rows *rows);
+
+/* Adds the times of cells to others. */
+void timeline_rows_join(struct timeline_cell *into, const struct timeline_cell *from, uint32_t columns);
+
 void timeline_rows_release(struct timeline_rows *rows);
 
 #endif

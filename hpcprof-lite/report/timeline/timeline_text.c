@@ -7,11 +7,13 @@
 #include "hpcprof-lite/report/timeline/phases_view.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
+#include "hpcprof-lite/report/timeline/timeline_folding.h"
 #include "hpcprof-lite/report/timeline/timeline_marks.h"
 #include "hpcprof-lite/report/timeline/timeline_rows.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -30,6 +32,7 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "                  samples were recorded (-tsamples)\n"
                              "  blank           it had not started yet, or had ended\n"
                              "L and . are exact, except with -tsamples; samples tell what else a thread did.\n"
+                             "3-9: seven threads that did alike; its letters are what most of their time is.\n"
                              "1: a thread; 7.1: thread 1 of process 7, or of MPI rank 7; 0/7.1: of process 7,\n"
                              "  where several have rank 0.\n"
                              "#1, #2: where phases begin, as far as there is room.\n"
@@ -54,6 +57,7 @@ struct drawing {
   unsigned used;                /* bits: categories with a letter */
   bool on_path, partly_on_path; /* there are such marks */
   bool counters;                /* there are rows of them */
+  double agreement;             /* of threads that share a row; 1: none does */
 };
 
 static const struct profile_process *process_of(const struct drawing *drawing, uint32_t row)
@@ -238,9 +242,10 @@ static void print_title(const struct drawing *drawing)
   terminal_short_time(length_ns / rows->columns, step);
   seconds_text(rows->from_ns, length_ns / 400, from);
   seconds_text(rows->to_ns, length_ns / 400, to);
-  fprintf(drawing->report->stream, "%sA line for each %s, from %s to %s s, a column is %s%s\n",
-          terminal_bold(&drawing->terminal), timeline_line_names[drawing->report->time.lanes], from, to, step,
-          terminal_plain(&drawing->terminal));
+  const char *lines = timeline_line_names[drawing->report->time.lanes];
+  fprintf(drawing->report->stream, "%s%s%s, from %s to %s s, a column is %s%s\n", terminal_bold(&drawing->terminal),
+          drawing->agreement < 1 ? "Lines of threads alike" : "A line for each ", drawing->agreement < 1 ? "" : lines,
+          from, to, step, terminal_plain(&drawing->terminal));
 }
 
 /* ---- what the drawing means ---- */
@@ -272,7 +277,7 @@ static void __attribute__((format(printf, 2, 3))) print_note(const struct drawin
 }
 
 /* What the drawing does not show, or what disturbed the run. */
-static void print_doubts(const struct drawing *drawing)
+static void print_doubts(const struct drawing *drawing, const struct state_times *lane_times)
 {
   enum { MUCH = 10 };
   const struct timeline *timeline = drawing->report->time.timeline;
@@ -280,7 +285,7 @@ static void print_doubts(const struct drawing *drawing)
   uint64_t column_ns = (drawing->rows.to_ns - drawing->rows.from_ns) / drawing->rows.columns;
   char percent[16], period[16], twice[16];
   for (uint32_t i = 0; i < timeline->lanes_count; i++) /* also of lines that --max-rows leaves out */
-    state_times_join(&sums, &drawing->rows.lane_times[i]);
+    state_times_join(&sums, &lane_times[i]);
   const uint64_t waited = sums.ns[TIMELINE_CORE_WAIT], all = category_sum(sums.ns);
   terminal_percent(waited, all, percent);
   terminal_short_time(timeline->period_ns, period);
@@ -300,18 +305,23 @@ static void print_doubts(const struct drawing *drawing)
         percent);
 }
 
-static void print_meaning(const struct drawing *drawing)
+static void print_meaning(const struct drawing *drawing, const struct state_times *lane_times)
 {
   print_letters_used(drawing);
   if (drawing->report->time.lanes != TIMELINE_THREADS)
     print_note(drawing, "Digits: tenths of the threads' time that are work; letters: what most of it is.");
+  if (drawing->agreement < 1)
+    print_note(drawing,
+               "Of several threads in a line, letters hold for at least %.0f %% of the time; --max-rows %" PRIu32
+               " has a line for each.",
+               floor(100 * drawing->agreement), drawing->report->time.timeline->lanes_count);
   if (drawing->partly_on_path)
     print_note(drawing, "^ on the critical path for at least half of the column, - for less");
   else if (drawing->on_path)
     print_note(drawing, "^ on the critical path");
   if (drawing->counters)
     print_note(drawing, "Counters: their rate in each column, of all lines together: from . to @, the highest one.");
-  print_doubts(drawing);
+  print_doubts(drawing, lane_times);
 }
 
 static void print_rows(struct drawing *drawing)
@@ -343,14 +353,24 @@ static void print_rows(struct drawing *drawing)
 
 void timeline_text(const struct report *report)
 {
-  struct drawing drawing = {.report = report};
+  enum { MANY_LINES = 30 };
+  struct drawing drawing = {.report = report, .agreement = 1};
+  struct timeline_rows rows;
   terminal_init(&drawing.terminal, report->stream);
-  timeline_rows_read(report, timeline_rows_columns(report, drawing.terminal.width), &drawing.rows);
+  bool folds =
+      report->time.lanes == TIMELINE_THREADS && !report->limits.rows && report->time.timeline->lanes_count > MANY_LINES;
+  unsigned width = drawing.terminal.width - (folds ? timeline_folding_width(report) : 0);
+  timeline_rows_read(report, timeline_rows_columns(report, width), &rows);
+  drawing.rows = rows;
+  if (folds)
+    drawing.agreement = timeline_folding_make(&rows, MANY_LINES, &drawing.rows);
   print_rows(&drawing);
   drawing.counters = timeline_counters_print(report, &drawing.terminal, &drawing.rows);
-  print_meaning(&drawing);
-  state_chart_text(report, &drawing.terminal, &drawing.rows);
-  timeline_rows_release(&drawing.rows);
+  print_meaning(&drawing, rows.lane_times);
+  state_chart_text(report, &drawing.terminal, &rows);
+  if (folds)
+    timeline_rows_release(&drawing.rows);
+  timeline_rows_release(&rows);
   fputc('\n', report->stream);
   if (report->time.phases_count)
     phases_view_list(report, &drawing.terminal, false);
