@@ -250,7 +250,13 @@ static int check_rows(const struct options *options, char *message, size_t size)
 {
   bool lines = options->lines && !options_view_has(options, HAS_LINES);
   bool root = options->root.given && !options_view_has(options, HAS_ROOT);
+  bool one_tree = (options->view == OPTIONS_TOPDOWN || options->view == OPTIONS_CRITICAL_PATH) &&
+                  options->format != OPTIONS_HTML && !options->comparison.base && !options->comparison.scaling &&
+                  !options->live;
   const struct refusal refusals[] = {
+      {options->collapse_recursion && !one_tree,
+       "--collapse-recursion joins contexts of one run: it needs view topdown or critical-path, without --compare, "
+       "--scaling, --live and -f html"},
       {lines && options->view == OPTIONS_SOURCE, "view 'source' always shows lines: --lines has no effect on it"},
       {lines || root,
        "view '{view}' shows no functions: --root needs {views with --root}, and --lines one of the first four"},

@@ -177,6 +177,22 @@ static int take_part(struct job *job, const struct tree_order *order)
   return 0;
 }
 
+/* Makes the part a tree, of the one that is to be shown, in which recursive calls are joined. */
+static void collapse(struct job *job, const struct tree *from, const struct tree_order *order)
+{
+  struct tree collapsed;
+  uint32_t *copy_of = xcalloc(from->count, sizeof *copy_of);
+  derived_collapsed(from, &collapsed, copy_of);
+  move_rows(job, copy_of);
+  free(copy_of);
+  tree_release(&job->trees.part);
+  job->trees.part = collapsed;
+  tree_inclusive(&job->trees.part);
+  assert(check_tree_sums(&job->trees.part));
+  tree_finish(&job->trees.part, order, true);
+  assert(check_finished_tree(&job->trees.part));
+}
+
 /* Makes the tree that is shown; **tree belongs to the job. */
 static int derive(struct job *job, struct tree **tree)
 {
@@ -188,6 +204,11 @@ static int derive(struct job *job, struct tree **tree)
     int status = take_part(job, &plain);
     if (status)
       return status;
+    from = &job->trees.part;
+  }
+  if (job->options.collapse_recursion) {
+    struct tree_order plain = tree_default_order(job, false);
+    collapse(job, from, &plain);
     from = &job->trees.part;
   }
   *tree = from;
@@ -226,7 +247,7 @@ static int add_statistics(struct job *job)
   struct statistics_view view = {.profile = &job->profile,
                                  .column = job->columns.source[job->columns.work],
                                  .row_of = job->row_of,
-                                 .tree = job->options.root.given ? &job->trees.part : &job->tree,
+                                 .tree = job->trees.part.rows ? &job->trees.part : &job->tree,
                                  .into = job->report.tree == &job->trees.derived ? &job->trees.links : NULL,
                                  .rows = job->report.tree->count};
   int status = ranks_statistics(&job->ranks, &view, job->options.threads, &problems, &job->trees.statistics);

@@ -41,6 +41,35 @@ void derived_part(const struct tree *tree, const struct names *names, const stru
   }
 }
 
+/* Whether two rows stand for the same function, region or task. */
+static bool same_code(const struct tree_row *a, const struct tree_row *b)
+{
+  enum tree_kind kind_a = a->kind == ROW_INLINED ? ROW_FUNCTION : a->kind;
+  enum tree_kind kind_b = b->kind == ROW_INLINED ? ROW_FUNCTION : b->kind;
+  bool placed = kind_a == ROW_PARALLEL || kind_a == ROW_TASK;
+  return a->function != MODEL_NONE && a->function == b->function && kind_a == kind_b &&
+         (kind_a == ROW_FUNCTION || placed) && (!placed || (a->line == b->line && !strcmp(a->file, b->file)));
+}
+
+void derived_collapsed(const struct tree *tree, struct tree *collapsed, uint32_t *copy_of)
+{
+  assert(tree->order && copy_of);
+  tree_init(collapsed, tree->columns, tree->rows[0].name);
+  copy_of[0] = 0;
+  for (uint32_t i = 0; i < tree->count; i++) {
+    uint32_t row = tree->order[i], parent = row ? copy_of[tree->rows[row].parent] : 0, same = parent;
+    while (same && !same_code(&collapsed->rows[same], &tree->rows[row]))
+      same = collapsed->rows[same].parent;
+    if (row && !same) {
+      copy_of[row] = append_copy(collapsed, tree, row, parent);
+      continue;
+    }
+    copy_of[row] = same;
+    for (uint32_t column = 0; column < tree->columns; column++)
+      tree_value(collapsed, same, column, tree_excl(tree, row, column));
+  }
+}
+
 /* Finds or adds the row below `parent` for a row of the tree: a function has the same row whether it is inlined or not,
  * and at the top whether it is marked or not.
  */

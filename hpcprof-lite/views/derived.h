@@ -29,6 +29,10 @@ struct derived_links {
 void derived_part(const struct tree *tree, const struct names *names, const struct selector *selector,
                   const char *root_name, struct tree *part, uint32_t *matches, uint32_t *copy_of);
 
+/* Joins recursive calls: of the rows on a path that stand for the same function, region or task, the outermost one gets
+ * the values of all.  Rows keep their IDs.  Sets copy_of[row] to the row of the new tree. */
+void derived_collapsed(const struct tree *tree, struct tree *collapsed, uint32_t *copy_of);
+
 /* Makes the flat view: one row for each function, with its lines below it.  Fills *links, unless NULL. */
 void derived_flat(const struct tree *tree, const struct tree_columns *columns, struct tree *flat,
                   struct derived_links *links);

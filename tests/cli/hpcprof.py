@@ -380,6 +380,8 @@ def the_command_line_is_checked(_):
     for value in ("@", "#x", "a.c:5-3", ""):
         assert "--root" in refused("--view", "flat", "--root", value, "basic")
     assert "shows no functions" in refused("--view", "threads", "--lines", "basic")
+    for how in (("--view", "flat"), ("--view", "topdown", "--compare", "basic"), ("-f", "html")):
+        assert "--collapse-recursion joins contexts of one run" in refused(*how, "--collapse-recursion", "basic")
     assert "has no levels: --depth needs" in refused("--view", "regions", "--depth", "2", "constructs")
     assert "omits no light rows" in refused("--view", "grains", "--percent-limit", "1", "recorded")
     assert "has no effect on this report" in refused("--view", "tasks", "--per-thread", "constructs")

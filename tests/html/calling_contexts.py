@@ -26,9 +26,9 @@ def page(directory, *arguments, cwd=GOLDEN):
     return path
 
 
-def rows_of(view, measurement, cwd=GOLDEN):
+def rows_of(view, measurement, *options, cwd=GOLDEN):
     """The rows of a view's CSV."""
-    done = report("-q", "--view", view, "-f", "csv", measurement, cwd=cwd)
+    done = report("-q", "--view", view, "-f", "csv", *options, measurement, cwd=cwd)
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
@@ -289,6 +289,20 @@ int main(void) { printf("%d\\n", even(20)); }
 """
 
 
+def same_collapsed(joined, rows, shown, column):
+    """The option joins the same contexts as the page, keeps their ids, and all sums."""
+    names = {rows[cells[0]]["id"]: cells[1].split(" (")[0] for cells in shown}
+    assert {row["id"] for row in joined} >= set(names), (joined, names)
+    assert sum(row["name"] == "even" for row in joined) == 1 and sum(row["name"] == "burn" for row in joined) == 2, joined
+    for row in joined:
+        if row["id"] in names and row["id"] != "0":
+            assert row["name"] == names[row["id"]], (row, names)
+    for name in {row["name"] for row in rows}:
+        assert abs(sum(float(row[column]) for row in rows if row["name"] == name) -
+                   sum(float(row[column]) for row in joined if row["name"] == name)) < 1e-6, name
+    assert float(joined[0]["work_incl_s"]) == float(rows[0]["work_incl_s"])
+
+
 @case
 def recursion_is_collapsed_and_source_is_shown(directory):
     need_browser()
@@ -313,6 +327,8 @@ def recursion_is_collapsed_and_source_is_shown(directory):
         # all that is burned: below one row each of even and odd
         burned = sum(float(cells[3]) for cells in browser.evaluate(ROWS) if cells[1].startswith("burn"))
         assert abs(burned - sum(float(row[column]) for row in rows if row["name"] == "burn")) < 2e-3
+        joined = rows_of("topdown", "measured", "--collapse-recursion", cwd=directory)
+        same_collapsed(joined, rows, browser.evaluate(ROWS), column)
         burn = next(row for row in rows if row["name"] == "burn")
         browser.open(path, "#tab=contexts&context=" + burn["id"])
         lines = browser.evaluate(f"{PANEL}.querySelector('.context-source').textContent")
