@@ -189,6 +189,39 @@ def fortran(directory):
         check_unsampled(directory, program)
 
 
+INLINED = """static inline __attribute__((always_inline)) void act(volatile int *sum)
+{
+#pragma omp parallel
+  ++*sum;
+}
+__attribute__((noinline)) void calls(volatile int *sum)
+{
+  act(sum);
+  act(sum);
+  act(sum);
+}
+int main(void)
+{
+  volatile int sum = 0;
+  calls(&sum);
+  return !sum;
+}
+"""
+
+
+@tap.case
+def inlined_copies_read_differently(directory):
+    """Also where a line has no room for the function."""
+    for compiler in ("gcc", "clang"):
+        tap.need_program(compiler)
+        program = tap.compile_c(directory, f"in-{compiler}", INLINED, "-O2", "-g", *openmp_flags(compiler), compiler=compiler)
+        run = measured(directory, program, rate=1)
+        for columns, form in (("80", "parallel @ in-{}.c:3 < :{}"), ("120", "parallel @ in-{0}.c:3 (act < in-{0}.c:{1})")):
+            done = report("-q", "--view", "regions", "--percent-limit", "0", run.output, COLUMNS=columns)
+            for line in (8, 9, 10):
+                assert form.format(compiler, line) in done.stdout, (columns, line, done.stdout)
+
+
 @tap.case
 def without_symbols(directory):
     """Regions are named by addresses, which are the same in all views."""

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define CALL " < " /* of construct_names.h */
+
 void construct_text_place(const char *kind, const char *name, const char *file, uint32_t line,
                           char out[CONSTRUCT_TEXT_MAX])
 {
@@ -19,6 +21,23 @@ void construct_text_place(const char *kind, const char *name, const char *file, 
     snprintf(out, CONSTRUCT_TEXT_MAX, "%s%s", kind, place);
 }
 
+/* The same without the function, but with the calls that tell a construct from others at its place: " < :13" for one in
+ * the same file. */
+static void place_without_function(const struct construct_place *place, char out[CONSTRUCT_TEXT_MAX])
+{
+  construct_text_place(place->kind, "", place->file, place->line, out);
+  const char *base = names_base(place->file);
+  size_t own = strlen(base), length = strlen(out);
+  for (const char *call = strstr(place->name, CALL); call && length < CONSTRUCT_TEXT_MAX; call = strstr(call, CALL)) {
+    call += strlen(CALL);
+    if (*base && !strncmp(call, base, own) && call[own] == ':')
+      call += own;
+    const char *end = strstr(call, CALL) ?: call + strlen(call);
+    int added = snprintf(out + length, CONSTRUCT_TEXT_MAX - length, CALL "%.*s", (int)(end - call), call);
+    length += added > 0 ? (size_t)added : 0;
+  }
+}
+
 void construct_text_name(const struct terminal *terminal, const struct construct_place *place, unsigned width,
                          char out[TERMINAL_TEXT_MAX])
 {
@@ -26,7 +45,7 @@ void construct_text_name(const struct terminal *terminal, const struct construct
   enum { FUNCTION_LEAST = 20 }; /* columns in which a shortened name of a function makes sense */
   char whole[CONSTRUCT_TEXT_MAX], brief[CONSTRUCT_TEXT_MAX];
   construct_text_place(place->kind, place->name, place->file, place->line, whole);
-  construct_text_place(place->kind, "", place->file, place->line, brief);
+  place_without_function(place, brief);
   bool fits = strlen(whole) <= width || strlen(brief) + FUNCTION_LEAST <= width;
   terminal_fit(terminal, fits || !*place->file || !place->line ? whole : brief, width, out);
 }
@@ -50,7 +69,7 @@ struct cell construct_text_cell(const struct construct_filling *filling, const s
   struct construct_room *room = filling->room;
   bool placed = *place->file && place->line;
   construct_text_place(place->kind, place->name, place->file, place->line, room->name);
-  construct_text_place(place->kind, "", place->file, place->line, room->brief);
+  place_without_function(place, room->brief);
   return cell_place(room->name, placed ? room->brief : NULL);
 }
 

@@ -297,6 +297,7 @@ static void print_legend(const struct text_table *text, bool tree)
   }
   fprintf(text->report->stream,
           "%s"
+          "< :13: in the code that is called, and inlined, at line 13 of the same file.\n"
           "Wait: at its barrier, or for tasks; Task: running tasks meanwhile.\n"
           "%s"
           "Enter: until it begins (start of a region's threads, waiting for a lock,\n"
