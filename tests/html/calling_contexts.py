@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -161,6 +162,18 @@ def links_select_unfold_and_scroll(directory):
         quiet(browser)
 
 
+def share_of(rows, text):
+    """The percentage of all threads' time in rows whose names contain a text, and in what they call."""
+    time = lambda row: sum(float(row[f"{name}_incl_s"]) for name in ("work", "overhead", "lockwait", "idleness"))
+    covered, part = set(), 0
+    for row in rows:
+        inside = row["parent_id"] in covered
+        if inside or text in row["name"].lower():
+            covered.add(row["id"])
+            part += 0 if inside else time(row)
+    return 100 * part / time(rows[0])
+
+
 @case
 def search_marks_counts_and_steps(directory):
     need_browser()
@@ -188,6 +201,11 @@ def search_marks_counts_and_steps(directory):
         choose(browser, "Search", "(")
         browser.wait(f"{PANEL}.querySelector('input[type=search]').getAttribute('aria-invalid') === 'true'")
         assert "Invalid regular expression" in browser.evaluate(found)
+        for text in ("0x1300", "parallel", word):
+            choose(browser, "Search", text)
+            browser.wait(f"/^{len([row for row in rows if text in row['name'].lower()])} match/.test({found})")
+            told = re.fullmatch(r"\d+ match(?:es)?, ([\d.]+)\s% of all threads' time", browser.evaluate(found))
+            assert told and abs(float(told[1]) - share_of(rows, text)) < 0.06, (text, browser.evaluate(found))
         choose(browser, "Search", "no such name")
         browser.wait(f"{found} === '0 matches'")
         quiet(browser)
