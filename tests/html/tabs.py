@@ -49,6 +49,35 @@ def agree(cells, row, names):
             assert cells.get(name, "") == "", (name, cells, row)
 
 
+COPY = """(async () => {
+  let copied = null;
+  Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (text) => { copied = text; } } });
+  const button = %s.querySelector(".copy");
+  button.click();
+  await new Promise((resume) => setTimeout(resume));
+  return [copied, button.textContent];
+})()"""
+
+
+@case
+def tables_and_findings_are_copied_as_text(directory):
+    with Browser() as browser:
+        opened(directory, "constructs2", browser)
+        label = "Overheads"
+        copied, said = browser.evaluate(COPY % f"document.querySelector('[aria-label={label}]')")
+        lines, cells = copied.splitlines(), browser.evaluate(CELLS % quoted(label))
+        assert said == "Copied" and len(lines) == 1 + len(cells) == 1 + len(expected("constructs2", "overheads")), copied
+        for line, row in zip(lines[1:], cells):
+            assert line.split() == " ".join(row).split(), (line, row)
+        copied, said = browser.evaluate(COPY % "document.querySelector('#panel-summary .card.wide')")
+        changes = [row for row in expected("constructs2", "advice") if row["class"] not in ("unfit", "unexplained", "other")]
+        assert said == "Copied" and changes, copied
+        for number, row in enumerate(changes):
+            for text in (f"{number + 1}. ", row["evidence"], row["remedy"], row["command"]):
+                assert " ".join(text.split()) in " ".join(copied.split()), (text, copied)
+        assert browser.messages == []
+
+
 @case
 def figures_are_those_of_the_csv(directory):
     with Browser() as browser:

@@ -1,12 +1,14 @@
 /* A table of any number of rows, of which only those in sight are elements.  Columns are sorted by a click on their
  * title or Enter; arrow keys move the selection, and Enter follows its link; in a tree, left and right fold and unfold.
  * Follows the ARIA pattern of a (tree) grid with the selection in rows. */
+import { alignedText, copyButton } from "./copying.js";
 import { capitalised, element, fill } from "./dom.js";
 
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
 const WIDTH_SAMPLES = 200; /* rows whose cells decide how wide a column is */
 const TEXT_WIDTH = 42; /* characters that a column of text has at most, unless there is room */
 const STEEP_LEVELS = 12; /* deeper ones are indented by less, so that their names stay in sight */
+const COPIED_ROWS = 1000; /* that are copied as text at most */
 const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
 
 /* Columns are objects:
@@ -28,7 +30,7 @@ export class Grid {
     this.scroller = element("div", { class: "grid-scroller", tabindex: "0" }, element("div", { class: "grid-sheet" }, this.head, this.body));
     this.element = element("div", {
       class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, "aria-rowcount": this.order.length + 1,
-    }, this.scroller);
+    }, this.scroller, copyButton(() => this.asText()));
     this.scroller.addEventListener("scroll", () => this.draw());
     this.scroller.addEventListener("keydown", (event) => this.#key(event));
     this.body.addEventListener("click", (event) => this.#click(event));
@@ -62,6 +64,16 @@ export class Grid {
     this.order = rows;
     this.element.setAttribute("aria-rowcount", rows.length + 1);
     this.draw();
+  }
+
+  /* The rows that are not folded, in their present order. */
+  asText() {
+    const indented = (row, text) => " ".repeat(this.tree ? 2 * (this.tree.depth(row) - this.tree.depth(this.order[0])) : 0) + text;
+    const lines = this.order.slice(0, COPIED_ROWS).map((row) => this.columns.map((column, number) =>
+      number === 0 ? indented(row, column.text(row)) : column.text(row)));
+    const left = this.order.length - lines.length;
+    return alignedText(this.columns.map((column) => capitalised(column.title)), this.columns.map((column) => column.numeric), lines) +
+      (left ? `${left} more row${left === 1 ? "" : "s"}\n` : "");
   }
 
   /* Shows the rows of the tree again, after it was changed. */

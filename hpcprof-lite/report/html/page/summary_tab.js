@@ -1,4 +1,5 @@
 /* The first tab: what limited the run, where its time went, and how well it was measured. */
+import { copyButton } from "./copying.js";
 import { capitalised, element, fill } from "./dom.js";
 import { formatCount, formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
@@ -137,6 +138,13 @@ function finding(advice, about, row, before) {
       sure ? element("p", { class: "note" }, sure, command === before ? null : element("code", {}, command)) : null));
 }
 
+/* A finding for a mail: its heading, and a line for each of its paragraphs. */
+function findingText(one, number) {
+  const words = (part) => part.textContent.replace(/\s+/g, " ").trim();
+  const heading = [...one.querySelector(".finding-head").children].map(words).join(" ");
+  return `${number}. ${heading}\n${[...one.querySelectorAll("p")].map((part) => `   ${words(part)}\n`).join("")}`;
+}
+
 /* A list of what to change, one of what makes these findings less certain, and one of what they do not explain. */
 function findings(advice, about) {
   const list = [], doubts = [], rests = [];
@@ -154,8 +162,9 @@ function findings(advice, about) {
     list.push(finding(advice, about, row, command));
     command = advice.text("command", row);
   }
-  const more = list.splice(shownFindings);
-  const changes = list.length ? element("section", { class: "card wide" }, element("h2", {}, "What to change first"),
+  const texts = list.map((one, number) => findingText(one, number + 1)), more = list.splice(shownFindings);
+  const changes = list.length ? element("section", { class: "card wide" },
+    element("h2", {}, "What to change first", copyButton(() => texts.join("\n"))),
     element("ol", { class: "findings" }, list),
     more.length ? element("details", { class: "more" },
       element("summary", {}, more.length > 1 ? `${more.length} more findings` : "1 more finding"),

@@ -21,6 +21,11 @@ function shortNumber(column, row) {
   return value.toFixed(Math.min(decimals, column.name.endsWith("_pct") ? 1 : 6));
 }
 
+/* A file without its directories, which the cell's title still has. */
+function fileName(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 /* Whether every cell of the column is a number or empty, and some cell is not empty. */
 function isNumeric(column) {
   if (!column.isText)
@@ -36,11 +41,12 @@ function isUsed(column) {
 /* The grid's columns of a table.  `hidden`: names that are not shown. */
 export function gridColumns(table, hidden = []) {
   return table.columns.filter((column) => !hidden.includes(column.name) && isUsed(column)).map((column) => {
-    const numeric = isNumeric(column);
+    const numeric = isNumeric(column), path = column.name === "file";
     return {
       key: column.name, title: columnTitle(column.name), numeric, help: column.help,
       wide: column.name === "name",
-      text: (row) => (numeric ? shortNumber(column, row) : column.text(row)),
+      text: (row) => (numeric ? shortNumber(column, row) : path ? fileName(column.text(row)) : column.text(row)),
+      full: path ? (row) => column.text(row) : null,
       value: (row) => (numeric ? column.numbers[row] : column.text(row)),
     };
   });
