@@ -74,7 +74,10 @@
   O(MPI_COMMUNICATOR, 5) /* communicator, graphlog_mpi_origin, parent, ordinal or tag, own rank: it exists from now */ \
   O(MPI_RANKS, 4)        /* communicator, first << 1 | remote, number, step << 1 | descending: its next ranks, in      \
                             MPI_COMM_WORLD; remote: of the other group */                                              \
-  O(MPI_NAME, 3) /* communicator, position, eight bytes: a part of its name; position 0: it replaces an earlier one */
+  O(MPI_NAME, 3) /* communicator, position, eight bytes: a part of its name; position 0: it replaces an earlier one */ \
+  O(MPI_SYNCHRONOUS_SEND, 5) /* as MPI_SEND, but it is complete only once its receive has begun */                     \
+  O(MPI_SOURCES, 4)          /* communicator, first << 1, number, step << 1 | descending: next ranks in it from which  \
+                                the process receives in operations on neighbours */
 
 #define GRAPHLOG_ENUMERATOR(enumerator, operands) GRAPHLOG_##enumerator,
 enum graphlog_op { GRAPHLOG_LIST(GRAPHLOG_ENUMERATOR) GRAPHLOG_OPS };
@@ -91,13 +94,14 @@ enum graphlog_task_flag {
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };
 
 /* How the ranks of a collective operation depend on each other: all have to wait for all, with and without data; for
- * the root; the root for all; each for those of lower rank. */
+ * the root; the root for all; each for those of lower rank; each for its sources. */
 enum graphlog_mpi_collective {
   GRAPHLOG_MPI_BARRIER,
   GRAPHLOG_MPI_ALL_TO_ALL,
   GRAPHLOG_MPI_FROM_ROOT,
   GRAPHLOG_MPI_TO_ROOT,
   GRAPHLOG_MPI_PREFIX,
+  GRAPHLOG_MPI_NEIGHBOURS,
   GRAPHLOG_MPI_COLLECTIVES
 };
 

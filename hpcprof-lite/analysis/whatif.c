@@ -20,6 +20,8 @@ static const char exact[] = "replayed from the graph log: exact; work unchanged"
 static const char estimate[] = "replayed from the graph log: estimate +- two standard errors; work unchanged";
 static const char unplaced[] =
     "replayed from the graph log: not exact, the code of some counted work is not known; work unchanged";
+static const char unseen[] =
+    "replayed from the graph log: not exact, it does not follow some calls of MPI; work unchanged";
 static const char doubtful[] = "replayed from the graph log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 
@@ -544,10 +546,12 @@ void whatif_enter(const struct whatif_run *run, const struct whatif_replayed *re
   row->span_high = row->span + error;
   if (row->span_high > span && span >= row->span)
     row->span_high = span;
-  row->exact = !replayed->by_sample && !replayed->unplaced;
+  row->exact = !replayed->by_sample && !replayed->unplaced && !run->profile->span_unseen_calls;
   row->note = row->exact ? exact : estimate;
   if (replayed->unplaced)
     row->note = unplaced;
+  if (run->profile->span_unseen_calls)
+    row->note = unseen;
   if (replayed->differs)
     row->note = doubtful;
 }

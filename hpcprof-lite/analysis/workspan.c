@@ -31,7 +31,11 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
     known += profile->processes[i].usable && profile->processes[i].workspan.known;
   if (known > profile->span_processes)
     words_append(note, NOTE_MAX, "processes with another unit of work are omitted");
-  if (process->threads_max <= 1)
+  if (profile->span_unseen_calls)
+    words_append(note, NOTE_MAX,
+                 "calls of MPI whose operations are not followed: %" PRIu64 ": the span may be too short",
+                 profile->span_unseen_calls);
+  if (process->threads_max <= 1 && process->flags & PROCESS_OMPT)
     words_append(note, NOTE_MAX, "one thread: loops and taskloops show no parallelism");
   if (unseen & UNSEEN_WAITS)
     words_append(note, NOTE_MAX, "this runtime does not report waits: the span may be too short");

@@ -19,8 +19,10 @@ void job_communicators_release(struct job_communicators *communicators)
 {
   for (uint32_t i = 1; i <= communicators->count; i++)
     release_groups(communicators, communicators->all[i].groups);
-  for (uint32_t i = 1; i <= communicators->locals_count; i++)
+  for (uint32_t i = 1; i <= communicators->locals_count; i++) {
     release_groups(communicators, communicators->locals[i].groups);
+    free(communicators->locals[i].sources.ranks);
+  }
   free(communicators->all);
   free(communicators->locals);
   hash_map_release(&communicators->numbers);
@@ -143,9 +145,9 @@ static void add_local(struct job_communicators *communicators, uint32_t process,
   hash_map_add(&communicators->numbers, local_key(process, LATEST), number);
 }
 
-static void add_ranks(struct job_communicators *communicators, struct job_local *local, const uint64_t *operand)
+static void add_ranks(struct job_communicators *communicators, struct job_local *local, struct job_group *group,
+                      const uint64_t *operand)
 {
-  struct job_group *group = &local->groups[operand[1] & 1];
   uint64_t first = operand[1] >> 1, number = operand[2], step = operand[3] >> 1;
   bool descending = operand[3] & 1;
   bool small = number && number <= JOB_RANKS_MAX && step <= JOB_RANKS_MAX;
@@ -164,14 +166,17 @@ static void add_ranks(struct job_communicators *communicators, struct job_local 
 void job_communicators_take(struct job_communicators *communicators, uint32_t process,
                             const struct graphlog_record *record)
 {
-  assert(record->op == GRAPHLOG_MPI_COMMUNICATOR || record->op == GRAPHLOG_MPI_RANKS);
+  const uint64_t *operand = record->operand;
+  assert(record->op == GRAPHLOG_MPI_COMMUNICATOR || record->op == GRAPHLOG_MPI_RANKS ||
+         record->op == GRAPHLOG_MPI_SOURCES);
   if (record->op == GRAPHLOG_MPI_COMMUNICATOR) {
-    add_local(communicators, process, record->operand);
+    add_local(communicators, process, operand);
     return;
   }
-  struct job_local *local = record->operand[0] ? find_local(communicators, process, record->operand[0]) : NULL;
+  struct job_local *local = operand[0] ? find_local(communicators, process, operand[0]) : NULL;
   if (local)
-    add_ranks(communicators, local, record->operand);
+    add_ranks(communicators, local,
+              record->op == GRAPHLOG_MPI_SOURCES ? &local->sources : &local->groups[operand[1] & 1], operand);
 }
 
 const struct job_local *job_communicators_find(struct job_communicators *communicators, uint32_t process,

@@ -35,6 +35,7 @@ struct job_local {
   enum graphlog_mpi_origin origin;
   uint64_t ordinal;
   struct job_group groups[2]; /* own, other; until it is complete */
+  struct job_group sources;   /* ranks in it from which the process receives in operations on neighbours */
   uint32_t rank, same;        /* own rank; the communicator of the job, 0: not known */
   uint8_t own;                /* which group of that is the own one */
   bool complete, invalid;
@@ -53,7 +54,7 @@ struct job_communicators {
 
 void job_communicators_release(struct job_communicators *communicators);
 
-/* Takes MPI_COMMUNICATOR and MPI_RANKS of a process. */
+/* Takes MPI_COMMUNICATOR, MPI_RANKS and MPI_SOURCES of a process. */
 void job_communicators_take(struct job_communicators *communicators, uint32_t process,
                             const struct graphlog_record *record);
 

@@ -34,10 +34,11 @@ struct operation {
   uint64_t tag;                        /* + 1; 0: any */
   uint64_t number;                     /* of a receive: its communicator's in the process */
   uint64_t message;                    /* its number for the observer; of a receive: once it is matched */
+  uint64_t begun;                      /* of a receive: that of its beginning; once matched, its send has it */
   uint64_t call;                       /* number of the call that has completed it, in its stream, */
   uint64_t call_begin_ns, call_end_ns; /* and when that was */
   uint32_t done_stream, done_place;
-  bool sends, queued, matched, complete, ambiguous;
+  bool sends, synchronous, queued, matched, complete, ambiguous;
 };
 
 struct queue {
@@ -62,23 +63,29 @@ struct inbox {
   uint64_t collectives;        /* operations that it has begun */
 };
 
-/* A collective operation. */
+/* A collective operation.  Between two groups, each waits for the other one; else the second one is empty. */
 struct collective {
-  uint32_t communicator, size;
+  uint32_t communicator;
   uint64_t number;
   enum graphlog_mpi_collective kind;
-  uint64_t first; /* its number for the observer, or that of its first rank */
+  uint64_t first; /* its number for the observer, or that of its first rank or group */
+  struct side {
+    uint32_t size, arrived;
+    struct partner last;
+  } sides[2];
   uint32_t root_rank;
-  uint32_t arrived, ended;
-  struct partner last, root;
+  uint32_t ended;
+  struct partner root;
   bool root_known, mixed;
-  struct partner *ranks; /* [size], of those in which ranks wait for lower ones; begin_ns 0: not there */
+  struct partner *ranks; /* [size], of those in which ranks wait for some others; begin_ns 0: not there */
 };
 
 /* What a request stands for. */
 struct request {
   uint32_t operation, collective; /* one of them is 0 */
   uint32_t rank;                  /* in the communicator */
+  uint64_t number;                /* of the communicator in the process */
+  uint8_t side;                   /* which group of the operation it is in */
   bool freed;                     /* nothing waits for it */
 };
 
@@ -86,6 +93,7 @@ struct stream {
   struct message_stream of;
   uint64_t calls, call_begin_ns;
   bool in_call;
+  bool unseen; /* ranks can wait for each other in the call, but no operation of it is logged so far */
   uint32_t place;
   uint32_t send, receive;    /* that end with the call */
   uint32_t channels[2];      /* that the call has used last: to send, to receive */
@@ -404,6 +412,10 @@ static void match(struct message_matching *m, uint32_t channel_index, uint32_t s
   send->partner = receive->own;
   receive->partner = send->own;
   receive->message = send->message;
+  if (send->synchronous && !send->complete)
+    send->begun = receive->begun;
+  else
+    ends(m, receive->begun, 1);
   m->states->ambiguous += channel->ambiguous;
   if (receive->complete)
     received(m, receive);
@@ -519,6 +531,7 @@ static struct partner own_of(const struct message_matching *m, uint32_t stream)
  */
 static const struct job_local *communicator_of(struct message_matching *m, uint32_t stream, uint64_t number)
 {
+  m->streams[stream].unseen = false;
   const struct job_local *local = job_communicators_find(&m->communicators, m->streams[stream].of.process, number);
   if (local && local->same)
     return local;
@@ -537,7 +550,7 @@ static void keep(struct message_matching *m, uint32_t stream, uint64_t request, 
     s->receive = index;
 }
 
-static void on_send(struct message_matching *m, uint32_t stream, const uint64_t *operand)
+static void on_send(struct message_matching *m, uint32_t stream, const uint64_t *operand, bool synchronous)
 {
   const struct job_local *local = communicator_of(m, stream, operand[0]);
   if (!local)
@@ -559,8 +572,12 @@ static void on_send(struct message_matching *m, uint32_t stream, const uint64_t 
     m->states->ambiguous++;
     return;
   }
-  *operation_at(m, index) = (struct operation){
-      .sends = true, .channel = number, .inbox = inbox, .own = own_of(m, stream), .message = ++m->numbers};
+  *operation_at(m, index) = (struct operation){.sends = true,
+                                               .synchronous = synchronous,
+                                               .channel = number,
+                                               .inbox = inbox,
+                                               .own = own_of(m, stream),
+                                               .message = ++m->numbers};
   offers(m, stream, m->numbers);
   keep(m, stream, operand[4], index, true);
   use_channel(m, number, stream, true);
@@ -584,8 +601,13 @@ static void on_receive(struct message_matching *m, uint32_t stream, const uint64
     m->states->ambiguous++;
     return;
   }
-  *operation_at(m, index) = (struct operation){
-      .inbox = inbox, .own = own_of(m, stream), .source = source, .tag = operand[2], .number = operand[0]};
+  *operation_at(m, index) = (struct operation){.inbox = inbox,
+                                               .own = own_of(m, stream),
+                                               .source = source,
+                                               .tag = operand[2],
+                                               .number = operand[0],
+                                               .begun = ++m->numbers};
+  offers(m, stream, m->numbers);
   keep(m, stream, operand[3], index, false);
   append(m, &inbox_at(m, inbox)->undecided, index);
   decide_all(m, inbox_at(m, inbox));
@@ -631,9 +653,42 @@ static void on_received(struct message_matching *m, uint32_t stream, const uint6
   }
 }
 
-static void send_complete(struct message_matching *m, uint32_t stream, uint32_t index, uint64_t now)
+/* A receive has got the message of a send that is complete, but it is not known which one, unless only one could.
+ * Returns that one, or NULL. */
+static const struct operation *only_receive(struct message_matching *m, const struct operation *send)
+{
+  const struct channel *channel = channel_at(m, send->channel);
+  const struct operation *only = NULL;
+  for (uint32_t i = inbox_at(m, send->inbox)->undecided.first; i; i = operation_at(m, i)->next) {
+    const struct operation *receive = operation_at(m, i);
+    if (m->visits++ > visits_max || (accepts(receive, channel->from, channel->tag) && only))
+      return NULL;
+    if (accepts(receive, channel->from, channel->tag))
+      only = receive;
+  }
+  return only;
+}
+
+/* A synchronous send is complete: the thread goes on after its receive has begun. */
+static void take_receive(struct message_matching *m, uint32_t stream, const struct operation *send)
+{
+  const struct operation *receive = send->matched ? NULL : only_receive(m, send);
+  uint64_t begun = receive ? receive->begun : send->begun;
+  if (begun)
+    takes(m, stream, begun);
+  else
+    m->states->ambiguous++;
+}
+
+/* waits: the thread has waited for it. */
+static void send_complete(struct message_matching *m, uint32_t stream, uint32_t index, uint64_t now, bool waits)
 {
   struct operation *send = operation_at(m, index);
+  if (send->synchronous && waits)
+    take_receive(m, stream, send);
+  if (send->begun)
+    ends(m, send->begun, 1);
+  send->begun = 0;
   complete(m, stream, now, send);
   if (!send->matched)
     return;
@@ -649,12 +704,15 @@ static void drop_receive(struct message_matching *m, uint32_t index)
   struct inbox *inbox = inbox_at(m, receive->inbox);
   uint32_t send = receive->matched_with;
   if (!receive->matched) {
+    ends(m, receive->begun, 1);
     take_out(m, receive->queued ? &channel_at(m, receive->channel)->receives : &inbox->undecided, index);
     decide_all(m, inbox);
   } else if (send && !operation_at(m, send)->ambiguous) {
     struct channel wanted = {
         .communicator = inbox->communicator, .from = receive->from, .to = receive->to, .tag = receive->tag};
     uint32_t number = channel_of(m, &wanted);
+    ends(m, operation_at(m, send)->begun, 1);
+    operation_at(m, send)->begun = 0;
     operation_at(m, send)->matched = false;
     operation_at(m, send)->matched_with = receive->matched_with = 0;
     if (number)
@@ -670,6 +728,8 @@ static void drop_send(struct message_matching *m, uint32_t index)
     take_out(m, &channel_at(m, send->channel)->sends, index);
     take_unreceived(m, inbox_at(m, send->inbox), index);
   }
+  if (send->begun)
+    ends(m, send->begun, 1);
   free_operation(m, index);
 }
 
@@ -680,10 +740,27 @@ static uint64_t collective_key(uint32_t communicator, uint64_t number)
   return hash_map_key(hash_map_key(5, communicator), number);
 }
 
-/* Returns the operation with that number on a communicator, or 0 if there are too many. */
-static uint32_t collective_of(struct message_matching *m, uint32_t communicator, uint64_t number, uint32_t size,
+/* Whether ranks wait for some others only. */
+static bool waits_for_some(enum graphlog_mpi_collective kind)
+{
+  return kind == GRAPHLOG_MPI_PREFIX || kind == GRAPHLOG_MPI_NEIGHBOURS;
+}
+
+/* How many numbers it has for the observer. */
+static uint32_t numbers_of(const struct collective *collective)
+{
+  if (waits_for_some(collective->kind))
+    return collective->sides[0].size;
+  return collective->sides[1].size ? 2 : 1;
+}
+
+/* Returns the operation of that kind on a communicator that its ranks begin there as the one with that number, or 0 if
+ * there are too many. */
+static uint32_t collective_of(struct message_matching *m, const struct job_local *local, uint64_t number,
                               enum graphlog_mpi_collective kind)
 {
+  const struct job_group *groups = job_communicator(&m->communicators, local)->groups;
+  uint32_t communicator = local->same, size = groups[0].count;
   uint64_t key = collective_key(communicator, number);
   uint32_t index =
       HASH_MAP_FIND(&m->collective_numbers, key, i,
@@ -694,15 +771,25 @@ static uint32_t collective_of(struct message_matching *m, uint32_t communicator,
   if (!index)
     return 0;
   m->states->collectives++;
-  *collective_at(m, index) = (struct collective){
-      .communicator = communicator, .size = size, .number = number, .kind = kind, .first = m->numbers + 1};
-  m->numbers += kind == GRAPHLOG_MPI_PREFIX ? size : 1;
-  if (kind == GRAPHLOG_MPI_PREFIX && m->kept_ranks + size <= KEPT_RANKS_MAX) {
+  *collective_at(m, index) = (struct collective){.communicator = communicator,
+                                                 .sides = {{.size = size}, {.size = groups[1].count}},
+                                                 .number = number,
+                                                 .kind = kind,
+                                                 .first = m->numbers + 1};
+  m->numbers += numbers_of(collective_at(m, index));
+  if (waits_for_some(kind) && m->kept_ranks + size <= KEPT_RANKS_MAX) {
     collective_at(m, index)->ranks = xcalloc(size, sizeof *collective_at(m, index)->ranks);
     m->kept_ranks += size;
   }
   hash_map_add(&m->collective_numbers, key, index);
   return index;
+}
+
+/* Between two groups, which operations depend on each other is known where there is no root. */
+static bool can_follow(const struct job_communicator *communicator, uint64_t kind)
+{
+  bool simple = kind == GRAPHLOG_MPI_BARRIER || kind == GRAPHLOG_MPI_ALL_TO_ALL;
+  return communicator->groups[1].count ? simple : kind < GRAPHLOG_MPI_COLLECTIVES;
 }
 
 static void on_collective(struct message_matching *m, uint32_t stream, const uint64_t *operand)
@@ -711,69 +798,102 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
   const struct job_local *local = communicator_of(m, stream, operand[0]);
   if (!local)
     return;
-  const struct job_communicator *communicator = job_communicator(&m->communicators, local);
-  uint32_t self = job_communicators_self(&m->communicators, local), size = communicator->groups[0].count;
+  uint32_t self = job_communicators_self(&m->communicators, local);
   uint32_t inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
-  if (communicator->groups[1].count || !inbox || operand[1] >= GRAPHLOG_MPI_COLLECTIVES) {
+  if (!inbox || !can_follow(job_communicator(&m->communicators, local), operand[1])) {
     m->states->unknown++;
     return;
   }
   enum graphlog_mpi_collective kind = (enum graphlog_mpi_collective)operand[1];
-  uint32_t index = collective_of(m, local->same, inbox_at(m, inbox)->collectives++, size, kind);
+  uint32_t index = collective_of(m, local, inbox_at(m, inbox)->collectives++, kind);
   if (!index) {
     m->states->ambiguous++;
     return;
   }
   struct collective *collective = collective_at(m, index);
   struct partner own = own_of(m, stream);
-  collective->arrived++;
+  collective->sides[local->own].arrived++;
+  collective->sides[local->own].last = own;
   collective->mixed |= kind != collective->kind;
-  collective->last = own;
   if (collective->ranks)
     collective->ranks[local->rank] = own;
   bool root = operand[2] == (uint64_t)local->rank + 1;
-  if (kind == GRAPHLOG_MPI_PREFIX)
+  if (waits_for_some(kind))
     offers(m, stream, collective->first + local->rank);
   else if (kind != GRAPHLOG_MPI_FROM_ROOT || root)
-    offers(m, stream, collective->first);
+    offers(m, stream, collective->first + local->own);
   if (root) {
     collective->root_rank = local->rank;
     collective->root = own;
     collective->root_known = true;
   }
-  struct request begun = {.collective = index, .rank = local->rank};
+  struct request begun = {.collective = index, .rank = local->rank, .side = local->own, .number = operand[0]};
   if (operand[4])
     add_request(m, s->of.process, operand[4], &begun);
   else
     s->collective = begun;
 }
 
-/* What a rank in an operation waits for; returns false if that is not known, or nothing. */
-static bool awaited(const struct collective *collective, uint32_t rank, const struct partner *own,
-                    struct partner *until)
+/* The group for which a rank waits where it waits for all of one. */
+static unsigned awaited_side(const struct collective *collective, const struct request *part)
 {
-  bool is_root = collective->root_known && collective->root.stream == own->stream;
-  *until = collective->last;
-  switch (collective->kind) {
-  case GRAPHLOG_MPI_FROM_ROOT:
+  return collective->sides[1].size ? !part->side : 0;
+}
+
+/* The ranks for which a rank waits where it waits for some others. */
+struct some {
+  const uint32_t *ranks; /* [count]; NULL: 0, 1, ... */
+  uint32_t count;
+};
+
+static struct some some_of(struct message_matching *m, uint32_t stream, const struct request *part)
+{
+  if (collective_at(m, part->collective)->kind == GRAPHLOG_MPI_PREFIX)
+    return (struct some){.count = part->rank};
+  const struct job_local *local =
+      job_communicators_find(&m->communicators, m->streams[stream].of.process, part->number);
+  return (struct some){local->sources.ranks, local->sources.count};
+}
+
+/* Returns the one at that position; the rank itself if it waits for none there. */
+static uint32_t some_rank(const struct message_matching *m, const struct some *some, const struct request *part,
+                          uint32_t position)
+{
+  uint32_t rank = some->ranks ? some->ranks[position] : position;
+  return rank < collective_at(m, part->collective)->sides[0].size ? rank : part->rank;
+}
+
+/* Finds the last of these; returns false if there are none, or one is not there. */
+static bool last_of_some(struct message_matching *m, uint32_t stream, const struct request *part, struct partner *last)
+{
+  const struct partner *ranks = collective_at(m, part->collective)->ranks;
+  struct some some = some_of(m, stream, part);
+  bool found = false;
+  for (uint32_t i = 0; ranks && i < some.count; i++) {
+    uint32_t rank = some_rank(m, &some, part, i);
+    if (!ranks[rank].begin_ns)
+      return false;
+    if (rank != part->rank && (!found || ranks[rank].begin_ns > last->begin_ns))
+      *last = ranks[rank];
+    found |= rank != part->rank;
+  }
+  return found;
+}
+
+/* What a rank in an operation waits for; returns false if that is not known, or nothing. */
+static bool awaited(struct message_matching *m, uint32_t stream, const struct request *part, struct partner *until)
+{
+  const struct collective *collective = collective_at(m, part->collective);
+  const struct side *side = &collective->sides[awaited_side(collective, part)];
+  bool is_root = collective->root_known && collective->root.stream == stream, all = side->arrived == side->size;
+  *until = side->last;
+  if (waits_for_some(collective->kind))
+    return last_of_some(m, stream, part, until);
+  if (collective->kind == GRAPHLOG_MPI_FROM_ROOT) {
     *until = collective->root;
     return collective->root_known && !is_root;
-  case GRAPHLOG_MPI_TO_ROOT:
-    return is_root && collective->arrived == collective->size;
-  case GRAPHLOG_MPI_PREFIX:
-    if (!collective->ranks)
-      return false;
-    *until = collective->ranks[0];
-    for (uint32_t i = 0; i < rank; i++) {
-      if (!collective->ranks[i].begin_ns)
-        return false;
-      if (collective->ranks[i].begin_ns > until->begin_ns)
-        *until = collective->ranks[i];
-    }
-    return rank > 0;
-  default:
-    return collective->arrived == collective->size;
   }
+  return all && (collective->kind != GRAPHLOG_MPI_TO_ROOT || is_root);
 }
 
 /* A rank goes on after a collective operation: it takes what those have done that it has to wait for. */
@@ -783,9 +903,11 @@ static void take_collective(struct message_matching *m, uint32_t stream, const s
   bool is_root = collective->root_known && collective->root_rank == part->rank;
   if (collective->mixed)
     return;
-  if (collective->kind == GRAPHLOG_MPI_PREFIX) {
-    for (uint32_t i = 0; i < part->rank && m->visits++ <= visits_max; i++)
-      takes(m, stream, collective->first + i);
+  if (waits_for_some(collective->kind)) {
+    struct some some = some_of(m, stream, part);
+    for (uint32_t i = 0; i < some.count && m->visits++ <= visits_max; i++)
+      if (some_rank(m, &some, part, i) != part->rank)
+        takes(m, stream, collective->first + some_rank(m, &some, part, i));
     return;
   }
   bool waits = true;
@@ -794,29 +916,28 @@ static void take_collective(struct message_matching *m, uint32_t stream, const s
   else if (collective->kind == GRAPHLOG_MPI_TO_ROOT)
     waits = is_root;
   if (waits)
-    takes(m, stream, collective->first);
+    takes(m, stream, collective->first + awaited_side(collective, part));
 }
 
 /* A rank has completed its part in the call that the stream is in. */
 static void collective_ended(struct message_matching *m, uint32_t stream, const struct request *part)
 {
-  static const enum wait_state states[GRAPHLOG_MPI_COLLECTIVES] = {[GRAPHLOG_MPI_BARRIER] = WAIT_STATE_BARRIER,
-                                                                   [GRAPHLOG_MPI_ALL_TO_ALL] = WAIT_STATE_ALL_TO_ALL,
-                                                                   [GRAPHLOG_MPI_FROM_ROOT] = WAIT_STATE_LATE_BROADCAST,
-                                                                   [GRAPHLOG_MPI_TO_ROOT] = WAIT_STATE_EARLY_REDUCE,
-                                                                   [GRAPHLOG_MPI_PREFIX] = WAIT_STATE_EARLY_SCAN};
+  static const enum wait_state states[GRAPHLOG_MPI_COLLECTIVES] = {
+      [GRAPHLOG_MPI_BARRIER] = WAIT_STATE_BARRIER,          [GRAPHLOG_MPI_ALL_TO_ALL] = WAIT_STATE_ALL_TO_ALL,
+      [GRAPHLOG_MPI_FROM_ROOT] = WAIT_STATE_LATE_BROADCAST, [GRAPHLOG_MPI_TO_ROOT] = WAIT_STATE_EARLY_REDUCE,
+      [GRAPHLOG_MPI_PREFIX] = WAIT_STATE_EARLY_SCAN,        [GRAPHLOG_MPI_NEIGHBOURS] = WAIT_STATE_NEIGHBOURS};
   struct collective *collective = collective_at(m, part->collective);
-  struct partner own = own_of(m, stream), until;
+  struct partner until;
   if (!part->freed)
     take_collective(m, stream, part);
-  if (!collective->mixed && awaited(collective, part->rank, &own, &until) && until.stream != stream)
+  if (!collective->mixed && awaited(m, stream, part, &until) && until.stream != stream)
     call_waited(&m->streams[stream], states[collective->kind], &until, 0, 0);
-  if (++collective->ended < collective->size)
+  if (++collective->ended < collective->sides[0].size + collective->sides[1].size)
     return;
-  ends(m, collective->first, collective->kind == GRAPHLOG_MPI_PREFIX ? collective->size : 1);
+  ends(m, collective->first, numbers_of(collective));
   m->states->ambiguous += collective->mixed;
   hash_map_remove(&m->collective_numbers, collective_key(collective->communicator, collective->number));
-  m->kept_ranks -= collective->ranks ? collective->size : 0;
+  m->kept_ranks -= collective->ranks ? collective->sides[0].size : 0;
   free(collective->ranks);
   collective->ranks = NULL;
   object_pool_put(&m->collectives, part->collective);
@@ -839,19 +960,32 @@ static void on_fragment(struct stream *s, uint64_t begin_ns, uint64_t end_ns)
     delay_add(&s->before.delay, stretch.delay.shares[i].place, stretch.delay.shares[i].amount);
 }
 
-/* Whether ranks can wait for each other in a function whose operations are not logged. */
-static bool waits_unseen(uint64_t function)
+/* Whether ranks can wait for each other in a function: then an operation of it is logged, or it is not followed. */
+static bool ranks_wait_in(uint64_t function)
 {
-  if (!function || function >= MPI_FUNCTIONS)
+  switch (function) {
+  case MPI_FUNCTION_NONE:
+  case MPI_FUNCTION_Comm_free:
+  case MPI_FUNCTION_Comm_set_name:
+  case MPI_FUNCTION_Win_attach:
+  case MPI_FUNCTION_Win_detach:
+    return false;
+  case MPI_FUNCTION_Psend_init:
+  case MPI_FUNCTION_Precv_init:
+    return true;
+  default:
+    break;
+  }
+  if (function >= MPI_FUNCTIONS)
     return false;
   enum mpi_kind kind = mpi_function_kind((enum mpi_function)function);
-  return kind == MPI_KIND_ONE_SIDED_SYNC || kind == MPI_KIND_WINDOW || kind == MPI_KIND_FILE ||
+  return kind == MPI_KIND_COLLECTIVE || kind == MPI_KIND_START_COLLECTIVE || kind == MPI_KIND_COMMUNICATOR ||
+         kind == MPI_KIND_ONE_SIDED_SYNC || kind == MPI_KIND_WINDOW || kind == MPI_KIND_FILE ||
          kind == MPI_KIND_CONNECT || kind == MPI_KIND_START_SENDRECV;
 }
 
 static void on_call(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
 {
-  m->states->unseen += waits_unseen(operand[0]);
   struct stream *s = &m->streams[stream];
   struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[1], UINT32_MAX)};
   if (!s->calls && s->before.delay.count)
@@ -860,6 +994,7 @@ static void on_call(struct message_matching *m, uint32_t stream, const uint64_t 
   s->calls++;
   s->call_begin_ns = now;
   s->in_call = true;
+  s->unseen = ranks_wait_in(operand[0]);
   s->waits = false;
   s->send = s->receive = 0;
   s->collective = (struct request){0};
@@ -887,10 +1022,11 @@ static void on_return(struct message_matching *m, uint32_t stream, uint64_t now)
   if (!s->in_call)
     return;
   if (s->send)
-    send_complete(m, stream, s->send, now);
+    send_complete(m, stream, s->send, now, true);
   if (s->collective.collective)
     collective_ended(m, stream, &s->collective);
   add_call(m, s, now);
+  m->states->unseen += s->unseen;
   s->in_call = false;
   for (unsigned i = 0; i < 2; i++)
     if (s->channels[i])
@@ -903,7 +1039,7 @@ static void on_complete(struct message_matching *m, uint32_t stream, uint64_t nu
   if (request.collective)
     collective_ended(m, stream, &request);
   else if (request.operation && operation_at(m, request.operation)->sends)
-    send_complete(m, stream, request.operation, now);
+    send_complete(m, stream, request.operation, now, true);
 }
 
 static void on_dropped(struct message_matching *m, uint32_t stream, uint64_t number)
@@ -936,7 +1072,7 @@ static void on_freed(struct message_matching *m, uint32_t stream, uint64_t numbe
     return;
   const struct operation *operation = operation_at(m, request.operation);
   if (operation->sends)
-    send_complete(m, stream, request.operation, now);
+    send_complete(m, stream, request.operation, now, false);
   else if (operation->matched)
     free_received(m, request.operation);
   else if (!operation->queued)
@@ -972,10 +1108,12 @@ void message_matching_take(struct message_matching *matching, uint32_t stream, c
     break;
   case GRAPHLOG_MPI_COMMUNICATOR:
   case GRAPHLOG_MPI_RANKS:
+  case GRAPHLOG_MPI_SOURCES:
     job_communicators_take(&matching->communicators, s->of.process, record);
     break;
   case GRAPHLOG_MPI_SEND:
-    on_send(matching, stream, operand);
+  case GRAPHLOG_MPI_SYNCHRONOUS_SEND:
+    on_send(matching, stream, operand, record->op == GRAPHLOG_MPI_SYNCHRONOUS_SEND);
     break;
   case GRAPHLOG_MPI_RECEIVE:
     on_receive(matching, stream, operand);

@@ -20,6 +20,7 @@
   W(LATE_RECEIVER, "late receiver")   /* a send that waits for its receive began before it */                          \
   W(BARRIER, "wait at barrier")       /* not all ranks were there */                                                   \
   W(ALL_TO_ALL, "wait at all-to-all") /* the same, where all get data of all */                                        \
+  W(NEIGHBOURS, "wait at neighbours") /* the same for those that a rank gets data of */                                \
   W(LATE_BROADCAST, "late broadcast") /* the root was not there, from which all get data */                            \
   W(EARLY_REDUCE, "early reduce")     /* the root was there before all ranks of which it gets data */                  \
   W(EARLY_SCAN, "early scan")         /* a rank was there before all lower ones */

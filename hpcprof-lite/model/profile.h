@@ -192,10 +192,11 @@ struct profile {
   struct profile_workspan workspan; /* of the run, see merge/span_merge.h; contexts.shares are the shares of its span */
   uint32_t span_process;            /* the process whose span is the run's, or MODEL_NONE; of a job, the longest one */
   bool span_of_job;                 /* the span is that of all ranks of an MPI job together (recorded_graph_job()) */
-  const uint32_t *span_rows;        /* the directive_map of that process */
-  uint32_t span_processes;          /* number of processes with a span in the same unit */
-  uint32_t span_threads;            /* sum of their threads_max */
-  uint64_t span_elapsed_ns;         /* from the first one's start to the last one's end, without pauses */
+  uint64_t span_unseen_calls; /* then: calls of MPI in which ranks can wait for each other, which are not joined */
+  const uint32_t *span_rows;  /* the directive_map of that process */
+  uint32_t span_processes;    /* number of processes with a span in the same unit */
+  uint32_t span_threads;      /* sum of their threads_max */
+  uint64_t span_elapsed_ns;   /* from the first one's start to the last one's end, without pauses */
   struct construct_times constructs; /* of the run, see merge/construct_merge.h: its nodes; rows are the processes' */
   struct profile_range range;        /* what --from and --to leave of the run */
 };

@@ -563,6 +563,7 @@ static void enter_job(struct recorded_graph *recorded, const struct replay_resul
     contexts_add_share(contexts, &recorded->scenario_shares[i]);
   span_spread(contexts->shares, &contexts->shares_count);
   profile->span_of_job = true;
+  profile->span_unseen_calls = result->unseen_calls;
 }
 
 bool recorded_graph_job(struct profile *profile, struct problems *problems)

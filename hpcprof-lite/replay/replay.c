@@ -276,7 +276,8 @@ static void end_messages(struct replay *replay)
     return;
   const struct wait_states *waits = &replay->waits;
   message_matching_end(replay->matching);
-  replay->result->lost_messages = waits->unsent + waits->ambiguous + waits->unknown + waits->incomplete + waits->unseen;
+  replay->result->lost_messages = waits->unsent + waits->ambiguous + waits->unknown + waits->incomplete;
+  replay->result->unseen_calls = waits->unseen;
   wait_states_release(&replay->waits);
 }
 

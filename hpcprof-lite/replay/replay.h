@@ -75,6 +75,7 @@ struct replay_result {
   double *contributions;              /* [entry] to the first scenario's span, with `detail`, else NULL */
   struct task_graph_losses lost;
   uint64_t lost_messages; /* operations of MPI that are known in one rank only, or whose order is not known */
+  uint64_t unseen_calls;  /* calls of MPI in which ranks can wait for each other, but whose operations are not logged */
   uint64_t lost_contributions;
 };
 

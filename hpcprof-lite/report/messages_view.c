@@ -51,7 +51,7 @@ static void print_unmatched(const struct report *report)
              {states->ambiguous, "Operations whose order is not known"},
              {states->unknown, "Operations on communicators that are not followed"},
              {states->incomplete, "Collective operations without some of their ranks"},
-             {states->unseen, "Calls whose operations are not followed: one-sided, files, connections"}};
+             {states->unseen, "Calls whose operations are not followed: one-sided, files, connections, groups"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count)
       fprintf(report->stream, "%s: %" PRIu64 "\n", all[i].text, all[i].count);
@@ -170,6 +170,7 @@ void wait_states_text(const struct report *report)
                "  wrong order: the same, while another message waited to be received\n"
                "  late receiver: a send waited until its receive began\n"
                "  wait at barrier, wait at all-to-all: a rank waited for the last one\n"
+               "  wait at neighbours: a rank waited for the last of its neighbours\n"
                "  late broadcast: a rank waited for the root\n"
                "  early reduce: the root waited for the last of the others\n"
                "  early scan: a rank waited for a lower one\n"

@@ -114,4 +114,9 @@ void notes_log_differs(const struct report *report)
   if (report->log_differs)
     fprintf(report->stream, "The graph log differs from the measurement or is incomplete: results that were\n"
                             "computed from it may be wrong.\n");
+  if (report->profile->span_unseen_calls)
+    fprintf(report->stream,
+            "%" PRIu64 " calls of MPI in which ranks can wait for each other are not followed: the\n"
+            "span may be too short.\n",
+            report->profile->span_unseen_calls);
 }

@@ -17,7 +17,8 @@ void notes_chunks(const struct report *report);
 /* Prints of how many executions figures of constructs are estimates, if not all were followed. */
 void notes_estimates(const struct report *report);
 
-/* Prints a warning if the graph log differs from the measurement; the details were printed on standard error. */
+/* Prints a warning if the graph log differs from the measurement, whose details were printed on standard error, or does
+ * not follow all calls of MPI. */
 void notes_log_differs(const struct report *report);
 
 #endif

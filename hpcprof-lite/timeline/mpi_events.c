@@ -361,7 +361,7 @@ static void on_collective(struct mpi_events *events, struct stream *stream, uint
                           uint64_t now)
 {
   const struct job_local *local = communicator_of(events, process, operand[0]);
-  if (!local)
+  if (!local || operand[1] == GRAPHLOG_MPI_NEIGHBOURS) /* which formats do not have */
     return;
   bool is_root = operand[2] == (uint64_t)local->rank + 1;
   struct mpi_event event = {.time_ns = now,
@@ -369,6 +369,7 @@ static void on_collective(struct mpi_events *events, struct stream *stream, uint
                             .peer = operand[2] ? number_of(operand[2] - 1) : MODEL_NONE,
                             .bytes = operand[3],
                             .kind = operand[4] ? MPI_EVENT_START_COLLECTIVE : MPI_EVENT_COLLECTIVE_BEGIN,
+                            .collective = (uint8_t)MIN(operand[1], GRAPHLOG_MPI_COLLECTIVES),
                             .function = stream->call.function};
   if (!stream->in_call || (operand[2] && !is_root && !is_peer(events, local, operand[2] - 1))) {
     events->unknown++;
@@ -415,6 +416,7 @@ static void on_operation(struct mpi_events *events, struct stream *stream, uint3
   const uint64_t *operand = record->operand;
   switch (record->op) {
   case GRAPHLOG_MPI_SEND:
+  case GRAPHLOG_MPI_SYNCHRONOUS_SEND:
     on_send(events, stream, process, operand, now);
     break;
   case GRAPHLOG_MPI_RECEIVE:

@@ -32,8 +32,9 @@ struct mpi_event {
   uint64_t request; /* a number of its own for each operation */
   uint64_t bytes;   /* of the message; that the rank has sent in a collective operation */
   uint32_t communicator, peer,
-      tag;                 /* number from 1; rank in it, of the sender, receiver or root, MODEL_NONE: no root */
-  uint16_t kind, function; /* enum mpi_event_kind, enum mpi_function */
+      tag;                  /* number from 1; rank in it, of the sender, receiver or root, MODEL_NONE: no root */
+  uint8_t kind, collective; /* enum mpi_event_kind, enum graphlog_mpi_collective */
+  uint16_t function;        /* enum mpi_function */
 };
 
 /* A message of which the logs have both ends, in lanes of the timeline. */

@@ -20,6 +20,13 @@
   LOCAL(Comm_rank, (MPI_Comm, int *))                                                                                  \
   LOCAL(Comm_size, (MPI_Comm, int *))                                                                                  \
   LOCAL(Comm_remote_size, (MPI_Comm, int *))                                                                           \
+  LOCAL(Topo_test, (MPI_Comm, int *))                                                                                  \
+  LOCAL(Cartdim_get, (MPI_Comm, int *))                                                                                \
+  LOCAL(Cart_shift, (MPI_Comm, int, int, int *, int *))                                                                \
+  LOCAL(Graph_neighbors_count, (MPI_Comm, int, int *))                                                                 \
+  LOCAL(Graph_neighbors, (MPI_Comm, int, int, int *))                                                                  \
+  LOCAL(Dist_graph_neighbors_count, (MPI_Comm, int *, int *, int *))                                                   \
+  LOCAL(Dist_graph_neighbors, (MPI_Comm, int, int *, int *, int, int *, int *))                                        \
   LOCAL(Group_free, (MPI_Group *))                                                                                     \
   LOCAL(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *))                                        \
   LOCAL(Type_size_x, (MPI_Datatype, MPI_Count *))                                                                      \
@@ -79,7 +86,8 @@ enum action {
   FROM_ROOT,
   TO_ROOT,
   ALL_TO_ALL,
-  PREFIX
+  PREFIX,
+  NEIGHBOURS
 };
 
 enum { LETTERS = 'z' - 'A' + 1 };
@@ -87,6 +95,7 @@ enum { LETTERS = 'z' - 'A' + 1 };
 static struct arguments {
   enum action action;
   bool large;                /* numbers are of type MPI_Count */
+  bool synchronous;          /* a send that is complete only once its receive has begun */
   uint8_t position[LETTERS]; /* of the argument with that letter, from 1; 0: there is none */
 } functions[MPI_FUNCTIONS];
 
@@ -109,6 +118,11 @@ static void describe_all(void)
 #include "hpcrun-lite/mpi/mpi_arguments.def"
 #undef COUNTED
 #undef FUNCTION
+  static const enum mpi_function synchronous[] = {MPI_FUNCTION_Ssend,      MPI_FUNCTION_Ssend_c,
+                                                  MPI_FUNCTION_Issend,     MPI_FUNCTION_Issend_c,
+                                                  MPI_FUNCTION_Ssend_init, MPI_FUNCTION_Ssend_init_c};
+  for (unsigned i = 0; i < sizeof synchronous / sizeof *synchronous; i++)
+    functions[synchronous[i]].synchronous = true;
 }
 
 /* A call while it is decoded. */
@@ -237,8 +251,20 @@ static struct mpi_request *take_request(MPI_Request handle)
 
 /* ---- communicators ---- */
 
-/* Logs the ranks of a group in MPI_COMM_WORLD, as ranges.  Returns false if some are not in it. */
-static bool log_ranks(uint32_t communicator, MPI_Group group, int size, bool remote)
+/* Logs ranks as ranges; remote: of the other group. */
+static void log_ranges(enum graphlog_op op, uint32_t communicator, const int *ranks, int count, bool remote)
+{
+  for (int first = 0, end; first < count; first = end) {
+    int step = first + 1 < count ? ranks[first + 1] - ranks[first] : 1;
+    for (end = first + 1; end < count && ranks[end] - ranks[end - 1] == step; end++)
+      ;
+    LOG(op, communicator, (uint64_t)ranks[first] << 1 | remote, (uint64_t)(end - first),
+        step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
+  }
+}
+
+/* Logs the ranks of a group in MPI_COMM_WORLD, unless some are not in it. */
+static void log_ranks(uint32_t communicator, MPI_Group group, int size, bool remote)
 {
   int *own = malloc(2 * (size_t)size * sizeof *own), *world = own + size;
   bool known = own != NULL;
@@ -247,15 +273,9 @@ static bool log_ranks(uint32_t communicator, MPI_Group group, int size, bool rem
   known = known && mpi.Group_translate_ranks(group, size, own, mpi.world_group, world) == MPI_SUCCESS;
   for (int i = 0; i < size && known; i++)
     known = world[i] != MPI_UNDEFINED;
-  for (int first = 0, end; known && first < size; first = end) {
-    int step = first + 1 < size ? world[first + 1] - world[first] : 1;
-    for (end = first + 1; end < size && world[end] - world[end - 1] == step; end++)
-      ;
-    LOG(GRAPHLOG_MPI_RANKS, communicator, (uint64_t)world[first] << 1 | remote, (uint64_t)(end - first),
-        step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
-  }
+  if (known)
+    log_ranges(GRAPHLOG_MPI_RANKS, communicator, world, size, remote);
   free(own);
-  return known;
 }
 
 static void log_group(const struct mpi_communicator *added, MPI_Comm comm, bool remote)
@@ -268,11 +288,78 @@ static void log_group(const struct mpi_communicator *added, MPI_Comm comm, bool 
   mpi.Group_free(&group);
 }
 
-/* The new communicator `comm` was created from one with the number `parent` (0: none). */
-static struct mpi_communicator *add_communicator(MPI_Comm comm, enum graphlog_mpi_origin origin, uint32_t parent,
-                                                 uint64_t ordinal)
+/* ---- neighbours: the ranks of which a rank receives in an operation on them ---- */
+
+static int *grid_sources(MPI_Comm comm, int *count)
 {
-  struct mpi_communicator fresh = {.entry.handle = NUMBER(comm)};
+  int dimensions = 0, found = 0;
+  if (mpi.Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions <= 0)
+    return NULL;
+  int *sources = malloc(2 * (size_t)dimensions * sizeof *sources);
+  for (int i = 0; i < dimensions && sources; i++) {
+    int both[2] = {MPI_PROC_NULL, MPI_PROC_NULL};
+    mpi.Cart_shift(comm, i, 1, &both[0], &both[1]);
+    for (unsigned k = 0; k < 2; k++)
+      if (both[k] != MPI_PROC_NULL)
+        sources[found++] = both[k];
+  }
+  *count = found;
+  return sources;
+}
+
+static int *graph_sources(MPI_Comm comm, int rank, int *count)
+{
+  if (mpi.Graph_neighbors_count(comm, rank, count) != MPI_SUCCESS || *count <= 0)
+    return NULL;
+  int *sources = malloc((size_t)*count * sizeof *sources);
+  if (sources && mpi.Graph_neighbors(comm, rank, *count, sources) != MPI_SUCCESS)
+    *count = 0;
+  return sources;
+}
+
+static int *distributed_sources(MPI_Comm comm, int *count)
+{
+  int sends = 0, weighted = 0;
+  if (mpi.Dist_graph_neighbors_count(comm, count, &sends, &weighted) != MPI_SUCCESS || *count <= 0)
+    return NULL;
+  int *sources = calloc(2 * ((size_t)*count + (size_t)sends), sizeof *sources);
+  int *weights = sources + *count, *destinations = weights + *count;
+  if (sources && mpi.Dist_graph_neighbors(comm, *count, sources, weights, sends, destinations, destinations + sends) !=
+                     MPI_SUCCESS)
+    *count = 0;
+  return sources;
+}
+
+static void log_sources(const struct mpi_communicator *added, MPI_Comm comm)
+{
+  int topology = MPI_UNDEFINED, count = 0, *sources = NULL;
+  if (mpi.Topo_test(comm, &topology) != MPI_SUCCESS)
+    return;
+  if (topology == MPI_CART)
+    sources = grid_sources(comm, &count);
+  else if (topology == MPI_GRAPH)
+    sources = graph_sources(comm, added->rank, &count);
+  else if (topology == MPI_DIST_GRAPH)
+    sources = distributed_sources(comm, &count);
+  if (sources)
+    log_ranges(GRAPHLOG_MPI_SOURCES, added->number, sources, count, false);
+  free(sources);
+}
+
+/* ---- new communicators ---- */
+
+/* Windows and files are known as communicators of their own.  Their handles are other ones than those of these. */
+static uint64_t object_handle(uint64_t number)
+{
+  return number ^ MPI_HANDLES_OBJECT;
+}
+
+/* The one with that handle, whose ranks are those of `comm`, was created from one with the number `parent` (0: none).
+ */
+static struct mpi_communicator *add_communicator(uint64_t handle, MPI_Comm comm, enum graphlog_mpi_origin origin,
+                                                 uint32_t parent, uint64_t ordinal)
+{
+  struct mpi_communicator fresh = {.entry.handle = handle};
   int inter = 0;
   mpi.Comm_test_inter(comm, &inter);
   mpi.Comm_rank(comm, &fresh.rank);
@@ -286,6 +373,8 @@ static struct mpi_communicator *add_communicator(MPI_Comm comm, enum graphlog_mp
   log_group(added, comm, false);
   if (inter)
     log_group(added, comm, true);
+  else if (handle == NUMBER(comm))
+    log_sources(added, comm);
   return added;
 }
 
@@ -295,39 +384,8 @@ static struct mpi_communicator *communicator(const struct call *call)
   uint64_t handle = NUMBER(HANDLE(MPI_Comm, value(call, 'c')));
   struct mpi_communicator *known = mpi_handles_communicator(handle);
   if (!known && HANDLE(MPI_Comm, handle) != mpi.null)
-    known = add_communicator(HANDLE(MPI_Comm, handle), GRAPHLOG_MPI_UNKNOWN, 0, 0);
+    known = add_communicator(handle, HANDLE(MPI_Comm, handle), GRAPHLOG_MPI_UNKNOWN, 0, 0);
   return known;
-}
-
-static MPI_Comm created(const void *pointer)
-{
-  return *(const MPI_Comm *)pointer;
-}
-
-/* The call has created a communicator, or, with a request, will have when that is complete. */
-static void created_from(const struct call *call, struct mpi_communicator *parent)
-{
-  uint32_t ordinal = __atomic_add_fetch(&parent->created, 1, __ATOMIC_RELAXED);
-  if (has(call, 'q')) {
-    struct mpi_request request = {.kind = MPI_REQUEST_COMMUNICATOR,
-                                  .number = mpi_handles_operation(),
-                                  .communicator = parent->number,
-                                  .created = address(call, 'N'),
-                                  .ordinal = ordinal};
-    add_request(&request, request_handle(call));
-  } else if (created(address(call, 'N')) != mpi.null) {
-    add_communicator(created(address(call, 'N')), GRAPHLOG_MPI_CREATED, parent->number, ordinal);
-  }
-}
-
-/* Only the members of the new communicator have called: they are told apart by the tag. */
-static void created_by_members(const struct call *call, struct mpi_communicator *parent)
-{
-  if (created(address(call, 'N')) == mpi.null)
-    return;
-  bool inter = call->arguments->action == CREATE_INTER;
-  add_communicator(created(address(call, 'N')), inter ? GRAPHLOG_MPI_JOINED : GRAPHLOG_MPI_OF_GROUP,
-                   inter ? 0 : parent->number, (uint32_t)number(call, 'e'));
 }
 
 /* A name is logged in parts of eight bytes. */
@@ -347,7 +405,7 @@ static void log_name(const struct call *call, const struct mpi_communicator *nam
 enum { FEW = 16 };
 
 static __thread struct {
-  struct mpi_communicator *communicator;
+  const struct mpi_communicator *communicator;
   struct mpi_communicator *freed; /* what the call frees, or NULL; taken out of its table */
   struct mpi_request single;      /* what the call begins, or a message that was matched */
   MPI_Status status;              /* where the program ignores it */
@@ -358,6 +416,53 @@ static __thread struct {
   struct mpi_request *few_requests[FEW];
   MPI_Status few_statuses[FEW];
 } kept;
+
+/* ---- creation ---- */
+
+static MPI_Comm created(const void *pointer)
+{
+  return *(const MPI_Comm *)pointer;
+}
+
+/* The handle of the window or file that the call creates or frees. */
+static uint64_t created_object(const struct call *call)
+{
+  if (has(call, 'W'))
+    return object_handle(NUMBER(*(const MPI_Win *)address(call, 'W')));
+  return object_handle(NUMBER(*(const MPI_File *)address(call, 'F')));
+}
+
+/* The call has created a communicator, window or file, or, with a request, will have when that is complete. */
+static void created_from(const struct call *call, struct mpi_communicator *parent)
+{
+  uint32_t ordinal = __atomic_add_fetch(&parent->created, 1, __ATOMIC_RELAXED);
+  if (has(call, 'q')) {
+    struct mpi_request request = kept.single;
+    request.kind = MPI_REQUEST_COMMUNICATOR;
+    request.created = address(call, 'N');
+    request.ordinal = ordinal;
+    add_request(&request, request_handle(call));
+  } else if (!has(call, 'N')) {
+    add_communicator(created_object(call), HANDLE(MPI_Comm, value(call, 'c')), GRAPHLOG_MPI_CREATED, parent->number,
+                     ordinal);
+  } else if (created(address(call, 'N')) != mpi.null) {
+    add_communicator(NUMBER(created(address(call, 'N'))), created(address(call, 'N')), GRAPHLOG_MPI_CREATED,
+                     parent->number, ordinal);
+  }
+}
+
+/* Only the members of the new communicator have called: they are told apart by the tag. */
+static void created_by_members(const struct call *call, const struct mpi_communicator *parent)
+{
+  if (created(address(call, 'N')) == mpi.null)
+    return;
+  bool inter = call->arguments->action == CREATE_INTER;
+  add_communicator(NUMBER(created(address(call, 'N'))), created(address(call, 'N')),
+                   inter ? GRAPHLOG_MPI_JOINED : GRAPHLOG_MPI_OF_GROUP, inter ? 0 : parent->number,
+                   (uint32_t)number(call, 'e'));
+}
+
+/* ---- requests of a call ---- */
 
 /* Stands for a request that is not followed. */
 static struct mpi_request not_followed;
@@ -400,8 +505,11 @@ static uint64_t or_any(int number, int any)
 static void log_begin(const struct mpi_request *operation, uint32_t request)
 {
   if (operation->kind == MPI_REQUEST_SEND)
-    LOG(GRAPHLOG_MPI_SEND, operation->communicator, (uint64_t)operation->peer, (uint64_t)operation->tag,
-        operation->sent, request);
+    LOG(operation->synchronous ? GRAPHLOG_MPI_SYNCHRONOUS_SEND : GRAPHLOG_MPI_SEND, operation->communicator,
+        (uint64_t)operation->peer, (uint64_t)operation->tag, operation->sent, request);
+  else if (operation->kind == MPI_REQUEST_COLLECTIVE)
+    LOG(GRAPHLOG_MPI_COLLECTIVE, operation->communicator, operation->collective, operation->root, operation->sent,
+        request);
   else
     LOG(GRAPHLOG_MPI_RECEIVE, operation->communicator, or_any(operation->peer, MPI_ANY_SOURCE),
         or_any(operation->tag, MPI_ANY_TAG), request);
@@ -413,6 +521,7 @@ static struct mpi_request send_of(const struct call *call, const struct mpi_comm
                               .communicator = in->number,
                               .peer = number(call, 'd'),
                               .tag = number(call, 'g'),
+                              .synchronous = call->arguments->synchronous,
                               .sent = bytes_sent(call, 1)};
 }
 
@@ -420,6 +529,14 @@ static struct mpi_request receive_of(const struct call *call, const struct mpi_c
 {
   return (struct mpi_request){
       .kind = MPI_REQUEST_RECEIVE, .communicator = in->number, .peer = number(call, 'D'), .tag = number(call, 'G')};
+}
+
+/* The operations of a request, or those of the call, have failed, or were cancelled. */
+static void drop(const struct mpi_request *operation, bool of_request)
+{
+  if (operation->sending)
+    LOG(GRAPHLOG_MPI_DROPPED, operation->sending);
+  LOG(GRAPHLOG_MPI_DROPPED, of_request ? operation->number : 0);
 }
 
 /* What a request's completion, or a blocking receive, has received. */
@@ -439,7 +556,7 @@ static void log_received(const struct mpi_request *operation, uint32_t request, 
 
 static void message_before(struct call *call)
 {
-  struct mpi_communicator *in = kept.communicator = communicator(call);
+  const struct mpi_communicator *in = kept.communicator = communicator(call);
   kept.single = (struct mpi_request){.kind = MPI_REQUEST_SEND};
   call->result->known = in;
   if (!in)
@@ -452,7 +569,9 @@ static void message_before(struct call *call)
     kept.single = send;
   }
   if (has(call, 'D') && number(call, 'D') != MPI_PROC_NULL) {
+    uint32_t sending = kept.single.number; /* with the same request, or 0 */
     kept.single = receive_of(call, in);
+    kept.single.sending = sending;
     kept.single.number = mpi_handles_operation();
     log_begin(&kept.single, has(call, 'q') ? kept.single.number : 0);
     keep_status(call);
@@ -468,7 +587,7 @@ static void message_after(struct call *call, bool succeeded)
   if (succeeded && starts)
     add_request(operation, request_handle(call)); /* one of MPI_PROC_NULL has no number */
   else if (!succeeded && operation->number)
-    LOG(GRAPHLOG_MPI_DROPPED, starts ? operation->number : 0);
+    drop(operation, starts);
   else if (operation->number && ((MPI_Status *)address(call, 'u'))->MPI_SOURCE != MPI_PROC_NULL)
     log_received(operation, 0, address(call, 'u'), call->result);
 }
@@ -545,9 +664,12 @@ static void start_before(struct call *call)
       call->result->known = false;
       continue;
     }
-    if (request->persistent && !request->number && request->peer != MPI_PROC_NULL) {
+    if (request->persistent && !request->number &&
+        (request->kind == MPI_REQUEST_COLLECTIVE || request->peer != MPI_PROC_NULL)) {
       request->number = mpi_handles_operation();
       call->result->sent += request->sent;
+      call->result->received += request->received;
+      call->result->known &= !request->uncounted;
       log_begin(request, request->number);
     }
     put_request(request);
@@ -581,14 +703,19 @@ static bool was_cancelled(const struct mpi_request *request, const MPI_Status *s
 
 static void log_completion(struct call *call, const struct mpi_request *request, const MPI_Status *status)
 {
-  if (was_cancelled(request, status))
-    LOG(GRAPHLOG_MPI_DROPPED, request->number);
-  else if (request->kind == MPI_REQUEST_RECEIVE)
+  if (was_cancelled(request, status)) {
+    drop(request, true);
+    return;
+  }
+  if (request->sending)
+    LOG(GRAPHLOG_MPI_COMPLETE, request->sending);
+  if (request->kind == MPI_REQUEST_RECEIVE)
     log_received(request, request->number, status, call->result);
-  else if (request->kind == MPI_REQUEST_COMMUNICATOR && created(request->created) != mpi.null)
-    add_communicator(created(request->created), GRAPHLOG_MPI_CREATED, request->communicator, request->ordinal);
   else
     LOG(GRAPHLOG_MPI_COMPLETE, request->number);
+  if (request->kind == MPI_REQUEST_COMMUNICATOR && created(request->created) != mpi.null)
+    add_communicator(NUMBER(created(request->created)), created(request->created), GRAPHLOG_MPI_CREATED,
+                     request->communicator, request->ordinal);
 }
 
 static void complete(struct call *call, int i, const MPI_Status *status)
@@ -654,7 +781,7 @@ static void drop_all(struct call *call)
     if (!request || request == &not_followed)
       continue;
     if (request->number)
-      LOG(GRAPHLOG_MPI_DROPPED, request->number);
+      drop(request, true);
     end_request(i);
   }
 }
@@ -695,14 +822,18 @@ static void cancel_before(struct call *call)
 static void request_free_before(struct call *call)
 {
   struct mpi_request *request = take_request(*(MPI_Request *)address(call, 'q'));
+  if (request && request->sending)
+    LOG(GRAPHLOG_MPI_FREED, request->sending);
   if (request && request->number)
     LOG(GRAPHLOG_MPI_FREED, request->number);
   free(request);
 }
 
 /* Another thread may have one with the same handle when the call returns. */
-static void free_after(bool succeeded)
+static void free_after(const struct call *call, bool succeeded)
 {
+  if (!succeeded && kept.freed && !has(call, 'N'))
+    LOG(GRAPHLOG_MPI_DROPPED, 0);
   if (succeeded)
     free(kept.freed);
   else if (kept.freed)
@@ -715,6 +846,7 @@ static enum graphlog_mpi_collective collective_of(enum action action)
 {
   switch (action) {
   case BARRIER:
+  case FREE:
     return GRAPHLOG_MPI_BARRIER;
   case FROM_ROOT:
     return GRAPHLOG_MPI_FROM_ROOT;
@@ -722,6 +854,8 @@ static enum graphlog_mpi_collective collective_of(enum action action)
     return GRAPHLOG_MPI_TO_ROOT;
   case PREFIX:
     return GRAPHLOG_MPI_PREFIX;
+  case NEIGHBOURS:
+    return GRAPHLOG_MPI_NEIGHBOURS;
   default:
     return GRAPHLOG_MPI_ALL_TO_ALL;
   }
@@ -757,29 +891,89 @@ static void collective_bytes(struct call *call, const struct mpi_communicator *i
     result->received = bytes_received(call, in, ranks);
 }
 
-static void collective_before(struct call *call)
+static struct mpi_request operation_of(const struct call *call, const struct mpi_communicator *in)
 {
-  const struct mpi_communicator *in = kept.communicator = communicator(call);
-  call->result->known = in;
+  uint64_t root = has(call, 'o') && !in->remote_size ? (uint64_t)number(call, 'o') + 1 : 0;
+  return (struct mpi_request){.kind = MPI_REQUEST_COLLECTIVE,
+                              .communicator = in->number,
+                              .collective = collective_of(call->arguments->action),
+                              .root = (uint32_t)root,
+                              .sent = call->result->sent};
+}
+
+/* An operation on a communicator, window or file begins, which transfers the call's bytes. */
+static void begin_collective(const struct call *call, const struct mpi_communicator *in)
+{
+  kept.communicator = in;
   if (!in)
     return;
-  collective_bytes(call, in);
-  uint64_t root = has(call, 'o') && !in->remote_size ? (uint64_t)number(call, 'o') + 1 : 0;
-  kept.single = (struct mpi_request){.kind = MPI_REQUEST_COLLECTIVE,
-                                     .number = has(call, 'q') ? mpi_handles_operation() : 0,
-                                     .communicator = in->number};
-  LOG(GRAPHLOG_MPI_COLLECTIVE, in->number, collective_of(call->arguments->action), root, call->result->sent,
-      kept.single.number);
+  kept.single = operation_of(call, in);
+  kept.single.number = has(call, 'q') ? mpi_handles_operation() : 0;
+  log_begin(&kept.single, kept.single.number);
+}
+
+/* A persistent operation is prepared: it begins in MPI_Start. */
+static void prepare_collective(const struct call *call, const struct mpi_communicator *in)
+{
+  struct mpi_call *result = call->result;
+  kept.single = operation_of(call, in);
+  kept.single.persistent = true;
+  kept.single.received = result->received;
+  kept.single.uncounted = !result->known;
+  *result = (struct mpi_call){.known = true};
+}
+
+static const struct mpi_communicator *of_window(const struct call *call)
+{
+  return mpi_handles_communicator(object_handle(NUMBER(HANDLE(MPI_Win, value(call, 'X')))));
+}
+
+static void collective_before(struct call *call)
+{
+  const struct mpi_communicator *in = kept.communicator = has(call, 'X') ? of_window(call) : communicator(call);
+  call->result->known = in && call->arguments->action != NEIGHBOURS; /* bytes to neighbours are not counted */
+  if (!in)
+    return;
+  if (call->result->known)
+    collective_bytes(call, in);
+  if (has(call, 'P'))
+    prepare_collective(call, in);
+  else
+    begin_collective(call, in);
 }
 
 static void collective_after(struct call *call, bool succeeded)
 {
   if (!kept.communicator)
     return;
-  if (!succeeded)
+  if (!succeeded && !kept.single.persistent)
     LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
-  else if (kept.single.number)
+  else if (succeeded && has(call, 'q'))
     add_request(&kept.single, request_handle(call));
+}
+
+/* All ranks take part in the creation of a communicator, window or file. */
+static void create_before(struct call *call)
+{
+  begin_collective(call, communicator(call));
+}
+
+static void create_after(struct call *call, bool succeeded)
+{
+  struct mpi_communicator *parent = kept.communicator ? communicator(call) : NULL;
+  if (parent && succeeded)
+    created_from(call, parent);
+  else if (parent)
+    LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
+}
+
+/* All ranks take part in it for windows and files. */
+static void free_before(struct call *call)
+{
+  bool object = !has(call, 'N');
+  kept.freed = mpi_handles_take_communicator(object ? created_object(call) : NUMBER(created(address(call, 'N'))));
+  if (object)
+    begin_collective(call, kept.freed);
 }
 
 /* ---- the module ---- */
@@ -809,7 +1003,8 @@ static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigne
     return true;
   }
   return mpi.Comm_group(mpi.world, &mpi.world_group) == MPI_SUCCESS &&
-         add_communicator(mpi.world, GRAPHLOG_MPI_WORLD, 0, 0) && add_communicator(mpi.self, GRAPHLOG_MPI_SELF, 0, 0);
+         add_communicator(NUMBER(mpi.world), mpi.world, GRAPHLOG_MPI_WORLD, 0, 0) &&
+         add_communicator(NUMBER(mpi.self), mpi.self, GRAPHLOG_MPI_SELF, 0, 0);
 }
 
 static void before(enum mpi_function function, uint64_t *values, struct mpi_call *result)
@@ -839,18 +1034,21 @@ static void before(enum mpi_function function, uint64_t *values, struct mpi_call
     request_free_before(&call);
     break;
   case CREATE:
+    create_before(&call);
+    break;
   case CREATE_GROUP:
   case CREATE_INTER:
     kept.communicator = communicator(&call);
     break;
   case FREE:
-    kept.freed = mpi_handles_take_communicator(NUMBER(created(address(&call, 'N'))));
+    free_before(&call);
     break;
   case BARRIER:
   case FROM_ROOT:
   case TO_ROOT:
   case ALL_TO_ALL:
   case PREFIX:
+  case NEIGHBOURS:
     collective_before(&call);
     break;
   default:
@@ -880,8 +1078,7 @@ static void after(enum mpi_function function, const uint64_t *values, int result
     completion_after(&call, succeeded);
     break;
   case CREATE:
-    if (succeeded && kept.communicator)
-      created_from(&call, kept.communicator);
+    create_after(&call, succeeded);
     break;
   case CREATE_GROUP:
   case CREATE_INTER:
@@ -893,13 +1090,14 @@ static void after(enum mpi_function function, const uint64_t *values, int result
       log_name(&call, communicator(&call));
     break;
   case FREE:
-    free_after(succeeded);
+    free_after(&call, succeeded);
     break;
   case BARRIER:
   case FROM_ROOT:
   case TO_ROOT:
   case ALL_TO_ALL:
   case PREFIX:
+  case NEIGHBOURS:
     collective_after(&call, succeeded);
     break;
   default:

@@ -13,6 +13,9 @@
 /* A handle, as a number: an address or an index.  A message that was matched (MPI_Mprobe) is none of the requests. */
 #define MPI_HANDLES_MESSAGE (1ULL << 63)
 
+/* Set or cleared, whichever it is not, in the handle of a window or file, which is none of the communicators. */
+#define MPI_HANDLES_OBJECT (1ULL << 62)
+
 struct mpi_handle {
   uint64_t handle;
   struct mpi_handle *next; /* in the table */
@@ -21,7 +24,7 @@ struct mpi_handle {
 struct mpi_communicator {
   struct mpi_handle entry;
   uint32_t number;             /* its number in the process, from 1 */
-  uint32_t created;            /* how many communicators its members have created from it; atomic */
+  uint32_t created;            /* how many communicators, windows and files its members have created from it; atomic */
   int rank, size, remote_size; /* size: of the own group; remote_size: 0 unless it has two groups */
 };
 
@@ -30,11 +33,17 @@ enum mpi_request_kind { MPI_REQUEST_SEND, MPI_REQUEST_RECEIVE, MPI_REQUEST_COLLE
 struct mpi_request {
   struct mpi_handle entry;
   enum mpi_request_kind kind;
-  uint32_t number; /* of the operation that it stands for, 0 if it is not active */
+  uint32_t number;  /* of the operation that it stands for, 0 if it is not active */
+  uint32_t sending; /* of a receive: the number of a send that has the same request, or 0 */
   bool persistent, cancelled;
+  bool synchronous;      /* a send that is complete only once its receive has begun */
+  bool uncounted;        /* its bytes are not known */
   int peer, tag;         /* negative: any */
   uint32_t communicator; /* its number */
   uint64_t sent;         /* bytes */
+  uint64_t received;     /* of a persistent collective operation */
+  uint32_t collective;   /* enum graphlog_mpi_collective */
+  uint32_t root;         /* of a collective operation, + 1; 0: none */
   void *created;         /* where the new communicator will be */
   uint32_t ordinal;      /* of its creation */
 };

@@ -3,7 +3,11 @@
  * regions, each thread does the work of its rank. */
 #include <hpcrun-lite.h>
 #include <mpi.h>
+#ifdef _OPENMP
 #include <omp.h>
+#else
+#define omp_get_thread_num() 0
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +257,161 @@ static void by_threads(void)
     MPI_Comm_free(&own[i]);
 }
 
+/* Creating communicators joins the ranks of the one that they are created from. */
+static void creation(void)
+{
+  MPI_Comm copy, half, later;
+  MPI_Request request;
+  work(rank + 1);
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  work(ranks - rank);
+  MPI_Comm_split(copy, rank % 2, rank, &half);
+  work(rank + 1);
+  MPI_Comm_idup(copy, &later, &request);
+  work(2);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  work(ranks - rank);
+  MPI_Barrier(later);
+  MPI_Comm_free(&later);
+  MPI_Comm_free(&half);
+  MPI_Comm_free(&copy);
+}
+
+/* Both groups wait for each other; the first rank is one of them. */
+static void two_groups(void)
+{
+  MPI_Comm half, both, merged;
+  MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !rank, TAG, &both);
+  work(rank ? 1 : 7);
+  MPI_Barrier(both);
+  work(rank ? 5 : 1);
+  MPI_Intercomm_merge(both, rank > 0, &merged);
+  work(2);
+  MPI_Comm_free(&merged);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
+/* A synchronous send ends after its receive has begun: also one for any source, and one that another call completes. */
+static void synchronous(void)
+{
+  MPI_Request request;
+  if (rank > 1)
+    return;
+  if (rank) {
+    work(7);
+    receive_from(0);
+    work(20);
+    MPI_Recv(other, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    work(30);
+    receive_from(0);
+    return;
+  }
+  work(1);
+  MPI_Ssend(buffer, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD);
+  work(9);
+  MPI_Ssend(buffer, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD);
+  work(4);
+  MPI_Issend(buffer, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, &request);
+  work(5);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  work(6);
+}
+
+/* Sends and receives with one request, where the library has that. */
+static void both_ways(void)
+{
+  int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  work(rank ? 1 : 20);
+#if MPI_VERSION >= 4
+  MPI_Request request[2];
+  MPI_Isendrecv(buffer, 1, MPI_INT, right, TAG, other, 1, MPI_INT, left, TAG, MPI_COMM_WORLD, &request[0]);
+  MPI_Isendrecv_replace(buffer, 1, MPI_INT, right, TAG + 1, left, TAG + 1, MPI_COMM_WORLD, &request[1]);
+#else
+  MPI_Request request[4];
+  MPI_Irecv(other, 1, MPI_INT, left, TAG, MPI_COMM_WORLD, &request[0]);
+  MPI_Isend(buffer, 1, MPI_INT, right, TAG, MPI_COMM_WORLD, &request[1]);
+  MPI_Irecv(other + 1, 1, MPI_INT, left, TAG + 1, MPI_COMM_WORLD, &request[2]);
+  MPI_Isend(buffer, 1, MPI_INT, right, TAG + 1, MPI_COMM_WORLD, &request[3]);
+#endif
+  work(2);
+  MPI_Waitall(sizeof request / sizeof *request, request, MPI_STATUSES_IGNORE);
+  work(rank == 1 ? 20 : 1);
+}
+
+/* Persistent ones, where the library has them. */
+static void repeated_collectives(void)
+{
+  MPI_Request request;
+#if MPI_VERSION >= 4
+  MPI_Allreduce_init(buffer, other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+#endif
+  for (int step = 0; step < STEPS; step++) {
+    work(step % ranks == rank ? 10 : 1);
+#if MPI_VERSION >= 4
+    MPI_Start(&request);
+#else
+    MPI_Iallreduce(buffer, other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+#endif
+    work(2);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+#if MPI_VERSION >= 4
+  MPI_Request_free(&request);
+#endif
+}
+
+/* Neighbours in a line, and in a graph in which each rank receives of the next one only. */
+static void neighbours(void)
+{
+  MPI_Comm line, ring;
+  MPI_Request request;
+  int none = 0, next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &none, 0, &line);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &next, MPI_UNWEIGHTED, 1, &before, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &ring);
+  for (int step = 0; step < STEPS; step++) {
+    work(step % ranks == rank ? 10 : 1);
+    MPI_Neighbor_alltoall(buffer, 1, MPI_INT, other, 1, MPI_INT, line);
+  }
+  for (int step = 0; step < STEPS; step++) {
+    work(step % ranks == rank ? 10 : 1);
+    MPI_Ineighbor_allgather(buffer, 1, MPI_INT, other, 1, MPI_INT, ring, &request);
+    work(2);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Comm_free(&ring);
+  MPI_Comm_free(&line);
+}
+
+/* Creating and freeing a window joins all ranks, and so does a fence. */
+static void window(void)
+{
+  MPI_Win win;
+  work(rank + 1);
+  MPI_Win_create(other, sizeof other, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  work(ranks - rank);
+  MPI_Win_fence(0, win);
+  work(rank + 1);
+  MPI_Put(buffer, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, win);
+  MPI_Win_fence(0, win);
+  work(ranks - rank);
+  MPI_Win_free(&win);
+  work(rank);
+}
+
+/* Opening a file joins all ranks. */
+static void file(void)
+{
+  MPI_File opened;
+  work(rank + 1);
+  MPI_File_open(MPI_COMM_WORLD, "job_forms.file", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &opened);
+  work(ranks - rank);
+  MPI_File_close(&opened);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
@@ -273,7 +432,15 @@ int main(int argc, char **argv)
                {"cancelled", cancelled},
                {"later", later},
                {"probe", probe},
-               {"by_threads", by_threads}};
+               {"by_threads", by_threads},
+               {"creation", creation},
+               {"two_groups", two_groups},
+               {"synchronous", synchronous},
+               {"both_ways", both_ways},
+               {"repeated_collectives", repeated_collectives},
+               {"neighbours", neighbours},
+               {"window", window},
+               {"file", file}};
   int provided;
   if (argc < 3)
     return 2;

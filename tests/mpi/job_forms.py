@@ -4,11 +4,12 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from jobs import Job, build
+from jobs import LIBRARIES, Job, build
 from measured import tap
 from report import check_spans, rows
 
 STEPS = 4
+OPTIONS = "-p", "log", "--work", "user"
 
 
 def exchange(ranks, other):
@@ -38,6 +39,19 @@ def overlap(n, t):
     return work + STEPS * 2 * n * t, span
 
 
+def neighbours(ranks, _):
+    """Neighbours in a line, then in a ring in which each rank waits for the next one, after 2 units more."""
+    done = [[10 if step % ranks == rank else 1 for rank in range(ranks)] for step in range(STEPS)]
+    clocks, work = [0] * ranks, 2 * sum(map(sum, done)) + 2 * STEPS * ranks
+    for more in done:
+        clocks = [clock + units for clock, units in zip(clocks, more)]
+        clocks = [max(clocks[max(i - 1, 0):i + 2]) for i in range(ranks)]
+    for more in done:
+        clocks = [clock + units for clock, units in zip(clocks, more)]
+        clocks = [max(clocks[i] + 2, clocks[(i + 1) % ranks]) for i in range(ranks)]
+    return work, max(clocks)
+
+
 # Work and span of each form, of n ranks with t threads in their regions.
 FORMS = {
     "ring": lambda n, t: (t * sum(10 + r for r in range(n)) + 5, sum(10 + r for r in range(n)) + 5),
@@ -56,14 +70,33 @@ FORMS = {
     "later": lambda n, t: (n * (n - 1) // 2 + 7 * n, n + 6),
     "probe": lambda n, t: (9, 7),
     "by_threads": lambda n, t: (n * (n + 1) // 2 * t * (t + 1) // 2 + n * t, n * t + 1),
+    "creation": lambda n, t: (2 * n * (n + 1) + 2 * n, max(3 * n + 3, 4 * n)),
+    "synchronous": lambda n, t: (57 + 25, 57 + 6),
+    "both_ways": lambda n, t: (4 * n + 38, 40),
+    "repeated_collectives": lambda n, t: (STEPS * (9 + 3 * n), STEPS * 10 + 2),
+    "neighbours": neighbours,
+    "window": lambda n, t: (2 * n * (n + 1) + n * (n - 1) // 2, 5 * n - 1),
+    "file": lambda n, t: (n * (n + 1), 2 * n),
 }
+
+
+def measure(directory, mpi, ranks, name, *command):
+    job = Job(directory, mpi, ranks, *command, options=OPTIONS, output=f"{name}-{mpi}")
+    assert job.done.returncode == 0, job.done
+    return job
 
 
 def check(directory, mpi, ranks, threads, *forms):
     """Runs the forms one after another, in one job."""
-    job = Job(directory, mpi, ranks, build(directory, "job_forms.c", mpi, "-fopenmp"), str(threads), *forms,
-              options=("-p", "log", "--work", "user"), output=f"{ranks}-{threads}-{len(forms)}-{forms[0]}")
-    assert job.done.returncode == 0, job.done
+    job = measure(directory, mpi, ranks, f"{ranks}-{threads}-{len(forms)}-{forms[0]}",
+                  build(directory, "job_forms.c", mpi, "-fopenmp"), str(threads), *forms)
+    check_job(job, mpi, forms, ranks, threads)
+    if len(forms) > 1:  # with regions; threads that MPI has created do not count
+        assert len(rows("threads", job.output)) == ranks * threads, (mpi, ranks, threads)
+    return job
+
+
+def check_job(job, mpi, forms, ranks, threads):
     table = rows("parallelism", job.output)
     check_spans(table)
     wanted = [sum(column) for column in zip(*(FORMS[form](ranks, threads) for form in forms))]
@@ -72,9 +105,6 @@ def check(directory, mpi, ranks, threads, *forms):
     assert [row["kind"] for row in table[:2]] == ["job", "program"] and int(table[0]["instances"]) == ranks, table[:2]
     path = sum(float(row["critical_path"]) for row in table[1:])
     assert path == wanted[1], (mpi, forms, ranks, threads, path, wanted)
-    if len(forms) > 1:  # with regions; threads that MPI has created do not count
-        assert len(rows("threads", job.output)) == ranks * threads, (mpi, ranks, threads)
-    return job
 
 
 def check_all(directory, mpi, *sizes):
@@ -111,6 +141,18 @@ def parts_make_the_whole(directory):
         raise tap.Skip("threads had no core in calls of MPI")
     product = value["mpi_serialisation"] * value["mpi_transfer"]
     assert abs(product - value["mpi_communication"]) < 1e-5 and value["mpi_transfer"] <= 1, value
+
+
+@tap.case
+def two_groups_wait_for_each_other(directory):
+    """The creation of their communicator is not followed, as the note says."""
+    for mpi in LIBRARIES:
+        job = measure(directory, mpi, 3, "groups", build(directory, "job_forms.c", mpi, "-fopenmp"), "1", "two_groups")
+        table = rows("parallelism", job.output)
+        assert [float(table[0]["work"]), float(table[0]["span"])] == [10 + 2 * 8, 7 + 5 + 2], (mpi, table)
+        assert "not followed: 3: the span may be too short" in table[1]["note"], (mpi, table)
+        scenario = "whatif", "--what-if", "work=2", job.output
+        assert "not exact" in rows(*scenario)[0]["note"] and " exact " not in tap.must(tap.REPORT, "-q", *scenario)
 
 
 @tap.case

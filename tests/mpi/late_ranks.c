@@ -108,6 +108,47 @@ static void reduce(void)
   }
 }
 
+/* The last rank is late for the creation of a communicator. */
+static void creation(void)
+{
+  for (int i = 0; i < steps; i++) {
+    MPI_Comm copy;
+    if (rank == size - 1)
+      late_work();
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_free(&copy);
+  }
+}
+
+/* The last rank is late for a fence. */
+static void fence(void)
+{
+  MPI_Win window;
+  MPI_Win_create(other, sizeof other, sizeof *other, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_fence(0, window);
+  for (int i = 0; i < steps; i++) {
+    if (rank == size - 1)
+      late_work();
+    MPI_Put(data, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, window);
+    MPI_Win_fence(0, window);
+  }
+  MPI_Win_free(&window);
+}
+
+/* The last rank is late for its neighbour. */
+static void neighbours(void)
+{
+  int none = 0;
+  MPI_Comm line;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &none, 0, &line);
+  for (int i = 0; i < steps; i++) {
+    if (rank == size - 1)
+      late_work();
+    MPI_Neighbor_allgather(data, 10, MPI_DOUBLE, other, 10, MPI_DOUBLE, line);
+  }
+  MPI_Comm_free(&line);
+}
+
 /* Rank 1 receives late what rank 0 sends without a buffer. */
 static void receiver(void)
 {
@@ -156,9 +197,9 @@ int main(int argc, char **argv)
   static const struct {
     const char *name;
     void (*run)(void);
-  } patterns[] = {{"ring", ring},         {"master", master},       {"halo", halo},
-                  {"barrier", barrier},   {"broadcast", broadcast}, {"reduce", reduce},
-                  {"receiver", receiver}, {"chain", chain},         {"killed", killed}};
+  } patterns[] = {{"ring", ring},           {"master", master},     {"halo", halo},         {"barrier", barrier},
+                  {"broadcast", broadcast}, {"reduce", reduce},     {"receiver", receiver}, {"chain", chain},
+                  {"killed", killed},       {"creation", creation}, {"fence", fence},       {"neighbours", neighbours}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

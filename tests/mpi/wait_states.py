@@ -103,7 +103,8 @@ def neighbours_wait_for_the_rank_that_is_late(directory):
 def collective_operations_wait_for_the_rank_that_is_late(directory):
     for library in LIBRARIES:
         for name, state, late in (("barrier", "wait at barrier", 1), ("broadcast", "late broadcast", 0),
-                                  ("reduce", "early reduce", 1)):
+                                  ("reduce", "early reduce", 1), ("creation", "wait at all-to-all", 1),
+                                  ("fence", "wait at barrier", 1), ("neighbours", "wait at neighbours", 1)):
             job = pattern(directory, library, 2, name, 3)
             states = job.states()
             in_work = sum_of(states, state, late, late_function="late_work")

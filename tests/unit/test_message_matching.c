@@ -494,15 +494,75 @@ static void test_two_groups(void **state)
   PUT(0, 12, MPI_RECEIVE, 3, 0 + 1, 1, 0);
   PUT(0, 13, MPI_RECEIVED, 0, 0 + 1, 1, 16);
   ret(0, 13);
-  call(0, 14, 5); /* its collective operations are not followed */
+  call(0, 14, 5); /* waits for the other group */
   PUT(0, 14, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
-  ret(0, 15);
+  call(1, 20, 6);
+  PUT(1, 20, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+  ret(1, 21);
+  ret(0, 22);
+  call(0, 24, 5); /* which rank is the root is not known */
+  PUT(0, 24, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_FROM_ROOT, 0, 0, 0);
+  ret(0, 25);
   end_job();
+  EQUAL(waited(WAIT_STATE_BARRIER, 0, 5, 1, 0), 6);
+  EQUAL(all_waits(), 6);
+  assert_int_equal(states.incomplete, 0);
   assert_int_equal(states.pairs[0].from, 1);
   assert_int_equal(states.pairs[0].to, 0);
   assert_int_equal(states.unreceived + states.unsent, 0);
   assert_int_equal(states.unknown, 1);
   release();
+}
+
+/* Each rank waits for the next one only: 0 for 1, 1 for 2; 2 for none. */
+static void test_neighbours(void **state)
+{
+  (void)state;
+  begin_job(3);
+  for (uint32_t i = 0; i < 3; i++) {
+    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_CREATED, WORLD, 1, i);
+    PUT(i, 1, MPI_RANKS, 3, 0, 3, 1 << 1);
+    if (i < 2)
+      PUT(i, 1, MPI_SOURCES, 3, (i + 1) << 1, 1, 1 << 1);
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    call(i, 10 + 10 * i, 5);
+    PUT(i, 10 + 10 * i, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_NEIGHBOURS, 0, 0, 0);
+    if (i)
+      ret(i - 1, 12 + 10 * i);
+  }
+  ret(2, 31);
+  end_job();
+  EQUAL(waited(WAIT_STATE_NEIGHBOURS, 0, 5, 1, 0), 10);
+  EQUAL(waited(WAIT_STATE_NEIGHBOURS, 1, 5, 2, 0), 10);
+  EQUAL(all_waits(), 20);
+  assert_int_equal(states.collectives, 1);
+  assert_int_equal(states.incomplete + states.unknown, 0);
+  release();
+}
+
+/* A synchronous send whose receive is not known when it ends: of any source, the only one, or one of two. */
+static void test_synchronous(void **state)
+{
+  (void)state;
+  for (uint32_t receives = 1; receives <= 2; receives++) {
+    begin_job(2);
+    call(1, 5, 5);
+    for (uint32_t i = 0; i < receives; i++)
+      post(1, 5, ANY_SOURCE, ANY_TAG, i + 1);
+    ret(1, 6);
+    call(0, 10, 6);
+    PUT(0, 10, MPI_SYNCHRONOUS_SEND, WORLD, 1, 0, 8, 0);
+    ret(0, 12);
+    call(1, 20, 7);
+    got(1, 21, 1, 0 + 1, 1);
+    ret(1, 21);
+    end_job();
+    assert_int_equal(states.ambiguous, receives - 1);
+    assert_int_equal(states.unreceived + states.unsent, 0);
+    assert_int_equal(states.unfinished, receives - 1);
+    release();
+  }
 }
 
 static void test_requests(void **state)
@@ -606,6 +666,8 @@ int main(void)
       cmocka_unit_test(test_wrong_order),
       cmocka_unit_test(test_communicators),
       cmocka_unit_test(test_two_groups),
+      cmocka_unit_test(test_neighbours),
+      cmocka_unit_test(test_synchronous),
       cmocka_unit_test(test_requests),
       cmocka_unit_test(test_what_is_not_matched),
       cmocka_unit_test(test_threads_at_once),

@@ -106,6 +106,8 @@ static void value(uint64_t time, uint32_t counter, uint64_t number)
   [MPI_FUNCTION_##A##name] = OTF2_COLLECTIVE_OP_##op, [MPI_FUNCTION_##A##name##_c] = OTF2_COLLECTIVE_OP_##op,          \
   [MPI_FUNCTION_I##a##name] = OTF2_COLLECTIVE_OP_##op, [MPI_FUNCTION_I##a##name##_c] = OTF2_COLLECTIVE_OP_##op
 
+#define CREATION(name, op) [MPI_FUNCTION_##name] = OTF2_COLLECTIVE_OP_##op
+
 static const uint8_t operations[MPI_FUNCTIONS] = {[MPI_FUNCTION_Barrier] = OTF2_COLLECTIVE_OP_BARRIER,
                                                   [MPI_FUNCTION_Ibarrier] = OTF2_COLLECTIVE_OP_BARRIER,
                                                   COLLECTIVE(B, b, cast, BCAST),
@@ -123,7 +125,44 @@ static const uint8_t operations[MPI_FUNCTIONS] = {[MPI_FUNCTION_Barrier] = OTF2_
                                                   COLLECTIVE(R, r, educe_scatter, REDUCE_SCATTER),
                                                   COLLECTIVE(R, r, educe_scatter_block, REDUCE_SCATTER_BLOCK),
                                                   COLLECTIVE(S, s, can, SCAN),
-                                                  COLLECTIVE(E, e, xscan, EXSCAN)};
+                                                  COLLECTIVE(E, e, xscan, EXSCAN),
+                                                  CREATION(Comm_dup, CREATE_HANDLE),
+                                                  CREATION(Comm_dup_with_info, CREATE_HANDLE),
+                                                  CREATION(Comm_idup, CREATE_HANDLE),
+                                                  CREATION(Comm_idup_with_info, CREATE_HANDLE),
+                                                  CREATION(Comm_create, CREATE_HANDLE),
+                                                  CREATION(Comm_split, CREATE_HANDLE),
+                                                  CREATION(Comm_split_type, CREATE_HANDLE),
+                                                  CREATION(Cart_create, CREATE_HANDLE),
+                                                  CREATION(Cart_sub, CREATE_HANDLE),
+                                                  CREATION(Graph_create, CREATE_HANDLE),
+                                                  CREATION(Dist_graph_create, CREATE_HANDLE),
+                                                  CREATION(Dist_graph_create_adjacent, CREATE_HANDLE),
+                                                  CREATION(Intercomm_merge, CREATE_HANDLE),
+                                                  CREATION(Win_create, CREATE_HANDLE),
+                                                  CREATION(Win_create_c, CREATE_HANDLE),
+                                                  CREATION(Win_create_dynamic, CREATE_HANDLE),
+                                                  CREATION(Win_allocate, CREATE_HANDLE_AND_ALLOCATE),
+                                                  CREATION(Win_allocate_c, CREATE_HANDLE_AND_ALLOCATE),
+                                                  CREATION(Win_allocate_shared, CREATE_HANDLE_AND_ALLOCATE),
+                                                  CREATION(Win_allocate_shared_c, CREATE_HANDLE_AND_ALLOCATE),
+                                                  CREATION(Win_free, DESTROY_HANDLE),
+                                                  CREATION(File_open, CREATE_HANDLE),
+                                                  CREATION(File_close, DESTROY_HANDLE)};
+
+/* Of a persistent operation only the kind is known: a function of that kind stands for it. */
+static OTF2_CollectiveOp operation_of(const struct mpi_event *event)
+{
+  static const uint8_t of_kind[] = {[GRAPHLOG_MPI_BARRIER] = OTF2_COLLECTIVE_OP_BARRIER,
+                                    [GRAPHLOG_MPI_ALL_TO_ALL] = OTF2_COLLECTIVE_OP_ALLTOALL,
+                                    [GRAPHLOG_MPI_FROM_ROOT] = OTF2_COLLECTIVE_OP_BCAST,
+                                    [GRAPHLOG_MPI_TO_ROOT] = OTF2_COLLECTIVE_OP_REDUCE,
+                                    [GRAPHLOG_MPI_PREFIX] = OTF2_COLLECTIVE_OP_SCAN};
+  bool persistent = event->function == MPI_FUNCTION_Start || event->function == MPI_FUNCTION_Startall;
+  if (persistent && event->collective < sizeof of_kind)
+    return of_kind[event->collective];
+  return operations[event->function];
+}
 
 static OTF2_ErrorCode collective(const struct mpi_event *event)
 {
@@ -131,10 +170,10 @@ static OTF2_ErrorCode collective(const struct mpi_event *event)
   if (root == MODEL_NONE)
     root = OTF2_UNDEFINED_UINT32;
   if (event->kind == MPI_EVENT_COLLECTIVE_END)
-    return OTF2_EvtWriter_MpiCollectiveEnd(events, NULL, event->time_ns, operations[event->function], communicator,
-                                           root, event->bytes, 0);
-  return OTF2_EvtWriter_NonBlockingCollectiveComplete(events, NULL, event->time_ns, operations[event->function],
-                                                      communicator, root, event->bytes, 0, event->request);
+    return OTF2_EvtWriter_MpiCollectiveEnd(events, NULL, event->time_ns, operation_of(event), communicator, root,
+                                           event->bytes, 0);
+  return OTF2_EvtWriter_NonBlockingCollectiveComplete(events, NULL, event->time_ns, operation_of(event), communicator,
+                                                      root, event->bytes, 0, event->request);
 }
 
 static OTF2_ErrorCode received(const struct mpi_event *event)

@@ -188,7 +188,8 @@ static void log_end(struct thread_state *t, uint64_t now)
 
 void mpi_calls_log(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands)
 {
-  bool begins = op == GRAPHLOG_MPI_SEND || op == GRAPHLOG_MPI_RECEIVE || op == GRAPHLOG_MPI_COLLECTIVE;
+  bool begins = op == GRAPHLOG_MPI_SEND || op == GRAPHLOG_MPI_SYNCHRONOUS_SEND || op == GRAPHLOG_MPI_RECEIVE ||
+                op == GRAPHLOG_MPI_COLLECTIVE;
   if (!graph_log_on() || t->inside)
     return;
   rt_inside_inc(t);
