@@ -70,8 +70,7 @@ static bool has_amount(const struct delay *delay)
   return false;
 }
 
-void history_find(const struct history *history, uint64_t begin_ns, uint64_t end_ns, uint32_t otherwise,
-                  struct delay *delay)
+uint64_t history_find(const struct history *history, uint64_t begin_ns, uint64_t end_ns, struct delay *delay)
 {
   assert(begin_ns <= end_ns);
   uint64_t known = 0;
@@ -85,6 +84,5 @@ void history_find(const struct history *history, uint64_t begin_ns, uint64_t end
     add_part(delay, &stretch->delay, (double)(to - from));
     known += to - from;
   }
-  if (known < end_ns - begin_ns)
-    delay_add(delay, otherwise, (double)(end_ns - begin_ns - known));
+  return end_ns - begin_ns - known;
 }

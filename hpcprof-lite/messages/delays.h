@@ -39,8 +39,7 @@ void history_release(struct history *history);
 /* Adds a stretch, which begins no earlier than the end of the one before. */
 void history_add(struct history *history, const struct stretch *stretch);
 
-/* Adds to *delay what the thread did between two times, in nanoseconds; what is not known counts for `otherwise`. */
-void history_find(const struct history *history, uint64_t begin_ns, uint64_t end_ns, uint32_t otherwise,
-                  struct delay *delay);
+/* Adds to *delay what the thread did between two times, in nanoseconds.  Returns for how many it is not known. */
+uint64_t history_find(const struct history *history, uint64_t begin_ns, uint64_t end_ns, struct delay *delay);
 
 #endif

@@ -178,12 +178,24 @@ static void call_waited(struct stream *stream, enum wait_state state, const stru
   stream->to = to;
 }
 
+/* Returns the place that stands for what a thread did before the call in a place. */
+static uint32_t before_call(struct message_matching *m, uint32_t place)
+{
+  if (!place)
+    return 0;
+  struct wait_place before = m->states->places[place];
+  before.before = true;
+  return wait_states_place(m->states, &before);
+}
+
 /* Adds a wait of a call; returns what has delayed it. */
 static struct delay charge(struct message_matching *m, enum wait_state state, uint32_t place, uint64_t begin_ns,
                            uint64_t end_ns, const struct partner *late, uint32_t from, uint32_t to)
 {
   struct delay delay = {0};
-  history_find(&m->streams[late->stream].history, begin_ns, end_ns, late->place, &delay);
+  uint64_t unknown_ns = history_find(&m->streams[late->stream].history, begin_ns, end_ns, &delay);
+  if (unknown_ns)
+    delay_add(&delay, before_call(m, late->place), (double)unknown_ns);
   wait_states_add(m->states, state, place, &delay);
   bool by_sender = state == WAIT_STATE_LATE_SENDER || state == WAIT_STATE_WRONG_ORDER;
   if (!by_sender && state != WAIT_STATE_LATE_RECEIVER)
@@ -987,7 +999,7 @@ static bool ranks_wait_in(uint64_t function)
 static void on_call(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
 {
   struct stream *s = &m->streams[stream];
-  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[1], UINT32_MAX)};
+  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[1], UINT32_MAX), false};
   if (!s->calls && s->before.delay.count)
     history_add(&s->history, &s->before);
   s->place = wait_states_place(m->states, &place);
@@ -1081,7 +1093,7 @@ static void on_freed(struct message_matching *m, uint32_t stream, uint64_t numbe
 
 static void on_sample(struct message_matching *m, struct stream *s, const uint64_t *operand)
 {
-  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[0], UINT32_MAX)};
+  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[0], UINT32_MAX), false};
   delay_add(&s->fragment, wait_states_place(m->states, &place), (double)operand[1]);
 }
 

@@ -29,6 +29,7 @@ static int64_t rank_of(const struct profile *profile, const struct job_messages 
 ORDER(by_place, struct wait_state_row,
       COMPARE(x->state, y->state) ?: strcmp(x->call, y->call) ?: call_place_compare(&x->place, &y->place) ?
                                                              : strcmp(x->late_call, y->late_call) ?
+                                                             : COMPARE(x->late_before, y->late_before) ?
                                                              : call_place_compare(&x->late_place, &y->late_place) ?
                                                              : COMPARE(x->late_rank, y->late_rank))
 ORDER(by_time, struct wait_state_row, COMPARE(y->ns, x->ns) ?: by_place(x, y))
@@ -36,7 +37,8 @@ ORDER(by_time, struct wait_state_row, COMPARE(y->ns, x->ns) ?: by_place(x, y))
 static bool same_place(const struct wait_state_row *x, const struct wait_state_row *y)
 {
   return x->state == y->state && !strcmp(x->call, y->call) && !call_place_compare(&x->place, &y->place) &&
-         !strcmp(x->late_call, y->late_call) && !call_place_compare(&x->late_place, &y->late_place);
+         !strcmp(x->late_call, y->late_call) && x->late_before == y->late_before &&
+         !call_place_compare(&x->late_place, &y->late_place);
 }
 
 /* Puts rows of one place together, and finds the ranks with the longest shares. */
@@ -81,6 +83,7 @@ void wait_state_rows_make(const struct profile *profile, const struct names *nam
     rows->rows[i] = (struct wait_state_row){.state = row->state,
                                             .call = call_of(profile, context),
                                             .late_call = call_of(profile, late),
+                                            .late_before = row->delaying && states->places[row->delaying].before,
                                             .place = call_place_of(profile, names, context),
                                             .late_place = call_place_of(profile, names, late),
                                             .waits = row->waits,

@@ -12,6 +12,7 @@
 struct wait_state_row {
   enum wait_state state;
   const char *call, *late_call; /* functions of MPI; late_call: "" if the late rank was in no call of MPI */
+  bool late_before;             /* it was not in that call, but had not begun it; what it did is not known */
   struct call_place place, late_place;
   uint64_t waits; /* in which this delayed longest */
   double ns;

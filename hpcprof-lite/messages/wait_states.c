@@ -25,13 +25,16 @@ void wait_states_release(struct wait_states *states)
   *states = (struct wait_states){0};
 }
 
+static bool same_place(const struct wait_place *x, const struct wait_place *y)
+{
+  return x->process == y->process && x->thread == y->thread && x->node == y->node && x->before == y->before;
+}
+
 uint32_t wait_states_place(struct wait_states *states, const struct wait_place *place)
 {
-  uint64_t key = hash_map_key(hash_map_key(hash_map_key(1, place->process), place->thread), place->node);
-  uint32_t found =
-      HASH_MAP_FIND(&states->place_numbers, key, i,
-                    states->places[i].process == place->process && states->places[i].thread == place->thread &&
-                        states->places[i].node == place->node);
+  uint64_t key =
+      hash_map_key(hash_map_key(hash_map_key(1 + place->before, place->process), place->thread), place->node);
+  uint32_t found = HASH_MAP_FIND(&states->place_numbers, key, i, same_place(&states->places[i], place));
   if (found)
     return found;
   uint32_t number = ++states->places_count;

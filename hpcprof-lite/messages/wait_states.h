@@ -7,6 +7,7 @@
 #ifndef HPCPROF_LITE_MESSAGES_WAIT_STATES_H
 #define HPCPROF_LITE_MESSAGES_WAIT_STATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ const char *wait_state_name(enum wait_state state);
 
 struct wait_place {
   uint32_t process, thread, node; /* process: its position in the profile; node: 0: not known */
+  bool before;                    /* what the thread did before the call in that node, of which nothing is known */
 };
 
 struct wait_row {

@@ -135,8 +135,8 @@ static void print_late(const struct text_table *text, const struct wait_state_ro
   if (percent < WHOLE - 0.05)
     snprintf(share, sizeof share, "%.1f %% of it ", percent);
   if (row->late_rank >= 0)
-    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "%sfor rank %" PRId64 ", in %s", share,
-                   row->late_rank, *late ? late : "code that is not known");
+    terminal_wrapf(&text->terminal, text->report->stream, "    ", "      ", "%sfor rank %" PRId64 ", %s %s", share,
+                   row->late_rank, row->late_before ? "before" : "in", *late ? late : "code that is not known");
   else
     terminal_wrap(&text->terminal, text->report->stream, "    ", "      ", "for a rank and code that are not known");
 }
@@ -180,7 +180,7 @@ void wait_states_text(const struct report *report)
                "waited, too.\n"
                "Below the call: the rank that was late longest, and what late ranks did\n"
                "meanwhile, by samples; if they waited themselves, what the rank did for which\n"
-               "they waited.\n");
+               "they waited; \"before\" a call: there are no samples of that time.\n");
   legend_omitted(report);
   text_table_release(&text);
 }

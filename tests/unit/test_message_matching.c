@@ -183,7 +183,7 @@ static void test_unseen(void **state)
   release();
 }
 
-/* What a thread did is not known without samples: its call is late. */
+/* What a thread did is not known without samples: only that it was before its call. */
 static void test_no_samples(void **state)
 {
   (void)state;
@@ -198,6 +198,8 @@ static void test_no_samples(void **state)
   ret(1, 45);
   end_job();
   EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, 6), 30);
+  assert_int_equal(states.rows_count, 1);
+  assert_true(states.places[states.rows[0].delaying].before);
   release();
 }
 
