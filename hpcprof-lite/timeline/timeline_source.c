@@ -52,7 +52,7 @@ static void prepare(struct timeline_source *source, uint32_t process)
       traced_collect(&source->input, traced, i);
     traced_prepare(&source->input, traced, process);
     pthread_mutex_lock(&source->lock);
-    problems_append(source->input.problems, &traced->problems);
+    problems_append_new(source->input.problems, &traced->problems);
     pthread_mutex_unlock(&source->lock);
   }
   pthread_mutex_unlock(&source->preparing);
@@ -633,7 +633,7 @@ static void open_all(struct timeline_source *source)
   if (!source->input.later)
     prepare_all(&opening);
   for (uint32_t i = 0; i < source->count && !source->input.later; i++)
-    problems_append(source->input.problems, &source->traced[i].problems);
+    problems_append_new(source->input.problems, &source->traced[i].problems);
   for (uint32_t i = 0; i < source->count; i++)
     number_counters(source, &source->traced[i].lanes);
   list_lanes(source);

@@ -706,6 +706,12 @@ static void put_graph(struct format_process *record)
   put_contributions(&program->path);
 }
 
+/* Whether work and span mean something: without OpenMP, the ranks of a job are strands, which the logs of all join. */
+static bool has_graph(void)
+{
+  return rt.ompt || (process.mpi.state && config.graph_log);
+}
+
 /* The facts of the process that are known at its start. */
 static struct format_process process_facts(void)
 {
@@ -812,7 +818,7 @@ void writer_process(void)
     record.paused_ns -= record.wall_ns - end_ns < record.paused_ns ? record.wall_ns - end_ns : record.paused_ns;
   if (end_ns)
     record.wall_ns = end_ns;
-  if (span_process.online && rt.ompt)
+  if (span_process.online && has_graph())
     put_graph(&record);
   else if (span_process.online) /* user regions have rows, too */
     put_directives();

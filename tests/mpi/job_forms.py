@@ -156,6 +156,24 @@ def two_groups_wait_for_each_other(directory):
 
 
 @tap.case
+def ranks_without_openmp(directory):
+    """Each is one strand; also beside ranks with regions."""
+    for mpi in LIBRARIES:
+        plain = build(directory, "job_forms.c", mpi, name=f"without-openmp-{mpi}")
+        job = measure(directory, mpi, 3, "plain", plain, "1", *FORMS)
+        check_job(job, mpi, FORMS, 3, 1)
+        report = tap.must(tap.REPORT, "-q", "parallelism", job.output)
+        assert "OpenMP" not in report, report
+        regions = build(directory, "job_forms.c", mpi, "-fopenmp")
+        second = "-n", "1", tap.LAUNCHER, "-o", os.path.join(directory, f"mixed-{mpi}"), *OPTIONS, plain, "1"
+        job = measure(directory, mpi, 2, "mixed", regions, "2", "collectives", ":", *second, "collectives")
+        table = rows("parallelism", job.output)
+        check_spans(table)
+        got = [float(table[0]["work"]), float(table[0]["span"])]
+        assert got == [2 * (1 + 2) + 3 + 5 + 2 * 3, 3 + 7], (mpi, got)
+
+
+@tap.case
 def on_open_mpi(directory):
     check_all(directory, "openmpi", (2, 1), (3, 2))
 
