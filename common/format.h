@@ -528,8 +528,9 @@ struct format_mpi {
 
 enum format_thread_flag {
   FORMAT_THREAD_OPENMP = 1, /* known to an OpenMP runtime: the thread's samples carry blame for idleness */
-  FORMAT_THREAD_HELPER = 2  /* the OpenMP runtime's or MPI's own, never together with OPENMP: what it runs counts, and
+  FORMAT_THREAD_HELPER = 2, /* the OpenMP runtime's or MPI's own, never together with OPENMP: what it runs counts, and
                                its other time is in no figure */
+  FORMAT_THREAD_OF_MPI = 4  /* a helper that is MPI's own */
 };
 
 /* Kinds of constructs: C(prefix, enumerator, name).  Those with the prefix CONSTRUCT are in struct format_construct

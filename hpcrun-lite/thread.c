@@ -186,7 +186,7 @@ void thread_start(uint64_t top_sp, uint32_t handed, uint8_t maker)
   thread_state_find_stack(t, top_sp);
   t->maker = maker;
   if (maker == RT_MADE_BY_MPI)
-    t->record->flags |= FORMAT_THREAD_HELPER;
+    t->record->flags |= FORMAT_THREAD_HELPER | FORMAT_THREAD_OF_MPI;
   rt_self = t;
   pthread_setspecific(end_key, &end_key);
   own_signal_block(); /* a first period may be shorter than the delivery of a signal (under a debugger): see

@@ -17,7 +17,7 @@ _Static_assert((int)CONTEXT_FILTERED == FORMAT_KIND_FILTERED && (int)CONTEXT_MPI
 _Static_assert((int)CONTEXT_LINK == FORMAT_KIND_LINK && (int)CONTEXT_RUNTIME == FORMAT_KIND_RUNTIME, "same kinds");
 _Static_assert((int)COLUMN_EVENT == FORMAT_ROLE_EVENT && (int)COLUMN_SHARES == FORMAT_ROLE_SHARES, "same roles");
 _Static_assert((int)MODULE_ANON == FORMAT_MODULE_ANON && (int)THREAD_OPENMP == FORMAT_THREAD_OPENMP &&
-                   (int)THREAD_HELPER == FORMAT_THREAD_HELPER,
+                   (int)THREAD_HELPER == FORMAT_THREAD_HELPER && (int)THREAD_OF_MPI == FORMAT_THREAD_OF_MPI,
                "same flags");
 
 struct read_file {

@@ -21,7 +21,7 @@ enum profile_baseline { BASELINE_THREAD, BASELINE_CORE, BASELINE_SHARED };
 #define PROFILE_LOSS(name) LOSS_##name,
 enum profile_loss { FORMAT_LOSS_LIST(PROFILE_LOSS) LOSS_MAX = FORMAT_LOST_MAX };
 
-enum thread_flag { THREAD_OPENMP = 1, THREAD_HELPER = 2 };
+enum thread_flag { THREAD_OPENMP = 1, THREAD_HELPER = 2, THREAD_OF_MPI = 4 };
 
 enum { PROFILE_MASK_WORDS = FORMAT_MASK_WORDS }; /* of sets of CPUs: see cpu_list.h */
 

@@ -72,6 +72,8 @@ typedef int timeline_visit_count(void *context, const struct timeline_count *cou
 struct timeline {
   struct timeline_lane *lanes; /* in the order of processes and threads */
   uint32_t lanes_count;
+  uint32_t mpi_threads;    /* threads of MPI's own that have run something; they have no lanes, */
+  uint64_t mpi_threads_ns; /* and how long */
   bool traced;             /* there is a trace, also if the range has no lanes */
   bool samples_only;       /* of some process, only samples were recorded */
   uint64_t period_ns;      /* between samples, at most; 0: they do not measure time */

@@ -527,8 +527,8 @@ static size_t count_threads(const struct timeline_source *source)
   return threads;
 }
 
-/* Whether a thread has a lane: not one of the OpenMP runtime that has run nothing for the program. */
-static bool has_lane(const struct profile_thread *thread)
+/* Whether a thread has run something that counts: one of the OpenMP runtime's or MPI's own may have run nothing. */
+static bool has_run(const struct profile_thread *thread)
 {
   return !(thread->flags & THREAD_HELPER) || thread->samples || thread->work;
 }
@@ -555,8 +555,13 @@ static void list_lanes(struct timeline_source *source)
       lane_life(lanes, j, &lane.start_ns, &lane.end_ns);
       lane.start_ns = MAX(lane.start_ns, timeline->from_ns);
       lane.end_ns = MIN(lane.end_ns, timeline->to_ns);
-      if (lane.start_ns >= lane.end_ns || !has_lane(&process->threads[j]))
+      if (lane.start_ns >= lane.end_ns || !has_run(&process->threads[j]))
         continue;
+      if (process->threads[j].flags & THREAD_OF_MPI) {
+        timeline->mpi_threads++;
+        model_add(&timeline->mpi_threads_ns, process->threads[j].work_ns);
+        continue;
+      }
       timeline->lanes[timeline->lanes_count++] = lane;
     }
   }
