@@ -273,10 +273,13 @@ static void print_limits(const struct report *report)
                             "arrives, so that figures can differ from run to run.\n");
 }
 
+static const char job_legend[] = "job: all ranks together.  Its span is the longest chain of work that goes on from\n"
+                                 "rank to rank through messages; it is not known without a graph log of each rank.\n";
+
 static void print_legend(const struct text_table *text)
 {
   const struct report *report = text->report;
-  char unit[TERMINAL_TEXT_MAX], line[128], full[512];
+  char unit[TERMINAL_TEXT_MAX], line[128], full[1024];
   terminal_fit(&text->terminal, report->profile->workspan.is_time ? "seconds" : report->profile->workspan.unit, 20,
                unit);
   snprintf(line, sizeof line, "Work and span in %.20s; Parallel = work / span; see --legend\n", unit);
@@ -285,8 +288,9 @@ static void print_legend(const struct text_table *text)
            "longest chain of dependent work; Parallel: work / span, the speedup on\n"
            "unlimited cores.\n"
            "Crit%%: share of the program's span that the construct itself contributes.\n"
-           "%s",
-           unit, text_table_shows(text, "executions") ? "Count: all executions.\n" : "");
+           "%s%s",
+           unit, report->efficiency.job.known ? job_legend : "",
+           text_table_shows(text, "executions") ? "Count: all executions.\n" : "");
   legend_print(report, line, full);
 }
 
