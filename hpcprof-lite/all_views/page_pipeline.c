@@ -132,9 +132,10 @@ static int write_table(void *context, FILE *output)
   int status = view_fill(job, wanted->view, wanted->content == PAGE_COMPARED ? VIEW_COMPARED : VIEW_ROWS, &source);
   if (status)
     return status;
-  if (wanted->content == PAGE_INTERVALS)
+  if (wanted->content == PAGE_INTERVALS) {
+    timeline_pipeline_messages(job);
     interval_tables_write(&job->report, output);
-  else if (wanted->content == PAGE_JSON)
+  } else if (wanted->content == PAGE_JSON)
     status = write_json(&job->report, &source, output);
   else
     status = write_rows(wanted, &source, output);

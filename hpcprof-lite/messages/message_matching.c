@@ -33,6 +33,7 @@ struct operation {
   uint32_t source;                     /* of a receive: in MPI_COMM_WORLD, or ANY */
   uint64_t tag;                        /* + 1; 0: any */
   uint64_t number;                     /* of a receive: its communicator's in the process */
+  uint64_t bytes;                      /* of a receive that is complete */
   uint64_t message;                    /* its number for the observer; of a receive: once it is matched */
   uint64_t begun;                      /* of a receive: that of its beginning; once matched, its send has it */
   uint64_t call;                       /* number of the call that has completed it, in its stream, */
@@ -379,6 +380,14 @@ static bool in_wrong_order(const struct message_matching *m, const struct operat
   return false;
 }
 
+/* How long the call that has completed a receive waited for its send to begin. */
+static uint64_t waited_ns(const struct operation *receive)
+{
+  uint64_t begin_ns = MAX(receive->call_begin_ns, receive->own.begin_ns);
+  uint64_t until_ns = MIN(receive->partner.begin_ns, receive->call_end_ns);
+  return until_ns > begin_ns ? until_ns - begin_ns : 0;
+}
+
 static void received(struct message_matching *m, const struct operation *receive)
 {
   takes(m, receive->done_stream, receive->message);
@@ -388,6 +397,8 @@ static void received(struct message_matching *m, const struct operation *receive
                                                                          .receiver = receive->done_stream,
                                                                          .sent_ns = receive->partner.begin_ns,
                                                                          .received_ns = receive->call_end_ns,
+                                                                         .bytes = receive->bytes,
+                                                                         .waited_ns = waited_ns(receive),
                                                                          .call_ns = receive->call_begin_ns});
   operation_waited(m, receive, in_wrong_order(m, receive) ? WAIT_STATE_WRONG_ORDER : WAIT_STATE_LATE_SENDER);
 }
@@ -655,6 +666,7 @@ static void on_received(struct message_matching *m, uint32_t stream, const uint6
   struct operation *receive = operation_at(m, index);
   struct inbox *inbox = inbox_at(m, receive->inbox);
   complete(m, stream, now, receive);
+  receive->bytes = operand[3];
   if (receive->matched) {
     received(m, receive);
     free_received(m, index);

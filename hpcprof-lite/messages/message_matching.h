@@ -23,7 +23,8 @@ struct message_stream {
 struct matched_message {
   uint32_t sender, receiver; /* streams; the receiver is the one whose call has completed the receive */
   uint64_t sent_ns, received_ns;
-  uint64_t call_ns; /* when that call began */
+  uint64_t call_ns;          /* when that call began */
+  uint64_t bytes, waited_ns; /* how long that call waited for the send to begin */
 };
 
 /* Is told which operations join: what a stream has done until it offers a number comes before what a stream does once

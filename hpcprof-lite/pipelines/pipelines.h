@@ -22,6 +22,9 @@ int advice_pipeline(struct job *job);
 typedef table_maker *view_maker(const struct options *options);
 view_maker grains_pipeline_maker, timeline_pipeline_maker;
 
+/* Reads the messages between the lanes of the timeline, which timeline_view_pipeline() has opened. */
+void timeline_pipeline_messages(struct job *job);
+
 /* Makes the tree of constructs; the list of them, those first that would gain most, for the summary. */
 void make_constructs(struct job *job);
 void construct_gains(struct job *job);

@@ -44,12 +44,13 @@ static int timeline_show(struct job *job)
   return EXIT_INPUT;
 }
 
-/* What the exports show of MPI. */
-static void mpi_collect(struct job *job)
+static bool exports_mpi(enum options_format format)
 {
-  enum options_format format = job->options.format;
-  if (format != OPTIONS_PERFETTO && format != OPTIONS_FIREFOX && format != OPTIONS_OTF2)
-    return;
+  return format == OPTIONS_PERFETTO || format == OPTIONS_FIREFOX || format == OPTIONS_OTF2;
+}
+
+void timeline_pipeline_messages(struct job *job)
+{
   job->time.mpi = mpi_events_read(&job->profile, job->report.time.timeline, job_log_problems(job));
   job->report.time.mpi = job->time.mpi;
 }
@@ -69,8 +70,8 @@ int timeline_view_pipeline(struct job *job)
   job->report.limits.rows = job->options.limits.rows;
   if (!status && job->options.format == OPTIONS_TEXT)
     phases_of_timeline(job);
-  if (!status)
-    mpi_collect(job);
+  if (!status && exports_mpi(job->options.format))
+    timeline_pipeline_messages(job);
   return status;
 }
 

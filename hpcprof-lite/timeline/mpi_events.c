@@ -498,7 +498,9 @@ static void take_message(void *context, const struct matched_message *message)
   struct mpi_arrow arrow = {.from = events->streams[message->sender].lane,
                             .to = events->streams[message->receiver].lane,
                             .from_ns = since_start(events, message->sent_ns),
-                            .to_ns = since_start(events, message->received_ns)};
+                            .to_ns = since_start(events, message->received_ns),
+                            .bytes = message->bytes,
+                            .waited_ns = message->waited_ns};
   if (!arrow.from-- || !arrow.to-- || arrow.from_ns < timeline->from_ns || arrow.to_ns > timeline->to_ns)
     return;
   if (message->received_ns > message->call_ns)

@@ -41,6 +41,7 @@ struct mpi_event {
 struct mpi_arrow {
   uint32_t from, to; /* lanes */
   uint64_t from_ns, to_ns;
+  uint64_t bytes, waited_ns; /* how long the receiver waited in the call for the send to begin */
 };
 
 /* Beyond so many ranks without a lane, nothing is shown: exports define a lane for each. */

@@ -8,8 +8,9 @@ import re
 import shutil
 import sys
 
-sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+sys.path[0:0] = [os.path.join(sys.path[0], "..", folder) for folder in ("support", "html")]
 import trace_formats as formats
+from browser import Browser, need_browser
 from jobs import LIBRARIES, Job, build
 from measured import tap
 from report import rows
@@ -161,6 +162,45 @@ def without_a_trace_or_a_log_there_is_what_the_other_tells(directory):
     found = formats.Otf2Messages(otf2(directory, job.output))
     assert not found.operations and not found.names()
     assert formats.perfetto_messages(perfetto(directory, job.output)) == []
+
+
+@tap.case
+def messages_are_lines_in_the_page(directory):
+    """Those of the job, the longest waits first; one that is pointed at is described."""
+    need_browser()
+    mpi = "openmpi"
+    job = measure(directory, mpi, 3, build(directory, "late_ranks.c", mpi), "chain", "4")
+    page = os.path.join(directory, "page.html")
+    tap.must(tap.REPORT, "-q", "-f", "html", "-o", page, job.output)
+    sent = {(row["from"], row["to"]): (int(row["messages"]), int(row["bytes"])) for row in rows("messages", job.output)}
+    late = sum(float(row["wait_s"]) for row in rows("wait-states", job.output) if row["state"] == "late sender")
+    with Browser() as browser:
+        browser.open(page, "#tab=timeline")
+        lines = browser.evaluate("""loadTrace().then(loadMessages).then((all) => Array.from({ length: all.count },
+            (_, i) => all.message(i)).map(({ from, to, bytes, waited, sent, received }) =>
+              [from.rank, to.rank, bytes, waited, sent, received]))""")
+        found = {pair: (sum(line[:2] == list(pair) for line in lines), sum(line[2] for line in lines
+                                                                          if line[:2] == list(pair))) for pair in sent}
+        assert found == sent and len(lines) == sum(count for count, _ in sent.values()), (found, sent)
+        waits = [line[3] for line in lines]
+        assert waits == sorted(waits, reverse=True) and abs(sum(waits) / 1e9 - late) < 1e-5 * len(waits), (waits, late)
+        note = browser.evaluate("document.querySelector('.lanes-messages').textContent")
+        assert note == f"Lines: {len(lines)} messages in sight, from the send to the end of its receive.", note
+        first, last = browser.evaluate("loadTrace().then((trace) => [trace.from, trace.until])")
+        left, top, width = browser.evaluate("(() => { const box = document.querySelector('.lanes-canvas')"
+                                            ".getBoundingClientRect(); return [box.left, box.top, box.width]; })()")
+        line = lines[0]
+        browser.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        time = ((line[4] + line[5]) / 2 - first) / (last - first)
+        # each rank has a row of its own, and below it one of its thread
+        browser.move(left + width * time, top + 24 * (int(line[0]) + int(line[1]) + 1.5))
+        details = browser.evaluate("document.querySelector('.lane-details').textContent")
+        assert f"from {line[0]}.1 to {line[1]}.1" in details and f"Bytes{line[2]}" in details, details
+        job = measure(directory, mpi, 2, build(directory, "late_ranks.c", mpi), "ring", "150")
+        tap.must(tap.REPORT, "-q", "-f", "html", "-o", page, job.output)
+        browser.open(page, "#tab=timeline")
+        note = browser.evaluate("document.querySelector('.lanes-messages').textContent")
+        assert note == "Lines: the 200 messages in sight for which receivers waited longest; 100 more in sight.", note
 
 
 @tap.case

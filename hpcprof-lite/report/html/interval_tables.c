@@ -7,6 +7,7 @@
 #include "hpcprof-lite/report/html/counter_tables.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
+#include "hpcprof-lite/report/html/message_table.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ struct state {
 
 struct tables {
   const struct report *report;
-  struct html_table intervals;
+  struct html_table intervals, messages;
+  uint64_t messages_left_out;
   struct state *states;
   size_t states_room;
   uint32_t states_count;
@@ -164,7 +166,8 @@ static void fill_construct(const void *context, const void *row, struct cell *ce
   COLUMN("to_ns", COUNT, cell_count(tables->to_ns), "end of the life of all threads")                                  \
   COLUMN("until_ns", COUNT, cell_count(until_ns), "intervals that begin there or later are left out")                  \
   COLUMN("intervals", COUNT, cell_count(shown), "intervals in the page")                                               \
-  COLUMN("left_out", COUNT, cell_count(model_difference(tables->found, shown)), "intervals left out")
+  COLUMN("left_out", COUNT, cell_count(model_difference(tables->found, shown)), "intervals left out")                  \
+  COLUMN("messages_left_out", COUNT, cell_count(tables->messages_left_out), "messages left out")
 
 static void fill_extent(const void *context, const void *row, struct cell *cell)
 {
@@ -220,9 +223,14 @@ void interval_tables_write(const struct report *report, FILE *output)
     add_intervals(&tables);
   }
   html_table_write(&tables.intervals, output);
+  tables.messages_left_out = message_table_make(report, &tables.messages);
+  html_page_close_table(output);
+  html_page_open_table(output, "timeline-messages");
+  html_table_write(&tables.messages, output);
   write_explanations(&tables, output);
   counter_tables_write(report, tables.from_ns, tables.to_ns, output);
   html_table_release(&tables.intervals);
+  html_table_release(&tables.messages);
   hash_map_release(&tables.map);
   free(tables.states);
   free(tables.counts);

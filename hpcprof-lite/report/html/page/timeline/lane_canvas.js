@@ -98,6 +98,28 @@ export class LaneCanvas {
     this.#mark(trace, rows, view, marked);
   }
 
+  /* lines: see messages.js; chosen: the number of the one that is pointed at.  An edge sets them off from the lanes. */
+  drawLines(lines, chosen) {
+    for (const line of lines) {
+      const marked = line.number === chosen, colour = marked ? this.accent : this.text;
+      this.#line(line, this.ground, 3, 4);
+      this.#line(line, colour, marked ? 2 : 1, marked ? 4 : 2.5);
+    }
+  }
+
+  #line({ x1, y1, x2, y2 }, colour, width, radius) {
+    const { context } = this;
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.lineTo(x2, y2);
+    context.stroke();
+    context.beginPath();
+    context.arc(x2, y2, radius, 0, 2 * Math.PI);
+    context.fill();
+  }
+
   x(time, view) {
     return (time - view.from) / (view.to - view.from) * this.width;
   }

@@ -4,6 +4,7 @@ import { changeState, onState, stateValue } from "../page_state.js";
 import { LANE_HEIGHT, AxisCanvas, LaneCanvas } from "./lane_canvas.js";
 import { CounterChart } from "./counter_chart.js";
 import { LaneRows } from "./lane_rows.js";
+import { Messages } from "./messages.js";
 import { chosenRange } from "./range_sums.js";
 
 const SHORTEST = 1000, STEP = 1.25; /* ns that are shown at least; factor of a step of the zoom */
@@ -14,12 +15,16 @@ export function secondsText(ns) {
 }
 
 /* counters: see counters.js; oncounter(counter, time, rate): the one that is pointed at, or null.
+ * messages: see messages.js, or null; onmessage(message): the one that is pointed at.
  * onpoint(position): the interval that is pointed at, or -1; onselect(position): the one that is selected. */
 export class LanesView {
-  constructor(trace, phases, marks, { counters, onpoint, onselect, oncounter, onphase }) {
+  constructor(trace, phases, marks, { counters, messages, onpoint, onselect, oncounter, onphase, onmessage }) {
     this.chart = counters.length ?
       new CounterChart(counters, { onpoint: oncounter, onwheel: (event) => this.#wheel(event) }) : null;
-    Object.assign(this, { trace, phases, marks, onpoint, onselect, onphase, rows: new LaneRows(trace) });
+    Object.assign(this, { trace, phases, marks, messages, onpoint, onselect, onphase, onmessage });
+    this.rows = new LaneRows(trace);
+    this.lines = [];   /* of messages, that are drawn */
+    this.message = -1; /* the one that is pointed at */
     this.view = { from: trace.from, to: trace.until };
     this.selected = -1; /* position of an interval */
     this.row = 0;       /* place of the row in which the selection is */
@@ -56,14 +61,17 @@ export class LanesView {
       this.inner);
     this.element = element(
       "div", { class: "lanes" }, element("div", { class: "lanes-head" }, this.corner, this.axis.canvas), this.scroller,
-      this.chart?.element ?? null);
+      this.messages ? this.messageNote = element("p", { class: "lanes-messages" }) : null, this.chart?.element ?? null);
     const canvas = this.canvas.canvas;
     canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.#press(event));
     canvas.addEventListener("pointermove", (event) => this.#moved(event));
     canvas.addEventListener("pointerup", (event) => this.#release(event));
     canvas.addEventListener("pointercancel", () => this.#letGo());
-    canvas.addEventListener("pointerleave", () => this.#point(-1));
+    canvas.addEventListener("pointerleave", () => {
+      this.message = -1;
+      this.#point(-1);
+    });
     canvas.addEventListener("dblclick", () => this.zoomToRange());
     this.axis.canvas.addEventListener("click", (event) => this.#clickPhase(event));
     this.axis.canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
@@ -165,8 +173,37 @@ export class LanesView {
     const range = this.dragged ?? chosenRange();
     const marks = this.#shownMarks();
     this.canvas.draw(this.trace, shown, this.view, this.sums, this.#marked(range), marks);
+    if (this.messages)
+      this.#drawMessages(top);
     this.axis.drawAxis(this.view, this.#shownPhases(), range, marks);
     this.chart?.draw(this.view, range);
+  }
+
+  /* A message ends at the rows that show its lanes, also where these are folded or out of sight. */
+  #drawMessages(top) {
+    const places = new Map();
+    this.rows.shown.forEach((row, place) => row.lanes.forEach((lane) => places.set(lane, place)));
+    const { lines, more } = this.messages.lines(this.view, (lane, time) =>
+      [this.canvas.x(time, this.view), (places.get(lane) + 0.5) * LANE_HEIGHT - top]);
+    this.lines = lines;
+    this.canvas.drawLines(lines, this.message);
+    const { leftOut } = this.messages, shown = `${lines.length} message${lines.length === 1 ? "" : "s"} in sight`;
+    const rest = `${more} more in sight` + (leftOut ? `, and ${leftOut} in the run that are not in this report` : "");
+    fill(this.messageNote,
+      more || leftOut ? `Lines: the ${shown} for which receivers waited longest; ${rest}.` :
+                        `Lines: ${shown}, from the send to the end of its receive.`);
+  }
+
+  #pointMessage(event) {
+    const box = event.target.getBoundingClientRect();
+    const found = Messages.near(this.lines, event.clientX - box.left, event.clientY - box.top);
+    if (found === this.message)
+      return found >= 0;
+    this.message = found;
+    this.pointed = -2; /* an interval is described anew */
+    event.target.title = found >= 0 ? this.onmessage(this.messages.message(found)) : "";
+    this.draw();
+    return found >= 0;
   }
 
   /* Those of the process in which the selection is. */
@@ -382,7 +419,8 @@ export class LanesView {
   #moved(event) {
     const { pressed } = this;
     if (!pressed) {
-      this.#point(this.#positionAt(event));
+      if (!this.#pointMessage(event))
+        this.#point(this.#positionAt(event));
       return;
     }
     if (pressed.pans) {

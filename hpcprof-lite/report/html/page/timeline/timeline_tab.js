@@ -8,6 +8,7 @@ import { loadCounters } from "./counters.js";
 import { colouring, colourings } from "./lane_colours.js";
 import { LaneSums } from "./lane_sums.js";
 import { LanesView, secondsText } from "./lanes_view.js";
+import { loadMessages } from "./messages.js";
 import { chosenRange, stateSums } from "./range_sums.js";
 import { CounterTable, IntervalTable, markTable, phaseTable, RangeTables } from "./timeline_grids.js";
 import { laneCategories, loadTrace } from "./trace_data.js";
@@ -90,13 +91,15 @@ function contextText(trace, id) {
 }
 
 class TimelineTab {
-  constructor(trace, phases, marks, counters) {
+  constructor(trace, phases, marks, counters, messages) {
     const named = phases.filter((phase) => phase.named);
     Object.assign(this, { trace, phases, marks });
     this.wholeSums = stateSums(trace, trace.from, trace.end);
     this.categorySums = new LaneSums(trace, trace.categoryOf, laneCategories.length);
     this.lanes = new LanesView(trace, named.length ? named : phases, marks, {
       counters,
+      messages,
+      onmessage: (message) => this.#describeMessage(message),
       oncounter: (counter, time, rate) => this.#describeCounter(counter, time, rate),
       onpoint: (position) => this.#describe(position),
       onselect: (position) => this.#select(position),
@@ -220,6 +223,16 @@ class TimelineTab {
       this.#details([["Counter", counter.name], ["Time", secondsText(time) + " s"], ["Rate", formatRate(rate)]]);
   }
 
+  /* Returns it in words. */
+  #describeMessage({ from, to, sent, received, bytes, waited }) {
+    const [first, last] = [from, to].map((lane) => this.trace.title(lane)), wait = formatSeconds(waited / 1e9);
+    this.#details([
+      ["Message", `from ${first} to ${last}`], ["Bytes", String(bytes)], ["Sent", secondsText(sent) + " s"],
+      ["Received", secondsText(received) + " s"], ["Receiver waited", waited ? wait : "not for its send"]
+    ]);
+    return `Message from ${first} to ${last}: ${bytes} bytes` + (waited ? `; its receiver waited ${wait}` : "");
+  }
+
   #details(items) {
     const pair = ([title, text]) => element("div", {}, element("dt", {}, title), element("dd", {}, text));
     fill(this.details, items.filter(([, text]) => text).map(pair));
@@ -245,7 +258,8 @@ class TimelineTab {
 export async function drawTimeline(tab) {
   const [trace, phases, about] = [await loadTrace(), await loadTable("phases"), await loadTable("about")];
   if (trace) {
-    new TimelineTab(trace, readPhases(phases), readMarks(await loadTable("marks")), await loadCounters()).start(tab);
+    const marks = readMarks(await loadTable("marks")), messages = await loadMessages(trace);
+    new TimelineTab(trace, readPhases(phases), marks, await loadCounters(), messages).start(tab);
     return;
   }
   const row = about ? about.find("name", "timeline") : -1;
