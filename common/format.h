@@ -555,12 +555,14 @@ enum format_thread_flag {
   C(CONSTRUCT, TASK_EXEC, "task-exec")                                                                                 \
   C(CONSTRUCT, DISTRIBUTE, "distribute")                                                                               \
   C(CONSTRUCT, ATOMIC, "atomic")                                                                                       \
-  C(CONSTRUCT, REDUCTION, "reduction")
+  C(CONSTRUCT, REDUCTION, "reduction")                                                                                 \
+  C(DIRECTIVE, TARGET, "target")                                                                                       \
+  C(DIRECTIVE, TARGET_DATA, "target-data")                                                                             \
+  C(DIRECTIVE, TARGET_ENTER_DATA, "target-enter-data")                                                                 \
+  C(DIRECTIVE, TARGET_EXIT_DATA, "target-exit-data")                                                                   \
+  C(DIRECTIVE, TARGET_UPDATE, "target-update")
 #define FORMAT_CONSTRUCT(prefix, enumerator, name) FORMAT_##prefix##_##enumerator,
-enum format_directive_kind {
-  FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONSTRUCT_KINDS,
-  FORMAT_DIRECTIVE_KINDS = FORMAT_CONSTRUCT_TASK_EXEC
-};
+enum format_directive_kind { FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONSTRUCT_KINDS };
 
 /* A construct at a code address: sums over its outermost instances.  Work and span in the unit of the process.  M as in
  * FORMAT_PROCESS_LIST. */

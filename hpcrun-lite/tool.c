@@ -197,7 +197,7 @@ static void region_begin(const char *name, uint64_t inside)
     if (region->followed) {
       governor_enter(t);
       span_begin_early(t);
-      worksharing_user_region(t, region->row);
+      worksharing_block(t, region->row);
       construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, region->row, true);
       governor_leave(t);
     }
@@ -226,7 +226,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
   if (construct_of(t)->user_depth-- <= RT_USER_REGIONS &&
       construct_of(t)->user_regions[construct_of(t)->user_depth].followed && !rt_closed(t, FORMAT_LOST_GRAPH)) {
     governor_enter(t);
-    worksharing_user_end(t);
+    worksharing_block_end(t);
     construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, 0, false);
     governor_leave(t);
   }

@@ -616,7 +616,7 @@ static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
       directive->stored = records[i];
     add_light(directive);
     uint32_t kind = directive->kind, module = directive->module;
-    bool valid = i && kind > DIRECTIVE_PROGRAM && kind < DIRECTIVE_KINDS;
+    bool valid = i && kind > DIRECTIVE_PROGRAM && construct_is_directive(kind);
     bool placed = module && module < read_count(stitch->map.file, FORMAT_MODULES);
     faults[FAULT_KIND] += i && (!valid || (module && !placed));
     directive->kind = valid ? kind : DIRECTIVE_PROGRAM;

@@ -19,7 +19,13 @@
 /* Kinds of directives and, with the prefix CONSTRUCT, four more kinds of constructs: a task's execution has the
  * directive of the task, distribute that of a loop, atomic and reduction that of a critical section. */
 #define CONSTRUCT_KIND(prefix, enumerator, name) prefix##_##enumerator,
-enum construct_kind { FORMAT_CONSTRUCT_LIST(CONSTRUCT_KIND) CONSTRUCT_KINDS, DIRECTIVE_KINDS = CONSTRUCT_TASK_EXEC };
+enum construct_kind { FORMAT_CONSTRUCT_LIST(CONSTRUCT_KIND) CONSTRUCT_KINDS };
+
+/* Is it a kind of directives? */
+static inline bool construct_is_directive(uint32_t kind)
+{
+  return kind < CONSTRUCT_TASK_EXEC || (kind > CONSTRUCT_REDUCTION && kind < CONSTRUCT_KINDS);
+}
 
 /* How the program has the iterations of a loop divided. */
 #define SCHEDULE(enumerator, name) SCHEDULE_##enumerator,

@@ -18,7 +18,7 @@ bool construct_is_region(uint32_t kind)
 
 bool construct_is_outlined(uint32_t kind)
 {
-  return construct_is_region(kind) || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP;
+  return construct_is_region(kind) || kind == DIRECTIVE_TASK || kind == DIRECTIVE_TASKLOOP || kind == DIRECTIVE_TARGET;
 }
 
 bool construct_is_lock(uint32_t kind)

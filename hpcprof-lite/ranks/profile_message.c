@@ -373,8 +373,8 @@ static void get_directives(struct profile_message *message, const struct number_
   for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
     struct profile_directive *directive = &workspan->directives[i];
     bool placed = directive->module != MODEL_NONE;
-    bool valid =
-        directive->name && directive->kind < DIRECTIVE_KINDS && (!placed || directive->module < numbers->modules_count);
+    bool valid = directive->name && construct_is_directive(directive->kind) &&
+                 (!placed || directive->module < numbers->modules_count);
     if (profile_message_check(message, valid) && placed)
       directive->module = numbers->modules[directive->module];
   }

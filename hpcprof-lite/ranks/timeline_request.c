@@ -25,7 +25,7 @@ static void get_directives(struct profile_message *message, struct profile_proce
   workspan->directives = xcalloc(count, sizeof *workspan->directives);
   workspan->directives_count = count;
   for (uint32_t i = 0; i < count; i++)
-    workspan->directives[i].kind = profile_message_get_cell(message, DIRECTIVE_KINDS, false);
+    workspan->directives[i].kind = profile_message_get_cell(message, CONSTRUCT_KINDS, false);
   profile_message_get_numbers(message, count, UINT32_MAX, &process->directive_map);
 }
 

@@ -122,6 +122,8 @@ bool code_enters(const char *name, uint32_t kind)
            begins(name, "__kmpc_omp_task_with_deps");
   case DIRECTIVE_TASKLOOP:
     return begins(name, "GOMP_taskloop") || begins(name, "__kmpc_taskloop");
+  case DIRECTIVE_TARGET:
+    return begins(name, "GOMP_target_ext");
   case DIRECTIVE_TASKWAIT:
     return begins(name, "GOMP_taskwait") || begins(name, "__kmpc_omp_taskwait");
   case DIRECTIVE_BARRIER:

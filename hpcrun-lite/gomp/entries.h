@@ -99,7 +99,9 @@
   X(GOMP_atomic_start) X(GOMP_atomic_end) \
   X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull) X(GOMP_taskwait) X(GOMP_taskwait_depend) \
   X(GOMP_taskwait_depend_nowait) X(GOMP_taskgroup_start) X(GOMP_taskgroup_end) \
-  X(omp_fulfill_event) X(omp_fulfill_event_)
+  X(omp_fulfill_event) X(omp_fulfill_event_) \
+  X(GOMP_target_ext) X(GOMP_target_data_ext) X(GOMP_target_end_data) X(GOMP_target_update_ext) \
+  X(GOMP_target_enter_exit_data)
 
 #define GOMP_WRAPPED(X) \
   GOMP_LOOP_STARTS(X) GOMP_LOOP_RUNTIME_STARTS(X) GOMP_LOOP_NEXTS(X) GOMP_LOOP_GENERIC_STARTS(X) \
@@ -180,10 +182,10 @@
   X("GOMP_scope_start", "a scope has no events but the barrier at its end") \
   X("GOMP_teams", "only limits the number of threads, in a target region") \
   X("GOMP_teams4", "only limits the number of threads, in a target region") \
-  X("GOMP_target*", "target regions are not measured") \
-  X("GOMP_offload_*", "target regions are not measured") \
+  X("GOMP_target*", "code of GCC 4.9, and names of functions on devices") \
+  X("GOMP_offload_*", "names code for devices") \
   X("GOMP_PLUGIN_*", "for plugins of libgomp") \
-  X("GOMP_interop", "target regions are not measured") \
+  X("GOMP_interop", "access to a device's own queues") \
   X("GOMP_alloc", "memory") \
   X("GOMP_free", "memory") \
   X("GOMP_error", "prints the program's message") \
@@ -210,7 +212,7 @@
   X("omp_init_allocator*", "memory") \
   X("omp_destroy_allocator*", "memory") \
   X("omp_pause_resource*", "threads that end are seen") \
-  X("omp_target_*", "target regions are not measured") \
-  X("omp_interop_*", "target regions are not measured")
+  X("omp_target_*", "memory of devices") \
+  X("omp_interop_*", "access to a device's own queues")
 
 #endif

@@ -31,7 +31,7 @@ enum gomp_entry {
 /* A libgomp, or another library that exports its interface. */
 struct gomp_runtime {
   void *next[GOMP_ENTRIES]; /* its functions; those that it lacks end the program when they are called */
-  int (*thread_number)(void), (*team_size)(void), (*team_count)(void);
+  int (*thread_number)(void), (*team_size)(void), (*team_count)(void), (*device_count)(void), (*default_device)(void);
   void (*register_reductions)(uintptr_t *);
   bool (*cancellation_point)(int);
   bool libomp;
@@ -47,6 +47,22 @@ const struct gomp_runtime *gomp_find_runtime(const void *caller);
 
 /* The same for a call of libomp's interface. */
 const struct gomp_runtime *gomp_find_libomp(const void *caller);
+
+/* Does the runtime lack the function? */
+bool gomp_lacks(const struct gomp_runtime *runtime, unsigned entry);
+
+/* Of tasks.c, for target constructs.
+ *
+ * gomp_create_target(): creates a target task, with those dependences if any (NULL: none).
+ * gomp_run_target(): libgomp has called the adapter for it, whose frame that is: it runs.
+ * gomp_await(): the task waits for dependences, as in a taskwait that names them.
+ * gomp_follow(): creates a task that has these dependences and does nothing, in place of one that libgomp would create.
+ */
+void gomp_create_target(struct rt_gomp_task *creator, ompt_data_t *data, void **depend, bool serial, const void *code,
+                        const void *frame);
+void gomp_run_target(void (*function)(void *), void *argument, ompt_data_t *data, const void *code, const void *frame);
+void gomp_await(const struct gomp_runtime *runtime, struct rt_gomp_task *task, void **depend, const void *code);
+void gomp_follow(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, void **depend, const void *code);
 
 /* The wrapper of GOMP_task() for what is recorded of tasks in this process. */
 void *gomp_task_wrapper(void);
@@ -226,6 +242,20 @@ static inline void gomp_past_single(struct rt_gomp_task *task)
 {
   if (__builtin_expect(task->single == RT_SINGLE_OTHER, 0))
     task->single = RT_SINGLE_NONE;
+}
+
+/* The current task creates one, which gets that data word; flags: OMPT's.  serial: the program makes the creator wait
+ * for it. */
+static inline void gomp_create(struct rt_gomp_task *creator, ompt_data_t *data, int flags, bool serial, bool dependent,
+                               const void *code, const void *frame)
+{
+  gomp_past_single(creator);
+  creator->frame.enter_frame.value = (uint64_t)frame;
+  creator->frame.enter_frame_flags = 0;
+  if (serial)
+    creator->frame.enter_frame_flags = ompt_frame_serial;
+  ompt_on_task_create(creator->data, &creator->frame, data, flags, dependent, code);
+  creator->frame.enter_frame.value = 0;
 }
 
 /* A worksharing construct begins in the current task. */

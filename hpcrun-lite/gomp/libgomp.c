@@ -84,6 +84,11 @@ static void missing(void)
   _exit(127);
 }
 
+bool gomp_lacks(const struct gomp_runtime *runtime, unsigned entry)
+{
+  return runtime->next[entry] == (void *)missing;
+}
+
 static void *find(void *handle, const char *name, const char *version)
 {
   return version ? dlvsym(handle, name, version) : dlsym(handle, name);
@@ -165,6 +170,8 @@ static void fill(struct gomp_runtime *runtime, void *handle, bool in_global_scop
   *(void **)&runtime->thread_number = find(handle, "omp_get_thread_num", NULL);
   *(void **)&runtime->team_size = find(handle, "omp_get_num_threads", NULL);
   *(void **)&runtime->team_count = find(handle, "omp_get_num_teams", NULL);
+  *(void **)&runtime->device_count = find(handle, "omp_get_num_devices", NULL);
+  *(void **)&runtime->default_device = find(handle, "omp_get_default_device", NULL);
   *(void **)&runtime->register_reductions = find(handle, "GOMP_taskgroup_reduction_register", NULL);
   *(void **)&runtime->cancellation_point = find(handle, "GOMP_cancellation_point", NULL);
   runtime->libomp = dlsym(handle, probes[LIBOMP]);
@@ -582,6 +589,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
     return bind_online(entry, caller);
   if (entry == GOMP_NUMBER_GOMP_task)
     target = gomp_task_wrapper();
+  if (entry == GOMP_NUMBER_GOMP_target_ext)
+    sampling_process.target_call = (uint64_t)target;
   const struct gomp_runtime *global = at_start[ANY_RUNTIME] ? runtime_of(at_start[ANY_RUNTIME]) : NULL;
   if (global && global->silent)
     target = global->next[entry];

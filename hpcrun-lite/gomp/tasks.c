@@ -91,11 +91,7 @@ static inline void create(struct rt_gomp_task *creator, ompt_data_t *data, unsig
   int known = ompt_task_explicit | (flags & FLAG_UNTIED ? ompt_task_untied : 0) |
               (flags & FLAG_FINAL ? ompt_task_final : 0) | (flags & FLAG_MERGEABLE ? ompt_task_mergeable : 0) |
               (serial || !creator->parallel.value ? ompt_task_undeferred : 0);
-  gomp_past_single(creator);
-  creator->frame.enter_frame.value = (uint64_t)frame;
-  creator->frame.enter_frame_flags = serial ? ompt_frame_serial : 0;
-  ompt_on_task_create(creator->data, &creator->frame, data, known, flags & FLAG_DEPEND, code);
-  creator->frame.enter_frame.value = 0;
+  gomp_create(creator, data, known, serial, flags & FLAG_DEPEND, code, frame);
 }
 
 static void create_block(struct block *block, struct rt_gomp_task *creator, const void *frame)
@@ -255,9 +251,10 @@ GOMP_CODE static void run_task(void *argument)
     ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }
 
-/* Runs a task in whose block there is nothing to hand on.  frame: of the adapter's function that libgomp has called. */
+/* Runs a task in whose block there is nothing to hand on.  target: it is that of a target construct at this address;
+ * NULL: of none.  frame: of the adapter's function that libgomp has called. */
 static inline __attribute__((always_inline)) void run_simple(task_body *function, void *argument, ompt_data_t *data,
-                                                             bool final, const void *frame)
+                                                             bool final, const void *target, const void *frame)
 {
   struct rt_gomp_task *outer = gomp_task();
   if (!outer) {
@@ -274,7 +271,11 @@ static inline __attribute__((always_inline)) void run_simple(task_body *function
   if (span_process.online || rt_thread()->activity.idle)
     ompt_on_task_schedule(outer->data, ompt_task_switch, data);
   gomp_run(&task);
+  if (target)
+    ompt_on_target(ompt_target | ompt_target_nowait, ompt_scope_begin, 0, data, 0, target);
   function(argument);
+  if (target)
+    ompt_on_target(ompt_target | ompt_target_nowait, ompt_scope_end, 0, data, 0, target);
   gomp_run(outer);
   if (span_process.online || outer->data->value & RT_TASK_WAITING)
     ompt_on_task_schedule(data, ompt_task_complete, outer->data);
@@ -290,7 +291,7 @@ struct plain_block {
 GOMP_CODE static void run_plain_task(void *argument)
 {
   struct plain_block *block = argument;
-  run_simple(block->function, block->program, &block->data, false, __builtin_frame_address(0));
+  run_simple(block->function, block->program, &block->data, false, NULL, __builtin_frame_address(0));
 }
 
 /* What stands for the block of a task for whose end the creator waits: libgomp does not copy it. */
@@ -304,7 +305,7 @@ struct serial_block {
 GOMP_CODE static void run_serial_task(void *argument)
 {
   struct serial_block *block = argument;
-  run_simple(block->function, block->program, &block->data, block->final, __builtin_frame_address(0));
+  run_simple(block->function, block->program, &block->data, block->final, NULL, __builtin_frame_address(0));
 }
 
 /* ---- tasks of which nothing is recorded before they begin ---- */
@@ -358,7 +359,7 @@ GOMP_CODE __attribute__((visibility("hidden"))) void gomp_run_body(void *argumen
 {
   ompt_data_t data = {0};
   task_body *function = atomic_load_explicit(&functions[number], memory_order_relaxed);
-  run_simple(function, argument, &data, false, __builtin_frame_address(0));
+  run_simple(function, argument, &data, false, NULL, __builtin_frame_address(0));
 }
 
 /* ---- dependences ---- */
@@ -643,6 +644,24 @@ static bool fits_on_stack(const struct block *block, uint64_t tasks)
 typedef void taskloop_function(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned, unsigned long,
                                int, uint64_t, uint64_t, uint64_t);
 
+/* ---- target tasks ---- */
+
+void gomp_create_target(struct rt_gomp_task *creator, ompt_data_t *data, void **depend, bool serial, const void *code,
+                        const void *frame)
+{
+  if (!creations_recorded())
+    return;
+  gomp_create(creator, data, ompt_task_explicit | (serial ? ompt_task_undeferred : 0), serial, depend, code, frame);
+  if (depend && span_process.online)
+    announce_dependences(data, depend);
+}
+
+GOMP_CODE void gomp_run_target(task_body *function, void *argument, ompt_data_t *data, const void *code,
+                               const void *frame)
+{
+  run_simple(function, argument, data, false, code, frame);
+}
+
 /* Parameters of GOMP_taskloop() that are handed on, and what follows from them. */
 struct taskloop_call {
   taskloop_function *next;
@@ -763,19 +782,26 @@ GOMP_CODE void wrap_GOMP_taskwait(void)
     gomp_wait_end(task, ompt_sync_region_taskwait, code);
 }
 
+GOMP_CODE void wrap_GOMP_taskwait_depend(void **depend);
+
 /* OMPT reports it as a task that is created, has the dependences, and is complete when they are met. */
-GOMP_CODE void wrap_GOMP_taskwait_depend(void **depend)
+GOMP_CODE void gomp_await(const struct gomp_runtime *runtime, struct rt_gomp_task *task, void **depend,
+                          const void *code)
 {
-  GOMP_ENTER(runtime, task);
-  if (!task) {
-    GOMP_NEXT(runtime, GOMP_taskwait_depend)(depend);
-    return;
-  }
   ompt_data_t data = {0};
-  ompt_on_task_create(task->data, &task->frame, &data, ompt_task_explicit | ompt_task_taskwait, true, GOMP_CALLER);
+  ompt_on_task_create(task->data, &task->frame, &data, ompt_task_explicit | ompt_task_taskwait, true, code);
   announce_dependences(&data, depend);
   GOMP_NEXT(runtime, GOMP_taskwait_depend)(depend);
   ompt_on_task_schedule(&data, ompt_taskwait_complete, NULL);
+}
+
+GOMP_CODE void wrap_GOMP_taskwait_depend(void **depend)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    gomp_await(runtime, task, depend, GOMP_CALLER);
+  else
+    GOMP_NEXT(runtime, GOMP_taskwait_depend)(depend);
 }
 
 static void do_nothing(void *unused)
@@ -783,13 +809,18 @@ static void do_nothing(void *unused)
   (void)unused;
 }
 
-/* libgomp would create a task of its own, which cannot be seen.  A task with the same dependences that does nothing
- * takes its place. */
+GOMP_CODE void gomp_follow(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, void **depend,
+                           const void *code)
+{
+  task(runtime, creator, code, do_nothing, depend, NULL, 0, 1, true, FLAG_DEPEND, depend, 0, NULL);
+}
+
+/* libgomp would create a task of its own, which cannot be seen. */
 GOMP_CODE void wrap_GOMP_taskwait_depend_nowait(void **depend)
 {
   GOMP_ENTER(runtime, creator);
   if (creator)
-    task(runtime, creator, GOMP_CALLER, do_nothing, depend, NULL, 0, 1, true, FLAG_DEPEND, depend, 0, NULL);
+    gomp_follow(runtime, creator, depend, GOMP_CALLER);
   else
     GOMP_NEXT(runtime, GOMP_taskwait_depend_nowait)(depend);
 }

@@ -38,14 +38,12 @@ static bool begins_with_any(const char *name, const char *const *words, size_t c
 
 static void add_name(struct libgomp_use *use, const char *name)
 {
-  static const char *const targets[] = {"GOMP_target", "GOMP_teams", "GOMP_offload", "GOMP_interop"};
-  static const char *const others[] = {"GOMP_alloc", "GOMP_free", "GOMP_error", "GOMP_warning"};
+  static const char *const others[] = {"GOMP_alloc",   "GOMP_free",    "GOMP_error",
+                                       "GOMP_warning", "GOMP_offload", "GOMP_interop"};
   bool gomp = !strncmp(name, "GOMP_", strlen("GOMP_"));
-  bool target = gomp && begins_with_any(name, targets, sizeof targets / sizeof *targets);
   bool other = gomp && begins_with_any(name, others, sizeof others / sizeof *others);
   bool lock = !strncmp(name, "omp_", strlen("omp_")) && strstr(name, "_lock");
-  use->targets |= target;
-  use->constructs |= (gomp && !target && !other) || lock;
+  use->constructs |= (gomp && !other) || lock;
 }
 
 /* Adds the names of a table of relocations. */

@@ -8,7 +8,6 @@
 struct libgomp_use {
   bool loaded;     /* libgomp is in the program's namespace: what is loaded by dlmopen() is not known here */
   bool constructs; /* if so: a module calls functions that are measured */
-  bool targets;    /* likewise those for target regions */
 };
 
 struct libgomp_use libgomp_use_find(void);

@@ -167,18 +167,13 @@ static const char *sampled_libgomp(void)
   if (!use.loaded || use.constructs)
     return "calls to libgomp were not seen (it was loaded with RTLD_DEEPBIND or by dlmopen): workers' "
            "call paths lack the caller of their region";
-  if (use.targets)
-    return "OpenMP was used in target regions only, which are not measured";
   return "only functions of libgomp that are not measured were called, such as queries";
 }
 
 /* Likewise, if it was not sampled either. */
 static const char *unsampled_libgomp(void)
 {
-  struct libgomp_use use = libgomp_use_find();
-  if (use.targets && !use.constructs)
-    return "no OpenMP events: OpenMP can be used in target regions only, which are not measured";
-  return use.loaded ? "libgomp is loaded, but no call to it was seen" : process_no_openmp;
+  return libgomp_use_find().loaded ? "libgomp is loaded, but no call to it was seen" : process_no_openmp;
 }
 
 const char *process_openmp_missing(void)

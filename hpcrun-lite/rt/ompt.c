@@ -7,6 +7,7 @@
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/target_events.h"
 #include "hpcrun-lite/rt/task_events.h"
 #include "hpcrun-lite/rt/wait_events.h"
 
@@ -283,6 +284,14 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
   struct thread_state *t = callback_thread();
   if (t)
     loop_events_masked(t, endpoint == ompt_scope_begin, task_data, codeptr);
+}
+
+void ompt_on_target(int kind, int endpoint, int device, ompt_data_t *task_data, uint64_t target, const void *codeptr)
+{
+  (void)device, (void)target;
+  struct thread_state *t = callback_thread();
+  if (t)
+    target_events(t, kind, endpoint == ompt_scope_begin, task_data, codeptr);
 }
 
 static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)

@@ -107,7 +107,8 @@ void wait_events_group(struct thread_state *t, bool begin, const ompt_data_t *ta
     return;
   uint32_t row = 0;
   if (begin)
-    row = span_taskgroup_begin(t, graph_task_of(t, task_data), code_of_construct(t, task_data, codeptr));
+    row = span_taskgroup_begin(t, graph_task_of(t, task_data), FORMAT_DIRECTIVE_TASKGROUP,
+                               code_of_construct(t, task_data, codeptr));
   else
     span_taskgroup_end(t, graph_task_of(t, task_data));
   construct_events_group(t, row, begin);

@@ -657,7 +657,7 @@ static void other_creations_are_not_repeated(void **state)
 
 static void look_by_user_region(void)
 {
-  worksharing_user_region(one, directive_row(one, FORMAT_DIRECTIVE_USER_REGION, (void *)0x4000));
+  worksharing_block(one, directive_row(one, FORMAT_DIRECTIVE_USER_REGION, (void *)0x4000));
 }
 
 static void look_by_sample(void)

@@ -263,7 +263,12 @@ static OTF2_RegionRole role_of(const struct otf2_region *region)
                                                          [DIRECTIVE_USER_REGION] = OTF2_REGION_ROLE_CODE,
                                                          [CONSTRUCT_TASK_EXEC] = OTF2_REGION_ROLE_TASK,
                                                          [CONSTRUCT_DISTRIBUTE] = OTF2_REGION_ROLE_LOOP,
-                                                         [CONSTRUCT_ATOMIC] = OTF2_REGION_ROLE_ATOMIC};
+                                                         [CONSTRUCT_ATOMIC] = OTF2_REGION_ROLE_ATOMIC,
+                                                         [DIRECTIVE_TARGET] = OTF2_REGION_ROLE_CODE,
+                                                         [DIRECTIVE_TARGET_DATA] = OTF2_REGION_ROLE_CODE,
+                                                         [DIRECTIVE_TARGET_ENTER_DATA] = OTF2_REGION_ROLE_DATA_TRANSFER,
+                                                         [DIRECTIVE_TARGET_EXIT_DATA] = OTF2_REGION_ROLE_DATA_TRANSFER,
+                                                         [DIRECTIVE_TARGET_UPDATE] = OTF2_REGION_ROLE_DATA_TRANSFER};
   static const OTF2_RegionRole of_functions[] = {[MPI_KIND_SEND] = OTF2_REGION_ROLE_POINT2POINT,
                                                  [MPI_KIND_RECEIVE] = OTF2_REGION_ROLE_POINT2POINT,
                                                  [MPI_KIND_SENDRECV] = OTF2_REGION_ROLE_POINT2POINT,

@@ -68,6 +68,15 @@ enum {
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };
 enum { ompt_thread_initial = 1, ompt_thread_worker = 2 };
 enum { ompt_task_initial = 1, ompt_task_implicit = 2, ompt_task_explicit = 4, ompt_task_target = 8 };
+/* OMPT has no kind for target data: libomp announces where it begins as enter data, and its end as exit data. */
+enum {
+  ompt_target = 1,
+  ompt_target_enter_data = 2,
+  ompt_target_exit_data = 3,
+  ompt_target_update = 4,
+  OMPT_TARGET_DATA = 5,
+  ompt_target_nowait = 8 /* a bit of the kind */
+};
 enum { ompt_state_wait_barrier = 0x010, ompt_state_wait_taskwait = 0x020, ompt_state_idle = 0x100 };
 enum { ompt_cancel_parallel = 0x01, ompt_cancel_activated = 0x10, ompt_cancel_detected = 0x20 };
 enum { ompt_task_taskwait = 0x10, ompt_taskwait_complete = 8 };

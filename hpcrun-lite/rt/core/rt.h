@@ -64,14 +64,15 @@ struct rt_gomp_task {
   ompt_data_t *data;    /* its data word */
   const char *function; /* of the program, which the adapter has called; NULL: none */
   ompt_frame_t frame;
-  int flags;            /* ompt_task_initial, ... */
-  ompt_data_t parallel; /* a copy of its region's data word */
-  int work;             /* open worksharing construct, a kind of OMPT; 0: none */
-  long increment;       /* of the open loop */
-  unsigned dimensions;  /* of the open doacross loop */
-  bool final;           /* its children are included tasks */
-  uint8_t single;       /* enum rt_single: the single construct that it has met since its last barrier */
-  unsigned groups;      /* open taskgroups that have begun since that construct began */
+  int flags;             /* ompt_task_initial, ... */
+  ompt_data_t parallel;  /* a copy of its region's data word */
+  int work;              /* open worksharing construct, a kind of OMPT; 0: none */
+  long increment;        /* of the open loop */
+  unsigned dimensions;   /* of the open doacross loop */
+  bool final;            /* its children are included tasks */
+  uint8_t single;        /* enum rt_single: the single construct that it has met since its last barrier */
+  unsigned groups;       /* open taskgroups that have begun since that construct began */
+  unsigned data_regions; /* open target data constructs */
 };
 
 extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));

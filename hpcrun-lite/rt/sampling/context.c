@@ -302,6 +302,20 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   return (reader->exit_frame || implicit) && !outside && !called->system && !called->tool;
 }
 
+/* Has libgomp called a target region from the run, which the thread runs at once?  It has no exit frame. */
+static bool calls_target(const struct stack_reader *reader, int inner, int outer)
+{
+  if (!sampling_process.target_call || inner == 0 || exit_in(reader, inner, outer))
+    return false;
+  const struct frame *called = &reader->frames[inner - 1];
+  if (called->system || called->tool)
+    return false;
+  for (int i = inner; i <= outer; i++)
+    if (reader->frames[i].adapter && unwind_function(reader->t, reader->frames[i].ip) == sampling_process.target_call)
+      return true;
+  return false;
+}
+
 /* The function that a direct call instruction calls, also through the procedure linkage table; 0 if it is not a direct
  * call. */
 static uint64_t call_target(uint64_t ip)
@@ -480,6 +494,8 @@ static void enter_started_region(struct stack_reader *reader, int i)
 /* Reads the run [inner, outer].  Returns whether the path ends in it. */
 static bool read_run(struct stack_reader *reader, int inner, int outer, int innermost)
 {
+  if (calls_target(reader, inner, outer))
+    return false;
   bool setting_up = !reader->t->activity.openmp && !reader->caller; /* it may be called back by libc */
   bool ends = (outer == innermost || setting_up) && !leads_to_user(reader, inner, outer);
   uint64_t sp_to = outer_sp(reader, outer);

@@ -38,11 +38,12 @@ extern struct sampling_process {
   bool runtime_apart;                  /* the OpenMP runtime is a separate module, so its code can be distinguished */
   bool forked; /* child of fork(): the runtime does not know the regions that were open in the parent */
   uint64_t adapter_start, adapter_size; /* of this tool's code that stands for the runtime's: hpcrun-lite/gomp */
-  atomic_bool openmp;                   /* a thread of the process is, or was, OpenMP's */
-  atomic_bool known_contexts;           /* regions publish their creation context when they begin */
-  atomic_bool unsampled;                /* level summary: no thread is sampled */
-  atomic_bool sampled;                  /* it was not always so */
-  _Atomic uint64_t unsampled_ticks;     /* measured ticks at level summary; less those before, if it is that now */
+  uint64_t target_call;       /* the function there that calls libgomp for target regions; 0 before it is called */
+  atomic_bool openmp;         /* a thread of the process is, or was, OpenMP's */
+  atomic_bool known_contexts; /* regions publish their creation context when they begin */
+  atomic_bool unsampled;      /* level summary: no thread is sampled */
+  atomic_bool sampled;        /* it was not always so */
+  _Atomic uint64_t unsampled_ticks; /* measured ticks at level summary; less those before, if it is that now */
 
   /* On a cache line of their own: in_use changes with each region, while callbacks of all threads read the fields
    * above.

@@ -566,13 +566,13 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   span->since_barrier = is_barrier(kind) ? span->work.since : 0;
 }
 
-uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, const void *code)
+uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t index, enum format_directive_kind kind, const void *code)
 {
   if (!index)
     return 0;
   graph_fragment_end(t);
   struct task *task = graph_task(index);
-  uint32_t row = directive_row(t, FORMAT_DIRECTIVE_TASKGROUP, code);
+  uint32_t row = directive_row(t, kind, code);
   graph_note_contents(task);
   explicit_task_close(t, task); /* what it creates next belongs to another group */
   graph_construct_begin(t, task, row);

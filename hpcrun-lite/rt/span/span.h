@@ -67,8 +67,8 @@ void span_task_schedule(struct thread_state *t, uint32_t prior, int status, uint
 void span_wait_begin(struct thread_state *t, uint32_t task, int kind, bool dependent, uint64_t moment,
                      const void *code);
 void span_wait_end(struct thread_state *t, uint32_t task, int kind, bool known, uint64_t moment);
-/* Returns the row. */
-uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t task, const void *code);
+/* Of a taskgroup, or of a target region, which also ends when all tasks in it have ended.  Returns the row. */
+uint32_t span_taskgroup_begin(struct thread_state *t, uint32_t task, enum format_directive_kind kind, const void *code);
 void span_taskgroup_end(struct thread_state *t, uint32_t task);
 
 /* Pauses or resumes measuring.  While it is paused work does not count, but the structure of the graph is still

@@ -268,7 +268,7 @@ uint32_t worksharing_masked(struct thread_state *t, uint32_t index, bool begin, 
   return row;
 }
 
-void worksharing_user_region(struct thread_state *t, uint32_t row)
+void worksharing_block(struct thread_state *t, uint32_t row)
 {
   explicit_task_settle(t);
   graph_fragment_end(t);
@@ -279,7 +279,7 @@ void worksharing_user_region(struct thread_state *t, uint32_t row)
   graph_fragment_begin(t);
 }
 
-void worksharing_user_end(struct thread_state *t)
+void worksharing_block_end(struct thread_state *t)
 {
   explicit_task_settle(t);
   graph_fragment_end(t);

@@ -124,8 +124,8 @@ static inline void worksharing_source(struct thread_state *t, struct doacross_ve
     graph_fragment_begin_after(t, moment);
 }
 
-/* A user region of that row begins in the current task, and ends. */
-void worksharing_user_region(struct thread_state *t, uint32_t row);
-void worksharing_user_end(struct thread_state *t);
+/* A block of that row begins in the current task, and ends: a user region, or what a target construct does here. */
+void worksharing_block(struct thread_state *t, uint32_t row);
+void worksharing_block_end(struct thread_state *t);
 
 #endif

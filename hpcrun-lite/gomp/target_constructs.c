@@ -1,0 +1,204 @@
+/* Target constructs.  Context: CTL (gomp.h).
+ *
+ * Without a device for it, libgomp calls the function of a target region in the thread itself, which counts as a thread
+ * outside any team meanwhile; with `nowait`, in a task.  The argument of the function is the array of the addresses of
+ * what the region maps, or a copy of it.
+ *
+ * A region that its thread runs at once is a part of the current task.  For one that is a task, or waits for
+ * dependences, libgomp gets the adapter's function, and one address more, the first, of a header (struct header).  The
+ * address of a region's function is also the key by which libgomp finds its code for devices: so the function is only
+ * replaced where there is no device for it. */
+#include <string.h>
+
+#include "hpcrun-lite/gomp/gomp.h"
+
+/* Flags of libgomp's functions. */
+enum { FLAG_NOWAIT = 1 << 0, FLAG_EXIT_DATA = 1 << 1 };
+
+/* How libgomp hands a mapped variable to the function: as the address of a copy, with the logarithm of its alignment in
+ * the bits from ALIGN_SHIFT on; as the address, or value, that it is given. */
+enum { MAP_COPY = 12, MAP_VALUE = 13, ALIGN_SHIFT = 8, ALIGN_8 = 3 };
+
+enum { DEFAULT_DEVICE = -1, MAPS_MAX = 1024 };
+
+struct header {
+  void (*function)(void *); /* the program's */
+  ompt_data_t data;         /* data word of the task */
+  const void *code;         /* address in the program at which the task was created */
+};
+
+/* Is there no device for it? */
+static bool on_host(const struct gomp_runtime *runtime, int device)
+{
+  if (device < DEFAULT_DEVICE)
+    return true;
+  int count = runtime->device_count();
+  if (device == DEFAULT_DEVICE)
+    device = runtime->default_device();
+  return device < 0 || device >= count;
+}
+
+typedef void target_function(int, void (*)(void *), size_t, void **, size_t *, unsigned short *, unsigned, void **,
+                             void **);
+
+/* The function that libgomp calls for a region with a header. */
+GOMP_CODE static void run_target(void *argument)
+{
+  void **addresses = argument;
+  struct header *header = addresses[0];
+  gomp_run_target(header->function, addresses + 1, &header->data, header->code, __builtin_frame_address(0));
+}
+
+/* Parameters of GOMP_target_ext(), and of the function that calls it with a header. */
+#define TARGET_PARAMETERS                                                                                              \
+  int device, void (*function)(void *), size_t maps, void **addresses, size_t *sizes, unsigned short *kinds,           \
+      unsigned flags, void **depend, void **arguments
+#define TARGET_ARGUMENTS device, function, maps, addresses, sizes, kinds, flags, depend, arguments
+
+GOMP_CODE static void target_task(target_function *next, struct header *header, TARGET_PARAMETERS)
+{
+  void *all_addresses[maps + 1];
+  size_t all_sizes[maps + 1];
+  unsigned short all_kinds[maps + 1];
+  all_addresses[0] = header;
+  all_sizes[0] = sizeof *header;
+  all_kinds[0] = flags & FLAG_NOWAIT ? MAP_COPY | ALIGN_8 << ALIGN_SHIFT : MAP_VALUE;
+  if (maps) {
+    memcpy(all_addresses + 1, addresses, maps * sizeof *addresses);
+    memcpy(all_sizes + 1, sizes, maps * sizeof *sizes);
+    memcpy(all_kinds + 1, kinds, maps * sizeof *kinds);
+  }
+  next(device, function, maps + 1, all_addresses, all_sizes, all_kinds, flags, depend, arguments);
+}
+
+/* What the current task has open. */
+struct kept {
+  int work;
+  long increment;
+  unsigned dimensions, groups, data_regions;
+  uint8_t single;
+};
+
+/* A construct of that kind begins in the current task. */
+static void target_begin(struct rt_gomp_task *task, int kind, int device, const void *code)
+{
+  gomp_past_single(task);
+  ompt_on_target(kind, ompt_scope_begin, device, task->data, 0, code);
+}
+
+static void target_end(struct rt_gomp_task *task, int kind, int device, const void *code)
+{
+  ompt_on_target(kind, ompt_scope_end, device, task->data, 0, code);
+}
+
+/* The region is outside of what the task has open around it. */
+static struct kept leave_open(struct rt_gomp_task *task)
+{
+  struct kept kept = {task->work, task->increment, task->dimensions, task->groups, task->data_regions, task->single};
+  task->work = 0;
+  task->groups = task->data_regions = 0;
+  task->single = RT_SINGLE_NONE;
+  return kept;
+}
+
+static void go_on(struct rt_gomp_task *task, const struct kept *kept)
+{
+  task->work = kept->work;
+  task->increment = kept->increment;
+  task->dimensions = kept->dimensions;
+  task->groups = kept->groups;
+  task->data_regions = kept->data_regions;
+  task->single = kept->single;
+}
+
+GOMP_CODE void wrap_GOMP_target_ext(TARGET_PARAMETERS)
+{
+  GOMP_ENTER(runtime, task);
+  const void *code = GOMP_CALLER;
+  target_function *next = GOMP_NEXT(runtime, GOMP_target_ext);
+  bool is_task = task && (flags & FLAG_NOWAIT || depend) && on_host(runtime, device);
+  if (is_task && maps > MAPS_MAX)
+    rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
+  if (is_task && maps <= MAPS_MAX) {
+    bool serial = !(flags & FLAG_NOWAIT) || task->final;
+    struct header header = {.function = function, .code = code};
+    gomp_create_target(task, &header.data, depend, serial, code, __builtin_frame_address(0));
+    target_task(next, &header, device, run_target, maps, addresses, sizes, kinds, flags, depend, arguments);
+  } else if (task) {
+    int kind = ompt_target | (flags & FLAG_NOWAIT ? ompt_target_nowait : 0);
+    target_begin(task, kind, device, code);
+    const struct kept kept = leave_open(task);
+    next(TARGET_ARGUMENTS);
+    go_on(task, &kept);
+    target_end(task, kind, device, code);
+  } else {
+    next(TARGET_ARGUMENTS);
+  }
+}
+
+/* ---- data ---- */
+
+/* The construct lasts until the call of GOMP_target_end_data(). */
+GOMP_CODE void wrap_GOMP_target_data_ext(int device, size_t maps, void **addresses, size_t *sizes,
+                                         unsigned short *kinds)
+{
+  GOMP_ENTER(runtime, task);
+  if (task) {
+    task->data_regions++;
+    target_begin(task, OMPT_TARGET_DATA, device, GOMP_CALLER);
+  }
+  GOMP_NEXT(runtime, GOMP_target_data_ext)(device, maps, addresses, sizes, kinds);
+}
+
+GOMP_CODE void wrap_GOMP_target_end_data(void)
+{
+  GOMP_ENTER(runtime, task);
+  GOMP_NEXT(runtime, GOMP_target_end_data)();
+  if (task && task->data_regions) {
+    task->data_regions--;
+    target_end(task, OMPT_TARGET_DATA, 0, GOMP_CALLER);
+  }
+}
+
+typedef void data_function(int, size_t, void **, size_t *, unsigned short *, unsigned, void **);
+
+/* Parameters of functions that move data. */
+#define DATA_PARAMETERS                                                                                                \
+  int device, size_t maps, void **addresses, size_t *sizes, unsigned short *kinds, unsigned flags, void **depend
+#define DATA_ARGUMENTS device, maps, addresses, sizes, kinds, flags, depend
+
+/* Without a device there is nothing to move: what is left are the dependences. */
+GOMP_CODE static void move_data(const struct gomp_runtime *runtime, struct rt_gomp_task *task, data_function *next,
+                                int kind, const void *code, DATA_PARAMETERS)
+{
+  bool host = depend && on_host(runtime, device);
+  kind |= flags & FLAG_NOWAIT ? ompt_target_nowait : 0;
+  if (depend && !(flags & FLAG_NOWAIT) && !gomp_lacks(runtime, GOMP_NUMBER_GOMP_taskwait_depend))
+    gomp_await(runtime, task, depend, code);
+  target_begin(task, kind, device, code);
+  if (host && flags & FLAG_NOWAIT)
+    gomp_follow(runtime, task, depend, code);
+  else
+    next(DATA_ARGUMENTS);
+  target_end(task, kind, device, code);
+}
+
+GOMP_CODE void wrap_GOMP_target_update_ext(DATA_PARAMETERS)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    move_data(runtime, task, GOMP_NEXT(runtime, GOMP_target_update_ext), ompt_target_update, GOMP_CALLER,
+              DATA_ARGUMENTS);
+  else
+    GOMP_NEXT(runtime, GOMP_target_update_ext)(DATA_ARGUMENTS);
+}
+
+GOMP_CODE void wrap_GOMP_target_enter_exit_data(DATA_PARAMETERS)
+{
+  GOMP_ENTER(runtime, task);
+  if (task)
+    move_data(runtime, task, GOMP_NEXT(runtime, GOMP_target_enter_exit_data),
+              flags & FLAG_EXIT_DATA ? ompt_target_exit_data : ompt_target_enter_data, GOMP_CALLER, DATA_ARGUMENTS);
+  else
+    GOMP_NEXT(runtime, GOMP_target_enter_exit_data)(DATA_ARGUMENTS);
+}
