@@ -259,13 +259,14 @@ struct format_metric {
 };
 
 enum format_module_flag {
-  FORMAT_MODULE_MAIN = 1,    /* the executable */
-  FORMAT_MODULE_TOOL = 2,    /* hpcrun-lite's own library: frames are not shown */
-  FORMAT_MODULE_RUNTIME = 4, /* the OpenMP runtime */
-  FORMAT_MODULE_SYSTEM = 8,  /* libc and the dynamic loader: their outermost frames are not shown */
-  FORMAT_MODULE_VDSO = 16,   /* the kernel's vdso: no file */
-  FORMAT_MODULE_ANON = 32,   /* code outside all modules (generated code): `base` is the start of its window */
-  FORMAT_MODULE_CHANGED = 64 /* without a build id: its code is changed where it is loaded, or cannot be read */
+  FORMAT_MODULE_MAIN = 1,     /* the executable */
+  FORMAT_MODULE_TOOL = 2,     /* hpcrun-lite's own library: frames are not shown */
+  FORMAT_MODULE_RUNTIME = 4,  /* the OpenMP runtime */
+  FORMAT_MODULE_SYSTEM = 8,   /* libc and the dynamic loader: their outermost frames are not shown */
+  FORMAT_MODULE_VDSO = 16,    /* the kernel's vdso: no file */
+  FORMAT_MODULE_ANON = 32,    /* code outside all modules (generated code): `base` is the start of its window */
+  FORMAT_MODULE_CHANGED = 64, /* without a build id: its code is changed where it is loaded, or cannot be read */
+  FORMAT_MODULE_DEVICES = 128 /* part of the OpenMP runtime: the library for devices */
 };
 
 #define FORMAT_MODULE_FIELDS(F, A)                                                                                     \

@@ -123,7 +123,7 @@ bool code_enters(const char *name, uint32_t kind)
   case DIRECTIVE_TASKLOOP:
     return begins(name, "GOMP_taskloop") || begins(name, "__kmpc_taskloop");
   case DIRECTIVE_TARGET:
-    return begins(name, "GOMP_target_ext");
+    return begins(name, "GOMP_target_ext") || begins(name, "__tgt_target_kernel");
   case DIRECTIVE_TASKWAIT:
     return begins(name, "GOMP_taskwait") || begins(name, "__kmpc_omp_taskwait");
   case DIRECTIVE_BARRIER:

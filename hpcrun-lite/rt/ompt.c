@@ -294,6 +294,13 @@ void ompt_on_target(int kind, int endpoint, int device, ompt_data_t *task_data, 
     target_events(t, kind, endpoint == ompt_scope_begin, task_data, codeptr);
 }
 
+static void on_target_emi(int kind, int endpoint, int device, ompt_data_t *task_data, ompt_data_t *target_task,
+                          ompt_data_t *target, const void *codeptr)
+{
+  (void)target_task, (void)target;
+  ompt_on_target(kind, endpoint, device, task_data, 0, codeptr);
+}
+
 static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
 {
   (void)task_data, (void)codeptr;
@@ -409,7 +416,10 @@ int ompt_register(ompt_set_callback_t set_callback)
     else if (!announced)
       __atomic_fetch_or(&measured_process.unseen, 1u << i, __ATOMIC_RELAXED);
   }
-  if (span_process.online)
+  if (span_process.online) {
     set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel); /* without it, only places are less exact */
+    if (set_callback(ompt_callback_target_emi, (ompt_callback_t)on_target_emi) != ompt_set_always)
+      set_callback(ompt_callback_target, (ompt_callback_t)ompt_on_target); /* from libomp 17 on */
+  }
   return missing;
 }

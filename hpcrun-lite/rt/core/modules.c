@@ -99,6 +99,8 @@ static uint32_t flags_of(const char *path, uint64_t start)
   if (starts_with(name, "libomp.") || starts_with(name, "libomp-") || starts_with(name, "libgomp.") ||
       starts_with(name, "libgomp-") || starts_with(name, "libiomp5."))
     return FORMAT_MODULE_RUNTIME;
+  if (starts_with(name, "libomptarget."))
+    return FORMAT_MODULE_RUNTIME | FORMAT_MODULE_DEVICES;
   if (starts_with(name, "libc.so") || starts_with(name, "libc-2") || starts_with(name, "ld-linux") ||
       starts_with(name, "libpthread"))
     return FORMAT_MODULE_SYSTEM;
@@ -264,7 +266,7 @@ const char *modules_runtime(void)
   uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 1; i < count; i++) {
     const struct format_module *module = table_at(&modules, i);
-    if (module->flags & FORMAT_MODULE_RUNTIME)
+    if ((module->flags & (FORMAT_MODULE_RUNTIME | FORMAT_MODULE_DEVICES)) == FORMAT_MODULE_RUNTIME)
       return modules_path(module);
   }
   return NULL;

@@ -49,6 +49,7 @@ enum {
   ompt_callback_task_create = 5,
   ompt_callback_task_schedule = 6,
   ompt_callback_implicit_task = 7,
+  ompt_callback_target = 8,
   ompt_callback_control_tool = 11,
   ompt_callback_sync_region_wait = 16,
   ompt_callback_dependences = 18,
@@ -62,7 +63,8 @@ enum {
   ompt_callback_mutex_acquire = 26,
   ompt_callback_mutex_acquired = 27,
   ompt_callback_nest_lock = 28,
-  ompt_callback_cancel = 30
+  ompt_callback_cancel = 30,
+  ompt_callback_target_emi = 33
 };
 
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };

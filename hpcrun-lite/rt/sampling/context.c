@@ -155,6 +155,7 @@ static void classify(struct stack_reader *reader)
     frame->system = flags & (FORMAT_MODULE_SYSTEM | FORMAT_MODULE_VDSO);
     frame->adapter = frame->tool && frame->ip - sampling_process.adapter_start < sampling_process.adapter_size;
     frame->runtime = flags & FORMAT_MODULE_RUNTIME || frame->adapter;
+    frame->devices = flags & FORMAT_MODULE_DEVICES;
     frame->tool = frame->tool && !frame->adapter;
     if (!module)
       frame->module = 0;
@@ -302,15 +303,16 @@ static bool leads_to_user(const struct stack_reader *reader, int inner, int oute
   return (reader->exit_frame || implicit) && !outside && !called->system && !called->tool;
 }
 
-/* Has libgomp called a target region from the run, which the thread runs at once?  It has no exit frame. */
+/* Has the runtime called a target region from the run, which the thread runs at once?  It has no exit frame.  LLVM's
+ * library for devices does so where the host is the device. */
 static bool calls_target(const struct stack_reader *reader, int inner, int outer)
 {
-  if (!sampling_process.target_call || inner == 0 || exit_in(reader, inner, outer))
+  const struct frame *called = &reader->frames[inner > 0 ? inner - 1 : 0];
+  if (inner == 0 || called->system || called->tool || exit_in(reader, inner, outer))
     return false;
-  const struct frame *called = &reader->frames[inner - 1];
-  if (called->system || called->tool)
-    return false;
-  for (int i = inner; i <= outer; i++)
+  if (reader->frames[inner].devices)
+    return true;
+  for (int i = inner; i <= outer && sampling_process.target_call; i++)
     if (reader->frames[i].adapter && unwind_function(reader->t, reader->frames[i].ip) == sampling_process.target_call)
       return true;
   return false;

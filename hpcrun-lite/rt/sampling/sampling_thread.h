@@ -18,6 +18,7 @@ struct frame {
   uint64_t sp;                /* the frame's stack pointer at that instruction */
   uint32_t module, offset;    /* location of ip: see sampling/context.c */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc or the vdso */
+  bool devices;               /* of the runtime: its library for devices */
   bool adapter;               /* code that stands for the runtime: of hpcrun-lite/gomp */
   bool guessed;               /* found without unwind information: see sampling/unwind.c */
   uint8_t filtered;           /* with a filter: bits of enum format_filtered */
