@@ -561,7 +561,12 @@ enum format_thread_flag {
   C(DIRECTIVE, TARGET_DATA, "target-data")                                                                             \
   C(DIRECTIVE, TARGET_ENTER_DATA, "target-enter-data")                                                                 \
   C(DIRECTIVE, TARGET_EXIT_DATA, "target-exit-data")                                                                   \
-  C(DIRECTIVE, TARGET_UPDATE, "target-update")
+  C(DIRECTIVE, TARGET_UPDATE, "target-update")                                                                         \
+  C(CONSTRUCT, DEVICE_ALLOC, "device-alloc")                                                                           \
+  C(CONSTRUCT, DEVICE_FREE, "device-free")                                                                             \
+  C(CONSTRUCT, COPY_TO_DEVICE, "copy-to-device")                                                                       \
+  C(CONSTRUCT, COPY_FROM_DEVICE, "copy-from-device")                                                                   \
+  C(CONSTRUCT, SUBMIT, "target-submit")
 #define FORMAT_CONSTRUCT(prefix, enumerator, name) FORMAT_##prefix##_##enumerator,
 enum format_directive_kind { FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONSTRUCT_KINDS };
 
@@ -654,7 +659,8 @@ enum format_schedule { FORMAT_SCHEDULE_LIST(FORMAT_SCHEDULE) FORMAT_SCHEDULES };
   F(uint64_t, chunk_size)           /* that the program demands; 0: none; FORMAT_CHUNKS_DIFFER: not always this one */ \
   F(uint32_t, schedule)             /* enum format_schedule */                                                         \
   F(uint32_t, reserved)                                                                                                \
-  F(uint64_t, light_ticks) /* of a region: in light ones, with what is in them; `ticks` lack it */
+  F(uint64_t, light_ticks) /* of a region: in light ones, with what is in them; `ticks` lack it */                     \
+  F(uint64_t, bytes)       /* that copies to and from devices move, and allocations there take */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

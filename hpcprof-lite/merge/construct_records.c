@@ -95,7 +95,7 @@ static uint32_t directive_of(struct build *build, const struct format_construct 
   uint32_t kind =
       record->directive < workspan->directives_count ? workspan->directives[record->directive].kind : MODEL_NONE;
   bool chunk = wanted == DIRECTIVE_TASK && kind == DIRECTIVE_TASKLOOP; /* a task that the taskloop made */
-  if (kind == wanted || chunk)
+  if (kind == wanted || chunk || (construct_is_operation(wanted) && construct_is_target(kind)))
     return record->directive;
   build->faults[FAULT_DIRECTIVE]++;
   return 0;
@@ -276,6 +276,7 @@ static struct construct_figures own_figures(const struct build *build, const str
   if (placement->left_out)
     return figures; /* the parent gets what the kernel counted */
   figures.body = figures.own_body;
+  figures.bytes = record->bytes;
   if (record->kind == DIRECTIVE_FOR)
     chunk_figures(build, record, &figures);
   figures.wait_own = MIN(to_ns(build, record->wait_own), figures.wait);

@@ -80,6 +80,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   model_add(&sum->light, figures->light);
   model_add(&sum->light_inside, figures->light_inside);
   model_add(&sum->error_squares, figures->error_squares);
+  model_add(&sum->bytes, figures->bytes);
   construct_usage_add(sum, figures);
   add_chunks(sum, figures);
   if (figures->counts)

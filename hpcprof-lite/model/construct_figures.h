@@ -16,15 +16,28 @@
 #include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/model.h"
 
-/* Kinds of directives and, with the prefix CONSTRUCT, four more kinds of constructs: a task's execution has the
- * directive of the task, distribute that of a loop, atomic and reduction that of a critical section. */
+/* Kinds of directives and, with the prefix CONSTRUCT, further kinds of constructs: a task's execution has the directive
+ * of the task, distribute that of a loop, atomic and reduction that of a critical section, operations for devices that
+ * of the target construct around them. */
 #define CONSTRUCT_KIND(prefix, enumerator, name) prefix##_##enumerator,
 enum construct_kind { FORMAT_CONSTRUCT_LIST(CONSTRUCT_KIND) CONSTRUCT_KINDS };
+
+/* Is it a kind of target constructs? */
+static inline bool construct_is_target(uint32_t kind)
+{
+  return kind >= DIRECTIVE_TARGET && kind <= DIRECTIVE_TARGET_UPDATE;
+}
+
+/* Is it a kind of operations for devices? */
+static inline bool construct_is_operation(uint32_t kind)
+{
+  return kind >= CONSTRUCT_DEVICE_ALLOC && kind <= CONSTRUCT_SUBMIT;
+}
 
 /* Is it a kind of directives? */
 static inline bool construct_is_directive(uint32_t kind)
 {
-  return kind < CONSTRUCT_TASK_EXEC || (kind > CONSTRUCT_REDUCTION && kind < CONSTRUCT_KINDS);
+  return kind < CONSTRUCT_TASK_EXEC || construct_is_target(kind);
 }
 
 /* How the program has the iterations of a loop divided. */
@@ -82,6 +95,7 @@ struct construct_figures {
   uint64_t error_squares; /* ns^2: square of the standard error of own_body; UINT64_MAX: not known */
   uint64_t system_cpu, page_faults, switches; /* as the kernel counted, with the constructs in it */
   uint64_t created, creating;                 /* likewise: threads that were created, and how long that took */
+  uint64_t bytes;                             /* of operations for devices: that they move or allocate */
   /* of loops; a sum has the largest of all, of chunk_least the smallest */
   uint64_t longest_ns;                        /* the longest chunk, without waiting in it */
   uint64_t longest_first, longest_iterations; /* its first iteration, and how many it has; 0: none is known */

@@ -264,6 +264,15 @@ void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row,
     construct_end(t, kind, now);
 }
 
+void construct_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes)
+{
+  uint64_t now = ticks(t, 0);
+  if (begin)
+    met(t, construct_operation_begin(t, kind, bytes, now));
+  else
+    construct_end(t, kind, now);
+}
+
 /* ---- mutual exclusion ---- */
 
 uint32_t construct_events_mutex_kind(int kind)

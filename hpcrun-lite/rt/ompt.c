@@ -301,6 +301,42 @@ static void on_target_emi(int kind, int endpoint, int device, ompt_data_t *task_
   ompt_on_target(kind, endpoint, device, task_data, 0, codeptr);
 }
 
+static void operation(uint32_t kind, int endpoint, uint64_t bytes)
+{
+  struct thread_state *t = callback_thread();
+  if (t)
+    target_events_operation(t, kind, endpoint == ompt_scope_begin, bytes);
+}
+
+static void on_data_op_emi(int endpoint, ompt_data_t *target_task, ompt_data_t *target, uint64_t *host_op, int type,
+                           void *from, int from_device, void *to, int to_device, size_t bytes, const void *codeptr)
+{
+  (void)target_task, (void)target, (void)host_op, (void)from, (void)from_device, (void)to, (void)to_device,
+      (void)codeptr;
+  switch (type & ~ompt_target_data_async) {
+  case ompt_target_data_alloc:
+    operation(FORMAT_CONSTRUCT_DEVICE_ALLOC, endpoint, bytes);
+    break;
+  case ompt_target_data_transfer_to_device:
+    operation(FORMAT_CONSTRUCT_COPY_TO_DEVICE, endpoint, bytes);
+    break;
+  case ompt_target_data_transfer_from_device:
+    operation(FORMAT_CONSTRUCT_COPY_FROM_DEVICE, endpoint, bytes);
+    break;
+  case ompt_target_data_delete:
+    operation(FORMAT_CONSTRUCT_DEVICE_FREE, endpoint, 0);
+    break;
+  default:
+    break;
+  }
+}
+
+static void on_submit_emi(int endpoint, ompt_data_t *target, uint64_t *host_op, unsigned teams)
+{
+  (void)target, (void)host_op, (void)teams;
+  operation(FORMAT_CONSTRUCT_SUBMIT, endpoint, 0);
+}
+
 static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
 {
   (void)task_data, (void)codeptr;
@@ -420,6 +456,8 @@ int ompt_register(ompt_set_callback_t set_callback)
     set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel); /* without it, only places are less exact */
     if (set_callback(ompt_callback_target_emi, (ompt_callback_t)on_target_emi) != ompt_set_always)
       set_callback(ompt_callback_target, (ompt_callback_t)ompt_on_target); /* from libomp 17 on */
+    set_callback(ompt_callback_target_data_op_emi, (ompt_callback_t)on_data_op_emi);
+    set_callback(ompt_callback_target_submit_emi, (ompt_callback_t)on_submit_emi);
   }
   return missing;
 }

@@ -44,3 +44,11 @@ void target_events(struct thread_state *t, int kind, bool begin, const ompt_data
   construct_events_scope(t, directive, row, begin);
   graph_leave(t);
 }
+
+void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes)
+{
+  if (!graph_enter(t))
+    return;
+  construct_events_operation(t, kind, begin, bytes);
+  graph_leave(t);
+}

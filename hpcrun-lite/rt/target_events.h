@@ -11,4 +11,7 @@
  * that kind ends.  What it runs on the host meanwhile is serial work of the task. */
 void target_events(struct thread_state *t, int kind, bool begin, const ompt_data_t *task_data, const void *codeptr);
 
+/* An operation for a device, of a kind of constructs, begins or ends; bytes: that it moves or allocates. */
+void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes);
+
 #endif

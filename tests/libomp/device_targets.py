@@ -55,6 +55,32 @@ def executions_of_constructs(directory):
 
 
 @tap.case
+def operations(directory):
+    """Their number and bytes follow from the source: arrays are moved where they are mapped first, not for each region."""
+    run, _ = measure(directory, "counts", "-p", "online")
+    rows = [row for row in run.view("regions") if row["thread"] == "SUM"]
+    found = {}
+    for row in rows:
+        count, size = found.get(row["kind"], (0, 0))
+        found[row["kind"]] = count + int(row["executions"]), size + int(row["bytes"] or 0)
+    array = 8 * 1000
+    # two arrays by target data and enter data, two for the last region; from: an update, two ends of data, one region
+    wanted = {"device-alloc": (4, 4 * array), "device-free": (4, 0), "copy-to-device": (3, 3 * array),
+              "copy-from-device": (4, 4 * array), "target-submit": (7, 0)}
+    assert {kind: found.get(kind) for kind in wanted} == wanted, found
+    tree = run.view("region-tree")
+    kinds = {row["id"]: row["kind"] for row in tree}
+    below = {(row["kind"], kinds[row["parent_id"]]) for row in tree if row["kind"] in wanted}
+    assert {kind for _, kind in below} == {"target", "target-enter-data", "target-exit-data", "target-update"}, below
+    assert ("copy-from-device", "target-update") in below and ("target-submit", "target") in below, below
+    for row in rows:
+        if row["kind"].startswith("target"):
+            inside = sum(float(part["incl_s"]) for part in tree if part["thread"] == "SUM" and part["kind"] in wanted and
+                         kinds[part["parent_id"]] == row["kind"] and part["line"] == row["line"])
+            assert inside <= float(row["exec_s"]) + 1e-6, (row, inside)
+
+
+@tap.case
 def time_is_work(directory):
     """Here the host is the device: its time is that of the thread that waits for it."""
     for mode in ("off", "online", "log"):

@@ -44,6 +44,17 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
   construct_cut(t, open);
 }
 
+struct format_construct *construct_operation_begin(struct thread_state *t, uint32_t kind, uint64_t bytes, uint64_t now)
+{
+  if (!construct_started(t))
+    return NULL;
+  const struct format_construct *around = construct_of(t)->top->at;
+  bool target = around->kind >= FORMAT_DIRECTIVE_TARGET && around->kind <= FORMAT_DIRECTIVE_TARGET_UPDATE;
+  struct format_construct *at = construct_begin(t, kind, target ? around->directive : 0, now);
+  at->bytes += bytes;
+  return at;
+}
+
 /* ---- taskgroups and taskloops ---- */
 
 struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now)

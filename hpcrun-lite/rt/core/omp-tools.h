@@ -64,7 +64,9 @@ enum {
   ompt_callback_mutex_acquired = 27,
   ompt_callback_nest_lock = 28,
   ompt_callback_cancel = 30,
-  ompt_callback_target_emi = 33
+  ompt_callback_target_emi = 33,
+  ompt_callback_target_data_op_emi = 34,
+  ompt_callback_target_submit_emi = 35
 };
 
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };
@@ -78,6 +80,13 @@ enum {
   ompt_target_update = 4,
   OMPT_TARGET_DATA = 5,
   ompt_target_nowait = 8 /* a bit of the kind */
+};
+enum {
+  ompt_target_data_alloc = 1,
+  ompt_target_data_transfer_to_device = 2,
+  ompt_target_data_transfer_from_device = 3,
+  ompt_target_data_delete = 4,
+  ompt_target_data_async = 16 /* a bit of these */
 };
 enum { ompt_state_wait_barrier = 0x010, ompt_state_wait_taskwait = 0x020, ompt_state_idle = 0x100 };
 enum { ompt_cancel_parallel = 0x01, ompt_cancel_activated = 0x10, ompt_cancel_detected = 0x20 };
