@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define NOINLINE __attribute__((noinline))
+
 static void check(int is_right)
 {
   if (!is_right) {
@@ -120,6 +122,31 @@ static void in_loop(void)
     u(2);
   }
   check(sum == 15);
+}
+
+NOINLINE static void divided(int *sum)
+{
+#pragma omp for schedule(dynamic, 1)
+  for (int k = 0; k < 4; k++) {
+    *sum += k;
+    u(1);
+  }
+}
+
+/* A loop in a function, whose team is that of the region: one thread. */
+static void orphaned(void)
+{
+  int sum = 0;
+#pragma omp parallel for schedule(dynamic, 1) reduction(+ : sum)
+  for (int i = 0; i < 6; i++) {
+    u(1);
+#pragma omp target map(tofrom : sum)
+    divided(&sum);
+    u(2);
+  }
+  check(sum == 36);
+#pragma omp parallel
+  u(10);
 }
 
 static void in_task(void)
@@ -360,9 +387,10 @@ static void outside(void)
   check(x);
 }
 
-const struct form forms[] = {
-    FORM(serial, PLAIN),       FORM(refused, PLAIN),       FORM(repeated, PLAIN), FORM(team, SINGLE),
-    FORM(combined, PLAIN),     FORM(tasks_inside, SINGLE), FORM(in_loop, PLAIN),  FORM(in_task, SINGLE),
-    FORM(after_single, PLAIN), FORM(beside, SINGLE),       FORM(chain, SINGLE),   FORM(waits, SINGLE),
-    FORM(moves, SINGLE),       FORM(data, PLAIN),          FORM(copies, SINGLE),  FORM(at_end, PLAIN),
-    FORM(in_group, SINGLE),    FORM(in_final, SINGLE),     FORM(outside, PLAIN),  {0}};
+const struct form forms[] = {FORM(serial, PLAIN),       FORM(refused, PLAIN),  FORM(repeated, PLAIN),
+                             FORM(team, SINGLE),        FORM(combined, PLAIN), FORM(tasks_inside, SINGLE),
+                             FORM(in_loop, PLAIN),      FORM(orphaned, PLAIN), FORM(in_task, SINGLE),
+                             FORM(after_single, PLAIN), FORM(beside, SINGLE),  FORM(chain, SINGLE),
+                             FORM(waits, SINGLE),       FORM(moves, SINGLE),   FORM(data, PLAIN),
+                             FORM(copies, SINGLE),      FORM(at_end, PLAIN),   FORM(in_group, SINGLE),
+                             FORM(in_final, SINGLE),    FORM(outside, PLAIN),  {0}};

@@ -86,9 +86,19 @@ def rows_of_targets(directory):
 
 
 @tap.case
+def loops_directly_in_targets_in_loops(directory):
+    """They are mixed up with the loops around (doc/offload.md), but their work is right."""
+    for threads in (2, 3):
+        run = measure(directory, "orphaned", threads, "-p", "online")
+        assert float(run.view("parallelism")[0]["work"]) == 42 + 10 * threads, run.view("parallelism")[0]
+        targets, = (int(row["executions"]) for row in run.view("regions") if row["thread"] == "SUM" and row["kind"] == "target")
+        assert targets == 6, targets
+
+
+@tap.case
 def same_behaviour(directory):
     """In all modes; libgomp 12 can hang by itself in regions after `nowait` outside any."""
-    for form in FORMS:
+    for form in (*FORMS, "orphaned"):
         done = same(directory, program(), form, "2", **QUIET)
         assert done.returncode == 0 and done.stdout == "done\n", (form, done)
 
