@@ -22,10 +22,12 @@ void hash_map_clear(struct hash_map *map)
   map->count = 0;
 }
 
+/* The highest bits of the product, on which all bits of the key have an effect (Knuth, volume 3, 6.4: Fibonacci
+ * hashing): keys can have a number in their lowest bits, and a thread in their highest. */
 static uint32_t home_slot(const struct hash_map *map, uint64_t key)
 {
-  assert(map->slots && !(map->slots & (map->slots - 1)));
-  return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> 32) & (map->slots - 1);
+  assert(map->slots > 1 && !(map->slots & (map->slots - 1)));
+  return (uint32_t)((key * 0x9e3779b97f4a7c15ULL) >> (64 - __builtin_ctz(map->slots)));
 }
 
 /* Returns the number in the first slot with that key, from *slot on, or 0. */
