@@ -26,6 +26,10 @@ static inline uint8_t *leb128_put(uint8_t *at, uint64_t value)
 static inline bool leb128_get(const uint8_t *bytes, size_t size, size_t *offset, uint64_t *value)
 {
   uint64_t sum = 0;
+  if (*offset < size && bytes[*offset] < 0x80) { /* most numbers */
+    *value = bytes[(*offset)++];
+    return true;
+  }
   for (unsigned shift = 0; shift < 64 && *offset < size; shift += 7) {
     uint8_t byte = bytes[(*offset)++];
     if (shift == 63 && byte > 1)
