@@ -41,15 +41,55 @@ void delay_add(struct delay *delay, uint32_t place, double amount)
 void history_release(struct history *history)
 {
   free(history->stretches);
+  free(history->shares);
   *history = (struct history){0};
+}
+
+static struct delay_share *share_at(const struct history *history, uint64_t number)
+{
+  return &history->shares[number & (history->shares_room - 1)];
+}
+
+/* Makes room for more shares than those from `first` on. */
+static void reserve_shares(struct history *history, uint64_t first, uint32_t more)
+{
+  enum { ROOM_FIRST = 16 };
+  struct history grown = *history;
+  while (grown.shares_room < history->shares_added - first + more)
+    grown.shares_room = grown.shares_room ? grown.shares_room * 2 : ROOM_FIRST;
+  if (grown.shares_room == history->shares_room)
+    return;
+  grown.shares = xcalloc(grown.shares_room, sizeof *grown.shares);
+  for (uint64_t i = first; i < history->shares_added; i++)
+    *share_at(&grown, i) = *share_at(history, i);
+  free(history->shares);
+  *history = grown;
 }
 
 void history_add(struct history *history, const struct stretch *stretch)
 {
   assert(stretch->begin_ns <= stretch->end_ns);
+  uint64_t oldest = history->added < DELAYS_KEPT ? 0 : history->added + 1 - DELAYS_KEPT;
   if (history->added < DELAYS_KEPT)
     xarray_reserve(&history->stretches, &history->room, history->added + 1, sizeof *history->stretches);
-  history->stretches[history->added++ % DELAYS_KEPT] = *stretch;
+  reserve_shares(history, history->added ? history->stretches[oldest % DELAYS_KEPT].first_share : 0,
+                 stretch->delay.count);
+  history->stretches[history->added++ % DELAYS_KEPT] =
+      (struct kept_stretch){stretch->begin_ns, stretch->end_ns, history->shares_added};
+  for (uint32_t i = 0; i < stretch->delay.count; i++)
+    *share_at(history, history->shares_added++) = stretch->delay.shares[i];
+}
+
+/* Returns the delay of stretch `number`, counted from 0, one of those that are kept. */
+static struct delay delay_of(const struct history *history, uint64_t number)
+{
+  struct delay delay = {0};
+  uint64_t end = history->shares_added;
+  if (number + 1 < history->added)
+    end = history->stretches[(number + 1) % DELAYS_KEPT].first_share;
+  for (uint64_t i = history->stretches[number % DELAYS_KEPT].first_share; i < end; i++)
+    delay.shares[delay.count++] = *share_at(history, i);
+  return delay;
 }
 
 /* Adds `amount`, divided as in another delay, which is not 0. */
@@ -75,13 +115,16 @@ uint64_t history_find(const struct history *history, uint64_t begin_ns, uint64_t
   assert(begin_ns <= end_ns);
   uint64_t known = 0;
   for (uint64_t i = history->added; i > 0 && history->added - i < DELAYS_KEPT; i--) {
-    const struct stretch *stretch = &history->stretches[(i - 1) % DELAYS_KEPT];
-    uint64_t from = MAX(stretch->begin_ns, begin_ns), to = MIN(stretch->end_ns, end_ns);
-    if (stretch->end_ns <= begin_ns)
+    const struct kept_stretch *kept = &history->stretches[(i - 1) % DELAYS_KEPT];
+    uint64_t from = MAX(kept->begin_ns, begin_ns), to = MIN(kept->end_ns, end_ns);
+    if (kept->end_ns <= begin_ns)
       break;
-    if (from >= to || !has_amount(&stretch->delay))
+    if (from >= to)
       continue;
-    add_part(delay, &stretch->delay, (double)(to - from));
+    struct delay part = delay_of(history, i - 1);
+    if (!has_amount(&part))
+      continue;
+    add_part(delay, &part, (double)(to - from));
     known += to - from;
   }
   return end_ns - begin_ns - known;

@@ -29,9 +29,12 @@ struct stretch {
 };
 
 struct history {
-  struct stretch *stretches; /* a ring */
-  size_t room;
-  uint64_t added; /* in all */
+  struct kept_stretch {
+    uint64_t begin_ns, end_ns, first_share;
+  } * stretches;              /* a ring */
+  struct delay_share *shares; /* of these stretches, a ring whose size is a power of two */
+  size_t room, shares_room;
+  uint64_t added, shares_added; /* in all */
 };
 
 void history_release(struct history *history);
