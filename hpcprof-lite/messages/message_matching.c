@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OBJECTS_MAX = 1 << 26, KEPT_RANKS_MAX = 1 << 24, ANY = UINT32_MAX, SEARCHED_MAX = 8 };
+enum { OBJECTS_MAX = 1 << 26, KEPT_RANKS_MAX = 1 << 24, ANY = UINT32_MAX, SEARCHED_MAX = 8, RECENT_PLACES = 8 };
 
 /* Visits of undecided receives; after these, none is decided any more.  Bounds the time for hostile logs. */
 static const uint64_t visits_max = (uint64_t)256 << 20;
@@ -102,8 +102,11 @@ struct stream {
   bool waits;                /* the following are known */
   enum wait_state state;
   struct partner until;
-  uint32_t from, to;     /* of a message */
-  struct delay fragment; /* samples of the next fragment */
+  uint32_t from, to; /* of a message */
+  struct place_of_node {
+    uint32_t node, place;
+  } recent[RECENT_PLACES]; /* [node % RECENT_PLACES] where the thread was lately; place 0: none */
+  struct delay fragment;   /* samples of the next fragment */
   struct history history;
   struct stretch before; /* before the first call */
 };
@@ -1008,13 +1011,22 @@ static bool ranks_wait_in(uint64_t function)
          kind == MPI_KIND_CONNECT || kind == MPI_KIND_START_SENDRECV;
 }
 
+/* Returns the place of a node of the stream's thread. */
+static uint32_t place_of(struct message_matching *m, struct stream *s, uint64_t node)
+{
+  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(node, UINT32_MAX)};
+  struct place_of_node *recent = &s->recent[place.node % RECENT_PLACES];
+  if (!recent->place || recent->node != place.node)
+    *recent = (struct place_of_node){place.node, wait_states_place(m->states, &place)};
+  return recent->place;
+}
+
 static void on_call(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
 {
   struct stream *s = &m->streams[stream];
-  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[1], UINT32_MAX), false};
   if (!s->calls && s->before.delay.count)
     history_add(&s->history, &s->before);
-  s->place = wait_states_place(m->states, &place);
+  s->place = place_of(m, s, operand[1]);
   s->calls++;
   s->call_begin_ns = now;
   s->in_call = true;
@@ -1105,8 +1117,7 @@ static void on_freed(struct message_matching *m, uint32_t stream, uint64_t numbe
 
 static void on_sample(struct message_matching *m, struct stream *s, const uint64_t *operand)
 {
-  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(operand[0], UINT32_MAX), false};
-  delay_add(&s->fragment, wait_states_place(m->states, &place), (double)operand[1]);
+  delay_add(&s->fragment, place_of(m, s, operand[0]), (double)operand[1]);
 }
 
 void message_matching_take(struct message_matching *matching, uint32_t stream, const struct message_stream *of,
