@@ -25,10 +25,18 @@ static struct link *link_at(const struct contributions *contributions, uint32_t 
 void contributions_init(struct contributions *contributions, uint32_t keys)
 {
   assert(keys);
-  *contributions = (struct contributions){.keys = keys,
-                                          .sums = xcalloc(keys, sizeof *contributions->sums),
-                                          .used = xcalloc(keys, sizeof *contributions->used)};
+  *contributions = (struct contributions){0};
+  contributions_reserve(contributions, keys);
   object_pool_init(&contributions->links, sizeof(struct link), LINKS_MAX);
+}
+
+void contributions_reserve(struct contributions *contributions, uint32_t keys)
+{
+  if (keys <= contributions->keys)
+    return;
+  xarray_reserve_zero(&contributions->sums, &contributions->sums_room, keys, sizeof *contributions->sums);
+  xarray_reserve_zero(&contributions->used, &contributions->used_room, keys, sizeof *contributions->used);
+  contributions->keys = keys;
 }
 
 void contributions_release(struct contributions *contributions)

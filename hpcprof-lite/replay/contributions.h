@@ -17,6 +17,7 @@ struct contributions {
   struct object_pool links;
   double *sums;   /* [key] scratch memory of folding, otherwise 0 */
   uint32_t *used; /* likewise: keys whose sum is not 0            */
+  size_t sums_room, used_room;
   uint32_t keys;
   uint64_t lost; /* amounts that were not kept */
 };
@@ -24,6 +25,9 @@ struct contributions {
 /* Prepares for keys below `keys`. */
 void contributions_init(struct contributions *contributions, uint32_t keys);
 void contributions_release(struct contributions *contributions);
+
+/* Prepares for more keys. */
+void contributions_reserve(struct contributions *contributions, uint32_t keys);
 
 /* Adds an amount to a list, which changes *list but no other list that shares its links.  Ignores amounts that are not
  * above 0. */

@@ -125,46 +125,55 @@ static void check(struct recorded_graph *recorded, const struct replay_result *r
 
 /* ---- the first replay ---- */
 
-/* The nodes of one part of the log, with the attribution's entries that name them. */
-struct part_nodes {
-  struct stitch_node *nodes;
-  uint32_t *entries, *found;
-  uint32_t count;
+/* The entries of the attribution that name nodes, in the order of their parts of the log. */
+struct part_entries {
+  uint32_t *numbers;
+  uint32_t *firsts; /* [part], and behind the last one */
 };
 
-/* Lists the nodes of a part.  The arrays have room for all entries. */
-static void list_nodes(const struct recorded_graph *recorded, uint32_t part, struct part_nodes *list)
+static void sort_entries(const struct recorded_graph *recorded, struct part_entries *sorted)
 {
-  list->count = 0;
-  for (uint32_t i = 0; i < recorded->attribution.count; i++) {
-    const struct attribution_entry *entry = &recorded->attribution.entries[i];
-    uint32_t thread;
-    if (!entry->thread || log_reader_part(recorded->log, entry->thread, &thread) != part)
-      continue;
-    list->nodes[list->count] = (struct stitch_node){thread, entry->node};
-    list->found[list->count] = MODEL_NONE;
-    list->entries[list->count++] = i;
-  }
+  uint32_t count = recorded->attribution.count, parts = recorded->parts_count, thread;
+  sorted->numbers = xcalloc(count, sizeof *sorted->numbers);
+  sorted->firsts = xcalloc((size_t)parts + 2, sizeof *sorted->firsts);
+  for (uint32_t i = 0; i < count; i++)
+    if (recorded->attribution.entries[i].thread)
+      sorted->firsts[log_reader_part(recorded->log, recorded->attribution.entries[i].thread, &thread) + 2]++;
+  for (uint32_t i = 2; i <= parts + 1; i++)
+    sorted->firsts[i] += sorted->firsts[i - 1];
+  for (uint32_t i = 0; i < count; i++)
+    if (recorded->attribution.entries[i].thread)
+      sorted->numbers[sorted->firsts[log_reader_part(recorded->log, recorded->attribution.entries[i].thread, &thread) +
+                                     1]++] = i;
 }
 
-/* Finds the contexts of the nodes of a part.  The measurement file is read again, because its nodes are not kept. */
-static void find_in_part(struct recorded_graph *recorded, uint32_t part, struct part_nodes *list)
+/* Finds the contexts of entries of a part.  The measurement file is read again, because its nodes are not kept. */
+static void find_in_part(struct recorded_graph *recorded, uint32_t part, const uint32_t *entries, uint32_t count)
 {
   struct profile *profile = recorded->profile;
   const struct profile_process *process = recorded->parts[part].process;
   struct profile_process copy = *process;
   struct problems reported_before = {0};
   struct read_file *file = NULL;
-  list_nodes(recorded, part, list);
+  struct stitch_node *nodes = xcalloc(count, sizeof *nodes);
+  uint32_t *found = xcalloc(count, sizeof *found);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct attribution_entry *entry = &recorded->attribution.entries[entries[i]];
+    nodes[i].node = entry->node;
+    log_reader_part(recorded->log, entry->thread, &nodes[i].thread);
+    found[i] = MODEL_NONE;
+  }
   if (read_open_again(process->path, &reported_before, &file))
     problems_add(recorded->problems,
                  "%s: cannot be read any more: the contexts of the samples in its log are not known", process->path);
   else
-    stitch_find(file, &copy, &profile->catalog, &profile->contexts, list->nodes, list->count, list->found);
-  for (uint32_t i = 0; i < list->count; i++)
-    recorded->shares[list->entries[i]].context = list->found[i];
+    stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, count, found);
+  for (uint32_t i = 0; i < count; i++)
+    recorded->shares[entries[i]].context = found[i];
   read_close(file);
   problems_release(&reported_before);
+  free(nodes);
+  free(found);
 }
 
 /* Finds the contexts of the attribution's entries and fills recorded->shares. */
@@ -173,9 +182,7 @@ static void find_contexts(struct recorded_graph *recorded)
   assert(!recorded->shares);
   bool merged = recorded->job || recorded->profile->span_rows;
   uint32_t count = recorded->attribution.count;
-  struct part_nodes list = {.nodes = xcalloc(count, sizeof *list.nodes),
-                            .entries = xcalloc(count, sizeof *list.entries),
-                            .found = xcalloc(count, sizeof *list.found)};
+  struct part_entries sorted;
   recorded->shares = xcalloc(count, sizeof *recorded->shares);
   for (uint32_t i = 0; i < count; i++) {
     const struct attribution_entry *entry = &recorded->attribution.entries[i];
@@ -185,11 +192,11 @@ static void find_contexts(struct recorded_graph *recorded)
                                .position = i,
                                .amount = model_rounded(entry->amount * recorded->scale)};
   }
+  sort_entries(recorded, &sorted);
   for (uint32_t i = 0; i < recorded->parts_count; i++)
-    find_in_part(recorded, i, &list);
-  free(list.nodes);
-  free(list.entries);
-  free(list.found);
+    find_in_part(recorded, i, sorted.numbers + sorted.firsts[i], sorted.firsts[i + 1] - sorted.firsts[i]);
+  free(sorted.numbers);
+  free(sorted.firsts);
 }
 
 /* Returns the work for which a sample stands: the sampling period of work or, if that is not known, the mean work for
@@ -211,8 +218,10 @@ static void list_parts(struct recorded_graph *recorded)
   for (uint32_t i = 0; recorded->job && i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (profile_in_job(process))
-      recorded->parts[recorded->parts_count++] =
-          (struct log_part){process->path, process, process->directive_map, process->workspan.directives_count};
+      recorded->parts[recorded->parts_count++] = (struct log_part){.measurement = process->path,
+                                                                   .process = process,
+                                                                   .rows = process->directive_map,
+                                                                   .rows_count = process->workspan.directives_count};
   }
   if (!recorded->job)
     recorded->parts[recorded->parts_count++] =
@@ -396,14 +405,14 @@ void recorded_graph_schedule(struct recorded_graph *recorded, const struct recor
   free(selected);
 }
 
-/* Fills recorded->scenario_shares with the contributions to the scenario's span.  Amounts are differences of rounded
+/* Fills recorded->scenario_shares with the contributions to a span.  Amounts are differences of rounded
  * sums, so that they add up to the span.  What was not kept is attributed to the program. */
-static void fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result)
+static void fill_scenario_shares(struct recorded_graph *recorded, const struct replay_result *result, double span)
 {
   assert(!recorded->scenario_shares);
   assert((recorded->shares && result->contributions) || !recorded->attribution.count);
   double sum = 0;
-  uint64_t before = 0, all = model_rounded(result->outcomes[0].span * recorded->scale);
+  uint64_t before = 0, all = model_rounded(span * recorded->scale);
   uint32_t count = 0;
   recorded->scenario_shares = xcalloc((size_t)recorded->attribution.count + 1, sizeof *recorded->scenario_shares);
   for (uint32_t i = 0; i < recorded->attribution.count; i++) {
@@ -451,12 +460,22 @@ void recorded_graph_detail(struct recorded_graph *recorded, const struct recorde
   replay_scenarios(recorded, scenario, 1, &request, &result);
   *outcome = scale_outcome(recorded, &result.outcomes[0]);
   fill_directives(recorded, &result);
-  fill_scenario_shares(recorded, &result);
+  fill_scenario_shares(recorded, &result, result.outcomes[0].span);
   span_spread(recorded->scenario_shares, &recorded->scenario_shares_count);
   replay_result_release(&result);
 }
 
 /* ---- a part of the run ---- */
+
+/* Replays the log, with the contributions to its span, and finds their contexts. */
+static void replay_once(struct recorded_graph *recorded, struct replay_result *result)
+{
+  struct replay_request request = new_request(recorded);
+  burden(recorded, &request);
+  request.detail = true;
+  replay_log(&request, recorded->log, result);
+  find_contexts(recorded);
+}
 
 /* Replays the whole run and compares it with the measurement. */
 static void check_whole(struct recorded_graph *recorded)
@@ -474,21 +493,6 @@ static void check_whole(struct recorded_graph *recorded)
   recorded->process = limited;
   log_reader_limit(recorded->log, limited);
   log_reader_rewind(recorded->log);
-}
-
-/* Replays the part of the run, in which nothing is divided. */
-static void replay_part(struct recorded_graph *recorded, struct replay_result *result)
-{
-  struct replay_request request = new_request(recorded);
-  size_t count = MAX(request.directives, recorded->attribution.count + 1);
-  double *ones = xmalloc(count * sizeof *ones);
-  for (size_t i = 0; i < count; i++)
-    ones[i] = 1;
-  burden(recorded, &request);
-  request.detail = true;
-  request.scenarios[request.scenarios_count++] = (struct replay_scenario){ones, ones};
-  replay_log(&request, recorded->log, result);
-  free(ones);
 }
 
 static void enter_part(const struct recorded_graph *recorded, const struct replay_result *result,
@@ -517,10 +521,9 @@ bool recorded_graph_limit(struct profile *profile, struct profile_process *proce
     return false;
   }
   check_whole(&recorded);
-  find_contexts(&recorded);
-  replay_part(&recorded, &result);
+  replay_once(&recorded, &result);
   enter_part(&recorded, &result, &process->workspan);
-  fill_scenario_shares(&recorded, &result);
+  fill_scenario_shares(&recorded, &result, result.span);
   profile->range.log_differs |= recorded.differs;
   for (uint32_t i = 0; i < recorded.scenario_shares_count; i++) {
     recorded.scenario_shares[i].owner = process->number;
@@ -575,15 +578,10 @@ bool recorded_graph_job(struct profile *profile, struct problems *problems)
   struct replay_result result;
   bool usable = open_log(&recorded);
   if (usable) {
-    struct replay_request request = new_request(&recorded);
-    replay_log(&request, recorded.log, &result);
-    if (!request.limited)
+    replay_once(&recorded, &result);
+    if (!recorded.process->to_ticks)
       check(&recorded, &result);
-    replay_result_release(&result);
-    find_contexts(&recorded);
-    log_reader_rewind(recorded.log);
-    replay_part(&recorded, &result);
-    fill_scenario_shares(&recorded, &result);
+    fill_scenario_shares(&recorded, &result, result.span);
     enter_job(&recorded, &result);
     replay_result_release(&result);
   }

@@ -32,10 +32,11 @@ struct replay {
   struct task_graph graph;
   struct contributions contributions;
   struct list_schedule schedules[REPLAY_SCHEDULES];
-  bool attributes; /* fills the attribution: there is no scenario */
-  bool detail;
-  double removed[REPLAY_SCENARIOS]; /* work removed because of samples, on all chains */
-  bool unplaced[REPLAY_SCENARIOS];  /* see struct replay_outcome */
+  bool attributes;                   /* fills the attribution: there is no scenario */
+  bool detail;                       /* of the first scenario */
+  bool contributes;                  /* what contributes to the span, or with `detail` to the scenario's, is kept */
+  double removed[REPLAY_SCENARIOS];  /* work removed because of samples, on all chains */
+  bool unplaced[REPLAY_SCENARIOS];   /* see struct replay_outcome */
   struct log_reader *log;
   struct message_matching *matching; /* NULL: messages do not join clocks */
   struct wait_states waits;          /* of which only what is not known is used */
@@ -54,14 +55,16 @@ static void init_graph(struct replay *replay, uint32_t streams)
     attribution[i] = request->scenarios[i].entries;
   }
   uint32_t elements = graph->first_schedule + request->cores_count;
-  graph->second_element = replay->detail;
+  graph->second_element = replay->detail; /* the first scenario */
   graph->burdened_element = request->burdened ? 1 + replay->scenarios : 0;
   graph->costs = request->costs;
   task_graph_init(graph, streams);
   instances_init(&graph->instances, request->directives);
   graph->instances.limited = request->limited;
+  uint32_t traced = replay->detail ? 1 : 0;
   contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
-  vector_clock_init(&graph->clocks, elements, replay->detail ? 1 : VECTOR_CLOCK_UNTRACED, &replay->contributions);
+  vector_clock_init(&graph->clocks, elements, replay->contributes ? traced : VECTOR_CLOCK_UNTRACED,
+                    &replay->contributions);
   graph->clocks.observer = request->sink ? &request->sink->clocks : NULL;
   joins_init(&graph->joins, &graph->clocks, JOINS_MAX);
   selection_init(&graph->selection, replay->scenarios, request->directives, directives, attribution,
@@ -76,6 +79,7 @@ static void replay_init(struct replay *replay, uint32_t streams)
   replay->scenarios = request->scenarios_count;
   replay->detail = request->detail && replay->scenarios;
   replay->attributes = !replay->scenarios && !request->sink && !request->only_schedules;
+  replay->contributes = request->detail && (replay->scenarios || replay->attributes);
   replay->graph.first_schedule = 1 + replay->scenarios + request->burdened;
   replay->samples = xcalloc(streams, sizeof *replay->samples);
   init_graph(replay, streams);
@@ -166,18 +170,29 @@ static double run_scenarios(struct replay *replay, struct samples *samples, uint
   return first;
 }
 
+/* Adds a part of a fragment's work to an entry of the attribution, or to 0, what is not known. */
+static void attribute_part(struct replay *replay, struct vector_clock *clock, uint32_t entry, double part)
+{
+  if (!replay->contributes)
+    return;
+  contributions_reserve(&replay->contributions, replay->request->attribution->count + 1);
+  contributions_add(&replay->contributions, &clock->contributions, entry, part);
+}
+
 /* Adds a fragment's work to the attribution: divided among its samples, or to the entry without samples. */
 static void attribute_work(struct replay *replay, const struct samples *samples, uint32_t thread, uint32_t row,
-                           double work)
+                           double work, struct vector_clock *clock)
 {
   assert(replay->attributes && row < replay->request->directives);
   struct attribution *attribution = replay->request->attribution;
   if (!(samples->weight > 0))
-    attribution_add(attribution, row, 0, 0);
+    attribute_part(replay, clock, attribution_add(attribution, row, 0, 0), work);
   for (uint32_t i = 0; i < samples->count && samples->weight > 0; i++) {
     uint32_t entry = attribution_add(attribution, row, thread, samples->at[i].node);
+    double part = work * samples->at[i].weight / samples->weight;
     if (entry)
-      attribution->entries[entry].amount += work * samples->at[i].weight / samples->weight;
+      attribution->entries[entry].amount += part;
+    attribute_part(replay, clock, entry, part);
   }
 }
 
@@ -209,7 +224,7 @@ static void on_run(struct replay *replay, struct graph_event *event)
   replay->result->samples += taken;
   clock->element[0].time += work;
   if (replay->attributes)
-    attribute_work(replay, samples, thread, scope->row, work);
+    attribute_work(replay, samples, thread, scope->row, work, clock);
   else if (replay->scenarios)
     remaining = run_scenarios(replay, samples, thread, scope, work, clock);
   clock_pair_add(&scope->pending, &(struct clock_pair){{work, replay->detail ? remaining : work}});
@@ -334,7 +349,7 @@ static void finish(struct replay *replay, uint32_t streams)
   found->lost = replay->graph.lost;
   found->lost.constructs += replay->graph.instances.lost;
   found->lost_contributions = replay->contributions.lost;
-  if (!replay->detail)
+  if (!replay->contributes)
     return;
   found->contributions = xcalloc((size_t)replay->request->attribution->count + 1, sizeof *found->contributions);
   contributions_sum(&replay->contributions, end->contributions, found->contributions);

@@ -43,7 +43,7 @@ struct replay_request {
   const struct graph_sink *sink;   /* NULL: none */
   struct replay_scenario scenarios[REPLAY_SCENARIOS];
   uint32_t scenarios_count;
-  bool detail;   /* of the first scenario: figures of directives and contributions to its span */
+  bool detail; /* of the first scenario, or without one as measured: figures of directives, contributions to the span */
   bool burdened; /* compute the burdened span */
   struct task_graph_costs costs;
   bool exact_samples;   /* a sample represents its whole fragment: the program counts its work */
@@ -72,7 +72,7 @@ struct replay_result {
   struct replay_outcome outcomes[REPLAY_SCENARIOS];
   double makespans[REPLAY_SCHEDULES];
   struct instances_total *directives; /* [directive]; at[1]: in the first scenario, with `detail` */
-  double *contributions;              /* [entry] to the first scenario's span, with `detail`, else NULL */
+  double *contributions;              /* [entry] to the first scenario's span, without one to `span`; or NULL */
   struct task_graph_losses lost;
   uint64_t lost_messages; /* operations of MPI that are known in one rank only, or whose order is not known */
   uint64_t unseen_calls;  /* calls of MPI in which ranks can wait for each other, but whose operations are not logged */
