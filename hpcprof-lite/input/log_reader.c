@@ -4,6 +4,7 @@
 #include "common/format.h"
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/input/log_batch.h"
 #include "hpcprof-lite/input/stream_extents.h"
 #include "hpcprof-lite/model/heap.h"
 #include "hpcprof-lite/model/hash_map.h"
@@ -16,7 +17,9 @@
 enum {
   NO_STREAM = UINT32_MAX,
   NO_CPU = UINT32_MAX,
-  HELD_MAX = 1 << 14 /* locks that are held at one time; of more, the holder is not known */
+  HELD_MAX = 1 << 14, /* locks that are held at one time; of more, the holder is not known */
+  SLICE_MIN = 4 << 10,
+  SLICE_MAX = 128 << 10 /* half of the longest extents that hpcrun-lite writes */
 };
 
 /* Visits of waiting streams, and of streams in search of a lock's holder, in one pass; after these none waits any more.
@@ -27,15 +30,14 @@ static const uint64_t visits_max = (uint64_t)256 << 20;
 enum object { OBJECT_TASK, OBJECT_REGION, OBJECT_JOIN, OBJECT_KINDS };
 
 struct stream {
-  uint32_t owner;             /* thread, counted from the first one of the first file */
-  uint32_t file;              /* whose thread it is                                  */
   size_t extent, extents_end; /* the next extent, and the end of the thread's extents  */
   uint32_t number;            /* the number that the next extent must have            */
   uint32_t cpu;               /* of the last CPU record, or NO_CPU                   */
-  uint8_t *bytes;             /* of the decoded extent                                */
+  uint8_t *bytes;             /* of the decoded extent, a slice                      */
   size_t size, offset;        /* of these bytes; of the next record                  */
+  size_t before, whole;       /* bytes of the extent before the slice, and all of it */
   uint64_t time_ticks;        /* the stream's time, after `record`                   */
-  uint64_t begin_ticks;       /* when `record` happens: the key of the heap          */
+  uint64_t begin_ticks;       /* when `record` happens                               */
   struct graphlog_record record;
   uint64_t created[OBJECT_KINDS]; /* the highest number of the objects that it created   */
   uint64_t counts[COUNTERS_MAX];  /* of the next fragment, or of `record` if it is one   */
@@ -54,75 +56,119 @@ struct log_file {
   const uint32_t *rows;         /* the caller's: see struct log_part */
   uint32_t rows_count;
   const struct profile_process *process; /* likewise; NULL: not limited */
+  const struct log_clock *clock;         /* likewise; NULL: ticks are those of the job */
 };
 
 struct log_reader {
   struct log_file *files;
   uint32_t files_count;
   struct problems *problems;
-  size_t bytes;           /* of all decoded extents */
-  struct stream *streams; /* sorted by owner       */
+  enum log_selection selection;
+  size_t slice;              /* of an extent, so much is kept decoded    */
+  struct log_stream *owners; /* [stream], sorted by owner                */
+  struct stream *streams;    /* [stream]; NULL: helpers read them */
+  uint64_t *keys;            /* [stream] its time in the heap; with help [helper] */
   uint32_t count;
-  struct heap heap; /* streams that do not wait, the earliest first */
+  struct heap heap; /* streams that do not wait, or helpers that have records, the earliest first */
   uint32_t waiting;
   struct hash_map holders;          /* lock → 1 + the stream that holds it, unless it is free  */
   uint32_t returned;                /* the stream whose record was returned last, or NO_STREAM */
   uint64_t forced, damaged, visits; /* in this pass                                            */
   uint64_t damage_reported;         /* damaged streams that are in `problems`                  */
+  const struct log_help *help;      /* NULL: none                                              */
+  struct helped {
+    struct log_batch batch; /* what it has sent */
+    struct log_reader_record next;
+    uint32_t first_stream, streams;
+  } * helped; /* [helper] */
 };
 
-static struct stream_extents *extents_of(const struct log_reader *reader, const struct stream *stream)
+static const struct log_file *file_of(const struct log_reader *reader, uint32_t number)
 {
-  return &reader->files[stream->file].extents;
+  return &reader->files[reader->owners[number].part];
 }
 
 /* ---- extents ---- */
 
-/* Frees the decoded extent. */
-static void drop_bytes(struct log_reader *reader, struct stream *stream)
+/* Frees the decoded slice. */
+static void drop_bytes(struct stream *stream)
 {
-  assert(reader->bytes >= stream->size);
   free(stream->bytes);
-  reader->bytes -= stream->size;
   stream->bytes = NULL;
-  stream->size = stream->offset = 0;
+  stream->size = stream->offset = stream->before = stream->whole = 0;
 }
 
 /* Ends a damaged stream, and reports it unless an earlier pass did. */
-static void end_damaged(struct log_reader *reader, struct stream *stream, size_t offset, const char *reason)
+static void end_damaged(struct log_reader *reader, uint32_t number, size_t offset, const char *reason)
 {
+  struct stream *stream = &reader->streams[number];
+  const struct log_file *file = file_of(reader, number);
   if (++reader->damaged > reader->damage_reported) {
     reader->damage_reported = reader->damaged;
     problems_add(reader->problems,
                  "%s: thread %u, extent %u at offset %zu: %s: the rest of this thread's log is left out",
-                 extents_of(reader, stream)->path, stream->owner - reader->files[stream->file].first_owner,
-                 stream->number, offset, reason);
+                 file->extents.path, reader->owners[number].owner - file->first_owner, stream->number, offset, reason);
   }
   stream->extent = stream->extents_end;
-  drop_bytes(reader, stream);
+  drop_bytes(stream);
+}
+
+/* Decodes an extent, and keeps a slice from an offset on.  Returns NULL, or the fault, which may be in `message`. */
+static const char *decode_slice(const struct log_reader *reader, uint32_t number, const struct stream_extent *extent,
+                                size_t from, char message[256])
+{
+  struct stream *stream = &reader->streams[number];
+  drop_bytes(stream);
+  const char *fault = stream_extents_decode(&file_of(reader, number)->extents, extent, STREAM_EXTENTS_MAX,
+                                            &stream->bytes, &stream->size, message);
+  if (fault || (!from && stream->size <= reader->slice))
+    return fault;
+  assert(from <= stream->size);
+  uint8_t *decoded = stream->bytes;
+  stream->whole = stream->size;
+  stream->before = from;
+  stream->size = MIN(stream->size - from, reader->slice);
+  stream->bytes = xmalloc(stream->size);
+  memcpy(stream->bytes, decoded + from, stream->size);
+  free(decoded);
+  return NULL;
+}
+
+/* Moves on in the extent if the next record may not be whole.  False, with the stream at its end, if that fails. */
+static bool next_slice(struct log_reader *reader, uint32_t number)
+{
+  struct stream *stream = &reader->streams[number];
+  bool last = stream->before + stream->size >= stream->whole;
+  if (last || stream->size - stream->offset >= GRAPHLOG_RECORD_MAX)
+    return true;
+  char message[256];
+  const struct stream_extent *extent = &file_of(reader, number)->extents.extents[stream->extent - 1];
+  const char *fault = decode_slice(reader, number, extent, stream->before + stream->offset, message);
+  if (fault)
+    end_damaged(reader, number, extent->offset, fault);
+  return !fault;
 }
 
 /* Moves the stream to its next extent.  False at its end. */
-static bool next_extent(struct log_reader *reader, struct stream *stream)
+static bool next_extent(struct log_reader *reader, uint32_t number)
 {
+  struct stream *stream = &reader->streams[number];
   assert(stream->extent <= stream->extents_end);
   char message[256];
   const char *fault = "missing";
-  const struct stream_extents *file = extents_of(reader, stream);
-  drop_bytes(reader, stream);
+  const struct stream_extents *file = &file_of(reader, number)->extents;
+  drop_bytes(stream);
   while (stream->extent < stream->extents_end && file->extents[stream->extent].first < stream->number)
     stream->extent++; /* a second copy of an extent */
   if (stream->extent == stream->extents_end)
     return false;
   const struct stream_extent *extent = &file->extents[stream->extent];
   if (extent->first == stream->number)
-    fault = stream_extents_decode(file, extent, LOG_READER_BYTES_MAX - reader->bytes, &stream->bytes, &stream->size,
-                                  message);
+    fault = decode_slice(reader, number, extent, 0, message);
   if (fault) {
-    end_damaged(reader, stream, extent->offset, fault);
+    end_damaged(reader, number, extent->offset, fault);
     return false;
   }
-  reader->bytes += stream->size;
   stream->extent++;
   stream->number++;
   stream->timed = false;
@@ -150,11 +196,16 @@ static void take_count(struct stream *stream)
 /* A number that no thread has: operands that name a thread which the process does not have. */
 enum { NO_OWNER = UINT32_MAX };
 
+static uint32_t owner_of(const struct log_file *file, uint64_t thread)
+{
+  return thread < file->owners ? file->first_owner + (uint32_t)thread : NO_OWNER;
+}
+
 /* Turns a name of the file into one of the job.  Number 0: there is no object. */
 static void place_name(const struct log_file *file, uint64_t name[2])
 {
   if (name[1])
-    name[0] = name[0] < file->owners ? file->first_owner + name[0] : NO_OWNER;
+    name[0] = owner_of(file, name[0]);
 }
 
 /* The operand of a record that is a row; -1: none. */
@@ -201,98 +252,138 @@ static void place_record(const struct log_file *file, struct graphlog_record *re
     operand[row] = operand[row] < file->rows_count ? file->rows[operand[row]] : UINT32_MAX;
 }
 
-/* Moves the stream to its next record other than those of the time, the CPU and counts.  False at its end. */
-static bool advance(struct log_reader *reader, struct stream *stream)
+/* ---- time ---- */
+
+uint64_t log_clock_ns(const struct log_clock *clock, uint64_t ticks)
 {
+  if (ticks >= clock->start_ticks)
+    return model_sum(clock->start_ns, model_rounded((double)(ticks - clock->start_ticks) * clock->tick_ns));
+  uint64_t before = model_rounded((double)(clock->start_ticks - ticks) * clock->tick_ns);
+  return clock->start_ns > before ? clock->start_ns - before : 0;
+}
+
+/* Of a fragment with more work than time, the log has only when its thread ran again: it also ran before. */
+static uint64_t ran_from(const struct graphlog_record *record, uint64_t ticks, uint64_t begin_ticks)
+{
+  bool ran_before = record->op == GRAPHLOG_RUN_OTHER && record->operand[2] > ticks;
+  return ran_before ? begin_ticks - MIN(record->operand[0], begin_ticks) : begin_ticks;
+}
+
+/* The time of the stream's record by which it is merged. */
+static uint64_t key_of(const struct log_file *file, const struct stream *stream)
+{
+  if (!file->clock)
+    return stream->begin_ticks;
+  uint64_t ticks = ran_from(&stream->record, stream->record.operand[1], stream->begin_ticks);
+  return log_clock_ns(file->clock, ticks >> file->clock->shift << file->clock->shift);
+}
+
+/* ---- the records of a stream ---- */
+
+/* Whether a record is wanted, and not one of the time, the CPU or a count, which it keeps. */
+static bool take_record(const struct log_reader *reader, struct stream *stream)
+{
+  enum graphlog_op op = stream->record.op;
+  if (op == GRAPHLOG_TIME)
+    stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
+  else if (op == GRAPHLOG_MOVE)
+    model_add(&stream->time_ticks, stream->record.operand[0]);
+  else if (op == GRAPHLOG_CPU)
+    stream->cpu = (uint32_t)MIN(stream->record.operand[0], NO_CPU);
+  else if (op == GRAPHLOG_COUNT)
+    take_count(stream);
+  else
+    return reader->selection == LOG_ALL || is_fragment(op) || op == GRAPHLOG_SAMPLE || op >= GRAPHLOG_MPI_CALL;
+  return false;
+}
+
+/* Moves the stream to its next record that is wanted.  False at its end. */
+static bool advance(struct log_reader *reader, uint32_t number)
+{
+  struct stream *stream = &reader->streams[number];
+  const struct log_file *file = file_of(reader, number);
   if (stream->counted && is_fragment(stream->record.op)) {
     memset(stream->counts, 0, sizeof stream->counts);
     stream->counted = false;
   }
   for (;;) {
     bool damaged;
+    if (stream->whole && !next_slice(reader, number))
+      return false;
     if (!graphlog_next(stream->bytes, stream->size, &stream->offset, &stream->record, &damaged)) {
       if (damaged)
-        end_damaged(reader, stream, extents_of(reader, stream)->extents[stream->extent - 1].offset, "invalid record");
-      if (!next_extent(reader, stream))
+        end_damaged(reader, number, file->extents.extents[stream->extent - 1].offset, "invalid record");
+      if (!next_extent(reader, number))
         return false;
       continue;
     }
-    enum graphlog_op op = stream->record.op;
-    if (!stream->timed && op != GRAPHLOG_TIME) {
-      end_damaged(reader, stream, extents_of(reader, stream)->extents[stream->extent - 1].offset,
+    if (!stream->timed && stream->record.op != GRAPHLOG_TIME) {
+      end_damaged(reader, number, file->extents.extents[stream->extent - 1].offset,
                   "it does not begin with a time record");
       continue;
     }
     stream->timed = true;
-    if (op == GRAPHLOG_TIME)
-      stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
-    else if (op == GRAPHLOG_MOVE)
-      model_add(&stream->time_ticks, stream->record.operand[0]);
-    else if (op == GRAPHLOG_CPU)
-      stream->cpu = (uint32_t)MIN(stream->record.operand[0], NO_CPU);
-    else if (op == GRAPHLOG_COUNT)
-      take_count(stream);
-    else
+    if (take_record(reader, stream))
       break;
   }
-  if (reader->files_count > 1)
-    place_record(&reader->files[stream->file], &stream->record);
   bool runs = is_fragment(stream->record.op);
   stream->begin_ticks = runs ? model_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
   if (runs)
     stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
+  reader->keys[number] = key_of(file, stream);
   return true;
 }
 
 static bool before(const void *context, uint32_t a, uint32_t b)
 {
-  const struct log_reader *reader = context;
-  uint64_t x = reader->streams[a].begin_ticks, y = reader->streams[b].begin_ticks;
-  return x < y || (x == y && a < b);
+  const uint64_t *keys = context;
+  return keys[a] < keys[b] || (keys[a] == keys[b] && a < b);
 }
 
 static void push(struct log_reader *reader, uint32_t number)
 {
   assert(number < reader->count && reader->heap.count < reader->count);
-  heap_push(&reader->heap, number, before, reader);
+  heap_push(&reader->heap, number, before, reader->keys);
 }
 
 /* ---- waiting ---- */
 
 static uint32_t find_stream(const struct log_reader *reader, uint64_t owner)
 {
-  uint32_t found = (uint32_t)FIRST_WHERE(i, reader->count, reader->streams[i].owner >= owner);
-  return found < reader->count && reader->streams[found].owner == owner ? found : NO_STREAM;
+  uint32_t found = (uint32_t)FIRST_WHERE(i, reader->count, reader->owners[i].owner >= owner);
+  return found < reader->count && reader->owners[found].owner == owner ? found : NO_STREAM;
 }
 
 /* The stream that has yet to create the object named by (thread, number); NO_STREAM if it has, or never will. */
-static uint32_t missing_creator(const struct log_reader *reader, const struct stream *stream, enum object kind,
+static uint32_t missing_creator(const struct log_reader *reader, uint32_t waiting, enum object kind,
                                 const uint64_t *operands)
 {
   assert(kind < OBJECT_KINDS);
-  if (operands[0] == stream->owner || !operands[1])
+  uint32_t owner = owner_of(file_of(reader, waiting), operands[0]);
+  if (owner == reader->owners[waiting].owner || !operands[1])
     return NO_STREAM;
-  uint32_t number = find_stream(reader, operands[0]);
+  uint32_t number = find_stream(reader, owner);
   if (number == NO_STREAM || reader->streams[number].ended || operands[1] <= reader->streams[number].created[kind])
     return NO_STREAM;
   return number;
 }
 
 /* The stream that the record must wait for, or NO_STREAM; notes the object that it waits for. */
-static uint32_t must_wait_on(const struct log_reader *reader, struct stream *stream)
+static uint32_t must_wait_on(const struct log_reader *reader, uint32_t number)
 {
+  struct stream *stream = &reader->streams[number];
   const uint64_t *operands = stream->record.operand;
   enum graphlog_op op = stream->record.op;
   if (op != GRAPHLOG_IMPLICIT && !graphlog_names_task(op))
     return NO_STREAM;
   stream->awaited = op == GRAPHLOG_IMPLICIT ? OBJECT_REGION : OBJECT_TASK;
   stream->awaited_number = operands[1];
-  uint32_t found = missing_creator(reader, stream, stream->awaited, operands);
+  uint32_t found = missing_creator(reader, number, stream->awaited, operands);
   if (found != NO_STREAM || (op != GRAPHLOG_OFFER && op != GRAPHLOG_TAKE))
     return found;
   stream->awaited = OBJECT_JOIN;
   stream->awaited_number = operands[3];
-  return missing_creator(reader, stream, OBJECT_JOIN, operands + 2);
+  return missing_creator(reader, number, OBJECT_JOIN, operands + 2);
 }
 
 /* Makes the stream at the heap's root wait for another one. */
@@ -300,7 +391,7 @@ static void suspend(struct log_reader *reader, uint32_t number, uint32_t creator
 {
   assert(number != creator_number && reader->streams[number].waits_on == NO_STREAM);
   struct stream *stream = &reader->streams[number], *creator = &reader->streams[creator_number];
-  heap_next(&reader->heap, false, before, reader);
+  heap_next(&reader->heap, false, before, reader->keys);
   stream->waits_on = creator_number;
   stream->next_waiter = creator->first_waiter;
   creator->first_waiter = number;
@@ -332,7 +423,7 @@ static void force_earliest(struct log_reader *reader)
   assert(reader->waiting && !reader->heap.count);
   uint32_t first = NO_STREAM;
   for (uint32_t i = 0; i < reader->count; i++, reader->visits++)
-    if (reader->streams[i].waits_on != NO_STREAM && (first == NO_STREAM || before(reader, i, first)))
+    if (reader->streams[i].waits_on != NO_STREAM && (first == NO_STREAM || before(reader->keys, i, first)))
       first = i;
   struct stream *stream = &reader->streams[first];
   uint32_t *link = &reader->streams[stream->waits_on].first_waiter;
@@ -347,10 +438,12 @@ static void force_earliest(struct log_reader *reader)
 }
 
 /* Counts the object that the stream's record creates.  False if it creates none. */
-static bool note_created(struct stream *stream)
+static bool note_created(const struct log_reader *reader, uint32_t number)
 {
+  struct stream *stream = &reader->streams[number];
   const struct graphlog_record *record = &stream->record;
-  bool join = record->op == GRAPHLOG_OFFER && record->operand[2] == stream->owner;
+  bool join = record->op == GRAPHLOG_OFFER &&
+              owner_of(file_of(reader, number), record->operand[2]) == reader->owners[number].owner;
   if (record->op == GRAPHLOG_TASK || record->op == GRAPHLOG_IMPLICIT)
     stream->created[OBJECT_TASK]++;
   else if (record->op == GRAPHLOG_REGION)
@@ -369,8 +462,8 @@ static void note_holder(struct log_reader *reader, uint32_t number)
 {
   const struct graphlog_record *record = &reader->streams[number].record;
   bool acquires = record->op == GRAPHLOG_ACQUIRE, releases = record->op == GRAPHLOG_RELEASE;
-  uint64_t lock = record->operand[acquires ? 1 : 0];
-  if (!(acquires || releases) || !lock)
+  uint64_t lock = acquires || releases ? lock_of_job(file_of(reader, number), record->operand[acquires]) : 0;
+  if (!lock)
     return;
   if (acquires || hash_map_find(&reader->holders, lock) == number + 1)
     hash_map_remove(&reader->holders, lock);
@@ -384,13 +477,15 @@ static void note_holder(struct log_reader *reader, uint32_t number)
 static void release_first(struct log_reader *reader)
 {
   assert(reader->heap.count);
-  const struct graphlog_record *record = &reader->streams[reader->heap.items[0]].record;
-  uint32_t holder = record->op == GRAPHLOG_ACQUIRE ? hash_map_find(&reader->holders, record->operand[1]) : 0;
-  if (!holder || holder - 1 == reader->heap.items[0] || reader->visits > visits_max)
+  uint32_t first = reader->heap.items[0];
+  const struct graphlog_record *record = &reader->streams[first].record;
+  uint64_t lock = record->op == GRAPHLOG_ACQUIRE ? lock_of_job(file_of(reader, first), record->operand[1]) : 0;
+  uint32_t holder = lock ? hash_map_find(&reader->holders, lock) : 0;
+  if (!holder || holder - 1 == first || reader->visits > visits_max)
     return;
   const struct stream *stream = &reader->streams[--holder];
   if (stream->ended || stream->waits_on != NO_STREAM || stream->record.op != GRAPHLOG_RELEASE ||
-      stream->record.operand[0] != record->operand[1])
+      lock_of_job(file_of(reader, holder), stream->record.operand[0]) != lock)
     return;
   uint32_t place = 0;
   uint32_t *items = reader->heap.items;
@@ -408,13 +503,14 @@ static void release_first(struct log_reader *reader)
 static void advance_returned(struct log_reader *reader)
 {
   assert(reader->heap.count && reader->heap.items[0] == reader->returned);
-  struct stream *stream = &reader->streams[reader->returned];
-  bool resumes = note_created(stream);
-  note_holder(reader, reader->returned);
+  uint32_t number = reader->returned;
+  struct stream *stream = &reader->streams[number];
+  bool resumes = note_created(reader, number);
+  note_holder(reader, number);
   reader->returned = NO_STREAM;
-  stream->ended = !advance(reader, stream);
+  stream->ended = !advance(reader, number);
   resumes = resumes || stream->ended;
-  heap_next(&reader->heap, !stream->ended, before, reader);
+  heap_next(&reader->heap, !stream->ended, before, reader->keys);
   if (resumes && stream->first_waiter != NO_STREAM)
     resume_waiters(reader, stream);
 }
@@ -457,9 +553,9 @@ static void limit(const struct profile_process *process, struct log_reader_recor
 {
   const uint64_t *operand = record->record.operand;
   bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = is_fragment(record->record.op);
-  uint64_t work = operand[other ? 2 : 1], ticks = record->end_ticks - record->begin_ticks;
-  if (other && process->workspan.is_time && work > ticks) /* the thread also ran before, in what looks like a gap */
-    record->begin_ticks -= MIN(operand[0], record->begin_ticks);
+  uint64_t work = operand[other ? 2 : 1];
+  if (other && process->workspan.is_time)
+    record->begin_ticks = ran_from(&record->record, record->end_ticks - record->begin_ticks, record->begin_ticks);
   if (!process->to_ticks)
     return;
   if (runs)
@@ -474,7 +570,8 @@ void log_reader_limit(struct log_reader *reader, const struct profile_process *p
   reader->files[0].process = process;
 }
 
-bool log_reader_next(struct log_reader *reader, struct log_reader_record *record)
+/* Takes the first record of the streams, as it is in its file. */
+static bool next_of_streams(struct log_reader *reader, struct log_reader_record *record)
 {
   if (reader->returned != NO_STREAM)
     advance_returned(reader);
@@ -486,56 +583,123 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
       forced = true;
     }
     uint32_t number = reader->heap.items[0];
-    struct stream *stream = &reader->streams[number];
-    uint32_t creator = forced || reader->visits > visits_max ? NO_STREAM : must_wait_on(reader, stream);
+    uint32_t creator = forced || reader->visits > visits_max ? NO_STREAM : must_wait_on(reader, number);
     if (creator != NO_STREAM) {
       suspend(reader, number, creator);
       continue;
     }
+    uint64_t order = reader->keys[number];
     release_first(reader);
     number = reader->heap.items[0];
-    stream = &reader->streams[number];
-    *record = (struct log_reader_record){.record = stream->record,
-                                         .stream = number,
-                                         .thread = stream->owner,
-                                         .cpu = stream->cpu,
-                                         .begin_ticks = stream->begin_ticks,
-                                         .end_ticks = stream->time_ticks};
-    if (stream->counted && is_fragment(stream->record.op))
-      record->counts = stream->counts;
-    const struct profile_process *process = reader->files[stream->file].process;
-    if (process)
-      limit(process, record);
+    const struct stream *stream = &reader->streams[number];
+    const struct log_clock *clock = file_of(reader, number)->clock;
+    bool runs = is_fragment(stream->record.op);
+    record->record = stream->record;
+    record->stream = number;
+    record->cpu = stream->cpu;
+    record->order = order;
+    record->begin_ticks = clock ? reader->keys[number] : stream->begin_ticks;
+    record->end_ticks = stream->time_ticks;
+    if (clock)
+      record->end_ticks =
+          runs ? MAX(record->begin_ticks, log_clock_ns(clock, stream->time_ticks)) : record->begin_ticks;
+    record->counts = stream->counted && runs ? stream->counts : NULL;
+    record->outside = record->cut = false;
     reader->returned = number;
     return true;
   }
 }
 
+/* Takes a helper's next batch.  False at the end of what it reads. */
+static bool next_batch(const struct log_reader *reader, uint32_t helper)
+{
+  struct log_batch *batch = &reader->helped[helper].batch;
+  free(batch->bytes);
+  *batch = (struct log_batch){0};
+  batch->bytes = reader->help->more(reader->help->context, helper, &batch->size);
+  return batch->size;
+}
+
+/* Ends what a helper sends.  more: it has not sent all so far. */
+static void end_helper(struct log_reader *reader, uint32_t helper, bool more)
+{
+  while (more)
+    more = next_batch(reader, helper);
+  reader->help->end(reader->help->context, helper, &reader->forced, &reader->damaged, reader->problems);
+}
+
+/* Moves to a helper's next record.  False at the end of what it reads. */
+static bool advance_helper(struct log_reader *reader, uint32_t helper)
+{
+  struct helped *helped = &reader->helped[helper];
+  bool more = helped->batch.offset < helped->batch.size || next_batch(reader, helper);
+  if (more && log_batch_get(&helped->batch, helped->streams, &helped->next)) {
+    reader->keys[helper] = helped->next.order;
+    return true;
+  }
+  if (more) {
+    problems_add(reader->problems, "what a rank of hpcprof-lite has sent is damaged: the rest of its logs is left out");
+    reader->damaged++;
+  }
+  end_helper(reader, helper, more);
+  return false;
+}
+
+/* The same of what the helpers have merged. */
+static bool next_of_helpers(struct log_reader *reader, struct log_reader_record *record)
+{
+  if (reader->returned != NO_STREAM)
+    heap_next(&reader->heap, advance_helper(reader, reader->returned), before, reader->keys);
+  reader->returned = NO_STREAM;
+  if (!reader->heap.count)
+    return false;
+  const struct helped *helped = &reader->helped[reader->returned = reader->heap.items[0]];
+  *record = helped->next;
+  record->stream += helped->first_stream;
+  return true;
+}
+
+bool log_reader_next_raw(struct log_reader *reader, struct log_reader_record *record)
+{
+  return reader->help ? next_of_helpers(reader, record) : next_of_streams(reader, record);
+}
+
+bool log_reader_next(struct log_reader *reader, struct log_reader_record *record)
+{
+  if (!log_reader_next_raw(reader, record))
+    return false;
+  const struct log_file *file = file_of(reader, record->stream);
+  record->thread = reader->owners[record->stream].owner;
+  record->part = reader->owners[record->stream].part;
+  record->local = record->thread - file->first_owner;
+  if (reader->files_count > 1 && record->record.op < GRAPHLOG_MPI_CALL)
+    place_record(file, &record->record);
+  if (file->process)
+    limit(file->process, record);
+  return true;
+}
+
 /* ---- open and close ---- */
 
-/* The number of threads that have extents in a file. */
-static uint32_t count_streams(const struct stream_extents *file)
+/* Enters the threads that have extents in a file, of which `streams` are before.  Returns how many there are then. */
+static uint32_t list_owners(const struct log_reader *reader, uint32_t number, uint32_t streams)
 {
-  uint32_t count = 0;
-  for (size_t i = 0; i < file->count; i++)
-    count += !i || file->extents[i].owner != file->extents[i - 1].owner;
-  return count;
+  const struct log_file *file = &reader->files[number];
+  const struct stream_extents *list = &file->extents;
+  for (size_t i = 0; i < list->count; i++)
+    if (!i || list->extents[i].owner != list->extents[i - 1].owner)
+      reader->owners[streams++] = (struct log_stream){file->first_owner + list->extents[i].owner, number};
+  return streams;
 }
 
 /* Sets the streams of a file, from `stream` on, to before their first records.  Returns the one behind. */
 static struct stream *rewind_file(const struct log_reader *reader, uint32_t number, struct stream *stream)
 {
-  const struct log_file *file = &reader->files[number];
-  const struct stream_extents *list = &file->extents;
+  const struct stream_extents *list = &reader->files[number].extents;
   for (size_t i = 0; i < list->count; stream++) {
     uint32_t owner = list->extents[i].owner;
-    *stream = (struct stream){.owner = file->first_owner + owner,
-                              .file = number,
-                              .extent = i,
-                              .cpu = NO_CPU,
-                              .waits_on = NO_STREAM,
-                              .first_waiter = NO_STREAM,
-                              .next_waiter = NO_STREAM};
+    *stream = (struct stream){
+        .extent = i, .cpu = NO_CPU, .waits_on = NO_STREAM, .first_waiter = NO_STREAM, .next_waiter = NO_STREAM};
     while (i < list->count && list->extents[i].owner == owner)
       i++;
     stream->extents_end = i;
@@ -545,69 +709,176 @@ static struct stream *rewind_file(const struct log_reader *reader, uint32_t numb
 
 void log_reader_rewind(struct log_reader *reader)
 {
+  assert(!reader->help);
   struct stream *stream = reader->streams;
   reader->heap.count = reader->waiting = 0;
   hash_map_release(&reader->holders);
   reader->returned = NO_STREAM;
   reader->forced = reader->damaged = reader->visits = 0;
   for (uint32_t i = 0; i < reader->count; i++)
-    drop_bytes(reader, &reader->streams[i]);
+    drop_bytes(&reader->streams[i]);
   for (uint32_t i = 0; i < reader->files_count; i++)
     stream = rewind_file(reader, i, stream);
   for (uint32_t i = 0; i < reader->count; i++) {
-    reader->streams[i].ended = !advance(reader, &reader->streams[i]);
+    reader->streams[i].ended = !advance(reader, i);
     if (!reader->streams[i].ended)
       push(reader, i);
   }
 }
 
-/* Opens the log of a part of the job.  Returns false if it has none that is usable. */
-static bool open_file(const struct log_part *part, struct problems *problems, struct log_file *file)
+/* Opens the log of a part of the job.  Returns the number of its streams, 0 if it has none that is usable. */
+static uint32_t open_file(const struct log_part *part, struct problems *problems, struct log_file *file)
 {
   enum { OWNERS_MAX = 1 << 20 };
   int status = stream_extents_open(part->measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &file->extents);
   if (!status && file->extents.path && !file->extents.count)
     problems_add(problems, "%s: it holds no usable graph log", file->extents.path);
   if (status || !file->extents.count)
-    return false;
-  uint32_t last = file->extents.extents[file->extents.count - 1].owner;
+    return 0;
+  uint32_t last = file->extents.extents[file->extents.count - 1].owner, streams = 0;
   file->owners = last < OWNERS_MAX ? last + 1 : OWNERS_MAX;
-  file->rows = part->rows;
-  file->rows_count = part->rows_count;
-  file->process = part->process;
-  return true;
+  for (size_t i = 0; i < file->extents.count; i++)
+    streams += !i || file->extents.extents[i].owner != file->extents.extents[i - 1].owner;
+  return streams;
 }
 
-struct log_reader *log_reader_open_job(const struct log_part *parts, uint32_t count, struct problems *problems)
+static struct log_reader *reader_new(const struct log_part *parts, uint32_t count, struct problems *problems)
 {
   struct log_reader *reader = xmalloc(sizeof *reader);
   *reader = (struct log_reader){.problems = problems,
                                 .returned = NO_STREAM,
                                 .files = xcalloc(count, sizeof *reader->files),
                                 .files_count = count};
-  uint32_t owners = 0;
+  for (uint32_t i = 0; i < count; i++)
+    reader->files[i] = (struct log_file){.extents.fd = -1,
+                                         .rows = parts[i].rows,
+                                         .rows_count = parts[i].rows_count,
+                                         .process = parts[i].process,
+                                         .clock = parts[i].clock};
+  return reader;
+}
+
+struct log_reader *log_reader_open_job(const struct log_part *parts, uint32_t count, enum log_selection selection,
+                                       struct problems *problems)
+{
+  struct log_reader *reader = reader_new(parts, count, problems);
+  uint32_t owners = 0, streams = 0;
   bool usable = true;
+  reader->selection = selection;
   for (uint32_t i = 0; i < count && usable; i++) {
     struct log_file *file = &reader->files[i];
-    usable = open_file(&parts[i], problems, file);
+    uint32_t found = open_file(&parts[i], problems, file);
+    usable = found || selection == LOG_MESSAGES;
     file->first_owner = owners;
     owners += file->owners;
-    reader->count += count_streams(&file->extents);
+    reader->count += found;
   }
-  if (!usable) {
+  if (!usable || !reader->count) {
     reader->count = 0;
     log_reader_close(reader);
     return NULL;
   }
-  reader->streams = xcalloc(reader->count, sizeof *reader->streams); /* one for each thread that has extents */
+  reader->slice = MIN(MAX(LOG_READER_BYTES_MAX / reader->count, SLICE_MIN), SLICE_MAX);
+  reader->owners = xcalloc(reader->count, sizeof *reader->owners); /* one for each thread that has extents */
+  for (uint32_t i = 0; i < count; i++)
+    streams = list_owners(reader, i, streams);
+  reader->streams = xcalloc(reader->count, sizeof *reader->streams);
+  reader->keys = xcalloc(reader->count, sizeof *reader->keys);
   reader->heap.items = xcalloc(reader->count, sizeof *reader->heap.items);
   log_reader_rewind(reader);
   return reader;
 }
 
+/* ---- help ---- */
+
+void log_list_release(struct log_list *list)
+{
+  free(list->owners);
+  free(list->streams);
+  *list = (struct log_list){0};
+}
+
+void log_reader_list(const struct log_reader *reader, uint32_t parts, struct log_list *list)
+{
+  *list =
+      (struct log_list){.usable = reader != NULL, .owners = xcalloc(parts, sizeof *list->owners), .parts_count = parts};
+  if (!reader)
+    return;
+  assert(reader->files_count == parts);
+  list->streams = xcalloc(reader->count, sizeof *list->streams);
+  list->streams_count = reader->count;
+  for (uint32_t i = 0; i < parts; i++)
+    list->owners[i] = reader->files[i].owners;
+  memcpy(list->streams, reader->owners, reader->count * sizeof *list->streams);
+}
+
+/* Enters what a helper has opened, from a part on.  Returns false if it contradicts itself. */
+static bool enter_list(struct log_reader *reader, const struct log_list *list, uint32_t part, uint32_t *owners)
+{
+  uint32_t first = *owners;
+  for (uint32_t i = 0; i < list->parts_count; i++) {
+    reader->files[part + i].owners = list->owners[i];
+    reader->files[part + i].first_owner = *owners;
+    *owners += list->owners[i];
+  }
+  for (uint32_t i = 0; i < list->streams_count; i++) {
+    const struct log_stream stream = {first + list->streams[i].owner, part + list->streams[i].part};
+    const struct log_file *file = &reader->files[stream.part];
+    if (list->streams[i].part >= list->parts_count || stream.owner - file->first_owner >= file->owners)
+      return false;
+    reader->owners[reader->count++] = stream;
+  }
+  return true;
+}
+
+static bool enter_lists(struct log_reader *reader, const struct log_list *lists)
+{
+  uint32_t parts = 0, streams = 0, owners = 0;
+  for (uint32_t i = 0; i < reader->help->helpers; i++) {
+    reader->helped[i].first_stream = streams;
+    reader->helped[i].streams = lists[i].streams_count;
+    streams += lists[i].streams_count;
+    parts += lists[i].parts_count;
+  }
+  bool valid = parts == reader->files_count;
+  reader->owners = xcalloc(streams, sizeof *reader->owners);
+  for (uint32_t i = parts = 0; i < reader->help->helpers && valid; i++) {
+    valid = enter_list(reader, &lists[i], parts, &owners);
+    parts += lists[i].parts_count;
+  }
+  return valid;
+}
+
+struct log_reader *log_reader_open_helped(const struct log_part *parts, uint32_t count, enum log_selection selection,
+                                          const struct log_help *help, struct problems *problems)
+{
+  if (!help->helpers)
+    return log_reader_open_job(parts, count, selection, problems);
+  struct log_reader *reader = reader_new(parts, count, problems);
+  struct log_list *lists = xcalloc(help->helpers, sizeof *lists);
+  bool usable = help->open(help->context, parts, count, selection, lists, problems);
+  reader->help = help;
+  reader->helped = xcalloc(help->helpers, sizeof *reader->helped);
+  reader->keys = xcalloc(help->helpers, sizeof *reader->keys);
+  reader->heap.items = xcalloc(help->helpers, sizeof *reader->heap.items);
+  bool valid = usable && enter_lists(reader, lists);
+  for (uint32_t i = 0; i < help->helpers; i++) {
+    if (usable && advance_helper(reader, i))
+      heap_push(&reader->heap, i, before, reader->keys);
+    log_list_release(&lists[i]);
+  }
+  free(lists);
+  if (usable && !valid)
+    problems_add(problems, "what a rank of hpcprof-lite has sent is damaged: its logs are left out");
+  if (valid && reader->count)
+    return reader;
+  log_reader_close(reader);
+  return NULL;
+}
+
 struct log_reader *log_reader_open(const char *measurement, struct problems *problems)
 {
-  return log_reader_open_job(&(struct log_part){.measurement = measurement}, 1, problems);
+  return log_reader_open_job(&(struct log_part){.measurement = measurement}, 1, LOG_ALL, problems);
 }
 
 uint32_t log_reader_part(const struct log_reader *reader, uint32_t thread, uint32_t *local)
@@ -622,15 +893,28 @@ void log_reader_close(struct log_reader *reader)
 {
   if (!reader)
     return;
-  for (uint32_t i = 0; i < reader->count; i++)
+  for (uint32_t i = 0; reader->streams && i < reader->count; i++)
     free(reader->streams[i].bytes);
+  for (uint32_t i = 0; reader->help && i < reader->heap.count; i++)
+    end_helper(reader, reader->heap.items[i], true);
+  for (uint32_t i = 0; reader->help && i < reader->help->helpers; i++)
+    free(reader->helped[i].batch.bytes);
   for (uint32_t i = 0; i < reader->files_count; i++)
     stream_extents_release(&reader->files[i].extents);
   free(reader->files);
+  free(reader->owners);
   free(reader->streams);
+  free(reader->keys);
+  free(reader->helped);
   free(reader->heap.items);
   hash_map_release(&reader->holders);
   free(reader);
+}
+
+bool log_reader_has(const struct log_reader *reader, uint32_t part)
+{
+  assert(part < reader->files_count);
+  return reader->files[part].owners;
 }
 
 uint32_t log_reader_count(const struct log_reader *reader)

@@ -3,51 +3,25 @@
 #include "common/order.h"
 #include "common/tracelog.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/merge/stitch.h"
 #include "hpcprof-lite/messages/ideal_time.h"
-#include "hpcprof-lite/model/heap.h"
+#include "hpcprof-lite/model/hash_map.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The log of one process, and its next record. */
-struct log {
-  uint32_t process;      /* its position in the profile */
-  uint32_t first_stream; /* of the job */
-  struct log_reader *reader;
-  struct log_reader_record next;
-  const struct profile_process *clock; /* the first process of its host */
-  uint64_t begin_ns;                   /* of `next` */
-  unsigned shift;                      /* so many of the lowest bits of its ticks are left out */
-};
-
+/* The logs of the processes. */
 struct logs {
   struct profile *profile;
-  struct log *all;
-  uint32_t count, streams;
+  uint32_t count;
+  uint32_t *processes; /* [log] its process's position in the profile, */
+  uint32_t *hosts;     /* and that of the process whose clock it has */
+  struct log_clock *clocks;
+  struct log_part *parts;
+  struct log_reader *reader; /* NULL: there are none */
 };
-
-/* ---- time ---- */
-
-/* Returns a time of a process on the clock of the job. */
-static uint64_t job_ns(const struct log *log, uint64_t ticks)
-{
-  const struct profile_process *clock = log->clock;
-  double tick_ns = clock->workspan.tick_ns;
-  if (ticks >= clock->start_ticks)
-    return model_sum(clock->start_ns, model_rounded((double)(ticks - clock->start_ticks) * tick_ns));
-  uint64_t before = model_rounded((double)(clock->start_ticks - ticks) * tick_ns);
-  return clock->start_ns > before ? clock->start_ns - before : 0;
-}
-
-static bool before(const void *context, uint32_t a, uint32_t b)
-{
-  const struct log *logs = context;
-  return logs[a].begin_ns < logs[b].begin_ns || (logs[a].begin_ns == logs[b].begin_ns && a < b);
-}
 
 /* ---- the logs ---- */
 
@@ -71,75 +45,106 @@ static bool same_ranks(const struct profile *profile, struct problems *problems)
   return same;
 }
 
-/* Returns the first process of the same host, whose clock all of them have. */
-static const struct profile_process *clock_of(const struct profile *profile, const struct profile_process *process)
+/* Returns the first process of the same host whose ticks are known: all of them have its clock.  hosts: those of the
+ * processes before, to position + 1. */
+static uint32_t host_of(const struct profile *profile, uint32_t number, struct hash_map *hosts)
 {
-  uint32_t i = 0;
-  while (strcmp(profile->processes[i].host, process->host) != 0 || !(profile->processes[i].workspan.tick_ns > 0))
-    i++;
-  return &profile->processes[i];
+  const char *host = profile->processes[number].host;
+  uint64_t key = hash_map_key_bytes(1, host, strlen(host));
+  uint32_t found = HASH_MAP_FIND(hosts, key, i, !strcmp(profile->processes[i - 1].host, host));
+  if (!found)
+    hash_map_add(hosts, key, found = number + 1);
+  return found - 1;
 }
 
-static void open_logs(struct logs *logs, const struct job_listener *listener, struct problems *problems,
+/* Lists the logs of all processes whose ticks are known. */
+static void list_logs(struct logs *logs, const struct job_listener *listener)
+{
+  const struct profile *profile = logs->profile;
+  struct hash_map hosts = {0};
+  logs->processes = xcalloc(profile->processes_usable, sizeof *logs->processes);
+  logs->hosts = xcalloc(profile->processes_usable, sizeof *logs->hosts);
+  logs->clocks = xcalloc(profile->processes_usable, sizeof *logs->clocks);
+  logs->parts = xcalloc(profile->processes_usable, sizeof *logs->parts);
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    uint32_t number = logs->count;
+    if (!(profile->processes[i].workspan.tick_ns > 0))
+      continue;
+    logs->processes[number] = i;
+    logs->hosts[number] = listener ? i : host_of(profile, i, &hosts);
+    const struct profile_process *host = &profile->processes[logs->hosts[number]];
+    logs->clocks[number] = (struct log_clock){.start_ticks = host->start_ticks,
+                                              .start_ns = host->start_ns,
+                                              .tick_ns = host->workspan.tick_ns,
+                                              .shift = listener ? TRACELOG_STATE_SHIFT : 0};
+    logs->parts[number] = (struct log_part){.measurement = profile->processes[i].path, .clock = &logs->clocks[number]};
+    logs->count++;
+  }
+  hash_map_release(&hosts);
+}
+
+static bool has_log(const struct logs *logs, uint32_t number)
+{
+  return logs->reader && log_reader_has(logs->reader, number);
+}
+
+/* Opens the logs, and enters what is known of them. */
+static void open_logs(struct logs *logs, const struct log_help *help, struct problems *problems,
                       struct job_messages *messages)
 {
-  logs->all = xcalloc(logs->profile->processes_usable, sizeof *logs->all);
-  for (uint32_t i = 0; i < logs->profile->processes_usable; i++) {
-    const struct profile_process *process = &logs->profile->processes[i];
-    bool has_clock = process->workspan.tick_ns > 0;
-    struct log_reader *reader = has_clock ? log_reader_open(process->path, problems) : NULL;
+  const struct profile *profile = logs->profile;
+  uint32_t first = MODEL_NONE;
+  if (logs->count)
+    logs->reader = log_reader_open_helped(logs->parts, logs->count, LOG_MESSAGES, help, problems);
+  for (uint32_t i = 0; i < profile->processes_usable; i++) {
+    const struct profile_process *process = &profile->processes[i];
     messages->ranks = MAX(messages->ranks, process->mpi_size);
     messages->undecoded |= process->mpi_size && !process->mpi_decoded;
-    if (!reader)
+  }
+  for (uint32_t i = 0; i < logs->count; i++) {
+    if (!has_log(logs, i))
       continue;
-    messages->logs += process->mpi_size != 0;
-    struct log *log = &logs->all[logs->count++];
-    *log = (struct log){.process = i,
-                        .first_stream = logs->streams,
-                        .reader = reader,
-                        .clock = listener ? process : clock_of(logs->profile, process),
-                        .shift = listener ? TRACELOG_STATE_SHIFT : 0};
-    messages->several_hosts |= log->clock != logs->all[0].clock;
-    logs->streams += log_reader_count(reader);
+    first = MIN(first, i);
+    messages->logs += profile->processes[logs->processes[i]].mpi_size != 0;
+    messages->several_hosts |= logs->hosts[i] != logs->hosts[first];
   }
 }
 
-/* Of a fragment with more work than time, the log has only when its thread ran again: it also ran before. */
-static uint64_t begin_ticks(const struct log_reader_record *next)
+static void close_logs(struct logs *logs)
 {
-  const uint64_t *operand = next->record.operand;
-  bool ran_before = next->record.op == GRAPHLOG_RUN_OTHER && operand[2] > operand[1];
-  return ran_before ? next->begin_ticks - MIN(operand[0], next->begin_ticks) : next->begin_ticks;
+  log_reader_close(logs->reader);
+  free(logs->processes);
+  free(logs->hosts);
+  free(logs->clocks);
+  free(logs->parts);
 }
 
-static bool advance(struct log *log)
+/* ---- matching ---- */
+
+/* When the process of a log started. */
+static uint64_t start_ns(const struct logs *logs, uint32_t number)
 {
-  if (!log_reader_next(log->reader, &log->next))
-    return false;
-  log->begin_ns = job_ns(log, begin_ticks(&log->next) >> log->shift << log->shift);
-  return true;
+  return log_clock_ns(&logs->clocks[number], logs->profile->processes[logs->processes[number]].start_ticks);
 }
 
 /* Each rank is outside MPI from its start on. */
 static void begin_ideal(const struct logs *logs, struct ideal_time *ideal)
 {
-  ideal_time_init(ideal, logs->profile->processes_count, logs->streams);
+  ideal_time_init(ideal, logs->profile->processes_count, log_reader_count(logs->reader));
   for (uint32_t i = 0; i < logs->count; i++) {
-    const struct profile_process *process = &logs->profile->processes[logs->all[i].process];
-    const struct profile_thread *initial = profile_initial_thread(process);
-    struct ideal_rank *rank = &ideal->ranks[logs->all[i].process];
+    const struct profile_thread *initial = profile_initial_thread(&logs->profile->processes[logs->processes[i]]);
+    struct ideal_rank *rank = &ideal->ranks[logs->processes[i]];
     rank->thread = initial ? initial->index : 1;
-    rank->left_ns = job_ns(&logs->all[i], process->start_ticks);
+    rank->left_ns = start_ns(logs, i);
   }
 }
 
 static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct job_messages *messages)
 {
-  for (uint32_t i = 0; i < logs->count; i++) {
-    const struct profile_process *process = &logs->profile->processes[logs->all[i].process];
-    ideal_time_end(ideal, logs->all[i].process,
-                   model_sum(job_ns(&logs->all[i], process->start_ticks), process->wall_ns));
-  }
+  for (uint32_t i = 0; i < logs->count; i++)
+    if (has_log(logs, i))
+      ideal_time_end(ideal, logs->processes[i],
+                     model_sum(start_ns(logs, i), logs->profile->processes[logs->processes[i]].wall_ns));
   const struct wait_states *states = &messages->states;
   bool whole = !ideal->incomplete && !messages->several_hosts && !messages->undecoded &&
                !(states->unsent + states->ambiguous + states->unknown + states->incomplete + states->unfinished +
@@ -151,101 +156,131 @@ static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct 
   ideal_time_release(ideal);
 }
 
-/* Merges the logs by time. */
-static void match_all(struct logs *logs, const struct job_listener *listener, struct job_messages *messages)
+static void match_all(const struct logs *logs, const struct job_listener *listener, struct job_messages *messages)
 {
   struct ideal_time ideal;
+  struct log_reader_record next;
   begin_ideal(logs, &ideal);
   struct message_observer observer = ideal_time_observer(&ideal);
   if (listener) {
     observer.received = listener->received;
     observer.receiver = listener->context;
   }
-  struct message_matching *matching = message_matching_new(logs->streams, &messages->states, &observer);
-  struct heap heap = {.items = xcalloc(logs->count, sizeof *heap.items)};
-  for (uint32_t i = 0; i < logs->count; i++)
-    if (advance(&logs->all[i]))
-      heap_push(&heap, i, before, logs->all);
-  while (heap.count) {
-    struct log *log = &logs->all[heap.items[0]];
-    const struct log_reader_record *next = &log->next;
-    struct message_stream of = {log->process, next->thread};
-    messages->known |= next->record.op > GRAPHLOG_MPI_RETURN; /* of operations, which were decoded */
-    ideal_time_take(&ideal, log->first_stream + next->stream, &of, next->record.op, log->begin_ns);
-    if (listener && next->record.op >= GRAPHLOG_MPI_CALL)
-      listener->record(listener->context, log->first_stream + next->stream, &of, &next->record, log->begin_ns);
-    message_matching_take(matching, log->first_stream + next->stream, &of, &next->record, log->begin_ns,
-                          MAX(log->begin_ns, job_ns(log, next->end_ticks)));
-    heap_next(&heap, advance(log), before, logs->all);
+  struct message_matching *matching =
+      message_matching_new(log_reader_count(logs->reader), &messages->states, &observer);
+  while (log_reader_next(logs->reader, &next)) {
+    struct message_stream of = {logs->processes[next.part], next.local};
+    messages->known |= next.record.op > GRAPHLOG_MPI_RETURN; /* of operations, which were decoded */
+    ideal_time_take(&ideal, next.stream, &of, next.record.op, next.begin_ticks);
+    if (listener && next.record.op >= GRAPHLOG_MPI_CALL)
+      listener->record(listener->context, next.stream, &of, &next.record, next.begin_ticks);
+    message_matching_take(matching, next.stream, &of, &next.record, next.begin_ticks, next.end_ticks);
   }
-  free(heap.items);
   message_matching_end(matching);
   end_ideal(logs, &ideal, messages);
 }
 
 /* ---- contexts ---- */
 
-/* Finds the contexts of the places of one process. */
-static void find_contexts(struct profile *profile, uint32_t number, struct problems *problems,
-                          struct job_messages *messages)
+/* Places in the order of their processes. */
+struct places {
+  uint32_t *numbers;
+  uint32_t *firsts; /* [process], and behind the last one */
+};
+
+static void sort_places(const struct profile *profile, const struct wait_states *states, struct places *places)
 {
-  const struct wait_states *states = &messages->states;
-  struct profile_process copy = profile->processes[number];
-  struct stitch_node *nodes = xcalloc(states->places_count + 1, sizeof *nodes);
-  uint32_t *places = xcalloc(states->places_count + 1, sizeof *places), count = 0;
-  uint32_t *found = xcalloc(states->places_count + 1, sizeof *found);
+  uint32_t processes = profile->processes_count;
+  places->firsts = xcalloc((size_t)processes + 2, sizeof *places->firsts);
+  places->numbers = xcalloc((size_t)states->places_count + 1, sizeof *places->numbers);
   for (uint32_t i = 1; i <= states->places_count; i++)
-    if (states->places[i].process == number && states->places[i].node) {
-      nodes[count] = (struct stitch_node){states->places[i].thread, states->places[i].node};
-      found[count] = MODEL_NONE;
-      places[count++] = i;
-    }
+    places->firsts[states->places[i].process + 2]++;
+  for (uint32_t i = 2; i <= processes + 1; i++)
+    places->firsts[i] += places->firsts[i - 1];
+  for (uint32_t i = 1; i <= states->places_count; i++)
+    places->numbers[places->firsts[states->places[i].process + 1]++] = i;
+}
+
+/* Finds the contexts of some places of one process. */
+static void find_contexts(struct profile *profile, uint32_t number, const uint32_t *places, uint32_t places_count,
+                          struct problems *problems, struct job_messages *messages)
+{
+  struct profile_process copy = profile->processes[number];
+  struct stitch_node *nodes = xcalloc(places_count, sizeof *nodes);
+  uint32_t *found = xcalloc(places_count, sizeof *found), count = 0;
+  for (uint32_t i = 0; i < places_count; i++) {
+    const struct wait_place *place = &messages->states.places[places[i]];
+    nodes[i] = (struct stitch_node){place->thread, place->node};
+    found[i] = MODEL_NONE;
+    count += place->node != 0;
+  }
   struct problems reported_before = {0};
   struct read_file *file = NULL;
   if (count && read_open_again(copy.path, &reported_before, &file))
     problems_add(problems, "%s: cannot be read any more: the contexts of its calls of MPI are not known", copy.path);
   else if (count)
-    stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, count, found);
-  for (uint32_t i = 0; i < count; i++)
-    messages->contexts[places[i]] = found[i];
+    stitch_find(file, &copy, &profile->catalog, &profile->contexts, nodes, places_count, found);
+  for (uint32_t i = 0; i < places_count; i++)
+    messages->contexts[places[i]] = messages->states.places[places[i]].node ? found[i] : MODEL_NONE;
   read_close(file);
   problems_release(&reported_before);
   free(nodes);
-  free(places);
   free(found);
 }
 
-/* Returns the logs that were read, without their readers. */
-static struct logs read_logs(struct profile *profile, const struct job_listener *listener, struct problems *problems,
-                             struct job_messages *messages)
+static void find_all_contexts(const struct logs *logs, struct problems *problems, struct job_messages *messages)
 {
-  struct logs logs = {.profile = profile};
+  struct places places;
+  messages->contexts = xcalloc((size_t)messages->states.places_count + 1, sizeof *messages->contexts);
+  messages->contexts[0] = MODEL_NONE;
+  sort_places(logs->profile, &messages->states, &places);
+  for (uint32_t i = 0; i < logs->count; i++) {
+    const uint32_t *first = &places.firsts[logs->processes[i]];
+    find_contexts(logs->profile, logs->processes[i], places.numbers + first[0], first[1] - first[0], problems,
+                  messages);
+  }
+  free(places.firsts);
+  free(places.numbers);
+}
+
+/* ---- all ---- */
+
+/* Lists the logs and reads those that there are. */
+static void read_logs(struct logs *logs, const struct log_help *help, const struct job_listener *listener,
+                      struct problems *problems, struct job_messages *messages)
+{
   *messages = (struct job_messages){0};
-  if (same_ranks(profile, problems))
-    return logs;
-  open_logs(&logs, listener, problems, messages);
-  match_all(&logs, listener, messages);
-  for (uint32_t i = 0; i < logs.count; i++)
-    log_reader_close(logs.all[i].reader);
-  return logs;
+  if (same_ranks(logs->profile, problems))
+    return;
+  list_logs(logs, listener);
+  open_logs(logs, help, problems, messages);
+  if (logs->reader)
+    match_all(logs, listener, messages);
 }
 
 void job_messages_listen(struct profile *profile, const struct job_listener *listener, struct problems *problems,
                          struct job_messages *messages)
 {
-  struct logs logs = read_logs(profile, listener, problems, messages);
-  free(logs.all);
+  struct logs logs = {.profile = profile};
+  read_logs(&logs, &(struct log_help){0}, listener, problems, messages);
+  close_logs(&logs);
 }
 
-void job_messages_read(struct profile *profile, struct problems *problems, struct job_messages *messages)
+void job_messages_sum(struct profile *profile, const struct log_help *help, struct problems *problems,
+                      struct job_messages *messages)
 {
-  struct logs logs = read_logs(profile, NULL, problems, messages);
-  messages->contexts = xcalloc((size_t)messages->states.places_count + 1, sizeof *messages->contexts);
-  for (uint32_t i = 0; i <= messages->states.places_count; i++)
-    messages->contexts[i] = MODEL_NONE;
-  for (uint32_t i = 0; i < logs.count; i++)
-    find_contexts(profile, logs.all[i].process, problems, messages);
-  free(logs.all);
+  struct logs logs = {.profile = profile};
+  read_logs(&logs, help, NULL, problems, messages);
+  close_logs(&logs);
+}
+
+void job_messages_read(struct profile *profile, const struct log_help *help, struct problems *problems,
+                       struct job_messages *messages)
+{
+  struct logs logs = {.profile = profile};
+  read_logs(&logs, help, NULL, problems, messages);
+  find_all_contexts(&logs, problems, messages);
+  close_logs(&logs);
 }
 
 void job_messages_release(struct job_messages *messages)

@@ -2,12 +2,13 @@
  *
  * Context: BATCH, the main thread.  Clocks of one host are exact: its processes read the same time-stamp counter.
  * Between hosts, the system's time at their processes' starts relates the clocks; it is reported that this is not
- * exact.  Memory: one decoded extent of each thread (input/log_reader.h), operations that are not matched, and the last
- * stretches of the threads that communicate.
+ * exact.  Memory: that of the reader (input/log_reader.h), operations that are not matched, and the last stretches of
+ * the threads that communicate.
  */
 #ifndef HPCPROF_LITE_MESSAGES_JOB_MESSAGES_H
 #define HPCPROF_LITE_MESSAGES_JOB_MESSAGES_H
 
+#include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/messages/message_matching.h"
 #include "hpcprof-lite/model/profile.h"
 
@@ -23,9 +24,14 @@ struct job_messages {
   double computed_ns; /* the longest time that a rank is outside MPI; likewise */
 };
 
-/* Reads the logs of all processes.  What is wrong with them is reported in `problems`.  Processes that have the same
- * rank are of several jobs: then this is reported, and nothing is known. */
-void job_messages_read(struct profile *profile, struct problems *problems, struct job_messages *messages);
+/* Reads the logs of all processes, with that help.  What is wrong with them is reported in `problems`.  Processes that
+ * have the same rank are of several jobs: then this is reported, and nothing is known. */
+void job_messages_read(struct profile *profile, const struct log_help *help, struct problems *problems,
+                       struct job_messages *messages);
+
+/* The same, but contexts are not found. */
+void job_messages_sum(struct profile *profile, const struct log_help *help, struct problems *problems,
+                      struct job_messages *messages);
 
 /* Hears all records of MPI, in order of time, and the messages as they are matched.  Times are those of the timeline:
  * on the clock of the record's process, whose start is in the system's time, without the bits of the time-stamp counter
@@ -37,7 +43,7 @@ struct job_listener {
   void *context;
 };
 
-/* The same for a listener; contexts are not found. */
+/* The same as job_messages_sum() for a listener, without help. */
 void job_messages_listen(struct profile *profile, const struct job_listener *listener, struct problems *problems,
                          struct job_messages *messages);
 

@@ -216,8 +216,9 @@ static int merge(struct job *job, bool first)
 /* The second step of merging, and what the logs of an MPI job tell of all ranks together. */
 static void finish(struct job *job)
 {
+  const struct log_help help = ranks_log_help(&job->ranks);
   merge_finish(&job->profile);
-  recorded_graph_job(&job->profile, job_log_problems(job));
+  recorded_graph_job(&job->profile, &help, job_log_problems(job));
   span_enter_shares(&job->profile);
 }
 
@@ -235,7 +236,8 @@ int gather(struct job *job)
   }
   if (job->profile.processes)
     finish(job);
-  if (options->format == OPTIONS_TEXT && !options->index) /* statistics and traces would need a second reading */
+  bool reads_logs = options->comparison.conditions_count || options_view_has(options, HAS_MESSAGES);
+  if (options->format == OPTIONS_TEXT && !options->index && !reads_logs) /* nothing needs a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);
   if (!options->quiet)

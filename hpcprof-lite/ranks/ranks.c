@@ -14,7 +14,9 @@
 enum { DISMISSED = 1 }; /* a status that ranks_dismiss() sends; errors are negative */
 
 /* What helpers are asked for: the first number of a message. */
-enum { REQUEST_STATISTICS, REQUEST_TIMELINE };
+enum { REQUEST_STATISTICS, REQUEST_TIMELINE, REQUEST_LOGS };
+
+enum { BATCH_BYTES = 1 << 20 }; /* of records of graph logs */
 
 /* ---- ranks of the launch ---- */
 
@@ -445,6 +447,166 @@ static void serve_timeline(const struct ranks *ranks, struct profile_message *me
   construct_tree_release(&constructs);
 }
 
+/* ---- graph logs ---- */
+
+static void put_list(struct profile_message *message, const struct log_list *list, const struct problems *problems)
+{
+  profile_message_put_number(message, list->usable);
+  profile_message_put_array(message, list->owners, list->parts_count, sizeof *list->owners);
+  profile_message_put_array(message, list->streams, list->streams_count, sizeof *list->streams);
+  profile_message_put_problems(message, problems);
+}
+
+static void get_list(struct profile_message *message, struct log_list *list, struct problems *problems)
+{
+  list->usable = profile_message_get_number(message);
+  list->owners = profile_message_own_array(message, &list->parts_count, sizeof *list->owners);
+  list->streams = profile_message_own_array(message, &list->streams_count, sizeof *list->streams);
+  profile_message_get_problems(message, problems);
+  list->usable &= !message->status;
+}
+
+static void put_parts(struct profile_message *message, const struct log_part *parts, uint32_t count)
+{
+  static const struct log_clock none;
+  profile_message_put_number(message, count);
+  for (uint32_t i = 0; i < count; i++) {
+    profile_message_put_array(message, parts[i].measurement, strlen(parts[i].measurement) + 1, 1);
+    profile_message_put_number(message, parts[i].clock != NULL);
+    profile_message_put(message, parts[i].clock ? parts[i].clock : &none, sizeof none);
+  }
+}
+
+/* Gets the paths and clocks of the parts, which belong to the message.  Returns their number. */
+static uint32_t get_parts(struct profile_message *message, struct log_part **parts)
+{
+  uint32_t length, count = profile_message_get_count(message);
+  *parts = xcalloc(count, sizeof **parts);
+  for (uint32_t i = 0; i < count; i++) {
+    struct log_part *part = &(*parts)[i];
+    part->measurement = profile_message_get_array(message, &length, 1);
+    profile_message_check(message, length && !part->measurement[length - 1]);
+    bool has_clock = profile_message_get_number(message);
+    const struct log_clock *clock = profile_message_get(message, sizeof *clock);
+    part->clock = has_clock ? clock : NULL;
+  }
+  return message->status ? 0 : count;
+}
+
+static bool open_logs(void *context, const struct log_part *parts, uint32_t count, enum log_selection selection,
+                      struct log_list *lists, struct problems *problems)
+{
+  const struct ranks *ranks = context;
+  bool all = true, any = false;
+  struct profile_message message = {0};
+  profile_message_put_number(&message, REQUEST_LOGS);
+  profile_message_put_number(&message, selection);
+  put_parts(&message, parts, count);
+  send_to_all(ranks, &message);
+  for (uint32_t i = 1; i < ranks->size; i++) {
+    struct problems found = {0};
+    receive(ranks, i, &message);
+    get_list(&message, &lists[i - 1], &found);
+    profile_message_release(&message);
+    if (all || selection == LOG_MESSAGES) /* one process alone would look no further */
+      problems_append(problems, &found);
+    problems_release(&found);
+    all &= lists[i - 1].usable;
+    any |= lists[i - 1].usable;
+  }
+  bool usable = selection == LOG_MESSAGES ? any : all;
+  profile_message_put_number(&message, usable);
+  send_to_all(ranks, &message);
+  return usable;
+}
+
+static uint8_t *more_of_logs(void *context, uint32_t helper, size_t *size)
+{
+  const struct ranks *ranks = context;
+  *size = ranks->link->expect(helper + 1);
+  uint8_t *bytes = xmalloc(*size);
+  ranks->link->take(helper + 1, bytes, *size);
+  return bytes;
+}
+
+static void end_logs(void *context, uint32_t helper, uint64_t *forced, uint64_t *damaged, struct problems *problems)
+{
+  struct profile_message message;
+  receive(context, helper + 1, &message);
+  *forced += profile_message_get_number(&message);
+  *damaged += profile_message_get_number(&message);
+  profile_message_get_problems(&message, problems);
+  profile_message_release(&message);
+}
+
+struct log_help ranks_log_help(struct ranks *ranks)
+{
+  return (struct log_help){.helpers = ranks->link ? ranks->size - 1 : 0,
+                           .open = open_logs,
+                           .more = more_of_logs,
+                           .end = end_logs,
+                           .context = ranks};
+}
+
+/* Packs a message, and sends it to the first rank. */
+static void send_to_first(const struct ranks *ranks, struct profile_message *message)
+{
+  size_t size;
+  void *bytes = pack(message, &size);
+  ranks->link->send(0, bytes, size);
+  free(bytes);
+}
+
+/* Sends all records of the logs to the first rank. */
+static void send_logs(const struct ranks *ranks, struct log_reader *reader, struct problems *problems)
+{
+  struct log_batch batch = {0};
+  struct log_reader_record record;
+  struct profile_message end = {0};
+  while (reader && log_reader_next_raw(reader, &record)) {
+    log_batch_put(&batch, &record);
+    if (batch.size < BATCH_BYTES)
+      continue;
+    ranks->link->send(0, batch.bytes, batch.size);
+    batch.size = batch.time = 0;
+  }
+  if (batch.size)
+    ranks->link->send(0, batch.bytes, batch.size);
+  ranks->link->send(0, NULL, 0);
+  free(batch.bytes);
+  profile_message_put_number(&end, reader ? log_reader_forced(reader) : 0);
+  profile_message_put_number(&end, reader ? log_reader_damaged(reader) : 0);
+  profile_message_put_problems(&end, problems);
+  send_to_first(ranks, &end);
+}
+
+/* Opens this rank's part of the logs, tells the first rank what is there, and sends it if that can use all. */
+static void serve_logs(const struct ranks *ranks, struct profile_message *request)
+{
+  struct log_part *parts;
+  struct log_list list;
+  struct problems problems = {0};
+  struct profile_message message = {0};
+  enum log_selection selection = profile_message_get_number(request) == LOG_MESSAGES ? LOG_MESSAGES : LOG_ALL;
+  uint64_t all = get_parts(request, &parts), helpers = ranks->size - 1;
+  uint32_t first = (uint32_t)(all * (ranks->rank - 1) / helpers);
+  uint32_t count = (uint32_t)(all * ranks->rank / helpers) - first;
+  struct log_reader *reader = count ? log_reader_open_job(parts + first, count, selection, &problems) : NULL;
+  log_reader_list(reader, count, &list);
+  list.usable |= !count && selection == LOG_ALL;
+  put_list(&message, &list, &problems);
+  send_to_first(ranks, &message);
+  log_list_release(&list);
+  problems_release(&problems);
+  receive(ranks, parent(ranks), &message);
+  if (profile_message_get_number(&message))
+    send_logs(ranks, reader, &problems);
+  profile_message_release(&message);
+  log_reader_close(reader);
+  problems_release(&problems);
+  free(parts);
+}
+
 /* ---- helpers ---- */
 
 void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
@@ -455,8 +617,11 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *service)
     receive(ranks, parent(ranks), &message);
     if (message.status == DISMISSED) /* an error is passed on by reduce() */
       break;
-    if (profile_message_get_number(&message) == REQUEST_TIMELINE)
+    uint64_t kind = profile_message_get_number(&message);
+    if (kind == REQUEST_TIMELINE)
       serve_timeline(ranks, &message, service);
+    else if (kind == REQUEST_LOGS)
+      serve_logs(ranks, &message);
     else
       serve_statistics(ranks, &message, service->threads);
     profile_message_release(&message);

@@ -7,7 +7,9 @@
  *
  * Only the first rank resolves names, builds views and writes output, which is the same as without MPI, byte for byte.
  * The statistics of rows need a second reading of the files: the first rank sends the rows to all others, and each rank
- * counts its part.  Traces are read likewise, to build their indexes, which each rank writes.
+ * counts its part.  Traces are read likewise, to build their indexes, which each rank writes.  Of graph logs, each of
+ * the other ranks reads a part and sends its records, merged by time, directly to the first rank.  The pipeline holds
+ * one batch at each end.
  *
  * The caller owns struct ranks and everything that is passed in.  If one rank fails, its status is passed on instead of
  * its data, so that no rank waits for it and the first rank returns the status.  A rank that lacks memory ends, upon
@@ -16,6 +18,7 @@
 #ifndef HPCPROF_LITE_RANKS_RANKS_H
 #define HPCPROF_LITE_RANKS_RANKS_H
 
+#include "hpcprof-lite/input/log_reader.h"
 #include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/model/profile.h"
 #include "hpcprof-lite/ranks/timeline_request.h"
@@ -58,6 +61,10 @@ int ranks_statistics(struct ranks *ranks, const struct statistics_view *view, un
 void ranks_timeline_begin(struct ranks *ranks, const struct timeline_request *request);
 int ranks_timeline_end(struct ranks *ranks, int status, struct problems *problems);
 
+/* Returns what has the other ranks read graph logs for the first one: nothing, if it is alone.  `ranks` must outlive
+ * it. */
+struct log_help ranks_log_help(struct ranks *ranks);
+
 /* What a helper does. */
 struct ranks_service {
   unsigned threads;
@@ -65,8 +72,8 @@ struct ranks_service {
   void *self;
 };
 
-/* Called by a helper: counts statistics and reads traces for the first rank until that calls ranks_dismiss(), then
- * disconnects. */
+/* Called by a helper: counts statistics, reads traces and logs for the first rank until that calls ranks_dismiss(),
+ * then disconnects. */
 void ranks_serve(struct ranks *ranks, const struct ranks_service *service);
 
 /* Called by the first rank when it needs no more help: ends ranks_serve() of the others and disconnects.  Further calls

@@ -33,6 +33,9 @@ static struct replay_request new_request(struct recorded_graph *recorded)
                                  .limited = recorded->process->to_ticks != 0};
 }
 
+/* Logs are read by this process alone. */
+static const struct log_help no_help;
+
 /* ---- comparison with the measurement ---- */
 
 struct comparison {
@@ -229,11 +232,11 @@ static void list_parts(struct recorded_graph *recorded)
 }
 
 /* Opens the log of the job, or of recorded->process.  Returns false if there is none that can be used. */
-static bool open_log(struct recorded_graph *recorded)
+static bool open_log(struct recorded_graph *recorded, const struct log_help *help)
 {
   const struct profile_process *process = recorded->process;
   list_parts(recorded);
-  recorded->log = log_reader_open_job(recorded->parts, recorded->parts_count, recorded->problems);
+  recorded->log = log_reader_open_helped(recorded->parts, recorded->parts_count, LOG_ALL, help, recorded->problems);
   if (!recorded->log)
     return false;
   recorded->scale = process->workspan.is_time ? process->workspan.tick_ns : 1;
@@ -263,7 +266,7 @@ void recorded_graph_open(struct profile *profile, const uint32_t *cores, uint32_
   if (!profile->workspan.known)
     return;
   recorded->process = &profile->processes[profile->span_process];
-  if (!open_log(recorded))
+  if (!open_log(recorded, &no_help))
     return;
   struct replay_request request = new_request(recorded);
   struct replay_result result;
@@ -516,7 +519,7 @@ bool recorded_graph_limit(struct profile *profile, struct profile_process *proce
 {
   struct recorded_graph recorded = {.profile = profile, .process = process, .problems = problems};
   struct replay_result result;
-  if (!open_log(&recorded)) {
+  if (!open_log(&recorded, &no_help)) {
     recorded_graph_release(&recorded);
     return false;
   }
@@ -569,14 +572,14 @@ static void enter_job(struct recorded_graph *recorded, const struct replay_resul
   profile->span_unseen_calls = result->unseen_calls;
 }
 
-bool recorded_graph_job(struct profile *profile, struct problems *problems)
+bool recorded_graph_job(struct profile *profile, const struct log_help *help, struct problems *problems)
 {
   if (!profile->workspan.known || !is_job(profile))
     return false;
   struct recorded_graph recorded = {
       .profile = profile, .process = &profile->processes[profile->span_process], .problems = problems, .job = true};
   struct replay_result result;
-  bool usable = open_log(&recorded);
+  bool usable = open_log(&recorded, help);
   if (usable) {
     replay_once(&recorded, &result);
     if (!recorded.process->to_ticks)

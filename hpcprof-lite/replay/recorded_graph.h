@@ -49,10 +49,10 @@ void recorded_graph_release(struct recorded_graph *recorded);
  * false, and changes nothing, if there is no usable log. */
 bool recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems);
 
-/* Computes span and critical path of an MPI job from the logs of all its ranks, after their directives were merged:
- * replaces those of profile->workspan, and the shares of the span.  Returns false, and
+/* Computes span and critical path of an MPI job from the logs of all its ranks, read with that help, after their
+ * directives were merged: replaces those of profile->workspan, and the shares of the span.  Returns false, and
  * changes nothing, if the run is no such job, or a rank has no usable log. */
-bool recorded_graph_job(struct profile *profile, struct problems *problems);
+bool recorded_graph_job(struct profile *profile, const struct log_help *help, struct problems *problems);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and returns their number, 0 without a log.
  * Share 0 is work whose context is not known.  The shares belong to the structure. */

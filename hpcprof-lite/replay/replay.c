@@ -37,7 +37,6 @@ struct replay {
   bool contributes;                  /* what contributes to the span, or with `detail` to the scenario's, is kept */
   double removed[REPLAY_SCENARIOS];  /* work removed because of samples, on all chains */
   bool unplaced[REPLAY_SCENARIOS];   /* see struct replay_outcome */
-  struct log_reader *log;
   struct message_matching *matching; /* NULL: messages do not join clocks */
   struct wait_states waits;          /* of which only what is not known is used */
   struct replay_result *result;
@@ -278,10 +277,9 @@ static void begin_messages(struct replay *replay, uint32_t streams)
 
 static void match(struct replay *replay, const struct log_reader_record *next)
 {
-  struct message_stream of = {.thread = next->thread};
+  const struct message_stream of = {next->part, next->local};
   if (!replay->matching || next->record.op < GRAPHLOG_MPI_CALL)
     return;
-  of.process = log_reader_part(replay->log, next->thread, &of.thread);
   message_matching_take(replay->matching, next->stream, &of, &next->record, next->begin_ticks, next->end_ticks);
 }
 
@@ -358,7 +356,7 @@ static void finish(struct replay *replay, uint32_t streams)
 int replay_log(const struct replay_request *request, struct log_reader *log, struct replay_result *result)
 {
   assert(request->directives);
-  struct replay replay = {.request = request, .result = result, .log = log};
+  struct replay replay = {.request = request, .result = result};
   const struct graph_sink *sink = request->sink;
   struct log_reader_record next;
   uint32_t streams = log_reader_count(log);

@@ -223,6 +223,9 @@ def golden_measurements_by_ranks(_):
              (3, "--view", "parallelism", "-f", "csv", "graphs"), (2, "--view", "critical-path", "graphs"),
              (4, "--merge", "--view", "topdown", "-f", "csv", "two", "blames")]
     jobs += [(3, "--view", view, "-f", "csv", "./ranks") for view in ("ranks", "mpi", "efficiency", "advice", "topdown")]
+    jobs += [(2 + number % 3, "--view", view, "-f", form, name) for form in ("text", "csv")
+             for number, view in enumerate(("messages", "wait-states", "ranks", "efficiency", "parallelism", "summary"))
+             for name in ("messages", "messages-hostile")]
     done = same_all(jobs)
     assert all(one.stdout for one in done if "foreign" not in one.args[-1:])
 

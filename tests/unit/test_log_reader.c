@@ -100,7 +100,7 @@ static void test_logs_of_a_job(void **state)
   char file[64];
   snprintf(file, sizeof file, "%.*s.hpcrun", (int)(strlen(path) - strlen(".graph")), path);
   const struct log_part parts[] = {{.measurement = file}, {.measurement = file, .rows = rows, .rows_count = ROWS}};
-  struct log_reader *job = log_reader_open_job(parts, 2, &problems);
+  struct log_reader *job = log_reader_open_job(parts, 2, LOG_ALL, &problems);
   assert_non_null(job);
   struct replay_request request = {.directives = ROWS, .attribution = &attribution};
   struct replay_result result;
@@ -121,8 +121,119 @@ static void test_logs_of_a_job(void **state)
   }
   assert_int_equal(threads, 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5);
   log_reader_close(job);
-  assert_null(
-      log_reader_open_job((const struct log_part[]){parts[0], {.measurement = "/nothing.hpcrun"}}, 2, &problems));
+  assert_null(log_reader_open_job((const struct log_part[]){parts[0], {.measurement = "/nothing.hpcrun"}}, 2, LOG_ALL,
+                                  &problems));
+}
+
+/* Helpers that are in this process; each batch has a few records. */
+static struct {
+  struct log_reader *readers[4];
+  bool damages;
+} helping;
+
+static bool help_open(void *context, const struct log_part *parts, uint32_t count, enum log_selection selection,
+                      struct log_list *lists, struct problems *found)
+{
+  uint32_t helpers = ((const struct log_help *)context)->helpers;
+  bool usable = true;
+  for (uint32_t i = 0; i < helpers; i++) {
+    uint32_t first = count * i / helpers, own = count * (i + 1) / helpers - first;
+    helping.readers[i] = own ? log_reader_open_job(parts + first, own, selection, found) : NULL;
+    log_reader_list(helping.readers[i], own, &lists[i]);
+    usable &= !own || lists[i].usable;
+  }
+  return usable;
+}
+
+static uint8_t *help_more(void *context, uint32_t helper, size_t *size)
+{
+  (void)context;
+  struct log_batch batch = {0};
+  struct log_reader_record record;
+  for (unsigned i = 0; i < 3 && helping.readers[helper] && log_reader_next_raw(helping.readers[helper], &record); i++)
+    log_batch_put(&batch, &record);
+  *size = batch.size;
+  if (helping.damages && *size)
+    batch.bytes[0] = GRAPHLOG_OPS;
+  return batch.bytes;
+}
+
+static void help_end(void *context, uint32_t helper, uint64_t *forced, uint64_t *damaged, struct problems *found)
+{
+  (void)context, (void)found;
+  *forced += helping.readers[helper] ? log_reader_forced(helping.readers[helper]) : 0;
+  *damaged += helping.readers[helper] ? log_reader_damaged(helping.readers[helper]) : 0;
+  log_reader_close(helping.readers[helper]);
+  helping.readers[helper] = NULL;
+}
+
+static void expect_equal(const struct log_reader_record *x, const struct log_reader_record *y)
+{
+  assert_true(x->stream == y->stream && x->thread == y->thread && x->part == y->part && x->local == y->local);
+  assert_true(x->begin_ticks == y->begin_ticks && x->end_ticks == y->end_ticks && x->record.op == y->record.op);
+  assert_memory_equal(x->record.operand, y->record.operand, sizeof x->record.operand);
+}
+
+/* What helpers read and merge is what one process reads: also where a release is logged after the next acquisition, and
+ * a record waits for what it names. */
+static void test_help(void **state)
+{
+  (void)state;
+  static const uint32_t rows[ROWS] = {[PARALLEL] = LOOP};
+  struct name team[2];
+  begin();
+  struct name first = implicit(1, none, 1);
+  fork_team(1, 2, team);
+  struct name child = task(1, team[0], 0);
+  put(1, GRAPHLOG_ACQUIRE, CRITICAL, 77, 1);
+  u(1, 6);
+  log_at(&log_reader_log, 2, now);
+  put(2, GRAPHLOG_ACQUIRE, CRITICAL, 77, 1);
+  now += 2;
+  put(1, GRAPHLOG_RELEASE, 77, 1);
+  u(2, 6);
+  put(2, GRAPHLOG_RELEASE, 77, 1);
+  run_task(2, child, 8, team[1]);
+  join_team(2, team);
+  on_task(1, GRAPHLOG_IMPLICIT_END, first);
+  save(COMPOSE_ZSTD);
+  char file[64];
+  snprintf(file, sizeof file, "%.*s.hpcrun", (int)(strlen(path) - strlen(".graph")), path);
+  const struct log_clock clocks[] = {{.tick_ns = 1}, {.tick_ns = 0.5, .start_ns = 100}};
+  for (int timed = 0; timed < 2; timed++) {
+    const struct log_part parts[] = {
+        {.measurement = file, .clock = timed ? &clocks[0] : NULL},
+        {.measurement = file, .rows = rows, .rows_count = ROWS, .clock = timed ? &clocks[1] : NULL},
+        {.measurement = file, .clock = timed ? &clocks[0] : NULL}};
+    for (struct log_help help = {1, help_open, help_more, help_end, &help}; help.helpers <= 4; help.helpers++) {
+      struct log_reader *alone = log_reader_open_job(parts, 3, timed ? LOG_MESSAGES : LOG_ALL, &problems);
+      struct log_reader *helped = log_reader_open_helped(parts, 3, timed ? LOG_MESSAGES : LOG_ALL, &help, &problems);
+      assert_true(alone && helped && log_reader_count(alone) == log_reader_count(helped));
+      struct log_reader_record x, y;
+      uint32_t records = 0;
+      for (; log_reader_next(alone, &x); records++) {
+        assert_true(log_reader_next(helped, &y));
+        expect_equal(&x, &y);
+      }
+      assert_true(!log_reader_next(helped, &y) && records > (timed ? 5 : 50));
+      log_reader_close(alone);
+      log_reader_close(helped);
+    }
+  }
+  struct log_help help = {2, help_open, help_more, help_end, &help};
+  const struct log_part parts[] = {{.measurement = file}, {.measurement = file}};
+  struct log_reader *helped = log_reader_open_helped(parts, 2, LOG_ALL, &help, &problems);
+  struct log_reader_record record;
+  assert_true(helped && log_reader_next(helped, &record) && !problems.count);
+  helping.damages = true;
+  while (log_reader_next(helped, &record))
+    ;
+  assert_int_equal(log_reader_damaged(helped), 2);
+  assert_int_equal(problems.count, 2);
+  log_reader_close(helped);
+  helping.damages = false;
+  log_reader_close(log_reader_open_helped(parts, 2, LOG_ALL, &help, &problems)); /* before all is read */
+  assert_true(!helping.readers[0] && !helping.readers[1]);
 }
 
 /* Every prefix and every flipped byte: the result is bounded, and never exceeds the whole. */
@@ -348,6 +459,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_extents_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
       cmocka_unit_test_teardown(test_logs_of_a_job, end),
+      cmocka_unit_test_teardown(test_help, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),
       cmocka_unit_test(test_there_may_be_no_log),

@@ -1,0 +1,51 @@
+#include "hpcprof-lite/input/log_batch.h"
+
+#include "common/xalloc.h"
+
+/* A signed difference as a number that is small if the difference is, and back. */
+static uint64_t folded(uint64_t difference)
+{
+  return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t unfolded(uint64_t number)
+{
+  return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
+
+void log_batch_put(struct log_batch *batch, const struct log_reader_record *record)
+{
+  enum { TIMES = 4 };
+  xarray_reserve(&batch->bytes, &batch->room, batch->size + GRAPHLOG_RECORD_MAX + TIMES * LEB128_MAX, 1);
+  uint8_t *at = batch->bytes + batch->size;
+  *at++ = (uint8_t)record->record.op;
+  at = leb128_put(at, record->stream);
+  at = leb128_put(at, folded(record->order - batch->time));
+  at = leb128_put(at, folded(record->begin_ticks - record->order));
+  at = leb128_put(at, record->end_ticks - record->begin_ticks);
+  for (unsigned i = 0; i < graphlog_operands(record->record.op); i++)
+    at = leb128_put(at, record->record.operand[i]);
+  batch->time = record->order;
+  batch->size = (size_t)(at - batch->bytes);
+}
+
+bool log_batch_get(struct log_batch *batch, uint32_t streams, struct log_reader_record *record)
+{
+  uint64_t stream, order, begin, duration;
+  const uint8_t *bytes = batch->bytes;
+  size_t size = batch->size, *offset = &batch->offset;
+  if (*offset >= size || bytes[*offset] >= GRAPHLOG_OPS)
+    return false;
+  enum graphlog_op op = bytes[(*offset)++];
+  if (!leb128_get(bytes, size, offset, &stream) || !leb128_get(bytes, size, offset, &order) ||
+      !leb128_get(bytes, size, offset, &begin) || !leb128_get(bytes, size, offset, &duration) || stream >= streams)
+    return false;
+  *record = (struct log_reader_record){.record.op = op, .stream = (uint32_t)stream, .cpu = UINT32_MAX};
+  record->order = batch->time += unfolded(order);
+  record->begin_ticks = record->order + unfolded(begin);
+  record->end_ticks = record->begin_ticks + duration;
+  for (unsigned i = 0; i < graphlog_operands(op); i++)
+    if (!leb128_get(bytes, size, offset, &record->record.operand[i]))
+      return false;
+  return record->end_ticks >= record->begin_ticks;
+}
