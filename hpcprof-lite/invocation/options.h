@@ -36,7 +36,8 @@ enum options_trait {
   HAS_SCALING = 1 << 15,
   HAS_LIVE = 1 << 16,
   HAS_COLUMNS = 1 << 17,  /* its text is a table whose columns can be chosen */
-  HAS_MESSAGES = 1 << 18, /* reads the graph logs of an MPI job */
+  HAS_NO_SPAN = 1 << 18,  /* shows neither work nor span */
+  HAS_MESSAGES = 1 << 19, /* reads the graph logs of an MPI job */
   HAS_TABLE = HAS_SORT | HAS_ROWS | HAS_LEGEND | HAS_COLUMNS,
   HAS_CONTEXTS = HAS_ROOT | HAS_LINES | HAS_DEPTH | HAS_PERCENT | HAS_TABLE
 };

@@ -213,12 +213,20 @@ static int merge(struct job *job, bool first)
   return status;
 }
 
+/* Whether the report shows work and span. */
+static bool shows_span(const struct options *options)
+{
+  return !options_view_has(options, HAS_NO_SPAN) || options_formats[options->format].shows != SHOWS_VIEWS ||
+         options->comparison.conditions_count;
+}
+
 /* The second step of merging, and what the logs of an MPI job tell of all ranks together. */
 static void finish(struct job *job)
 {
   const struct log_help help = ranks_log_help(&job->ranks);
   merge_finish(&job->profile);
-  recorded_graph_job(&job->profile, &help, job_log_problems(job));
+  if (shows_span(&job->options))
+    recorded_graph_job(&job->profile, &help, job_log_problems(job));
   span_enter_shares(&job->profile);
 }
 
