@@ -5,7 +5,11 @@
  * creates the region; the trees of the other threads are linked to the region, as those of OpenMP's workers are.  A
  * share of the contexts is common to all threads, the others belong to one thread; all values are its own.  With 100
  * percent in common all threads are equal, with their values.  --noise draws the numbers of samples as runs of equal
- * programs would find them; --slower makes the code at the first address slower. */
+ * programs would find them; --slower makes the code at the first address slower.
+ *
+ * With --messages the processes are the ranks of an MPI job instead, with graph logs, each of which sends at least that
+ * many messages (synthetic_job.h). */
+#include "tests/support/synthetic_job.h"
 #include "tests/support/synthetic_trace.h"
 
 #include <getopt.h>
@@ -25,6 +29,7 @@ struct shape {
   uint32_t from, stride;                                            /* the first one, and the distance */
   uint32_t noise, slower;                                           /* see drawn(); slower: percent */
   uint64_t events;                                                  /* of the trace of a process; 0: no trace */
+  uint32_t messages, steps;                                         /* of a rank; of a cycle.  messages 0: no job */
   bool ranks;
   const char *module, *directory;
   FILE *model;
@@ -311,10 +316,17 @@ static void put_process(const struct shape *shape, struct output *output, uint32
   put(output, FORMAT_PROCESS, 0, 1, sizeof record, &record);
 }
 
+enum { PATH_BYTES = 4096 };
+
+static void path_of(const struct shape *shape, uint32_t process, const char *suffix, char *path)
+{
+  snprintf(path, PATH_BYTES, "%s/node%u-%u-1%s", shape->directory, process / HOST_PROCESSES, 1000 + process, suffix);
+}
+
 static void open_file(const struct shape *shape, struct output *output, uint32_t process, const char *suffix)
 {
-  char path[4096];
-  snprintf(path, sizeof path, "%s/node%u-%u-1%s", shape->directory, process / HOST_PROCESSES, 1000 + process, suffix);
+  char path[PATH_BYTES];
+  path_of(shape, process, suffix, path);
   output->file = fopen(path, "wb");
   if (!output->file)
     fail(path);
@@ -336,6 +348,22 @@ static void make_file(const struct shape *shape, struct output *output, uint32_t
   open_file(shape, output, process, FORMAT_TRACE_SUFFIX);
   for (uint32_t thread = 1; thread <= shape->threads; thread++)
     synthetic_trace(thread, cycles_of(shape), REGION_NODE + 1, put_part, output);
+  if (fclose(output->file))
+    fail("synthesize: cannot write");
+}
+
+static void make_rank(const struct shape *shape, struct output *output, uint32_t rank)
+{
+  uint32_t each = 2 * shape->steps; /* messages of a rank in a cycle */
+  const struct synthetic_job job = {.ranks = shape->processes,
+                                    .threads = shape->threads,
+                                    .steps = shape->steps,
+                                    .cycles = (shape->messages + each - 1) / each};
+  char path[PATH_BYTES];
+  path_of(shape, rank, FORMAT_SUFFIX, path);
+  synthetic_job_rank(&job, rank, path);
+  open_file(shape, output, rank, ".graph");
+  synthetic_job_log(&job, rank, put_part, output);
   if (fclose(output->file))
     fail("synthesize: cannot write");
 }
@@ -369,15 +397,19 @@ static void parse(int argc, char **argv, struct shape *shape)
                                           {"noise", required_argument, NULL, 'n'},
                                           {"slower", required_argument, NULL, 'w'},
                                           {"ranks", no_argument, NULL, 'r'},
+                                          {"messages", required_argument, NULL, 'g'},
+                                          {"steps", required_argument, NULL, 'x'},
                                           {0}};
   static const char help[] = "Usage: synthesize [--processes N] [--ranks] [--threads N] [--contexts N] [--depth N] "
                              "[--directives N]\n[--common PERCENT] [--addresses N] [--from OFFSET] [--stride BYTES] "
-                             "[--module PATH] [--seed N] [--model FILE]\n[--events N] DIRECTORY\n";
+                             "[--module PATH] [--seed N] [--model FILE]\n[--events N] DIRECTORY\n"
+                             "       synthesize --messages N [--processes N] [--threads N] [--steps N] DIRECTORY\n";
   uint32_t events = 0; /* of the trace of each process */
   uint32_t *const numbers[] = {
       ['p'] = &shape->processes,  ['t'] = &shape->threads, ['c'] = &shape->contexts,  ['d'] = &shape->depth,
       ['D'] = &shape->directives, ['C'] = &shape->common,  ['a'] = &shape->addresses, ['f'] = &shape->from,
-      ['S'] = &shape->stride,     ['e'] = &events,         ['n'] = &shape->noise,     ['w'] = &shape->slower};
+      ['S'] = &shape->stride,     ['e'] = &events,         ['n'] = &shape->noise,     ['w'] = &shape->slower,
+      ['g'] = &shape->messages,   ['x'] = &shape->steps};
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     if (option == 's')
       shape->seed = number(optarg);
@@ -395,7 +427,8 @@ static void parse(int argc, char **argv, struct shape *shape)
     }
   }
   if (optind + 1 != argc || !shape->threads || !shape->contexts || !shape->addresses || shape->common > 100 ||
-      shape->depth < REGION_NODE + 1) {
+      shape->depth < REGION_NODE + 1 ||
+      (shape->messages && (shape->processes < 3 || !shape->steps || shape->steps > 40))) {
     fputs(help, stderr);
     exit(2);
   }
@@ -414,6 +447,7 @@ int main(int argc, char **argv)
                         .addresses = 20000,
                         .from = 0x1000,
                         .stride = 16,
+                        .steps = 10,
                         .module = "/synthetic/app"};
   parse(argc, argv, &shape);
   size_t room = (size_t)shape.contexts + REGION_NODE + 2;
@@ -423,7 +457,7 @@ int main(int argc, char **argv)
                           .values = take(room, sizeof *output.values)};
   mkdir(shape.directory, 0777);
   for (uint32_t process = 0; process < shape.processes; process++)
-    make_file(&shape, &output, process);
+    shape.messages ? make_rank(&shape, &output, process) : make_file(&shape, &output, process);
   if (shape.model && fclose(shape.model))
     fail("synthesize: cannot write the model");
   ZSTD_freeCCtx(output.zstd);
