@@ -174,6 +174,25 @@ def ranks_without_openmp(directory):
 
 
 @tap.case
+def calls_in_regions_count_as_such_in_a_part_of_the_run(directory):
+    """While one thread of a region is in MPI, the other one is not held up: the time of all threads outside MPI lacks
+    that thread's only."""
+    steps = 4
+    job = Job(directory, "openmpi", 2, build(directory, "calls_in_regions.c", "openmpi", "-fopenmp"), str(steps),
+              options=("-t",), output="regions")
+    assert job.done.returncode == 0, job.done
+    regions = [row for row in rows("timeline", job.output) if (row["category"], row["kind"]) == ("mpi", "parallel")]
+    assert len(regions) == 2 * steps, regions
+    begin, end = min(float(row["start_s"]) for row in regions), min(float(row["end_s"]) for row in regions[-2:])
+    part = "-q", "--from", f"{begin:.9f}", "--to", f"{end:.9f}", job.output
+    threads = [row for row in rows("threads", *part) if float(row["wall_s"])]
+    in_mpi, tool = (sum(float(row[name] or 0) for row in threads) for name in ("mpi_s", "tool_s"))
+    outside, = [float(row["value"]) for row in rows("efficiency", *part) if row["metric"] == "thread_time"]
+    assert in_mpi > 0.1, threads
+    assert abs(2 * 2 * (end - begin) - in_mpi - tool - outside) < 0.01, (begin, end, in_mpi, tool, outside)
+
+
+@tap.case
 def on_open_mpi(directory):
     check_all(directory, "openmpi", (2, 1), (3, 2))
 

@@ -449,7 +449,8 @@ static void take_thread(const struct range *range, const struct range_thread *fr
                         profile_measured_ns(thread->wall_ns, thread->paused_ns));
   thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
-  thread->mpi_ns = thread->mpi_outside_ns = MIN(model_rounded((double)from->mpi_ticks * tick), thread->wall_ns);
+  thread->mpi_ns = MIN(model_rounded((double)from->mpi_ticks * tick), thread->wall_ns);
+  thread->mpi_outside_ns = model_difference(thread->mpi_ns, model_rounded((double)from->mpi_inside_ticks * tick));
   thread->mpi_calls = thread->mpi_sent = thread->mpi_received = 0; /* when they were is not known */
   thread->no_core_ns = model_rounded(from->no_core_ns);
   if (from->with_constructs)

@@ -224,6 +224,8 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
   model_add(&code->own_all, own_all);
   if (code->in_region)
     model_add(&thread->region_ticks, ticks);
+  if (event->mpi && code->inside)
+    model_add(&thread->mpi_inside_ticks, ticks);
   if (event->begun && is_inside(thread, event->begin_ticks)) {
     code->begun++;
     thread->part.regions += thread->with_constructs && begins_region(thread, event->code);

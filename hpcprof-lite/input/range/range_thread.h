@@ -84,6 +84,7 @@ struct range_thread {
       slept; /* ns, each spread over the time between two samples: of delay_ns; in no category */
   double no_core_ns;
   uint64_t blocked_ticks, mpi_ticks, region_ticks, gap_ticks;
+  uint64_t mpi_inside_ticks;             /* of mpi_ticks: in regions */
   uint64_t samples_all, states, unknown; /* in the whole trace; unknown: samples in contexts that do not exist */
 };
 

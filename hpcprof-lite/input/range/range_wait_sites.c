@@ -77,7 +77,8 @@ struct range_code *range_codes_of_constructs(const struct read_file *file, const
       struct wait_site at = {.kind = kind, .module = site.module, .offset = site.offset};
       if (kind == FORMAT_WAIT_PARKED)
         at = (struct wait_site){.kind = FORMAT_WAIT_PARKED};
-      *code = (struct range_code){.site = MODEL_NONE, .stored = MODEL_NONE, .in_region = regions[i] == 1};
+      *code = (struct range_code){
+          .site = MODEL_NONE, .stored = MODEL_NONE, .in_region = regions[i] == 1, .inside = regions[i] != 0};
       if (kind == MODEL_NONE)
         continue;
       code->site = range_wait_sites_add(sites, &at);

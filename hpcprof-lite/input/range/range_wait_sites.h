@@ -40,6 +40,7 @@ struct range_code {
   bool own_first;      /* see thread_states_own_first() */
   bool lock;           /* the site is that of a lock */
   bool in_region;      /* the state lies in a region that the thread has created, outside those of others */
+  bool inside;         /* it lies in a region of any thread */
   uint64_t ticks, own; /* own: of these, the runtime's own work */
   uint64_t own_all;    /* that in the whole trace */
   uint64_t begun;      /* executions of the construct that began with this state */
