@@ -111,6 +111,8 @@ static int load_run(struct job *job, char **directory, bool first, struct job *r
     return status;
   run->options.quiet |= !first; /* modules that cannot be read are the same in all runs of a side */
   tree_begin(run, true);
+  if (options->view == OPTIONS_SUMMARY || options->comparison.conditions_count)
+    efficiency_pipeline(run);
   if (compare_lists_has(options->view))
     return 0;
   if (options->view == OPTIONS_SUMMARY)

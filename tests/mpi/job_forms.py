@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from jobs import LIBRARIES, Job, build
 from measured import tap
-from report import check_spans, rows
+from report import check_spans, report, rows
 
 STEPS = 4
 OPTIONS = "-p", "log", "--work", "user"
@@ -139,6 +139,11 @@ def parts_make_the_whole(directory):
     value = {row["metric"]: float(row["value"] or 0) for row in rows("efficiency", job.output) if row["kind"] == "job"}
     if not value["mpi_serialisation"]:
         raise tap.Skip("threads had no core in calls of MPI")
+    compared = {row["item"]: float(row["new"] or 0) for row in rows("summary", "-q", "--compare", job.output, job.output)
+                if row["section"] == "job"}
+    assert all(abs(compared[name] - value[name]) < 1e-5 for name in ("mpi_serialisation", "mpi_transfer")), compared
+    gate = "-q", "--compare", job.output, "--fail-if", "mpi_transfer > 0.1 %", "--fail-if", "mpi_serialisation < 0.1 %"
+    assert report(*gate, job.output).returncode == 3
     product = value["mpi_serialisation"] * value["mpi_transfer"]
     assert abs(product - value["mpi_communication"]) < 1e-5 and value["mpi_transfer"] <= 1, value
 
