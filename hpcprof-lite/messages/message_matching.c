@@ -532,16 +532,22 @@ static void add_request(struct message_matching *m, uint32_t process, uint64_t n
   hash_map_add(&m->request_numbers, key, index);
 }
 
-/* Returns what a request stands for, which it does no more; nothing if it is not known. */
+/* Returns what a request stands for; nothing if it is not known. */
+static struct request request_of(const struct message_matching *m, uint32_t process, uint64_t number)
+{
+  uint32_t index = hash_map_find(&m->request_numbers, request_key(process, number));
+  return index ? *(struct request *)object_pool_at(&m->requests, index) : (struct request){0};
+}
+
+/* The same, which it does no more. */
 static struct request take_request(struct message_matching *m, uint32_t process, uint64_t number)
 {
   uint64_t key = request_key(process, number);
   uint32_t index = hash_map_find(&m->request_numbers, key);
-  if (!index)
-    return (struct request){0};
-  struct request request = *(struct request *)object_pool_at(&m->requests, index);
+  struct request request = request_of(m, process, number);
   hash_map_remove(&m->request_numbers, key);
-  object_pool_put(&m->requests, index);
+  if (index)
+    object_pool_put(&m->requests, index);
   return request;
 }
 
@@ -1171,6 +1177,85 @@ void message_matching_take(struct message_matching *matching, uint32_t stream, c
   default:
     break;
   }
+}
+
+/* ---- records before those that they need ---- */
+
+/* Whether the message of a receive that is complete has not been sent.  Of one that is undecided, because one before it
+ * might have got the same message, only that no such message was sent. */
+static bool lacks_message(const struct message_matching *m, const struct operation *receive, uint32_t from,
+                          uint64_t tag)
+{
+  if (receive->matched || receive->queued || from == ANY)
+    return !receive->matched && receive->queued;
+  const struct inbox *inbox = inbox_at(m, receive->inbox);
+  const struct channel wanted = {.communicator = inbox->communicator, .from = from, .to = inbox->rank, .tag = tag};
+  uint32_t channel =
+      HASH_MAP_FIND(&m->channel_numbers, channel_key(&wanted), i, same_channel(channel_at(m, i), &wanted));
+  return !channel || !channel_at(m, channel)->sends.first;
+}
+
+/* Whether no receive has begun that can have got the message of a synchronous send that is complete. */
+static bool lacks_receive(struct message_matching *m, const struct operation *send)
+{
+  if (!send->synchronous || send->matched)
+    return false;
+  const struct channel *channel = channel_at(m, send->channel);
+  for (uint32_t i = inbox_at(m, send->inbox)->undecided.first; i; i = operation_at(m, i)->next)
+    if (accepts(operation_at(m, i), channel->from, channel->tag) || m->visits++ > visits_max)
+      return false;
+  return true;
+}
+
+/* Whether one of some ranks for which a rank waits has not begun. */
+static bool lacks_some(struct message_matching *m, uint32_t stream, const struct request *part)
+{
+  const struct partner *ranks = collective_at(m, part->collective)->ranks;
+  struct some some = some_of(m, stream, part);
+  for (uint32_t i = 0; ranks && i < some.count && m->visits++ <= visits_max; i++)
+    if (!ranks[some_rank(m, &some, part, i)].begin_ns)
+      return true;
+  return false;
+}
+
+/* Whether a rank has completed its part of a collective operation, and those that it has to wait for have not begun. */
+static bool lacks_ranks(struct message_matching *m, uint32_t stream, const struct request *part)
+{
+  const struct collective *collective = collective_at(m, part->collective);
+  const struct side *side = &collective->sides[awaited_side(collective, part)];
+  if (collective->mixed)
+    return false;
+  if (waits_for_some(collective->kind))
+    return lacks_some(m, stream, part);
+  if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
+    return !collective->root_known;
+  bool waits =
+      collective->kind != GRAPHLOG_MPI_TO_ROOT || (collective->root_known && collective->root_rank == part->rank);
+  return waits && side->arrived < side->size;
+}
+
+bool message_matching_awaits(struct message_matching *m, uint32_t stream, const struct graphlog_record *record)
+{
+  const struct stream *s = &m->streams[stream];
+  const uint64_t *operand = record->operand;
+  struct request request = s->collective;
+  if (record->op == GRAPHLOG_MPI_COMPLETE || (record->op == GRAPHLOG_MPI_RECEIVED && operand[0]))
+    request = request_of(m, s->of.process, operand[0]);
+  else if (record->op == GRAPHLOG_MPI_RECEIVED)
+    request = (struct request){.operation = s->receive};
+  else if (record->op != GRAPHLOG_MPI_RETURN || !s->in_call)
+    return false;
+  else if (s->send)
+    request = (struct request){.operation = s->send};
+  if (request.collective)
+    return lacks_ranks(m, stream, &request);
+  if (!request.operation)
+    return false;
+  const struct operation *operation = operation_at(m, request.operation);
+  if (operation->sends)
+    return record->op != GRAPHLOG_MPI_RECEIVED && lacks_receive(m, operation);
+  return record->op == GRAPHLOG_MPI_RECEIVED &&
+         lacks_message(m, operation, source_of(m, s->of.process, operation->number, operand[1]), operand[2]);
 }
 
 struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states,

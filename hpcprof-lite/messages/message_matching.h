@@ -49,6 +49,10 @@ struct message_matching *message_matching_new(uint32_t streams, struct wait_stat
 void message_matching_take(struct message_matching *matching, uint32_t stream, const struct message_stream *of,
                            const struct graphlog_record *record, uint64_t begin_ns, uint64_t end_ns);
 
+/* Whether a record completes what needs operations of others that have not been taken: in logs of hosts whose clocks
+ * differ it comes before them.  The stream is one of which records have been taken. */
+bool message_matching_awaits(struct message_matching *matching, uint32_t stream, const struct graphlog_record *record);
+
 /* The logs end: counts what is not matched.  Frees everything. */
 void message_matching_end(struct message_matching *matching);
 

@@ -651,6 +651,151 @@ static void test_threads_at_once(void **state)
   release();
 }
 
+static bool awaits(uint32_t rank, enum graphlog_op op, uint64_t request, uint64_t source, uint64_t tag)
+{
+  struct graphlog_record record = {.op = op, .operand = {request, source, tag, 8}};
+  return message_matching_awaits(matching, rank, &record);
+}
+
+/* Records of a rank whose clock is early: what it completes needs what others have not done. */
+static void test_messages_that_are_awaited(void **state)
+{
+  (void)state;
+  begin_job(3);
+  call(1, 10, 5);
+  post(1, 10, 0 + 1, 7 + 1, 0);
+  assert_true(awaits(1, GRAPHLOG_MPI_RECEIVED, 0, 0 + 1, 7 + 1));
+  assert_false(awaits(1, GRAPHLOG_MPI_RETURN, 0, 0, 0));
+  call(0, 20, 6);
+  send(0, 20, 1, 7, 0);
+  ret(0, 21);
+  assert_false(awaits(1, GRAPHLOG_MPI_RECEIVED, 0, 0 + 1, 7 + 1));
+  got(1, 22, 0, 0 + 1, 7 + 1);
+  ret(1, 22);
+  call(1, 30, 5); /* which of them gets a message is known when it has got it */
+  post(1, 30, ANY_SOURCE, ANY_TAG, 1);
+  post(1, 30, ANY_SOURCE, ANY_TAG, 2);
+  assert_true(awaits(1, GRAPHLOG_MPI_RECEIVED, 1, 0 + 1, 7 + 1));
+  call(0, 40, 6);
+  send(0, 40, 1, 7, 0);
+  ret(0, 41);
+  assert_false(awaits(1, GRAPHLOG_MPI_RECEIVED, 1, 0 + 1, 7 + 1));
+  assert_false(awaits(1, GRAPHLOG_MPI_RECEIVED, 2, 0 + 1, 7 + 1));
+  assert_true(awaits(1, GRAPHLOG_MPI_RECEIVED, 1, 2 + 1, 7 + 1)); /* from another rank */
+  call(0, 50, 6);
+  send(0, 50, 1, 7, 0);
+  ret(0, 51);
+  assert_false(awaits(1, GRAPHLOG_MPI_RECEIVED, 2, 0 + 1, 7 + 1));
+  assert_false(awaits(1, GRAPHLOG_MPI_RECEIVED, 3, 0 + 1, 7 + 1)); /* a request that does not exist */
+  assert_false(awaits(2, GRAPHLOG_MPI_RETURN, 0, 0, 0));
+  got(1, 60, 2, 0 + 1, 7 + 1);
+  got(1, 60, 1, 0 + 1, 7 + 1);
+  ret(1, 60);
+  end_job();
+  release();
+}
+
+/* Bit r of waiting[n]: rank r waits when so many ranks have begun; they begin in the order 0, 1, 2. */
+static void expect_awaited(enum graphlog_mpi_collective kind, uint64_t root, const unsigned waiting[4])
+{
+  begin_job(3);
+  for (uint32_t begun = 1; begun <= 3; begun++) {
+    call(begun - 1, 10 * begun, 5);
+    PUT(begun - 1, 10 * begun, MPI_COLLECTIVE, WORLD, kind, root, 0, begun == 1 ? 9 : 0);
+    for (uint32_t rank = 0; rank < begun; rank++) {
+      bool by_request = !rank && awaits(0, GRAPHLOG_MPI_COMPLETE, 9, 0, 0);
+      assert_int_equal(rank ? awaits(rank, GRAPHLOG_MPI_RETURN, 0, 0, 0) : by_request, waiting[begun] >> rank & 1);
+    }
+  }
+  for (uint32_t rank = 0; rank < 3; rank++)
+    ret(rank, 50);
+  end_job();
+  release();
+}
+
+static void test_ranks_that_are_awaited(void **state)
+{
+  (void)state;
+  expect_awaited(GRAPHLOG_MPI_BARRIER, 0, (const unsigned[]){0, 1, 3, 0});
+  expect_awaited(GRAPHLOG_MPI_ALL_TO_ALL, 0, (const unsigned[]){0, 1, 3, 0});
+  expect_awaited(GRAPHLOG_MPI_FROM_ROOT, 2 + 1, (const unsigned[]){0, 1, 3, 0});
+  expect_awaited(GRAPHLOG_MPI_FROM_ROOT, 0 + 1, (const unsigned[]){0, 0, 0, 0});
+  expect_awaited(GRAPHLOG_MPI_TO_ROOT, 1 + 1, (const unsigned[]){0, 0, 2, 0});
+  expect_awaited(GRAPHLOG_MPI_PREFIX, 0, (const unsigned[]){0, 0, 0, 0});
+}
+
+static void test_neighbours_that_are_awaited(void **state)
+{
+  (void)state;
+  begin_job(3);
+  for (uint32_t i = 0; i < 3; i++) { /* 0 waits for 2, 1 for 0 and itself, 2 for none */
+    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_CREATED, WORLD, 1, i);
+    PUT(i, 1, MPI_RANKS, 3, 0, 3, 1 << 1);
+  }
+  PUT(0, 1, MPI_SOURCES, 3, 2 << 1, 1, 1 << 1);
+  PUT(1, 1, MPI_SOURCES, 3, 0 << 1, 2, 1 << 1);
+  static const bool waits[3][3] = {{true}, {true, false}, {false, false, false}};
+  for (uint32_t begun = 0; begun < 3; begun++) {
+    call(begun, 10 + begun, 5);
+    PUT(begun, 10 + begun, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_NEIGHBOURS, 0, 0, 0);
+    for (uint32_t rank = 0; rank <= begun; rank++)
+      assert_int_equal(awaits(rank, GRAPHLOG_MPI_RETURN, 0, 0, 0), waits[begun][rank]);
+  }
+  for (uint32_t rank = 0; rank < 3; rank++)
+    ret(rank, 50);
+  end_job();
+  release();
+}
+
+/* Between two groups, each waits for the other one. */
+static void test_groups_that_are_awaited(void **state)
+{
+  (void)state;
+  begin_job(3);
+  for (uint32_t i = 0; i < 3; i++) { /* 0 and 1, and 2 */
+    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_JOINED, 0, 9, i < 2 ? i : 0);
+    PUT(i, 1, MPI_RANKS, 3, 0 << 1 | (i == 2), 2, 1 << 1);
+    PUT(i, 1, MPI_RANKS, 3, 2 << 1 | (i < 2), 1, 1 << 1);
+  }
+  static const bool waits[3][3] = {{true}, {true, true}, {false, false, false}};
+  for (uint32_t begun = 0; begun < 3; begun++) {
+    call(begun, 10 + begun, 5);
+    PUT(begun, 10 + begun, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+    for (uint32_t rank = 0; rank <= begun; rank++)
+      assert_int_equal(awaits(rank, GRAPHLOG_MPI_RETURN, 0, 0, 0), waits[begun][rank]);
+  }
+  for (uint32_t rank = 0; rank < 3; rank++)
+    ret(rank, 50);
+  end_job();
+  assert_int_equal(states.unknown + states.incomplete, 0);
+  release();
+}
+
+/* A synchronous send is complete once its receive has begun, in its call, or with its request. */
+static void test_receives_that_are_awaited(void **state)
+{
+  (void)state;
+  for (uint64_t request = 0; request <= 9; request += 9)
+    for (int any = 0; any <= 1; any++) {
+      enum graphlog_op completes = request ? GRAPHLOG_MPI_COMPLETE : GRAPHLOG_MPI_RETURN;
+      begin_job(2);
+      call(0, 10, 6);
+      PUT(0, 10, MPI_SYNCHRONOUS_SEND, WORLD, 1, 7, 8, request);
+      assert_true(awaits(0, completes, request, 0, 0));
+      call(1, 20, 5);
+      post(1, 20, 0 + 1, 6 + 1, 3); /* not for it */
+      assert_true(awaits(0, completes, request, 0, 0));
+      post(1, 20, any ? ANY_SOURCE : 0 + 1, any ? ANY_TAG : 7 + 1, 4);
+      assert_false(awaits(0, completes, request, 0, 0));
+      PUT(1, 30, MPI_DROPPED, 3);
+      PUT(1, 30, MPI_DROPPED, 4);
+      ret(1, 30);
+      ret(0, 30);
+      end_job();
+      release();
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -673,6 +818,11 @@ int main(void)
       cmocka_unit_test(test_requests),
       cmocka_unit_test(test_what_is_not_matched),
       cmocka_unit_test(test_threads_at_once),
+      cmocka_unit_test(test_messages_that_are_awaited),
+      cmocka_unit_test(test_ranks_that_are_awaited),
+      cmocka_unit_test(test_neighbours_that_are_awaited),
+      cmocka_unit_test(test_groups_that_are_awaited),
+      cmocka_unit_test(test_receives_that_are_awaited),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
