@@ -20,8 +20,9 @@ static void add_process(const struct profile *profile, uint32_t number, uint64_t
   const struct profile_marks *marks = &process->marks;
   for (uint32_t i = 0; i < marks->marks_count; i++) {
     const struct profile_mark *mark = &marks->marks[i];
-    uint64_t start_ns = model_sum(offset_ns, mark->at_ns);
-    uint64_t end_ns = mark->user_phase ? model_sum(offset_ns, profile_user_phase_end(process, i)) : start_ns;
+    uint64_t start_ns = model_sum(offset_ns, profile_corrected_ns(process, mark->at_ns)), end_ns = start_ns;
+    if (mark->user_phase)
+      end_ns = model_sum(offset_ns, profile_corrected_ns(process, profile_user_phase_end(process, i)));
     bool ends_before = mark->user_phase && end_ns > start_ns ? end_ns <= from_ns : start_ns < from_ns;
     if ((mark->user_phase && !mark->name) || ends_before || start_ns >= to_ns)
       continue;

@@ -128,7 +128,7 @@ static uint32_t find_runs(const struct profile *profile, struct run *runs)
     if (!process->usable)
       continue;
     struct run *run = run_of(runs, &count, process);
-    uint64_t end_ns = process->start_ns + process->wall_ns;
+    uint64_t end_ns = profile_end_ns(process);
     run->begin_ns = MIN(run->begin_ns, process->start_ns);
     run->end_ns = MAX(run->end_ns, end_ns);
     run->wall += (double)process->wall_ns;

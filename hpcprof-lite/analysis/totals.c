@@ -159,7 +159,8 @@ static uint64_t end_with_cores(const struct profile_process *process)
   for (uint32_t i = 0; i < process->threads_count; i++)
     if (process->threads[i].flags & THREAD_OPENMP && !process->threads[i].recorded)
       return 0;
-  return model_sum(process->start_ns, model_difference(process->wall_ns, initial->held_up_ns));
+  return model_sum(process->start_ns,
+                   profile_corrected_ns(process, model_difference(process->wall_ns, initial->held_up_ns)));
 }
 
 void totals_compute(const struct profile *profile, const struct tree_columns *columns, enum profile_baseline baseline,
@@ -177,7 +178,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     totals->running += process->running && !process->copied;
     totals->copied += process->copied;
     totals->unfinished += process->unfinished && !process->running;
-    uint64_t stop_ns = model_sum(process->start_ns, process->wall_ns);
+    uint64_t stop_ns = profile_end_ns(process);
     begin_ns = MIN(begin_ns, process->start_ns);
     end_ns = MAX(end_ns, stop_ns);
     uint64_t own_ns = end_with_cores(process);

@@ -15,6 +15,7 @@ struct log_reader_record {
   uint32_t cpu;                    /* on which the thread runs, UINT32_MAX: not known */
   uint64_t order;                  /* the time by which it is merged: mostly begin_ticks */
   uint64_t begin_ticks, end_ticks; /* when it happens; a fragment lasts, other records do not */
+  uint64_t moved;                  /* so much later than by its clock is `order`: log_reader_resume() */
   const uint64_t *counts; /* of a fragment: [COUNTERS_MAX] events counted in it, until the next record is read; NULL:
                              not known */
   bool outside, cut;      /* nothing of it, or of a fragment not all, is in the part of the run that is reported */

@@ -37,15 +37,16 @@ struct stream {
   size_t size, offset;        /* of these bytes; of the next record                  */
   size_t before, whole;       /* bytes of the extent before the slice, and all of it */
   uint64_t time_ticks;        /* the stream's time, after `record`                   */
-  uint64_t begin_ticks;       /* when `record` happens                               */
+  uint64_t begin_ticks;       /* when `record` happens, */
+  uint64_t own;               /* and that time on the job's clock                    */
   struct graphlog_record record;
-  uint64_t created[OBJECT_KINDS]; /* the highest number of the objects that it created   */
-  uint64_t counts[COUNTERS_MAX];  /* of the next fragment, or of `record` if it is one   */
-  bool counted;                   /* whether these are known                             */
-  bool timed, ended;              /* timed: the extent has set the time                   */
-  uint32_t waits_on;              /* the stream that must create an object, or NO_STREAM */
-  uint32_t first_waiter, next_waiter;
-  enum object awaited; /* that object */
+  uint64_t created[OBJECT_KINDS];     /* the highest number of the objects that it created   */
+  uint64_t counts[COUNTERS_MAX];      /* of the next fragment, or of `record` if it is one   */
+  bool counted;                       /* whether these are known                             */
+  bool timed, ended;                  /* timed: the extent has set the time                   */
+  uint32_t waits_on;                  /* the stream that must create an object, or NO_STREAM */
+  uint32_t first_waiter, next_waiter; /* next_waiter: also of those whose part is held */
+  enum object awaited;                /* that object */
   uint64_t awaited_number;
 };
 
@@ -57,6 +58,11 @@ struct log_file {
   uint32_t rows_count;
   const struct profile_process *process; /* likewise; NULL: not limited */
   const struct log_clock *clock;         /* likewise; NULL: ticks are those of the job */
+  double scale;                          /* likewise */
+  bool held;                             /* its streams leave the heap when they are the first ones there, */
+  uint32_t first_held;                   /* for this list; or NO_STREAM; */
+  uint32_t held_for;                     /* the stream whose record needs others */
+  uint64_t not_before;                   /* none of its records comes before that */
 };
 
 struct log_reader {
@@ -71,6 +77,8 @@ struct log_reader {
   uint32_t count;
   struct heap heap; /* streams that do not wait, or helpers that have records, the earliest first */
   uint32_t waiting;
+  uint32_t held;                    /* parts */
+  uint64_t order, now;              /* `order` of the records that were returned, and taken, last */
   struct hash_map holders;          /* lock → 1 + the stream that holds it, unless it is free  */
   uint32_t returned;                /* the stream whose record was returned last, or NO_STREAM */
   uint64_t forced, damaged, visits; /* in this pass                                            */
@@ -269,12 +277,14 @@ static uint64_t ran_from(const struct graphlog_record *record, uint64_t ticks, u
   return ran_before ? begin_ticks - MIN(record->operand[0], begin_ticks) : begin_ticks;
 }
 
-/* The time of the stream's record by which it is merged. */
-static uint64_t key_of(const struct log_file *file, const struct stream *stream)
+/* The time of the stream's record on the job's clock. */
+static uint64_t own_time(const struct log_reader *reader, const struct log_file *file, const struct stream *stream)
 {
   if (!file->clock)
     return stream->begin_ticks;
-  uint64_t ticks = ran_from(&stream->record, stream->record.operand[1], stream->begin_ticks);
+  uint64_t ticks = stream->begin_ticks;
+  if (reader->selection == LOG_MESSAGES)
+    ticks = ran_from(&stream->record, stream->record.operand[1], ticks);
   return log_clock_ns(file->clock, ticks >> file->clock->shift << file->clock->shift);
 }
 
@@ -330,20 +340,28 @@ static bool advance(struct log_reader *reader, uint32_t number)
   stream->begin_ticks = runs ? model_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
   if (runs)
     stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
-  reader->keys[number] = key_of(file, stream);
+  stream->own = own_time(reader, file, stream);
+  reader->keys[number] = stream->own;
   return true;
 }
 
+/* Of streams or, with help, of helpers.  Records of a part that were moved to one time stay in their order. */
 static bool before(const void *context, uint32_t a, uint32_t b)
 {
-  const uint64_t *keys = context;
-  return keys[a] < keys[b] || (keys[a] == keys[b] && a < b);
+  const struct log_reader *reader = context;
+  const uint64_t *keys = reader->keys;
+  if (keys[a] != keys[b] || !reader->streams || reader->owners[a].part != reader->owners[b].part)
+    return keys[a] < keys[b] || (keys[a] == keys[b] && a < b);
+  const struct stream *x = &reader->streams[a], *y = &reader->streams[b];
+  if (x->own != y->own)
+    return x->own < y->own;
+  return x->begin_ticks < y->begin_ticks || (x->begin_ticks == y->begin_ticks && a < b);
 }
 
 static void push(struct log_reader *reader, uint32_t number)
 {
   assert(number < reader->count && reader->heap.count < reader->count);
-  heap_push(&reader->heap, number, before, reader->keys);
+  heap_push(&reader->heap, number, before, reader);
 }
 
 /* ---- waiting ---- */
@@ -391,7 +409,7 @@ static void suspend(struct log_reader *reader, uint32_t number, uint32_t creator
 {
   assert(number != creator_number && reader->streams[number].waits_on == NO_STREAM);
   struct stream *stream = &reader->streams[number], *creator = &reader->streams[creator_number];
-  heap_next(&reader->heap, false, before, reader->keys);
+  heap_next(&reader->heap, false, before, reader);
   stream->waits_on = creator_number;
   stream->next_waiter = creator->first_waiter;
   creator->first_waiter = number;
@@ -423,7 +441,7 @@ static void force_earliest(struct log_reader *reader)
   assert(reader->waiting && !reader->heap.count);
   uint32_t first = NO_STREAM;
   for (uint32_t i = 0; i < reader->count; i++, reader->visits++)
-    if (reader->streams[i].waits_on != NO_STREAM && (first == NO_STREAM || before(reader->keys, i, first)))
+    if (reader->streams[i].waits_on != NO_STREAM && (first == NO_STREAM || before(reader, i, first)))
       first = i;
   struct stream *stream = &reader->streams[first];
   uint32_t *link = &reader->streams[stream->waits_on].first_waiter;
@@ -507,12 +525,56 @@ static void advance_returned(struct log_reader *reader)
   struct stream *stream = &reader->streams[number];
   bool resumes = note_created(reader, number);
   note_holder(reader, number);
+  reader->now = reader->order;
   reader->returned = NO_STREAM;
   stream->ended = !advance(reader, number);
   resumes = resumes || stream->ended;
-  heap_next(&reader->heap, !stream->ended, before, reader->keys);
+  heap_next(&reader->heap, !stream->ended, before, reader);
   if (resumes && stream->first_waiter != NO_STREAM)
     resume_waiters(reader, stream);
+}
+
+/* ---- parts that are held ---- */
+
+/* The stream at the heap's root is of a part that is held. */
+static void set_aside(struct log_reader *reader, uint32_t number)
+{
+  struct log_file *file = &reader->files[reader->owners[number].part];
+  heap_next(&reader->heap, false, before, reader);
+  reader->streams[number].next_waiter = file->first_held;
+  file->first_held = number;
+}
+
+void log_reader_hold(struct log_reader *reader)
+{
+  assert(!reader->help && reader->returned != NO_STREAM);
+  struct log_file *file = &reader->files[reader->owners[reader->returned].part];
+  assert(!file->held);
+  file->held = true;
+  file->held_for = reader->returned;
+  reader->held++;
+  set_aside(reader, reader->returned);
+  reader->returned = NO_STREAM;
+}
+
+uint64_t log_reader_resume(struct log_reader *reader, uint32_t part, bool moves)
+{
+  struct log_file *file = &reader->files[part];
+  assert(file->held);
+  if (reader->returned != NO_STREAM)
+    advance_returned(reader);
+  bool moved = moves && reader->keys[file->held_for] <= reader->now;
+  if (moved)
+    file->not_before = MAX(file->not_before, reader->now + 1);
+  file->held = false;
+  reader->held--;
+  for (uint32_t number = file->first_held, next; number != NO_STREAM; number = next) {
+    next = reader->streams[number].next_waiter;
+    reader->streams[number].next_waiter = NO_STREAM;
+    push(reader, number);
+  }
+  file->first_held = NO_STREAM;
+  return moved ? file->not_before - reader->streams[file->held_for].own : 0;
 }
 
 /* ---- the part of the run that is reported ---- */
@@ -570,6 +632,16 @@ void log_reader_limit(struct log_reader *reader, const struct profile_process *p
   reader->files[0].process = process;
 }
 
+/* Counts a fragment's work in the job's ticks. */
+static void scale_work(double scale, struct graphlog_record *record)
+{
+  if (!(scale > 0) || !is_fragment(record->op))
+    return;
+  uint64_t work = record->operand[record->op == GRAPHLOG_RUN ? 1 : 2];
+  record->op = GRAPHLOG_RUN_OTHER;
+  record->operand[2] = model_rounded((double)work * scale);
+}
+
 /* Takes the first record of the streams, as it is in its file. */
 static bool next_of_streams(struct log_reader *reader, struct log_reader_record *record)
 {
@@ -577,12 +649,21 @@ static bool next_of_streams(struct log_reader *reader, struct log_reader_record 
     advance_returned(reader);
   for (bool forced = false;;) {
     if (!reader->heap.count) {
-      if (!reader->waiting)
+      if (!reader->waiting || reader->held)
         return false;
       force_earliest(reader);
       forced = true;
     }
     uint32_t number = reader->heap.items[0];
+    if (file_of(reader, number)->held) {
+      set_aside(reader, number);
+      continue;
+    }
+    if (reader->keys[number] < file_of(reader, number)->not_before) {
+      reader->keys[number] = file_of(reader, number)->not_before;
+      heap_sift(&reader->heap, 0, before, reader);
+      continue;
+    }
     uint32_t creator = forced || reader->visits > visits_max ? NO_STREAM : must_wait_on(reader, number);
     if (creator != NO_STREAM) {
       suspend(reader, number, creator);
@@ -592,12 +673,13 @@ static bool next_of_streams(struct log_reader *reader, struct log_reader_record 
     release_first(reader);
     number = reader->heap.items[0];
     const struct stream *stream = &reader->streams[number];
-    const struct log_clock *clock = file_of(reader, number)->clock;
+    const struct log_clock *clock = reader->selection == LOG_MESSAGES ? file_of(reader, number)->clock : NULL;
     bool runs = is_fragment(stream->record.op);
     record->record = stream->record;
     record->stream = number;
     record->cpu = stream->cpu;
-    record->order = order;
+    record->order = reader->order = order;
+    record->moved = reader->keys[number] - stream->own;
     record->begin_ticks = clock ? reader->keys[number] : stream->begin_ticks;
     record->end_ticks = stream->time_ticks;
     if (clock)
@@ -649,7 +731,7 @@ static bool advance_helper(struct log_reader *reader, uint32_t helper)
 static bool next_of_helpers(struct log_reader *reader, struct log_reader_record *record)
 {
   if (reader->returned != NO_STREAM)
-    heap_next(&reader->heap, advance_helper(reader, reader->returned), before, reader->keys);
+    heap_next(&reader->heap, advance_helper(reader, reader->returned), before, reader);
   reader->returned = NO_STREAM;
   if (!reader->heap.count)
     return false;
@@ -676,6 +758,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
     place_record(file, &record->record);
   if (file->process)
     limit(file->process, record);
+  scale_work(file->scale, &record->record);
   return true;
 }
 
@@ -714,11 +797,16 @@ void log_reader_rewind(struct log_reader *reader)
   reader->heap.count = reader->waiting = 0;
   hash_map_release(&reader->holders);
   reader->returned = NO_STREAM;
-  reader->forced = reader->damaged = reader->visits = 0;
+  reader->forced = reader->damaged = reader->visits = reader->now = 0;
+  reader->held = 0;
   for (uint32_t i = 0; i < reader->count; i++)
     drop_bytes(&reader->streams[i]);
-  for (uint32_t i = 0; i < reader->files_count; i++)
+  for (uint32_t i = 0; i < reader->files_count; i++) {
     stream = rewind_file(reader, i, stream);
+    reader->files[i].held = false;
+    reader->files[i].first_held = NO_STREAM;
+    reader->files[i].not_before = 0;
+  }
   for (uint32_t i = 0; i < reader->count; i++) {
     reader->streams[i].ended = !advance(reader, i);
     if (!reader->streams[i].ended)
@@ -754,7 +842,8 @@ static struct log_reader *reader_new(const struct log_part *parts, uint32_t coun
                                          .rows = parts[i].rows,
                                          .rows_count = parts[i].rows_count,
                                          .process = parts[i].process,
-                                         .clock = parts[i].clock};
+                                         .clock = parts[i].clock,
+                                         .scale = parts[i].scale};
   return reader;
 }
 
@@ -864,7 +953,7 @@ struct log_reader *log_reader_open_helped(const struct log_part *parts, uint32_t
   bool valid = usable && enter_lists(reader, lists);
   for (uint32_t i = 0; i < help->helpers; i++) {
     if (usable && advance_helper(reader, i))
-      heap_push(&reader->heap, i, before, reader->keys);
+      heap_push(&reader->heap, i, before, reader);
     log_list_release(&lists[i]);
   }
   free(lists);

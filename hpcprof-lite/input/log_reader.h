@@ -46,8 +46,9 @@ struct log_part {
   const struct profile_process *process; /* to what part of the run it is limited; NULL: not */
   const uint32_t *rows;                  /* [directive of the process] directive of the job; NULL: the same */
   uint32_t rows_count;
-  const struct log_clock *clock; /* records have its times, and fragments begin as log_reader_limit() says; NULL: times
-                                    are ticks */
+  const struct log_clock *clock; /* by which records are merged; NULL: by ticks.  With LOG_MESSAGES, records have its
+                                    times, and fragments begin as log_reader_limit() says */
+  double scale;                  /* of its work, if its host counts time in other ticks; 0: none */
 };
 
 /* What is read: everything, or fragments, samples, and what belongs to MPI. */
@@ -116,6 +117,15 @@ uint32_t log_reader_count(const struct log_reader *reader);
 
 /* Fills in the next record of all streams.  Returns false after the last one. */
 bool log_reader_next(struct log_reader *reader, struct log_reader_record *record);
+
+/* The record that was returned last needs one that has not been returned, as clocks of hosts differ: it is returned
+ * again once its part is resumed, and all other records of the part after it.  Meanwhile log_reader_next() also returns
+ * false if all records that are left are of such parts.  Not with help. */
+void log_reader_hold(struct log_reader *reader);
+
+/* Resumes a part.  Its records come where they are by their clock or, if `moves`, behind the last one that was taken.
+ * Returns by how much the one that was held is moved for that, on the job's clock; 0: it is not. */
+uint64_t log_reader_resume(struct log_reader *reader, uint32_t part, bool moves);
 
 /* Starts another pass at the first record. */
 void log_reader_rewind(struct log_reader *reader);

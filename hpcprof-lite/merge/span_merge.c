@@ -207,12 +207,34 @@ void span_spread(struct context_share *shares, uint32_t *count)
   *count = kept;
 }
 
+void span_elapsed(struct profile *profile)
+{
+  uint64_t begin = UINT64_MAX, end = 0;
+  double wall = 0, paused = 0;
+  if (!profile->workspan.known)
+    return;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    if (!has_unit(process, profile->workspan.unit))
+      continue;
+    begin = MIN(process->start_ns, begin);
+    end = MAX(profile_end_ns(process), end);
+    wall += (double)process->wall_ns;
+    paused += (double)process->paused_ns;
+  }
+  if (profile->range.limited) {
+    begin = MAX(begin, model_sum(profile->range.begin_ns, profile->range.from_ns));
+    end = MIN(end, model_sum(profile->range.begin_ns, profile->range.to_ns));
+  }
+  profile->span_elapsed_ns = model_difference(end, begin);
+  if (paused > 0 && !profile->range.limited)
+    profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - paused / wall));
+}
+
 /* Sums up the processes that have the unit of the chosen one. */
 static void sum_processes(struct profile *profile, const struct profile_process *chosen)
 {
   struct profile_workspan *workspan = &profile->workspan;
-  uint64_t begin = UINT64_MAX, end = 0;
-  double wall = 0, paused = 0;
   *workspan = (struct profile_workspan){.known = true,
                                         .unit = xstrdup(chosen->workspan.unit),
                                         .is_time = chosen->workspan.is_time,
@@ -222,25 +244,12 @@ static void sum_processes(struct profile *profile, const struct profile_process 
     const struct profile_process *process = &profile->processes[i];
     if (!has_unit(process, workspan->unit))
       continue;
-    uint64_t stop = model_sum(process->start_ns, process->wall_ns);
-    begin = MIN(process->start_ns, begin);
-    end = MAX(stop, end);
     profile->span_processes++;
     profile->span_threads += process->threads_max > UINT32_MAX - profile->span_threads ? 0 : process->threads_max;
     workspan->unseen |= process->workspan.unseen;
     model_add(&workspan->work, process->workspan.work);
-    wall += (double)process->wall_ns;
-    paused += (double)process->paused_ns;
   }
-  if (profile->range.limited) {
-    uint64_t from = model_sum(profile->range.begin_ns, profile->range.from_ns);
-    uint64_t to = model_sum(profile->range.begin_ns, profile->range.to_ns);
-    begin = MAX(begin, from);
-    end = MIN(end, to);
-  }
-  profile->span_elapsed_ns = model_difference(end, begin);
-  if (paused > 0 && !profile->range.limited)
-    profile->span_elapsed_ns = (uint64_t)((double)profile->span_elapsed_ns * (1 - paused / wall));
+  span_elapsed(profile);
 }
 
 void span_merge(struct profile *profile)

@@ -20,6 +20,9 @@
  * contexts.shares by the shares of the run: each directive and context once, sorted by directive. */
 void span_merge(struct profile *profile);
 
+/* Sets profile->span_elapsed_ns, also again after the processes' clocks were corrected. */
+void span_elapsed(struct profile *profile);
+
 /* Adds the shares to their contexts as a column of role COLUMN_CRITICAL.  Nothing happens without a span. */
 void span_enter_shares(struct profile *profile);
 

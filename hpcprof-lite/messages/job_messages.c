@@ -6,6 +6,7 @@
 #include "hpcprof-lite/input/read.h"
 #include "hpcprof-lite/merge/stitch.h"
 #include "hpcprof-lite/messages/ideal_time.h"
+#include "hpcprof-lite/messages/job_order.h"
 #include "hpcprof-lite/model/hash_map.h"
 
 #include <assert.h>
@@ -17,10 +18,11 @@ struct logs {
   struct profile *profile;
   uint32_t count;
   uint32_t *processes; /* [log] its process's position in the profile, */
-  uint32_t *hosts;     /* and that of the process whose clock it has */
+  uint32_t *hosts;     /* and that of the first one on its host */
   struct log_clock *clocks;
   struct log_part *parts;
   struct log_reader *reader; /* NULL: there are none */
+  bool waits;                /* records wait for those of other hosts */
 };
 
 /* ---- the logs ---- */
@@ -57,11 +59,21 @@ static uint32_t host_of(const struct profile *profile, uint32_t number, struct h
   return found - 1;
 }
 
+/* The clock of a process or, `joins`, of its host alone. */
+static struct log_clock clock_of(const struct profile_process *process, bool joins, uint32_t shift)
+{
+  return (struct log_clock){.start_ticks = process->start_ticks,
+                            .start_ns = joins ? JOB_MESSAGES_UNRELATED_NS : process->start_ns,
+                            .tick_ns = profile_tick_ns(process),
+                            .shift = shift};
+}
+
 /* Lists the logs of all processes whose ticks are known. */
 static void list_logs(struct logs *logs, const struct job_listener *listener)
 {
   const struct profile *profile = logs->profile;
   struct hash_map hosts = {0};
+  bool joins = listener && listener->joins, shows = listener && !joins;
   logs->processes = xcalloc(profile->processes_usable, sizeof *logs->processes);
   logs->hosts = xcalloc(profile->processes_usable, sizeof *logs->hosts);
   logs->clocks = xcalloc(profile->processes_usable, sizeof *logs->clocks);
@@ -71,12 +83,10 @@ static void list_logs(struct logs *logs, const struct job_listener *listener)
     if (!(profile->processes[i].workspan.tick_ns > 0))
       continue;
     logs->processes[number] = i;
-    logs->hosts[number] = listener ? i : host_of(profile, i, &hosts);
-    const struct profile_process *host = &profile->processes[logs->hosts[number]];
-    logs->clocks[number] = (struct log_clock){.start_ticks = host->start_ticks,
-                                              .start_ns = host->start_ns,
-                                              .tick_ns = host->workspan.tick_ns,
-                                              .shift = listener ? TRACELOG_STATE_SHIFT : 0};
+    logs->hosts[number] = host_of(profile, i, &hosts);
+    bool itself = shows || profile->processes[i].clock_rate > 0;
+    logs->clocks[number] =
+        clock_of(&profile->processes[itself ? i : logs->hosts[number]], joins, shows ? TRACELOG_STATE_SHIFT : 0);
     logs->parts[number] = (struct log_part){.measurement = profile->processes[i].path, .clock = &logs->clocks[number]};
     logs->count++;
   }
@@ -127,6 +137,13 @@ static uint64_t start_ns(const struct logs *logs, uint32_t number)
   return log_clock_ns(&logs->clocks[number], logs->profile->processes[logs->processes[number]].start_ticks);
 }
 
+/* How long it ran, on the clock of the job. */
+static uint64_t wall_ns(const struct logs *logs, uint32_t number)
+{
+  const struct profile_process *process = &logs->profile->processes[logs->processes[number]];
+  return profile_corrected_ns(process, process->wall_ns);
+}
+
 /* Each rank is outside MPI from its start on. */
 static void begin_ideal(const struct logs *logs, struct ideal_time *ideal)
 {
@@ -143,10 +160,10 @@ static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct 
 {
   for (uint32_t i = 0; i < logs->count; i++)
     if (has_log(logs, i))
-      ideal_time_end(ideal, logs->processes[i],
-                     model_sum(start_ns(logs, i), logs->profile->processes[logs->processes[i]].wall_ns));
+      ideal_time_end(ideal, logs->processes[i], model_sum(start_ns(logs, i), wall_ns(logs, i)));
   const struct wait_states *states = &messages->states;
-  bool whole = !ideal->incomplete && !messages->several_hosts && !messages->undecoded &&
+  bool related = !messages->several_hosts || messages->clocks.corrected;
+  bool whole = !ideal->incomplete && related && !messages->undecoded &&
                !(states->unsent + states->ambiguous + states->unknown + states->incomplete + states->unfinished +
                  states->unseen);
   if (whole && messages->known && messages->logs == messages->ranks) {
@@ -160,22 +177,31 @@ static void match_all(const struct logs *logs, const struct job_listener *listen
 {
   struct ideal_time ideal;
   struct log_reader_record next;
+  bool joins = listener && listener->joins;
   begin_ideal(logs, &ideal);
   struct message_observer observer = ideal_time_observer(&ideal);
-  if (listener) {
+  if (joins) {
+    observer = *listener->joins;
+  } else if (listener) {
     observer.received = listener->received;
     observer.receiver = listener->context;
   }
   struct message_matching *matching =
       message_matching_new(log_reader_count(logs->reader), &messages->states, &observer);
-  while (log_reader_next(logs->reader, &next)) {
+  struct job_order order = {.log = logs->reader, .matching = logs->waits ? matching : NULL};
+  while (job_order_next(&order, &next)) {
     struct message_stream of = {logs->processes[next.part], next.local};
+    uint64_t begin_ns = next.begin_ticks - (joins ? next.moved : 0);
     messages->known |= next.record.op > GRAPHLOG_MPI_RETURN; /* of operations, which were decoded */
-    ideal_time_take(&ideal, next.stream, &of, next.record.op, next.begin_ticks);
+    ideal_time_take(&ideal, next.stream, &of, next.record.op, begin_ns);
     if (listener && next.record.op >= GRAPHLOG_MPI_CALL)
-      listener->record(listener->context, next.stream, &of, &next.record, next.begin_ticks);
-    message_matching_take(matching, next.stream, &of, &next.record, next.begin_ticks, next.end_ticks);
+      listener->record(listener->context, next.stream, &of, &next.record, begin_ns);
+    message_matching_take(matching, next.stream, &of, &next.record, begin_ns, next.end_ticks);
   }
+  messages->early = order.early;
+  messages->early_ns = order.early_ns;
+  messages->earliest_ns = order.earliest_ns;
+  job_order_release(&order);
   message_matching_end(matching);
   end_ideal(logs, &ideal, messages);
 }
@@ -245,6 +271,8 @@ static void find_all_contexts(const struct logs *logs, struct problems *problems
 
 /* ---- all ---- */
 
+static const struct log_help no_help;
+
 /* Lists the logs and reads those that there are. */
 static void read_logs(struct logs *logs, const struct log_help *help, const struct job_listener *listener,
                       struct problems *problems, struct job_messages *messages)
@@ -252,8 +280,10 @@ static void read_logs(struct logs *logs, const struct log_help *help, const stru
   *messages = (struct job_messages){0};
   if (same_ranks(logs->profile, problems))
     return;
+  messages->clocks = logs->profile->clocks;
+  logs->waits = messages->clocks.corrected || (listener && listener->joins);
   list_logs(logs, listener);
-  open_logs(logs, help, problems, messages);
+  open_logs(logs, logs->waits ? &no_help : help, problems, messages);
   if (logs->reader)
     match_all(logs, listener, messages);
 }
@@ -262,7 +292,7 @@ void job_messages_listen(struct profile *profile, const struct job_listener *lis
                          struct job_messages *messages)
 {
   struct logs logs = {.profile = profile};
-  read_logs(&logs, &(struct log_help){0}, listener, problems, messages);
+  read_logs(&logs, &no_help, listener, problems, messages);
   close_logs(&logs);
 }
 

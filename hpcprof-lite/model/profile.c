@@ -330,6 +330,13 @@ const struct profile_thread *profile_initial_thread(const struct profile_process
   return NULL;
 }
 
+void profile_clocks_text(const struct profile_clocks *clocks, char *text, size_t size)
+{
+  bool contradict = clocks->open_ns < 0;
+  snprintf(text, size, "clocks of %u hosts are corrected by their messages, which %s up to %s%.3f us", clocks->hosts,
+           contradict ? "contradict each other by" : "leave open", contradict ? "" : "+-", fabs(clocks->open_ns) / 1e3);
+}
+
 bool profile_in_job(const struct profile_process *process)
 {
   return process->usable && process->workspan.known && process->mpi_size > 1;

@@ -148,6 +148,8 @@ struct profile_process {
   struct profile_thread *threads;
   uint32_t threads_count;
   uint32_t number; /* position of the file before the processes are sorted */
+  double
+      clock_rate; /* its clock was corrected, start_ns, too: a second of it takes so long on the run's clock; else 0 */
   struct profile_workspan workspan;
   uint32_t *directive_map;           /* [directive of the process] directive of the run, after merging */
   struct construct_times constructs; /* after merging, its rows and tasks name nodes and directives of the run */
@@ -182,6 +184,14 @@ struct profile_range {
   bool traced;               /* all figures are those of the part, from traces; else those that the graph log has */
 };
 
+/* How the clocks of the hosts of an MPI job relate (messages/job_clocks.h). */
+struct profile_clocks {
+  uint32_t hosts; /* of the job */
+  bool corrected; /* those of all hosts are related to that of the first one */
+  double
+      open_ns; /* by which offsets could be less or more, at most; below 0: the most by which messages arrive early */
+};
+
 /* All measurement files of some directories, merged. */
 struct profile {
   struct catalog catalog;
@@ -199,6 +209,7 @@ struct profile {
   uint64_t span_elapsed_ns;   /* from the first one's start to the last one's end, without pauses */
   struct construct_times constructs; /* of the run, see merge/construct_merge.h: its nodes; rows are the processes' */
   struct profile_range range;        /* what --from and --to leave of the run */
+  struct profile_clocks clocks;      /* of an MPI job */
 };
 
 /* Whether profile_usage_known() is true of any process. */
@@ -266,6 +277,10 @@ uint32_t profile_most_at_once(const struct profile_process *process, profile_thr
 /* When the user phase that begins at that mark ends, since the start of the process. */
 uint64_t profile_user_phase_end(const struct profile_process *process, uint32_t mark);
 
+/* Writes what the messages of a job leave open of the clocks that they have corrected, as a sentence without its full
+ * stop, in small letters. */
+void profile_clocks_text(const struct profile_clocks *clocks, char *text, size_t size);
+
 /* Returns the static name of a kind of locks, LOCK_KINDS of them: "mutex", "critical", … */
 #define PROFILE_LOCK(enumerator, name) LOCK_KIND_##enumerator,
 enum profile_lock_kind { FORMAT_LOCK_LIST(PROFILE_LOCK) LOCK_KINDS };
@@ -310,6 +325,24 @@ const char *profile_directive_name(uint32_t kind);
 
 /* What limits the figures of a run with loops whose chunks are not known, as a sentence; NULL if there are none. */
 const char *profile_chunks_note(const struct profile *profile);
+
+/* Returns a time on the clock of the process as one on the run's clock. */
+static inline uint64_t profile_corrected_ns(const struct profile_process *process, uint64_t ns)
+{
+  return process->clock_rate > 0 ? model_rounded((double)ns * process->clock_rate) : ns;
+}
+
+/* Returns when the process has ended. */
+static inline uint64_t profile_end_ns(const struct profile_process *process)
+{
+  return model_sum(process->start_ns, profile_corrected_ns(process, process->wall_ns));
+}
+
+/* The length of a tick of its time-stamp counter on the run's clock. */
+static inline double profile_tick_ns(const struct profile_process *process)
+{
+  return process->workspan.tick_ns * (process->clock_rate > 0 ? process->clock_rate : 1);
+}
 
 /* The value of a process's time-stamp counter so many ns after another value.  Only the difference is a double: values
  * of the counter may exceed 2^53. */

@@ -4,6 +4,7 @@
 #include "hpcprof-lite/input/find.h"
 #include "hpcprof-lite/merge/merge.h"
 #include "hpcprof-lite/merge/span_merge.h"
+#include "hpcprof-lite/messages/job_clocks.h"
 #include "hpcprof-lite/pipelines/index_pipeline.h"
 #include "hpcprof-lite/report/terminal.h"
 
@@ -86,6 +87,18 @@ static void report_unfinished(const struct profile *profile)
   if (count > FILES_REPORTED)
     job_print_error("and %" PRIu32 " more %s killed, or still running", count - FILES_REPORTED,
                     count - FILES_REPORTED == 1 ? "process that was" : "processes that were");
+}
+
+/* Prints how the clocks of several hosts were corrected; views of messages print it themselves. */
+static void report_clocks(const struct job *job)
+{
+  char text[256];
+  bool shown = job->options.format == OPTIONS_TEXT &&
+               (job->options.view == OPTIONS_MESSAGES || job->options.view == OPTIONS_WAIT_STATES);
+  if (!job->profile.clocks.corrected || shown)
+    return;
+  profile_clocks_text(&job->profile.clocks, text, sizeof text);
+  job_print_error("%s", text);
 }
 
 /* Finds the files; reports problems with the directories. */
@@ -225,6 +238,10 @@ static void finish(struct job *job)
 {
   const struct log_help help = ranks_log_help(&job->ranks);
   merge_finish(&job->profile);
+  if (!job->profile.range.limited) {
+    job_clocks_correct(&job->profile);
+    span_elapsed(&job->profile);
+  }
   if (shows_span(&job->options))
     recorded_graph_job(&job->profile, &help, job_log_problems(job));
   span_enter_shares(&job->profile);
@@ -248,8 +265,10 @@ int gather(struct job *job)
   if (options->format == OPTIONS_TEXT && !options->index && !reads_logs) /* nothing needs a second reading */
     ranks_dismiss(&job->ranks);
   report_files(job);
-  if (!options->quiet)
+  if (!options->quiet) {
     report_unfinished(&job->profile);
+    report_clocks(job);
+  }
   return job->profile.processes_usable ? 0 : EXIT_INPUT;
 }
 

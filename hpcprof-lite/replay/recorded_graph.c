@@ -30,6 +30,7 @@ static struct replay_request new_request(struct recorded_graph *recorded)
                                  .attribution = &recorded->attribution,
                                  .exact_samples = !strcmp(figures_of(recorded)->unit, "units"),
                                  .messages = recorded->job,
+                                 .several_hosts = recorded->job && recorded->profile->clocks.corrected,
                                  .limited = recorded->process->to_ticks != 0};
 }
 
@@ -213,18 +214,41 @@ static double sample_period(const struct recorded_graph *recorded, const struct 
   return result->samples ? (double)result->work * recorded->scale / (double)result->samples : 0;
 }
 
+/* Of time, how much a tick of a process of the job is in ticks of recorded->process, if that is on another host. */
+static double tick_scale(const struct recorded_graph *recorded, const struct profile_process *process)
+{
+  const struct profile_workspan *own = &process->workspan, *all = &recorded->process->workspan;
+  bool other = recorded->profile->clocks.corrected && own->is_time && strcmp(process->host, recorded->process->host);
+  return other && own->tick_ns > 0 && all->tick_ns > 0 ? own->tick_ns / all->tick_ns : 0;
+}
+
+/* Returns the clock that orders records of several hosts; NULL: their ticks do. */
+static const struct log_clock *corrected_clock(const struct recorded_graph *recorded,
+                                               const struct profile_process *process)
+{
+  struct log_clock *clock = &recorded->clocks[recorded->parts_count];
+  *clock = (struct log_clock){
+      .start_ticks = process->start_ticks, .start_ns = process->start_ns, .tick_ns = profile_tick_ns(process)};
+  return recorded->profile->clocks.corrected && process->clock_rate > 0 ? clock : NULL;
+}
+
 /* Lists the processes of the job, whose rows are the run's, or recorded->process. */
 static void list_parts(struct recorded_graph *recorded)
 {
   const struct profile *profile = recorded->profile;
   recorded->parts = xcalloc(recorded->job ? profile->processes_count : 1, sizeof *recorded->parts);
+  recorded->clocks = xcalloc(recorded->job ? profile->processes_count : 1, sizeof *recorded->clocks);
   for (uint32_t i = 0; recorded->job && i < profile->processes_count; i++) {
     const struct profile_process *process = &profile->processes[i];
-    if (profile_in_job(process))
-      recorded->parts[recorded->parts_count++] = (struct log_part){.measurement = process->path,
-                                                                   .process = process,
-                                                                   .rows = process->directive_map,
-                                                                   .rows_count = process->workspan.directives_count};
+    if (profile_in_job(process)) {
+      recorded->parts[recorded->parts_count] = (struct log_part){.measurement = process->path,
+                                                                 .process = process,
+                                                                 .rows = process->directive_map,
+                                                                 .rows_count = process->workspan.directives_count,
+                                                                 .clock = corrected_clock(recorded, process),
+                                                                 .scale = tick_scale(recorded, process)};
+      recorded->parts_count++;
+    }
   }
   if (!recorded->job)
     recorded->parts[recorded->parts_count++] =
@@ -236,6 +260,8 @@ static bool open_log(struct recorded_graph *recorded, const struct log_help *hel
 {
   const struct profile_process *process = recorded->process;
   list_parts(recorded);
+  if (recorded->job && recorded->profile->clocks.corrected)
+    help = &no_help; /* records wait for others, which only one process can tell */
   recorded->log = log_reader_open_helped(recorded->parts, recorded->parts_count, LOG_ALL, help, recorded->problems);
   if (!recorded->log)
     return false;
@@ -290,6 +316,7 @@ void recorded_graph_release(struct recorded_graph *recorded)
   log_reader_close(recorded->log);
   attribution_release(&recorded->attribution);
   free(recorded->parts);
+  free(recorded->clocks);
   free(recorded->shares);
   free(recorded->scenario_shares);
   free(recorded->spans);
@@ -539,22 +566,27 @@ bool recorded_graph_limit(struct profile *profile, struct profile_process *proce
 
 /* ---- a job ---- */
 
-/* Whether the processes with a span are all ranks of one MPI job, on one host. */
+/* Whether the processes with a span are all ranks of one MPI job, on one host, or on several whose clocks are known. */
 static bool is_job(const struct profile *profile)
 {
   const struct profile_process *first = NULL;
   uint32_t ranks = 0;
-  for (uint32_t i = 0; i < profile->processes_count; i++) {
+  bool *there = xcalloc(profile->span_processes, sizeof *there), all = true;
+  for (uint32_t i = 0; i < profile->processes_count && all; i++) {
     const struct profile_process *process = &profile->processes[i];
     if (!profile_in_job(process))
       continue;
-    if (first && (process->mpi_size != first->mpi_size || strcmp(process->host, first->host)))
-      return false;
-    if (process->mpi_rank != (int32_t)ranks++ || !process->mpi_decoded) /* they are sorted by rank */
-      return false;
-    first = process;
+    first = first ? first : process;
+    uint32_t rank = (uint32_t)process->mpi_rank;
+    bool related = profile->clocks.corrected || !strcmp(process->host, first->host);
+    all = related && process->mpi_size == first->mpi_size && process->mpi_decoded && rank < profile->span_processes &&
+          !there[rank];
+    if (all)
+      there[rank] = true;
+    ranks++;
   }
-  return first && ranks == first->mpi_size && ranks == profile->span_processes;
+  free(there);
+  return all && first && ranks == first->mpi_size && ranks == profile->span_processes;
 }
 
 /* Replaces the span of the run by that of the job. */

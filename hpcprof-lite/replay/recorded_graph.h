@@ -1,11 +1,11 @@
 /* The graph log of the run: replays it and gives the results in terms of the profile.
  *
  * Context: BATCH, the main thread.  The log is that of the process whose span is the run's, or, of an MPI job whose
- * ranks all have a log, those of all ranks, which their messages join.  Reads the logs beside the measurement files and
- * replays them (replay.h).  The first replay attributes work to samples, and checks the log against what the processes
- * computed online: span (not of a job), work, and the instances, work and span of each directive must be equal, exactly
- * if work is counted, to one millionth if it is time.  What is wrong with the log is added to the caller's list of
- * problems; without a usable log, `known` is false.
+ * ranks all have a log, on hosts whose clocks are related, those of all ranks, which their messages join.  Reads the
+ * logs beside the measurement files and replays them (replay.h).  The first replay attributes work to samples, and
+ * checks the log against what the processes computed online: span (not of a job), work, and the instances, work and
+ * span of each directive must be equal, exactly if work is counted, to one millionth if it is time.  What is wrong with
+ * the log is added to the caller's list of problems; without a usable log, `known` is false.
  *
  * The structure owns its arrays.  The profile and the list of problems belong to the caller and must live as long.
  */
@@ -24,6 +24,7 @@ struct recorded_graph {
   const struct profile_process *process; /* whose log it is, or a rank of the job */
   struct log_part *parts;                /* the process, or all ranks */
   uint32_t parts_count;
+  struct log_clock *clocks; /* [part] of several hosts */
   struct log_reader *log;
   struct problems *problems;
   struct attribution attribution;
@@ -49,9 +50,9 @@ void recorded_graph_release(struct recorded_graph *recorded);
  * false, and changes nothing, if there is no usable log. */
 bool recorded_graph_limit(struct profile *profile, struct profile_process *process, struct problems *problems);
 
-/* Computes span and critical path of an MPI job from the logs of all its ranks, read with that help, after their
- * directives were merged: replaces those of profile->workspan, and the shares of the span.  Returns false, and
- * changes nothing, if the run is no such job, or a rank has no usable log. */
+/* Computes span and critical path of an MPI job from the logs of all its ranks, read with that help unless clocks of
+ * several hosts were corrected, after their directives were merged: replaces those of profile->workspan, and the shares
+ * of the span.  Returns false, and changes nothing, if the run is no such job, or a rank has no usable log. */
 bool recorded_graph_job(struct profile *profile, const struct log_help *help, struct problems *problems);
 
 /* Sets *shares to the shares of work that samples attribute to contexts, and returns their number, 0 without a log.

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/replay/replay.h"
 
 #include "common/xalloc.h"
+#include "hpcprof-lite/messages/job_order.h"
 #include "hpcprof-lite/messages/message_matching.h"
 #include "hpcprof-lite/replay/list_schedule.h"
 #include "hpcprof-lite/replay/schedule_change.h"
@@ -365,8 +366,10 @@ int replay_log(const struct replay_request *request, struct log_reader *log, str
   begin_messages(&replay, streams);
   if (sink)
     sink->begin(sink->clocks.context, &replay.graph);
-  while (log_reader_next(log, &next))
+  struct job_order order = {.log = log, .matching = request->several_hosts ? replay.matching : NULL};
+  while (job_order_next(&order, &next))
     take(&replay, &next);
+  job_order_release(&order);
   end_messages(&replay);
   finish(&replay, streams);
   int status = 0;

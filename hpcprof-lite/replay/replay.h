@@ -53,6 +53,7 @@ struct replay_request {
   uint32_t cores_count;
   struct schedule_assumption assumptions[REPLAY_SCHEDULES]; /* of the schedules */
   bool messages;       /* the processes are ranks of one job: their messages join their clocks */
+  bool several_hosts;  /* whose clocks may still be early: records wait for those that they need */
   bool only_schedules; /* the attribution is neither filled nor read: there is no scenario */
 };
 

@@ -6,6 +6,7 @@
 #include "hpcprof-lite/report/legend.h"
 #include "hpcprof-lite/report/text_table.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -36,6 +37,19 @@ void messages_table(const struct report *report, struct table *table)
   table_add(table, &messages_schema, NULL);
 }
 
+/* How the clocks of several hosts were corrected, and what that leaves. */
+static void print_clocks(FILE *stream, const struct job_messages *messages)
+{
+  char text[256];
+  profile_clocks_text(&messages->clocks, text, sizeof text);
+  fprintf(stream, "%c%s.\n", toupper((unsigned char)*text), text + 1);
+  if (messages->early)
+    fprintf(stream,
+            "Moved, so that nothing arrives before it was sent: %" PRIu64 " operations, by %.3f us on\n"
+            "average, %.3f us at most.\n",
+            messages->early, messages->early_ns / (double)messages->early / 1e3, messages->earliest_ns / 1e3);
+}
+
 /* Says what of the job could not be matched, each kind if there is any. */
 static void print_unmatched(const struct report *report)
 {
@@ -58,8 +72,10 @@ static void print_unmatched(const struct report *report)
   if (messages->ranks > messages->logs)
     fprintf(report->stream, "The job has %" PRIu32 " ranks; %" PRIu32 " %s measured with a log.\n", messages->ranks,
             messages->logs, messages->logs == 1 ? "was" : "were");
-  if (messages->several_hosts)
+  if (messages->several_hosts && !messages->clocks.corrected)
     fputs("Clocks of several hosts are not corrected: waits between hosts are not exact.\n", report->stream);
+  else if (messages->several_hosts)
+    print_clocks(report->stream, messages);
 }
 
 void messages_text(const struct report *report)

@@ -93,22 +93,24 @@ struct lane {
 uint64_t lane_ticks(const struct lane_process *lanes, uint64_t ns)
 {
   const struct profile_process *process = lanes->process;
-  return profile_ticks_after(process, process->start_ticks, ns > lanes->offset_ns ? ns - lanes->offset_ns : 0);
+  double since = (double)model_difference(ns, lanes->offset_ns);
+  return model_sum(process->start_ticks, model_rounded(since / profile_tick_ns(process)));
 }
 
 uint64_t lane_ns(const struct lane_process *lanes, uint64_t ticks)
 {
   const struct profile_process *process = lanes->process;
   double since = ticks > process->start_ticks ? (double)(ticks - process->start_ticks) : 0;
-  return model_sum(lanes->offset_ns, model_rounded(since * process->workspan.tick_ns));
+  return model_sum(lanes->offset_ns, model_rounded(since * profile_tick_ns(process)));
 }
 
 void lane_life(const struct lane_process *lanes, uint32_t position, uint64_t *start_ns, uint64_t *end_ns)
 {
   assert(position < lanes->process->threads_count);
   const struct profile_thread *thread = &lanes->process->threads[position];
-  *start_ns = model_sum(lanes->offset_ns, thread->start_ns);
-  *end_ns = model_sum(lanes->offset_ns, thread_life_end_ns(lanes->process, thread));
+  *start_ns = model_sum(lanes->offset_ns, profile_corrected_ns(lanes->process, thread->start_ns));
+  uint64_t end = thread_life_end_ns(lanes->process, thread);
+  *end_ns = model_sum(lanes->offset_ns, profile_corrected_ns(lanes->process, end));
 }
 
 /* The same within the thread's life. */

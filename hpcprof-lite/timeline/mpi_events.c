@@ -551,7 +551,7 @@ struct mpi_events *mpi_events_read(struct profile *profile, const struct timelin
   struct job_messages messages;
   struct problems found = {0};
   *events = (struct mpi_events){.profile = profile, .timeline = timeline, .problems = problems};
-  const struct job_listener listener = {take_record, take_message, events};
+  const struct job_listener listener = {.record = take_record, .received = take_message, .context = events};
   events->chains = xcalloc((size_t)timeline->lanes_count + 1, sizeof *events->chains);
   scratch_file_init(&events->file, problems);
   object_pool_init(&events->requests, sizeof(struct request), REQUESTS_MAX);

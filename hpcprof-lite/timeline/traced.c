@@ -98,6 +98,8 @@ struct timeline_index_key traced_key(const struct traced *traced)
   const struct profile_process *process = traced->lanes.process;
   uint64_t digest = hash_map_key(hash_map_key(traced->lanes.trace.file.digest, process->start_ns), process->pid);
   digest = hash_map_key(digest, TIMELINE_INDEX_RULES);
+  if (process->clock_rate > 0)
+    digest = hash_map_key_bytes(digest, &process->clock_rate, sizeof process->clock_rate);
   return (struct timeline_index_key){
       .measurement = process->path, .digest = digest, .offset_ns = traced->lanes.offset_ns};
 }

@@ -1,4 +1,5 @@
-/* Rank 1 is late for each barrier, in which one thread of a region calls MPI while the others compute.  Arguments: steps. */
+/* Rank 1 is late for each barrier, in which one thread of a region calls MPI while the other one is busy.  Argument:
+ * steps. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdlib.h>

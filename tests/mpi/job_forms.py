@@ -139,8 +139,8 @@ def parts_make_the_whole(directory):
     value = {row["metric"]: float(row["value"] or 0) for row in rows("efficiency", job.output) if row["kind"] == "job"}
     if not value["mpi_serialisation"]:
         raise tap.Skip("threads had no core in calls of MPI")
-    compared = {row["item"]: float(row["new"] or 0) for row in rows("summary", "-q", "--compare", job.output, job.output)
-                if row["section"] == "job"}
+    summary = rows("summary", "-q", "--compare", job.output, job.output)
+    compared = {row["item"]: float(row["new"] or 0) for row in summary if row["section"] == "job"}
     assert all(abs(compared[name] - value[name]) < 1e-5 for name in ("mpi_serialisation", "mpi_transfer")), compared
     gate = "-q", "--compare", job.output, "--fail-if", "mpi_transfer > 0.1 %", "--fail-if", "mpi_serialisation < 0.1 %"
     assert report(*gate, job.output).returncode == 3

@@ -1,5 +1,6 @@
 /* Reading the graph log: its extents, damage, and inconsistent records; and the data structures of the replay. */
 #include "hpcprof-lite/input/log_reader.h"
+#include "common/order.h"
 #include "hpcprof-lite/replay/joins.h"
 #include "tests/support/replay_log_builder.h"
 
@@ -123,6 +124,49 @@ static void test_logs_of_a_job(void **state)
   log_reader_close(job);
   assert_null(log_reader_open_job((const struct log_part[]){parts[0], {.measurement = "/nothing.hpcrun"}}, 2, LOG_ALL,
                                   &problems));
+}
+
+/* Two processes with the same log: while one is held, the other one goes on; then its records come in their order, not
+ * before those of the other one that were taken. */
+static void test_parts_that_are_held(void **state)
+{
+  (void)state;
+  begin();
+  struct name first = implicit(1, none, 1);
+  u(1, 4);
+  u(2, 6);
+  u(1, 4);
+  on_task(1, GRAPHLOG_IMPLICIT_END, first);
+  save(COMPOSE_ZSTD);
+  char file[64];
+  snprintf(file, sizeof file, "%.*s.hpcrun", (int)(strlen(path) - strlen(".graph")), path);
+  const struct log_clock clocks[] = {{.tick_ns = 1, .start_ns = 100}, {.tick_ns = 1, .start_ns = 50}};
+  const struct log_part parts[] = {{.measurement = file, .clock = &clocks[0]},
+                                   {.measurement = file, .clock = &clocks[1]}};
+  enum { RECORDS = 16 };
+  for (int moves = 0; moves < 2; moves++) {
+    struct log_reader *log = log_reader_open_job(parts, 2, LOG_MESSAGES, &problems);
+    struct log_reader_record alone[RECORDS], next;
+    uint32_t count = 0, held = 0;
+    uint64_t last = 0;
+    assert_true(log && log_reader_next(log, &alone[0]) && alone[0].part == 1);
+    log_reader_hold(log);
+    for (; log_reader_next(log, &next); count++, last = next.order)
+      assert_true(next.part == 0 && !next.moved);
+    assert_true(count > 2 && last > alone[0].order);
+    assert_int_equal(log_reader_resume(log, 1, moves), moves ? last + 1 - alone[0].order : 0);
+    for (; held < RECORDS && log_reader_next(log, &next); alone[held++] = next)
+      assert_true(next.part == 1 &&
+                  next.order == (moves ? MAX(last + 1, next.order - next.moved) : next.order - next.moved));
+    assert_int_equal(held, count);
+    log_reader_rewind(log);
+    for (uint32_t i = 0; log_reader_next(log, &next);)
+      if (next.part == 1) {
+        assert_true(next.stream == alone[i].stream && next.order == alone[i].order - alone[i].moved && !next.moved);
+        assert_memory_equal(next.record.operand, alone[i++].record.operand, sizeof next.record.operand);
+      }
+    log_reader_close(log);
+  }
 }
 
 /* Helpers that are in this process; each batch has a few records. */
@@ -459,6 +503,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_extents_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
       cmocka_unit_test_teardown(test_logs_of_a_job, end),
+      cmocka_unit_test_teardown(test_parts_that_are_held, end),
       cmocka_unit_test_teardown(test_help, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),

@@ -71,7 +71,7 @@ static struct workspan_row job_row(const struct report *report)
                                .note = known
                                            ? "instances: ranks"
                                            : "instances: ranks; the span of a job is not known without a graph log of "
-                                             "each rank on one host"};
+                                             "each rank, on hosts whose clocks are related"};
 }
 
 static int each_row(const void *source, table_take *take, void *to)
