@@ -266,7 +266,7 @@ void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row,
 
 void construct_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes)
 {
-  uint64_t now = ticks(t, 0);
+  uint64_t now = rt_ticks(); /* no fragment ends here */
   if (begin)
     met(t, construct_operation_begin(t, kind, bytes, now));
   else

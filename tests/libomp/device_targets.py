@@ -73,8 +73,9 @@ def operations(directory):
     below = {(row["kind"], kinds[row["parent_id"]]) for row in tree if row["kind"] in wanted}
     assert {kind for _, kind in below} == {"target", "target-enter-data", "target-exit-data", "target-update"}, below
     assert ("copy-from-device", "target-update") in below and ("target-submit", "target") in below, below
+    assert all(float(row["exec_s"]) > 0 for row in rows if row["kind"] in wanted), rows
     for row in rows:
-        if row["kind"].startswith("target"):
+        if row["kind"] in ("target", "target-enter-data", "target-exit-data", "target-update"):
             inside = sum(float(part["incl_s"]) for part in tree if part["thread"] == "SUM" and part["kind"] in wanted and
                          kinds[part["parent_id"]] == row["kind"] and part["line"] == row["line"])
             assert inside <= float(row["exec_s"]) + 1e-6, (row, inside)
@@ -94,6 +95,7 @@ def time_is_work(directory):
             continue
         row = sums(run)["target"]
         assert float(row["exec_s"]) >= own["on_device"], (row, own)
+        assert float(sums(run)["target-submit"]["exec_s"]) >= own["on_device"], (sums(run), own)  # the host runs it there
         found, = (float(row["work"]) for row in run.view("parallelism") if row["kind"] == "target")
         tap.timed(own["on_device"] - 0.01 < found < own["on_device"] + 0.05, found, own)
 
