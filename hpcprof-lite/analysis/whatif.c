@@ -21,7 +21,7 @@ static const char estimate[] = "replayed from the graph log: estimate +- two sta
 static const char unplaced[] =
     "replayed from the graph log: not exact, the code of some counted work is not known; work unchanged";
 static const char unseen[] =
-    "replayed from the graph log: not exact, it does not follow some calls of MPI; work unchanged";
+    "replayed from the graph log, which does not follow some calls of MPI: not exact; work unchanged";
 static const char doubtful[] = "replayed from the graph log, which differs from the measurement; work unchanged";
 static const char off_path[] = "not on the critical path: no gain; work unchanged";
 

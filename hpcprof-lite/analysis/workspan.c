@@ -33,7 +33,8 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
     words_append(note, NOTE_MAX, "processes with another unit of work are omitted");
   if (profile->span_unseen_calls)
     words_append(note, NOTE_MAX,
-                 "calls of MPI whose operations are not followed: %" PRIu64 ": the span may be too short",
+                 "calls of MPI that are not followed, in which ranks can wait for each other: %" PRIu64
+                 " (the span may be too short)",
                  profile->span_unseen_calls);
   if (process->threads_max <= 1 && process->flags & PROCESS_OMPT)
     words_append(note, NOTE_MAX, "one thread: loops and taskloops show no parallelism");

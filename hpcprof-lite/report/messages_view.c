@@ -65,7 +65,7 @@ static void print_unmatched(const struct report *report)
              {states->ambiguous, "Operations whose order is not known"},
              {states->unknown, "Operations on communicators that are not followed"},
              {states->incomplete, "Collective operations without some of their ranks"},
-             {states->unseen, "Calls whose operations are not followed: one-sided, files, connections, groups"}};
+             {states->unseen, "Calls that are not followed, in which ranks can wait for each other"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i].count)
       fprintf(report->stream, "%s: %" PRIu64 "\n", all[i].text, all[i].count);
@@ -194,9 +194,9 @@ void wait_states_text(const struct report *report)
                "can be in several.  Wait s: how long calls waited because of this, until the\n"
                "awaited operation began.  Rank: the one that waited longest; others can have\n"
                "waited, too.\n"
-               "Below the call: the rank that was late longest, and what late ranks did\n"
-               "meanwhile, by samples; if they waited themselves, what the rank did for which\n"
-               "they waited; \"before\" a call: there are no samples of that time.\n");
+               "Below the call: the rank that was late longest, and what it ran meanwhile, by\n"
+               "samples.  If a late rank waited in MPI itself, it is the rank for which that one\n"
+               "waited.  \"before\" a call: there are no samples of what the rank ran until then.\n");
   legend_omitted(report);
   text_table_release(&text);
 }

@@ -116,7 +116,7 @@ void notes_log_differs(const struct report *report)
                             "computed from it may be wrong.\n");
   if (report->profile->span_unseen_calls)
     fprintf(report->stream,
-            "%" PRIu64 " calls of MPI in which ranks can wait for each other are not followed: the\n"
-            "span may be too short.\n",
+            "Calls of MPI that are not followed, in which ranks can wait for each other:\n"
+            "%" PRIu64 ".  The span may be too short.\n",
             report->profile->span_unseen_calls);
 }

@@ -155,7 +155,7 @@ def two_groups_wait_for_each_other(directory):
         job = measure(directory, mpi, 3, "groups", build(directory, "job_forms.c", mpi, "-fopenmp"), "1", "two_groups")
         table = rows("parallelism", job.output)
         assert [float(table[0]["work"]), float(table[0]["span"])] == [10 + 2 * 8, 7 + 5 + 2], (mpi, table)
-        assert "not followed: 3: the span may be too short" in table[1]["note"], (mpi, table)
+        assert "wait for each other: 3 (the span may be too short)" in table[1]["note"], (mpi, table)
         scenario = "whatif", "--what-if", "work=2", job.output
         assert "not exact" in rows(*scenario)[0]["note"] and " exact " not in tap.must(tap.REPORT, "-q", *scenario)
 
