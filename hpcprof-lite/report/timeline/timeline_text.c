@@ -321,7 +321,7 @@ static void print_meaning(const struct drawing *drawing, const struct state_time
     print_note(drawing, "^ on the critical path");
   const struct timeline *timeline = drawing->report->time.timeline;
   if (timeline->mpi_threads)
-    print_note(drawing, "Not shown: %" PRIu32 " thread%s of MPI, which did %.1f ms of work in the whole run.",
+    print_note(drawing, "Not shown: %" PRIu32 " thread%s that MPI created, with %.1f ms of work in the whole run.",
                timeline->mpi_threads, terminal_plural(timeline->mpi_threads), (double)timeline->mpi_threads_ns / 1e6);
   if (drawing->counters)
     print_note(drawing, "Counters: their rate in each column, of all lines together: from . to @, the highest one.");
