@@ -185,7 +185,7 @@ def messages_are_lines_in_the_page(directory):
         waits = [line[3] for line in lines]
         assert waits == sorted(waits, reverse=True) and abs(sum(waits) / 1e9 - late) < 1e-5 * len(waits), (waits, late)
         note = browser.evaluate("document.querySelector('.lanes-messages').textContent")
-        assert note == f"Lines: {len(lines)} messages in sight, from the send to the end of its receive.", note
+        assert note == f"Lines: {len(lines)} messages in sight, each from its send to the end of its receive.", note
         first, last = browser.evaluate("loadTrace().then((trace) => [trace.from, trace.until])")
         left, top, width = browser.evaluate("(() => { const box = document.querySelector('.lanes-canvas')"
                                             ".getBoundingClientRect(); return [box.left, box.top, box.width]; })()")
@@ -195,7 +195,7 @@ def messages_are_lines_in_the_page(directory):
         # each rank has a row of its own, and below it one of its thread
         browser.move(left + width * time, top + 24 * (int(line[0]) + int(line[1]) + 1.5))
         details = browser.evaluate("document.querySelector('.lane-details').textContent")
-        assert f"from {line[0]}.1 to {line[1]}.1" in details and f"Bytes{line[2]}" in details, details
+        assert f"from thread {line[0]}.1 to thread {line[1]}.1" in details and f"Bytes{line[2]}" in details, details
         job = measure(directory, mpi, 2, build(directory, "late_ranks.c", mpi), "ring", "150")
         tap.must(tap.REPORT, "-q", "-f", "html", "-o", page, job.output)
         browser.open(page, "#tab=timeline")

@@ -3,7 +3,7 @@
 import { element, fill } from "./dom.js";
 import { changeState, onState, stateValue } from "./page_state.js";
 import { loadTable } from "./table_data.js";
-import { drawSummary, summaryItems, threadsInUse } from "./summary_tab.js";
+import { drawSummary, hasOpenmp, summaryItems, threadsInUse } from "./summary_tab.js";
 import { drawContexts } from "./contexts/contexts_tab.js";
 import { drawParallelism } from "./parallelism_tab.js";
 import { drawConstructs } from "./constructs_tab.js";
@@ -82,10 +82,11 @@ async function startPage() {
     pauses.hidden = !paused && !unsampled;
     fill(pauses, [paused ? `Measuring was paused for ${paused}: times and shares are those of the measured time.` : "",
       unsampled ? `No samples were taken for ${unsampled}, as the level was summary.` : ""].join(" "));
-    const threads = String(threadsInUse(items)), processes = items.number("run", "processes");
+    const count = threadsInUse(items), processes = items.number("run", "processes");
+    const threads = `${count} thread${count === 1 ? "" : "s"}`;
     fill(subtitle, [items.text("run", "hosts"), `${formatSeconds(items.number("run", "elapsed"))} elapsed`,
-      processes > 1 ? `${formatCount(processes)} processes with up to ${threads} thread${threads === "1" ? "" : "s"}`
-        : `${threads} thread${threads === "1" ? "" : "s"}`].join(" \u00b7 "));
+      processes <= 1 ? threads : `${formatCount(processes)} processes` +
+        (hasOpenmp(items) ? ` with up to ${threads} each` : `, ${threads}`)].join(" \u00b7 "));
   }
   await Promise.all([...tabs.map(drawTab), notice.follow()]);
   document.documentElement.dataset.drawn = "true";

@@ -57,7 +57,7 @@ function figure(title, value, help) {
 }
 
 /* Whether OpenMP was seen, and how many threads the page names: OpenMP's, or all without it. */
-const hasOpenmp = (items) => items.text("categories", "threads x elapsed") !== "";
+export const hasOpenmp = (items) => items.text("categories", "threads x elapsed") !== "";
 export const threadsInUse = (items) => items.number("run", hasOpenmp(items) ? "threads_max" : "threads");
 
 function verdict(items) {

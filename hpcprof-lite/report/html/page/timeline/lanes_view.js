@@ -191,7 +191,7 @@ export class LanesView {
     const rest = `${more} more in sight` + (leftOut ? `, and ${leftOut} in the run that are not in this report` : "");
     fill(this.messageNote,
       more || leftOut ? `Lines: the ${shown} for which receivers waited longest; ${rest}.` :
-                        `Lines: ${shown}, from the send to the end of its receive.`);
+                        `Lines: ${shown}, each from its send to the end of its receive.`);
   }
 
   #pointMessage(event) {

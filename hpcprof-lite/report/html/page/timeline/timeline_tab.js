@@ -227,10 +227,11 @@ class TimelineTab {
   #describeMessage({ from, to, sent, received, bytes, waited }) {
     const [first, last] = [from, to].map((lane) => this.trace.title(lane)), wait = formatSeconds(waited / 1e9);
     this.#details([
-      ["Message", `from ${first} to ${last}`], ["Bytes", String(bytes)], ["Sent", secondsText(sent) + " s"],
-      ["Received", secondsText(received) + " s"], ["Receiver waited", waited ? wait : "not for its send"]
+      ["Message", `from thread ${first} to thread ${last}`], ["Bytes", String(bytes)], ["Sent", secondsText(sent) + " s"],
+      ["Received", secondsText(received) + " s"], ["Receiver waited", waited ? wait : "no"]
     ]);
-    return `Message from ${first} to ${last}: ${bytes} bytes` + (waited ? `; its receiver waited ${wait}` : "");
+    return `Message from thread ${first} to thread ${last}: ${bytes} bytes` +
+      (waited ? `; its receiver waited ${wait}` : "");
   }
 
   #details(items) {
