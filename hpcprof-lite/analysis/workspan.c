@@ -18,6 +18,19 @@ double workspan_parallelism(uint64_t work, uint64_t span)
   return span ? (double)work / (double)span : 0;
 }
 
+/* Returns how long threads worked whose work is not counted: the graph has those of OpenMP, and the initial ones. */
+static uint64_t uncounted_ns(const struct profile *profile)
+{
+  uint64_t sum_ns = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    for (uint32_t j = 1; j < process->threads_count && process->usable && process->workspan.known; j++)
+      if (!(process->threads[j].flags & (THREAD_OPENMP | THREAD_HELPER)))
+        model_add(&sum_ns, process->threads[j].work_ns);
+  }
+  return sum_ns;
+}
+
 static void note_program(const struct profile *profile, char note[NOTE_MAX])
 {
   assert(profile->span_process < profile->processes_count);
@@ -31,6 +44,10 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
     known += profile->processes[i].usable && profile->processes[i].workspan.known;
   if (known > profile->span_processes)
     words_append(note, NOTE_MAX, "processes with another unit of work are omitted");
+  uint64_t others_ns = uncounted_ns(profile);
+  if (others_ns)
+    words_append(note, NOTE_MAX, "threads outside OpenMP are in neither work nor span: %.3g s of their work",
+                 (double)others_ns / 1e9);
   if (profile->span_unseen_calls)
     words_append(note, NOTE_MAX,
                  "calls of MPI that are not followed, in which ranks can wait for each other: %" PRIu64

@@ -153,6 +153,16 @@ def beside_openmp_a_pool_is_blocked(directory):
 
 
 @tap.case
+def work_and_span_say_that_they_lack_them(directory):
+    run, _, threads = measure(directory, "condition", "pool", openmp=True)
+    note = run.view("parallelism")[0]["note"]
+    outside = sum_of({number: row for number, row in threads.items() if number > 2}, "work_s")
+    words = "threads outside OpenMP are in neither work nor span: "
+    assert outside > 0 and words in note, (note, threads)
+    assert abs(float(note.split(words)[1].split(" s")[0]) / outside - 1) < 0.01, (note, threads)
+
+
+@tap.case
 def reports_name_the_pool_and_what_runs_meanwhile(directory):
     for kind, name in (("condition", "condition variable"), ("semaphore", "semaphore")):
         run, _, threads = measure(directory, kind, "pool")
