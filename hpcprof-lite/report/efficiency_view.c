@@ -179,10 +179,11 @@ static void print_excluded(const struct report *report, const struct terminal *t
                  percent);
 }
 
-static const char job_legend[] = "Efficiencies of the job: those of POP's hybrid model (doc/mpi.md).  Longest rank:\n"
-                                 "the one that is outside MPI longest.  mpi_communication is the product of\n"
-                                 "mpi_serialisation and mpi_transfer, where these are known.  Gains of the job are\n"
-                                 "of the longest elapsed time of a rank, those of threads of the whole run's.\n";
+static const char job_legend[] = "Efficiencies of the job: those of POP's hybrid model (doc/mpi.md).\n"
+                                 "Longest rank: the one that is outside MPI longest.  mpi_communication is the\n"
+                                 "product of mpi_serialisation and mpi_transfer, where these are known.  Gains of\n"
+                                 "the job are parts of the longest elapsed time of a rank, those of threads parts\n"
+                                 "of the whole run's.\n";
 
 void efficiency_view_text(const struct report *report)
 {

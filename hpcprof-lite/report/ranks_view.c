@@ -182,8 +182,8 @@ void ranks_text(const struct report *report)
     print_strips(report, &text.terminal);
   job_efficiency_print(report, &text.terminal);
   legend_print(report, "Times are sums over the threads of a rank; see --legend\n",
-               "Times are sums over the threads of a rank, as in --view threads, but for Elapsed,\n"
-               "the time from the start of the process to its end.\n"
+               "Times are sums over the threads of a rank, as in --view threads; Elapsed is the\n"
+               "time from the start of the process to its end.\n"
                "MPI: in calls of MPI, polling or asleep, exact; without the time in which the\n"
                "thread had no core, which --view mpi contains.\n"
                "Idle: without work, also because the initial thread is in MPI.\n"

@@ -273,8 +273,8 @@ static void print_limits(const struct report *report)
                             "arrives, so that figures can differ from run to run.\n");
 }
 
-static const char job_legend[] = "job: all ranks together.  Its span is the longest chain of work that goes on from\n"
-                                 "rank to rank through messages; it is not known without a graph log of each rank.\n";
+static const char job_legend[] = "job: all ranks together.  Its span is the longest chain of work that goes on\n"
+                                 "from rank to rank through messages; it needs a graph log of each rank.\n";
 
 static void print_legend(const struct text_table *text)
 {
