@@ -37,6 +37,7 @@ struct measured_thread {
   struct barrier_data barrier;
   const ompt_data_t *helper_task; /* of a hidden helper: the task in which it waits for others */
   bool forking;                   /* begins a region; its implicit task in it has not begun */
+  bool repeated;                  /* likewise: libomp announces the team again, by the region in this one */
   uint64_t cancelled;             /* the handle of the region to whose end it goes, since that was cancelled; 0: none */
   struct loop_call loop_call;
   const void *awaits; /* where the thread waits for an iteration of a doacross loop; NULL: it does not */

@@ -53,6 +53,7 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
     offer_serial_moment(t);
   rt_inside_inc(t);
   uint64_t moment = span_process.online ? work_clock_value(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
+  measured_of(t)->repeated = !codeptr && region_current(t); /* in a league */
   codeptr = code_of_region(t, codeptr, enter_frame);
   uint32_t node = CCT_NONE, filtered = 0;
   if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed))
@@ -144,7 +145,7 @@ void region_events_implicit_begin(struct thread_state *t, const ompt_data_t *par
   if (!own)
     __atomic_store_n(&sampling_of(t)->base_region, handle, __ATOMIC_RELAXED);
   else if (!initial && handle != REGION_NO_RECORD)
-    set_team(t, flags & OMPT_ONE_THREAD ? 1 : team_size);
+    set_team(t, flags & OMPT_ONE_THREAD || measured_of(t)->repeated ? 1 : team_size);
   uint64_t now = waiting_unpark(t);
   if (!task_data || !graph_enter(t))
     return;

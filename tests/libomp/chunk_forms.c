@@ -190,30 +190,29 @@ static void sections(void)
 #pragma omp parallel
   {
 #pragma omp sections nowait
-    {
-      u(3);
+      {u(3);
 #pragma omp section
-      u(3);
+  u(3);
 #pragma omp section
-      u(3);
-    }
+  u(3);
+}
 #pragma omp sections
-    {
-      u(4);
+{
+  u(4);
 #pragma omp section
-      u(4);
-    }
-  }
+  u(4);
+}
+}
 #pragma omp parallel sections
-  {
-    u(5);
+{
+  u(5);
 #pragma omp section
-    u(5);
+  u(5);
 #pragma omp section
-    u(5);
+  u(5);
 #pragma omp section
-    u(5);
-  }
+  u(5);
+}
 }
 
 static void leagues(void)
@@ -234,6 +233,14 @@ static void leagues(void)
 #pragma omp distribute dist_schedule(static, 2)
   for (int i = 0; i < 9; i++)
     u(4);
+}
+
+static void league(void)
+{
+#pragma omp teams num_teams(1)
+#pragma omp distribute parallel for num_threads(2)
+  for (int i = 0; i < 12; i++)
+    u(1);
 }
 
 static void cancelled(void)
@@ -290,8 +297,8 @@ static void undivided_taskloop(void)
   }
 }
 
-/* Clang's loops count up by 1.  Code of other compilers may pass any step, as these calls do; the schedules are libomp's
- * numbers. */
+/* Clang's loops count up by 1.  Code of other compilers may pass any step, as these calls do; the schedules are
+ * libomp's numbers. */
 struct location {
   int32_t reserved, flags, more[2];
   const char *source;
@@ -354,22 +361,10 @@ static void steps(void)
   }
 }
 
-const struct form forms[] = {FORM(statics, PLAIN),
-                             FORM(dynamics, PLAIN),
-                             FORM(by_runtime, PLAIN),
-                             FORM(types, PLAIN),
-                             FORM(down, PLAIN),
-                             FORM(empty, PLAIN),
-                             FORM(collapsed, PLAIN),
-                             FORM(nested, PLAIN),
-                             FORM(undivided, PLAIN),
-                             FORM(outside, PLAIN),
-                             FORM(ordered, PLAIN),
-                             FORM(sections, PLAIN),
-                             FORM(leagues, PLAIN),
-                             FORM(cancelled, PLAIN),
-                             FORM(taskloops, SINGLE),
-                             FORM(many_tasks, SINGLE),
-                             FORM(undivided_taskloop, PLAIN),
-                             FORM(steps, PLAIN),
-                             {NULL, NULL, PLAIN}};
+const struct form forms[] = {FORM(statics, PLAIN),    FORM(dynamics, PLAIN),    FORM(by_runtime, PLAIN),
+                             FORM(types, PLAIN),      FORM(down, PLAIN),        FORM(empty, PLAIN),
+                             FORM(collapsed, PLAIN),  FORM(nested, PLAIN),      FORM(undivided, PLAIN),
+                             FORM(outside, PLAIN),    FORM(ordered, PLAIN),     FORM(sections, PLAIN),
+                             FORM(leagues, PLAIN),    FORM(league, PLAIN),      FORM(cancelled, PLAIN),
+                             FORM(taskloops, SINGLE), FORM(many_tasks, SINGLE), FORM(undivided_taskloop, PLAIN),
+                             FORM(steps, PLAIN),      {NULL, NULL, PLAIN}};

@@ -81,6 +81,15 @@ def ranges_follow_from_the_source(directory):
         assert sorted(got) == sorted(RANGES[form]), (form, library, sorted(got))
 
 
+@tap.case
+def the_threads_of_a_league_count_once(directory):
+    """libomp announces a team in it twice, with all its threads."""
+    for library in need_libomps(14, 19):
+        run = measure(directory, build("chunk_forms.c", "clang"), "league", library)
+        most, = (int(row["value"]) for row in run.view("summary") if row["item"] == "threads_max")
+        assert most == 2, (library, most)
+
+
 def loops(directory, *command, **settings):
     """Rows of loops; settings: of Measurement()."""
     options = ("-p", "online", "--work", "user", *settings.pop("options", ()))
