@@ -100,11 +100,13 @@ export async function drawParallelism(tab) {
       element("div", { class: "cards" }, mpiSections(...mpi)));
     return;
   }
+  const doubt = parallelism.text("note", programRow(parallelism));
   fill(tab, element("div", { class: "cards" },
     gridSection({
       title: "Work, span and parallelism of each construct", table: parallelism,
-      note: "Work: the sum of what all threads did. Span: the longest chain of work in which each part waits for the one before. " +
-        "Critical path: the construct's own part of the program's span.",
+      note: "Work: what the initial thread and threads of OpenMP did. Span: the longest chain of work in which each part " +
+        "waits for the one before. Critical path: the construct's own part of the program's span." +
+        (doubt ? ` Program: ${doubt}.` : ""),
     }),
     whatIfSliders({ parallelism, whatif, flat }),
     mpiSections(...mpi),
