@@ -87,7 +87,7 @@ static struct fact job_fact(const struct efficiency_job *job, enum efficiency_jo
   if (!known)
     fact.note = metric == JOB_OPENMP ? "no rank has OpenMP threads"
                                      : "not known: it needs an undamaged graph log of each "
-                                       "rank, with all operations matched, and calls of MPI "
+                                       "rank, with all operations followed and matched, and calls of MPI "
                                        "by initial threads only";
   return fact;
 }
