@@ -8,9 +8,12 @@
 
 #include "hpcrun-lite/gomp/gomp.h"
 
-/* The kind of the barrier that begins; forgets that a single construct came before it. */
+/* The kind of the barrier that begins; forgets that a single construct came before it.  Directly in a target region it
+ * waits for no thread, but for all tasks that the region has created: the region is their taskgroup. */
 static inline int take_barrier_kind(struct rt_gomp_task *task)
 {
+  if (task->in_target)
+    return ompt_sync_region_taskgroup;
   bool known = task->single != RT_SINGLE_NONE;
   task->single = RT_SINGLE_NONE;
   return known ? ompt_sync_region_barrier_implicit_workshare : ompt_sync_region_barrier_explicit;
@@ -41,21 +44,28 @@ GOMP_CODE bool wrap_GOMP_barrier_cancel(void)
   return cancelled;
 }
 
+static inline int end_wait_kind(const struct rt_gomp_task *task)
+{
+  return task->in_target ? ompt_sync_region_taskgroup : ompt_sync_region_barrier_implicit_workshare;
+}
+
 /* The end of a loop, of sections, or of another construct with task reductions. */
 static inline void end_wait_begin(struct rt_gomp_task *task, const void *code)
 {
   if (!task)
     return;
-  if (task->work)
-    gomp_work_end(task);
-  task->single = RT_SINGLE_NONE;
-  gomp_wait_begin(task, ompt_sync_region_barrier_implicit_workshare, code);
+  if (!task->in_target) {
+    if (task->work)
+      gomp_work_end(task);
+    task->single = RT_SINGLE_NONE;
+  }
+  gomp_wait_begin(task, end_wait_kind(task), code);
 }
 
 static inline void end_wait_end(struct rt_gomp_task *task, const void *code)
 {
   if (task)
-    gomp_wait_end(task, ompt_sync_region_barrier_implicit_workshare, code);
+    gomp_wait_end(task, end_wait_kind(task), code);
 }
 
 #define END(name)                                                                                                      \
@@ -86,7 +96,7 @@ END_CANCEL(GOMP_sections_end_cancel)
 #define END_NOWAIT(name)                                                                                               \
   GOMP_CODE void wrap_##name(void)                                                                                     \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     if (task && task->work)                                                                                            \
       gomp_work_end(task);                                                                                             \
     GOMP_NEXT(runtime, name)();                                                                                        \
@@ -120,7 +130,7 @@ static inline unsigned section(struct rt_gomp_task *task, unsigned number)
 
 GOMP_CODE unsigned wrap_GOMP_sections_start(unsigned count)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   if (task)
     gomp_work_begin(task, ompt_work_sections, count, GOMP_CALLER);
   return section(task, GOMP_NEXT(runtime, GOMP_sections_start)(count));
@@ -128,7 +138,7 @@ GOMP_CODE unsigned wrap_GOMP_sections_start(unsigned count)
 
 GOMP_CODE unsigned wrap_GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   if (task)
     gomp_work_begin(task, ompt_work_sections, count, GOMP_CALLER);
   return section(task, GOMP_NEXT(runtime, GOMP_sections2_start)(count, reductions, memory));
@@ -136,7 +146,7 @@ GOMP_CODE unsigned wrap_GOMP_sections2_start(unsigned count, uintptr_t *reductio
 
 GOMP_CODE unsigned wrap_GOMP_sections_next(void)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   return section(task, GOMP_NEXT(runtime, GOMP_sections_next)());
 }
 
@@ -151,7 +161,7 @@ static inline void single_begin(struct rt_gomp_task *task, bool executes, const 
 
 GOMP_CODE bool wrap_GOMP_single_start(void)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   bool executes = GOMP_NEXT(runtime, GOMP_single_start)();
   if (!task)
     return executes;
@@ -180,7 +190,7 @@ static inline void copy_wait_end(struct rt_gomp_task *task, const void *code)
 
 GOMP_CODE void *wrap_GOMP_single_copy_start(void)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   const void *code = GOMP_CALLER;
   copy_wait_begin(task, code);
   void *copies = GOMP_NEXT(runtime, GOMP_single_copy_start)();
@@ -192,7 +202,7 @@ GOMP_CODE void *wrap_GOMP_single_copy_start(void)
 
 GOMP_CODE void wrap_GOMP_single_copy_end(void *data)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   const void *code = GOMP_CALLER;
   if (task)
     ompt_on_work(ompt_work_single_executor, ompt_scope_end, &task->parallel, task->data, 0, NULL);

@@ -225,6 +225,12 @@ static inline struct rt_gomp_task *gomp_task(void)
   const struct gomp_runtime *runtime = gomp_runtime(GOMP_CALLER);                                                      \
   struct rt_gomp_task *task = runtime != gomp_global && runtime->silent ? NULL : gomp_task()
 
+/* The same in functions for constructs that the threads of a team share.  The task is also NULL directly in a target
+ * region: no other thread is in it, but the task's team around it is none of its. */
+#define GOMP_ENTER_SHARED(runtime, task)                                                                               \
+  GOMP_ENTER(runtime, calling);                                                                                        \
+  struct rt_gomp_task *task = calling && !calling->in_target ? calling : NULL
+
 /* A wait of the current task: kinds of OMPT.  Ends with gomp_wait_end(). */
 static inline void gomp_wait_begin(struct rt_gomp_task *task, int kind, const void *code)
 {

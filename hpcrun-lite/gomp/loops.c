@@ -37,7 +37,7 @@ static inline bool chunk(struct rt_gomp_task *task, bool any, long first, long e
 #define LOOP_START(name)                                                                                               \
   GOMP_CODE bool wrap_##name(long start, long end, long step, long size, long *first, long *last)                      \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     loop_begin(task, gomp_schedule_of(#name, (uint64_t)size), (uint64_t)size, gomp_iterations(start, end, step), step, \
                GOMP_CALLER);                                                                                           \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, size, first, last);                                          \
@@ -48,7 +48,7 @@ GOMP_LOOP_STARTS(LOOP_START)
 #define LOOP_RUNTIME_START(name)                                                                                       \
   GOMP_CODE bool wrap_##name(long start, long end, long step, long *first, long *last)                                 \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     loop_begin(task, GOMP_RUNTIME, 0, gomp_iterations(start, end, step), step, GOMP_CALLER);                           \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, first, last);                                                \
     return chunk(task, any, *first, *last);                                                                            \
@@ -58,7 +58,7 @@ GOMP_LOOP_RUNTIME_STARTS(LOOP_RUNTIME_START)
 #define LOOP_NEXT(name)                                                                                                \
   GOMP_CODE bool wrap_##name(long *first, long *last)                                                                  \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     bool any = GOMP_NEXT(runtime, name)(first, last);                                                                  \
     return chunk(task, any, *first, *last);                                                                            \
   }
@@ -85,7 +85,7 @@ static inline enum gomp_schedule schedule_of(long number, uint64_t size)
   GOMP_CODE bool wrap_##name(long start, long end, long step, long schedule, long size, long *first, long *last,       \
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     loop_begin(task, schedule_of(schedule, (uint64_t)size), (uint64_t)size, gomp_iterations(start, end, step), step,   \
                GOMP_CALLER);                                                                                           \
     bool any = GOMP_NEXT(runtime, name)(start, end, step, schedule, size, first, last, reductions, memory);            \
@@ -109,7 +109,7 @@ static inline bool ull_chunk(struct rt_gomp_task *task, bool any, ull first, ull
 #define ULL_START(name)                                                                                                \
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull size, ull *first, ull *last)                   \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     ull_begin(task, gomp_schedule_of(#name, size), size, up, start, end, step, GOMP_CALLER);                           \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, size, first, last);                                      \
     return ull_chunk(task, any, *first, *last);                                                                        \
@@ -119,7 +119,7 @@ GOMP_ULL_STARTS(ULL_START)
 #define ULL_RUNTIME_START(name)                                                                                        \
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, ull *first, ull *last)                             \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     ull_begin(task, GOMP_RUNTIME, 0, up, start, end, step, GOMP_CALLER);                                               \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, first, last);                                            \
     return ull_chunk(task, any, *first, *last);                                                                        \
@@ -129,7 +129,7 @@ GOMP_ULL_RUNTIME_STARTS(ULL_RUNTIME_START)
 #define ULL_NEXT(name)                                                                                                 \
   GOMP_CODE bool wrap_##name(ull *first, ull *last)                                                                    \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     bool any = GOMP_NEXT(runtime, name)(first, last);                                                                  \
     return ull_chunk(task, any, *first, *last);                                                                        \
   }
@@ -139,7 +139,7 @@ GOMP_ULL_NEXTS(ULL_NEXT)
   GOMP_CODE bool wrap_##name(bool up, ull start, ull end, ull step, long schedule, ull size, ull *first, ull *last,    \
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     ull_begin(task, schedule_of(schedule, size), size, up, start, end, step, GOMP_CALLER);                             \
     bool any = GOMP_NEXT(runtime, name)(up, start, end, step, schedule, size, first, last, reductions, memory);        \
     return first ? ull_chunk(task, any, *first, *last) : any;                                                          \
@@ -159,7 +159,7 @@ static inline void doacross_begin(struct rt_gomp_task *task, enum gomp_schedule 
 #define DOACROSS_START(T, name)                                                                                        \
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T size, T *first, T *last)                                \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     doacross_begin(task, gomp_schedule_of(#name, (uint64_t)size), (uint64_t)size, dimensions, (uint64_t)counts[0],     \
                    GOMP_CALLER);                                                                                       \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, size, first, last);                                        \
@@ -173,7 +173,7 @@ GOMP_ULL_DOACROSS_STARTS(ULL_DOACROSS_START)
 #define DOACROSS_RUNTIME_START(T, name)                                                                                \
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, T *first, T *last)                                        \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     doacross_begin(task, GOMP_RUNTIME, 0, dimensions, (uint64_t)counts[0], GOMP_CALLER);                               \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, first, last);                                              \
     return chunk(task, any, (long)*first, (long)*last);                                                                \
@@ -185,7 +185,7 @@ DOACROSS_RUNTIME_START(ull, GOMP_loop_ull_doacross_runtime_start)
   GOMP_CODE bool wrap_##name(unsigned dimensions, T *counts, long schedule, T size, T *first, T *last,                 \
                              uintptr_t *reductions, void **memory)                                                     \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     doacross_begin(task, schedule_of(schedule, (uint64_t)size), (uint64_t)size, dimensions, (uint64_t)counts[0],       \
                    GOMP_CALLER);                                                                                       \
     bool any = GOMP_NEXT(runtime, name)(dimensions, counts, schedule, size, first, last, reductions, memory);          \
@@ -197,7 +197,7 @@ DOACROSS_GENERIC_START(ull, GOMP_loop_ull_doacross_start)
 #define DOACROSS_POST(T, name)                                                                                         \
   GOMP_CODE void wrap_##name(T *vector)                                                                                \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     if (task && task->dimensions && span_process.online)                                                               \
       ompt_doacross((const uint64_t *)vector, task->dimensions, true);                                                 \
     GOMP_NEXT(runtime, name)(vector);                                                                                  \
@@ -215,7 +215,7 @@ enum { UNKNOWN_DIMENSIONS = 16 };
 #define DOACROSS_WAIT(T, name)                                                                                         \
   GOMP_CODE void wrap_##name(T first, ...)                                                                             \
   {                                                                                                                    \
-    GOMP_ENTER(runtime, task);                                                                                         \
+    GOMP_ENTER_SHARED(runtime, task);                                                                                  \
     unsigned known = task ? task->dimensions : 0, count = known ? known : UNKNOWN_DIMENSIONS;                          \
     long vector[count];                                                                                                \
     va_list arguments;                                                                                                 \
@@ -244,7 +244,7 @@ static uint64_t ordered_id(const struct rt_gomp_task *task)
 
 GOMP_CODE void wrap_GOMP_ordered_start(void)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   if (task)
     ompt_on_mutex_acquire(ompt_mutex_ordered, 0, 0, ordered_id(task), GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_ordered_start)();
@@ -254,7 +254,7 @@ GOMP_CODE void wrap_GOMP_ordered_start(void)
 
 GOMP_CODE void wrap_GOMP_ordered_end(void)
 {
-  GOMP_ENTER(runtime, task);
+  GOMP_ENTER_SHARED(runtime, task);
   if (task)
     ompt_on_mutex_released(ompt_mutex_ordered, ordered_id(task), GOMP_CALLER);
   GOMP_NEXT(runtime, GOMP_ordered_end)();

@@ -71,14 +71,6 @@ GOMP_CODE static void target_task(target_function *next, struct header *header, 
   next(device, function, maps + 1, all_addresses, all_sizes, all_kinds, flags, depend, arguments);
 }
 
-/* What the current task has open. */
-struct kept {
-  int work;
-  long increment;
-  unsigned dimensions, groups, data_regions;
-  uint8_t single;
-};
-
 /* A construct of that kind begins in the current task. */
 static void target_begin(struct rt_gomp_task *task, int kind, int device, const void *code)
 {
@@ -89,26 +81,6 @@ static void target_begin(struct rt_gomp_task *task, int kind, int device, const 
 static void target_end(struct rt_gomp_task *task, int kind, int device, const void *code)
 {
   ompt_on_target(kind, ompt_scope_end, device, task->data, 0, code);
-}
-
-/* The region is outside of what the task has open around it. */
-static struct kept leave_open(struct rt_gomp_task *task)
-{
-  struct kept kept = {task->work, task->increment, task->dimensions, task->groups, task->data_regions, task->single};
-  task->work = 0;
-  task->groups = task->data_regions = 0;
-  task->single = RT_SINGLE_NONE;
-  return kept;
-}
-
-static void go_on(struct rt_gomp_task *task, const struct kept *kept)
-{
-  task->work = kept->work;
-  task->increment = kept->increment;
-  task->dimensions = kept->dimensions;
-  task->groups = kept->groups;
-  task->data_regions = kept->data_regions;
-  task->single = kept->single;
 }
 
 GOMP_CODE void wrap_GOMP_target_ext(TARGET_PARAMETERS)
@@ -127,9 +99,10 @@ GOMP_CODE void wrap_GOMP_target_ext(TARGET_PARAMETERS)
   } else if (task) {
     int kind = ompt_target | (flags & FLAG_NOWAIT ? ompt_target_nowait : 0);
     target_begin(task, kind, device, code);
-    const struct kept kept = leave_open(task);
+    bool around = task->in_target;
+    task->in_target = true;
     next(TARGET_ARGUMENTS);
-    go_on(task, &kept);
+    task->in_target = around;
     target_end(task, kind, device, code);
   } else {
     next(TARGET_ARGUMENTS);

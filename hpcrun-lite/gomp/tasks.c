@@ -267,7 +267,8 @@ static inline __attribute__((always_inline)) void run_simple(task_body *function
                               .flags = ompt_task_explicit,
                               .frame.exit_frame.value = (uint64_t)frame,
                               .parallel = outer->parallel,
-                              .final = final};
+                              .final = final,
+                              .in_target = target};
   if (span_process.online || rt_thread()->activity.idle)
     ompt_on_task_schedule(outer->data, ompt_task_switch, data);
   gomp_run(&task);

@@ -149,6 +149,81 @@ static void orphaned(void)
   u(10);
 }
 
+/* Constructs of a team in a function. */
+NOINLINE static void shared(int *sum)
+{
+  divided(sum);
+#pragma omp single
+  u(1);
+#pragma omp barrier
+#pragma omp sections
+  {
+#pragma omp section
+    u(1);
+#pragma omp section
+    u(1);
+  }
+#pragma omp for ordered schedule(dynamic, 1)
+  for (int i = 0; i < 2; i++) {
+    u(1);
+#pragma omp ordered
+    u(1);
+  }
+}
+
+/* In regions within a loop and a single construct, and in a region that is a task.  In an ordered loop, libgomp 12 by
+ * itself can hang. */
+static void shared_inside(void)
+{
+  int sum = 0, others = 0;
+#pragma omp parallel
+  {
+#pragma omp for schedule(dynamic, 1) reduction(+ : sum)
+    for (int i = 0; i < 4; i++) {
+#pragma omp target map(tofrom : sum)
+      shared(&sum);
+      u(1);
+    }
+#pragma omp single
+    {
+#pragma omp target map(tofrom : sum)
+      shared(&sum);
+#pragma omp target nowait map(tofrom : others)
+      shared(&others);
+      u(2);
+#pragma omp taskwait
+    }
+  }
+  check(sum == 30 && others == 6);
+}
+
+/* A barrier there waits for the tasks of the region alone, but for all of them. */
+static void barriers_inside(void)
+{
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp task
+    u(7);
+#pragma omp target
+    {
+#pragma omp task
+      {
+#pragma omp task
+        u(10);
+      }
+#pragma omp barrier
+      u(3);
+#pragma omp for schedule(dynamic, 1)
+      for (int i = 0; i < 2; i++) {
+#pragma omp task
+        u(4);
+      }
+      u(2);
+    }
+  }
+}
+
 static void in_task(void)
 {
   for (int i = 0; i < 4; i++) {
@@ -387,10 +462,26 @@ static void outside(void)
   check(x);
 }
 
-const struct form forms[] = {FORM(serial, PLAIN),       FORM(refused, PLAIN),  FORM(repeated, PLAIN),
-                             FORM(team, SINGLE),        FORM(combined, PLAIN), FORM(tasks_inside, SINGLE),
-                             FORM(in_loop, PLAIN),      FORM(orphaned, PLAIN), FORM(in_task, SINGLE),
-                             FORM(after_single, PLAIN), FORM(beside, SINGLE),  FORM(chain, SINGLE),
-                             FORM(waits, SINGLE),       FORM(moves, SINGLE),   FORM(data, PLAIN),
-                             FORM(copies, SINGLE),      FORM(at_end, PLAIN),   FORM(in_group, SINGLE),
-                             FORM(in_final, SINGLE),    FORM(outside, PLAIN),  {0}};
+const struct form forms[] = {FORM(serial, PLAIN),
+                             FORM(refused, PLAIN),
+                             FORM(repeated, PLAIN),
+                             FORM(team, SINGLE),
+                             FORM(combined, PLAIN),
+                             FORM(tasks_inside, SINGLE),
+                             FORM(in_loop, PLAIN),
+                             FORM(orphaned, PLAIN),
+                             FORM(shared_inside, PLAIN),
+                             FORM(barriers_inside, PLAIN),
+                             FORM(in_task, SINGLE),
+                             FORM(after_single, PLAIN),
+                             FORM(beside, SINGLE),
+                             FORM(chain, SINGLE),
+                             FORM(waits, SINGLE),
+                             FORM(moves, SINGLE),
+                             FORM(data, PLAIN),
+                             FORM(copies, SINGLE),
+                             FORM(at_end, PLAIN),
+                             FORM(in_group, SINGLE),
+                             FORM(in_final, SINGLE),
+                             FORM(outside, PLAIN),
+                             {0}};

@@ -20,6 +20,9 @@ FORMS = {
     "combined": (60, None, {"target": 1}),
     "tasks_inside": (31, 19, {"target": 1, "task": 3}),
     "in_loop": (39, 9, {"target": 6}),
+    "orphaned": (lambda t: 42 + 10 * t, 17, {"target": 6, "for": 1}),
+    "shared_inside": (72, 34, {"target": 6, "for": 1, "single": 1}),
+    "barriers_inside": (30, 19, {"target": 1, "task": 5}),
     "in_task": (48, 11, {"target": 4, "task": 4}),
     "after_single": (lambda t: 10 + 3 * t, 13, {"target": lambda t: t}),
     "beside": (38, 23, {"target": 1, "task": 1, "task-exec": 1}),
@@ -86,19 +89,9 @@ def rows_of_targets(directory):
 
 
 @tap.case
-def loops_directly_in_targets_in_loops(directory):
-    """They are mixed up with the loops around (doc/offload.md), but their work is right."""
-    for threads in (2, 3):
-        run = measure(directory, "orphaned", threads, "-p", "online")
-        assert float(run.view("parallelism")[0]["work"]) == 42 + 10 * threads, run.view("parallelism")[0]
-        targets, = (int(row["executions"]) for row in run.view("regions") if row["thread"] == "SUM" and row["kind"] == "target")
-        assert targets == 6, targets
-
-
-@tap.case
 def same_behaviour(directory):
     """In all modes; libgomp 12 can hang by itself in regions after `nowait` outside any."""
-    for form in (*FORMS, "orphaned"):
+    for form in FORMS:
         done = same(directory, program(), form, "2", **QUIET)
         assert done.returncode == 0 and done.stdout == "done\n", (form, done)
 

@@ -70,6 +70,7 @@ struct rt_gomp_task {
   long increment;        /* of the open loop */
   unsigned dimensions;   /* of the open doacross loop */
   bool final;            /* its children are included tasks */
+  bool in_target;        /* it runs a target region */
   uint8_t single;        /* enum rt_single: the single construct that it has met since its last barrier */
   unsigned groups;       /* open taskgroups that have begun since that construct began */
   unsigned data_regions; /* open target data constructs */
