@@ -110,7 +110,7 @@ static bool is_barrier(int kind)
 }
 
 /* At what the thread begins to wait. */
-static enum construct_wait wait_at(const struct thread_state *t, int kind)
+static enum construct_wait wait_at(struct thread_state *t, int kind)
 {
   if (waiting_at_region_end(t) || at_cancelled_end(t, kind))
     return CONSTRUCT_WAIT_REGION;
