@@ -19,7 +19,7 @@ enum { FLAG_NOWAIT = 1 << 0, FLAG_EXIT_DATA = 1 << 1 };
  * the bits from ALIGN_SHIFT on; as the address, or value, that it is given. */
 enum { MAP_COPY = 12, MAP_VALUE = 13, ALIGN_SHIFT = 8, ALIGN_8 = 3 };
 
-enum { DEFAULT_DEVICE = -1, MAPS_MAX = 1024 };
+enum { DEFAULT_DEVICE = -1, HOST = -2, MAPS_MAX = 1024 };
 
 struct header {
   void (*function)(void *); /* the program's */
@@ -27,11 +27,11 @@ struct header {
   const void *code;         /* address in the program at which the task was created */
 };
 
-/* Is there no device for it? */
+/* Is there no device for it?  Not if the number means something that libgomp has learned since. */
 static bool on_host(const struct gomp_runtime *runtime, int device)
 {
   if (device < DEFAULT_DEVICE)
-    return true;
+    return device == HOST;
   int count = runtime->device_count();
   if (device == DEFAULT_DEVICE)
     device = runtime->default_device();

@@ -314,6 +314,23 @@ static void waits(void)
   check(after == 3);
 }
 
+extern void GOMP_target_ext(int, void (*)(void *), size_t, void **, size_t *, unsigned short *, unsigned, void **,
+                            void **);
+
+static void ten(void *unused)
+{
+  (void)unused;
+  u(10);
+}
+
+/* A device number of which it is not known that it is the host's: what the function is may not be changed. */
+static void numbered(void)
+{
+  int x;
+  void *depend[] = {(void *)1, (void *)1, &x}, *arguments[] = {NULL};
+  GOMP_target_ext(-3, ten, 0, NULL, NULL, NULL, 0, depend, arguments);
+}
+
 /* Nothing is moved, but dependences go by way of the data. */
 static void moves(void)
 {
@@ -462,26 +479,11 @@ static void outside(void)
   check(x);
 }
 
-const struct form forms[] = {FORM(serial, PLAIN),
-                             FORM(refused, PLAIN),
-                             FORM(repeated, PLAIN),
-                             FORM(team, SINGLE),
-                             FORM(combined, PLAIN),
-                             FORM(tasks_inside, SINGLE),
-                             FORM(in_loop, PLAIN),
-                             FORM(orphaned, PLAIN),
-                             FORM(shared_inside, PLAIN),
-                             FORM(barriers_inside, PLAIN),
-                             FORM(in_task, SINGLE),
-                             FORM(after_single, PLAIN),
-                             FORM(beside, SINGLE),
-                             FORM(chain, SINGLE),
-                             FORM(waits, SINGLE),
-                             FORM(moves, SINGLE),
-                             FORM(data, PLAIN),
-                             FORM(copies, SINGLE),
-                             FORM(at_end, PLAIN),
-                             FORM(in_group, SINGLE),
-                             FORM(in_final, SINGLE),
-                             FORM(outside, PLAIN),
-                             {0}};
+const struct form forms[] = {FORM(serial, PLAIN),          FORM(refused, PLAIN),  FORM(repeated, PLAIN),
+                             FORM(team, SINGLE),           FORM(combined, PLAIN), FORM(tasks_inside, SINGLE),
+                             FORM(in_loop, PLAIN),         FORM(orphaned, PLAIN), FORM(shared_inside, PLAIN),
+                             FORM(barriers_inside, PLAIN), FORM(in_task, SINGLE), FORM(after_single, PLAIN),
+                             FORM(beside, SINGLE),         FORM(chain, SINGLE),   FORM(waits, SINGLE),
+                             FORM(numbered, SINGLE),       FORM(moves, SINGLE),   FORM(data, PLAIN),
+                             FORM(copies, SINGLE),         FORM(at_end, PLAIN),   FORM(in_group, SINGLE),
+                             FORM(in_final, SINGLE),       FORM(outside, PLAIN),  {0}};

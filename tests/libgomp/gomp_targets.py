@@ -28,6 +28,7 @@ FORMS = {
     "beside": (38, 23, {"target": 1, "task": 1, "task-exec": 1}),
     "chain": (33, 26, {"target": 2, "task": 3}),
     "waits": (18, 14, {"target": 1, "task": 3}),
+    "numbered": (10, 10, {"target": 1, "task": None}),
     "moves": (33, 28, {"target-update": 2, "target-enter-data": 1, "target-exit-data": 1}),
     "data": (18, 18, {"target-data": 1, "target": 3, "target-update": 2, "target-enter-data": 1, "target-exit-data": 1}),
     "copies": (16, 2, {"target": 8}),
