@@ -14,11 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* EXTENT_MAX: hpcrun-lite writes at most a quarter.  Bounds the time for hostile logs, whose extents are decoded once
+ * for each slice. */
 enum {
   NO_STREAM = UINT32_MAX,
   NO_CPU = UINT32_MAX,
   HELD_MAX = 1 << 14, /* locks that are held at one time; of more, the holder is not known */
   SLICE_MIN = 4 << 10,
+  EXTENT_MAX = 1 << 20,
   SLICE_MAX = 128 << 10 /* half of the longest extents that hpcrun-lite writes */
 };
 
@@ -127,8 +130,8 @@ static const char *decode_slice(const struct log_reader *reader, uint32_t number
 {
   struct stream *stream = &reader->streams[number];
   drop_bytes(stream);
-  const char *fault = stream_extents_decode(&file_of(reader, number)->extents, extent, STREAM_EXTENTS_MAX,
-                                            &stream->bytes, &stream->size, message);
+  const char *fault = stream_extents_decode(&file_of(reader, number)->extents, extent, EXTENT_MAX, &stream->bytes,
+                                            &stream->size, message);
   if (fault || (!from && stream->size <= reader->slice))
     return fault;
   assert(from <= stream->size);
@@ -814,17 +817,29 @@ void log_reader_rewind(struct log_reader *reader)
   }
 }
 
+/* Leaves out the threads of a file that no process can have. */
+static void limit_owners(struct stream_extents *list, struct problems *problems)
+{
+  enum { OWNERS_MAX = 1 << 20 };
+  size_t kept = stream_extents_find(list, OWNERS_MAX, 0);
+  if (kept < list->count)
+    problems_add(problems, "%s: extents of threads from number %d on: left out: %zu", list->path, OWNERS_MAX,
+                 list->count - kept);
+  list->count = kept;
+}
+
 /* Opens the log of a part of the job.  Returns the number of its streams, 0 if it has none that is usable. */
 static uint32_t open_file(const struct log_part *part, struct problems *problems, struct log_file *file)
 {
-  enum { OWNERS_MAX = 1 << 20 };
   int status = stream_extents_open(part->measurement, LOG_READER_SUFFIX, FORMAT_GRAPH_LOG, problems, &file->extents);
+  if (!status)
+    limit_owners(&file->extents, problems);
   if (!status && file->extents.path && !file->extents.count)
     problems_add(problems, "%s: it holds no usable graph log", file->extents.path);
   if (status || !file->extents.count)
     return 0;
-  uint32_t last = file->extents.extents[file->extents.count - 1].owner, streams = 0;
-  file->owners = last < OWNERS_MAX ? last + 1 : OWNERS_MAX;
+  uint32_t streams = 0;
+  file->owners = (uint32_t)file->extents.extents[file->extents.count - 1].owner + 1;
   for (size_t i = 0; i < file->extents.count; i++)
     streams += !i || file->extents.extents[i].owner != file->extents.extents[i - 1].owner;
   return streams;

@@ -126,7 +126,7 @@ static const char *read_extent(int fd, const struct stream_extent *extent, size_
       head.count > STREAM_EXTENTS_MAX || head.record_size != 1)
     return "too large, or no longer readable";
   if (head.count > most)
-    return "the logs of all threads need too much memory at once";
+    return "longer than hpcrun-lite makes it";
   *stored = sizeof head + head.stored_size;
   *packed = xmalloc(*stored);
   return read_at(fd, *packed, *stored, extent->offset) ? NULL : "no longer readable";

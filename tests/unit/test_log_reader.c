@@ -77,6 +77,44 @@ static void test_what_is_behind_damage_is_not_used(void **state)
   assert_non_null(strstr(problems.lines[1], "missing"));
 }
 
+/* Appends an extent of a thread to the saved log. */
+static void append_extent(uint32_t thread, uint32_t count, const uint8_t *records)
+{
+  static uint8_t packed[2 << 20];
+  struct format_extent head = {.table = FORMAT_GRAPH_LOG, .owner = thread, .count = count, .record_size = 1};
+  size_t size = format_pack(&head, records, NULL, packed, sizeof packed);
+  FILE *file = fopen(path, "ab");
+  assert_true(size && file && fwrite(packed, 1, size, file) == size && !fclose(file));
+}
+
+/* What no process writes is left out: threads with such numbers, which could be those of the job's next process, and
+ * extents so long that it would take much time to read them in parts. */
+static void test_what_no_process_writes_is_left_out(void **state)
+{
+  (void)state;
+  enum { LONG = 1 << 20, THREADS = 1 << 20 };
+  static uint8_t bytes[LONG + 1];
+  struct replay_request request = {0};
+  struct replay_result result;
+  loop_program(2);
+  save(COMPOSE_ZSTD);
+  bytes[0] = GRAPHLOG_TIME;
+  bytes[1] = 1;
+  for (uint32_t i = 2; i < LONG; i += 2) {
+    bytes[i] = GRAPHLOG_MOVE;
+    bytes[i + 1] = 1;
+  }
+  append_extent(THREADS - 1, LONG, bytes);
+  assert_true(replay_file(&request, &result) && result.span == 36 && !problems.count);
+  append_extent(THREADS, 2, bytes);
+  append_extent(3, LONG + 1, bytes);
+  assert_true(replay_file(&request, &result) && result.span == 36);
+  assert_int_equal(problems.count, 2);
+  assert_non_null(strstr(problems.lines[0], "from number 1048576 on: left out: 1"));
+  assert_non_null(strstr(problems.lines[1], "thread 3, extent 0"));
+  assert_non_null(strstr(problems.lines[1], "longer than"));
+}
+
 /* Two processes with the same log: each has its own tasks and threads, and rows of the job. */
 static void test_logs_of_a_job(void **state)
 {
@@ -502,6 +540,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_extents_are_put_together, end),
       cmocka_unit_test_teardown(test_extents_that_were_not_begun_are_no_damage, end),
       cmocka_unit_test_teardown(test_what_is_behind_damage_is_not_used, end),
+      cmocka_unit_test_teardown(test_what_no_process_writes_is_left_out, end),
       cmocka_unit_test_teardown(test_logs_of_a_job, end),
       cmocka_unit_test_teardown(test_parts_that_are_held, end),
       cmocka_unit_test_teardown(test_help, end),
