@@ -145,7 +145,8 @@ static int add_views(struct job *job, const char *path, struct missing *missing)
 {
   struct problems printed = {0};
   int status = 0;
-  fflush(NULL); /* children would write what is left in buffers */
+  ranks_dismiss(&job->ranks); /* children cannot talk to them */
+  fflush(NULL);               /* children would write what is left in buffers */
   for (enum options_view i = 0; i < OPTIONS_VIEWS && !status; i++) {
     struct view_child *child = &missing->children[i];
     struct view_child columns;

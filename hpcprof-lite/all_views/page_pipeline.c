@@ -255,7 +255,8 @@ int page_write(struct job *job)
   int status = 0;
   job->report.trees.no_statistics = job->tree.count > STATISTICS_CONTEXTS_MAX;
   html_page_open(&job->report);
-  fflush(NULL); /* children would write what is left in buffers */
+  ranks_dismiss(&job->ranks); /* children cannot talk to them */
+  fflush(NULL);               /* children would write what is left in buffers */
   for (uint32_t i = 0, next = 0; i < TABLES; i++) {
     for (; next < TABLES && next <= i + job->options.threads; next++) /* a few at a time */
       if (has_table(&job->options, &tables[next]))

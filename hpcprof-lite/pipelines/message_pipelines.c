@@ -8,13 +8,6 @@
 
 #include <stdlib.h>
 
-/* Returns what helps to read logs: in the processes that make the views of a page, nothing. */
-static struct log_help log_help(struct job *job)
-{
-  bool alone = options_formats[job->options.format].shows != SHOWS_VIEWS;
-  return alone ? (struct log_help){0} : ranks_log_help(&job->ranks);
-}
-
 /* Reads the logs of all processes. */
 static int read_messages(struct job *job)
 {
@@ -22,7 +15,7 @@ static int read_messages(struct job *job)
     job_print_error("messages of a part of the run are not known: report it without --from and --to");
     return EXIT_INPUT;
   }
-  const struct log_help help = log_help(job);
+  const struct log_help help = ranks_log_help(&job->ranks);
   job_messages_read(&job->profile, &help, job_log_problems(job), &job->mpi.messages);
   if (!job->mpi.messages.known) {
     job_print_error("the measurement has no log of MPI: measure an MPI job with 'hpcrun-lite -p log', with a library "
@@ -42,7 +35,7 @@ int efficiency_pipeline(struct job *job)
   struct problems problems = {0};
   if (!efficiencies->known || job->options.range.given)
     return 0;
-  const struct log_help help = log_help(job);
+  const struct log_help help = ranks_log_help(&job->ranks);
   job_messages_sum(&job->profile, &help, &problems, &messages);
   if (!problems.count)
     efficiency_divide_communication(efficiencies, messages.ideal_ns / 1e9, messages.computed_ns / 1e9);

@@ -250,6 +250,20 @@ def hybrid_measurements_by_ranks(directory):
 
 
 @tap.case
+def pages_and_databases_by_ranks(directory):
+    """Their tables are made by child processes, which get no help from the other ranks."""
+    need_ranks()
+    for form, name in ((form, name) for form in ("html", "sqlite") for name in ("./messages", "./ranks")):
+        alone, shared = (os.path.join(directory, f"{name[2:]}-{by}.{form}") for by in ("alone", "ranks"))
+        if report("-q", "-f", form, "-o", alone, name, cwd=tap.GOLDEN).returncode and form == "sqlite":
+            continue  # built without SQLite
+        done = mpirun(3, tap.REPORT, "-q", "-f", form, "-o", shared, name, cwd=tap.GOLDEN)
+        assert done.returncode == 0, (form, name, done.stderr)
+        with open(alone, "rb") as one, open(shared, "rb") as other:
+            assert one.read() == other.read(), (form, name)
+
+
+@tap.case
 def failures_are_reported_once(directory):
     need_ranks()
     for arguments in (("nowhere",), ("--view", "nonsense", "basic"), ("basic", "nowhere"), ("basic", "two"),
