@@ -147,7 +147,7 @@ struct options {
   enum options_format format;
   const char *output;
   bool lines, per_thread, legend, no_header, raw_names, quiet, verbose, help, version, no_pager, live;
-  bool sources;    /* embed source lines in the page */
+  bool sources; /* embed source lines in the page */
   bool collapse_recursion;
   bool debuginfod; /* ask servers for debug files */
   bool index;      /* store the index of the trace */
