@@ -13,8 +13,10 @@
 
 enum { OBJECTS_MAX = 1 << 26, KEPT_RANKS_MAX = 1 << 24, ANY = UINT32_MAX, SEARCHED_MAX = 8, RECENT_PLACES = 8 };
 
-/* Visits of undecided receives; after these, none is decided any more.  Bounds the time for hostile logs. */
+/* Visits of undecided receives, and of ranks for which one waits, beyond VISITS_OF_CALL for each call; while there are
+ * more, none is decided any more.  Bounds the time for hostile logs, not for long ones. */
 static const uint64_t visits_max = (uint64_t)256 << 20;
+enum { VISITS_OF_CALL = 1024 };
 
 /* An operation whose beginning another one waits for. */
 struct partner {
@@ -364,7 +366,7 @@ static bool accepts(const struct operation *receive, uint32_t from, uint64_t tag
 }
 
 /* Whether, before a late message began, another one had been sent to the receiver which none of its receives is for. */
-static bool in_wrong_order(const struct message_matching *m, const struct operation *receive)
+static bool in_wrong_order(struct message_matching *m, const struct operation *receive)
 {
   const struct inbox *inbox = inbox_at(m, receive->inbox);
   uint32_t index = inbox->unreceived.first;
@@ -375,7 +377,7 @@ static bool in_wrong_order(const struct message_matching *m, const struct operat
     if (send->own.begin_ns >= receive->partner.begin_ns)
       return false;
     for (uint32_t i = inbox->undecided.first; i && !wanted; i = operation_at(m, i)->next)
-      wanted = accepts(operation_at(m, i), channel->from, channel->tag);
+      wanted = m->visits++ > visits_max || accepts(operation_at(m, i), channel->from, channel->tag);
     if (!wanted)
       return true;
     index = send->inbox_next;
@@ -502,9 +504,9 @@ static void decide(struct message_matching *m, uint32_t index, uint32_t from, ui
  * might get the same message. */
 static void decide_all(struct message_matching *m, struct inbox *inbox)
 {
-  for (uint32_t i = inbox->undecided.first, next; i; i = next) {
+  for (uint32_t i = inbox->undecided.first, next; i && m->visits++ <= visits_max; i = next) {
     const struct operation *receive = operation_at(m, i);
-    bool open = receive->source == ANY || !receive->tag || m->visits++ > visits_max;
+    bool open = receive->source == ANY || !receive->tag;
     next = receive->next;
     for (uint32_t k = inbox->undecided.first; k != i && !open; k = operation_at(m, k)->next)
       open = accepts(operation_at(m, k), receive->source, receive->tag) || m->visits++ > visits_max;
@@ -938,9 +940,11 @@ static void take_collective(struct message_matching *m, uint32_t stream, const s
     return;
   if (waits_for_some(collective->kind)) {
     struct some some = some_of(m, stream, part);
-    for (uint32_t i = 0; i < some.count && m->visits++ <= visits_max; i++)
+    uint32_t i = 0;
+    for (; i < some.count && m->visits++ <= visits_max; i++)
       if (some_rank(m, &some, part, i) != part->rank)
         takes(m, stream, collective->first + some_rank(m, &some, part, i));
+    m->states->ambiguous += i < some.count;
     return;
   }
   bool waits = true;
@@ -1033,6 +1037,7 @@ static void on_call(struct message_matching *m, uint32_t stream, const uint64_t 
   if (!s->calls && s->before.delay.count)
     history_add(&s->history, &s->before);
   s->place = place_of(m, s, operand[1]);
+  m->visits -= MIN(m->visits, VISITS_OF_CALL);
   s->calls++;
   s->call_begin_ns = now;
   s->in_call = true;

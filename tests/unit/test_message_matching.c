@@ -567,6 +567,41 @@ static void test_synchronous(void **state)
   }
 }
 
+/* Messages from a rank to one that has so many undecided receives of another tag, which have been posted before. */
+static void beside_undecided(uint32_t undecided, uint32_t messages)
+{
+  begin_job(2);
+  for (uint32_t i = 0; i < undecided; i++) {
+    call(1, 5, 5);
+    post(1, 5, ANY_SOURCE, 9 + 1, i + 1);
+    ret(1, 5);
+  }
+  for (uint32_t i = 0; i < messages; i++) {
+    call(0, 10, 6);
+    send(0, 10, 1, 7, 0);
+    ret(0, 10);
+    call(1, 10, 7);
+    post(1, 10, 0 + 1, 7 + 1, 0);
+    got(1, 10, 0, 0 + 1, 7 + 1);
+    ret(1, 10);
+  }
+  end_job();
+}
+
+/* The time that undecided receives take is bounded for each call, however many messages there are. */
+static void test_undecided(void **state)
+{
+  (void)state;
+  beside_undecided(1000, 275000);
+  assert_int_equal(states.unfinished, 1000);
+  assert_int_equal(states.unreceived + states.unsent + states.ambiguous, 0);
+  release();
+  beside_undecided(60000, 2);
+  assert_int_equal(states.unfinished, 60000);
+  assert_int_equal(states.unreceived, 2); /* not searched for any more */
+  release();
+}
+
 static void test_requests(void **state)
 {
   (void)state;
@@ -815,6 +850,7 @@ int main(void)
       cmocka_unit_test(test_two_groups),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_synchronous),
+      cmocka_unit_test(test_undecided),
       cmocka_unit_test(test_requests),
       cmocka_unit_test(test_what_is_not_matched),
       cmocka_unit_test(test_threads_at_once),
