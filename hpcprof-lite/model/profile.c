@@ -332,9 +332,9 @@ const struct profile_thread *profile_initial_thread(const struct profile_process
 
 void profile_clocks_text(const struct profile_clocks *clocks, char *text, size_t size)
 {
-  bool contradict = clocks->open_ns < 0;
-  snprintf(text, size, "clocks of %u hosts are corrected by their messages, which %s up to %s%.3f us", clocks->hosts,
-           contradict ? "contradict each other by" : "leave open", contradict ? "" : "+-", fabs(clocks->open_ns) / 1e3);
+  const char *what = clocks->open_ns < 0 ? "some of which arrive too early by them: by" : "which leave open";
+  snprintf(text, size, "clocks of %u hosts are corrected by their messages, %s up to %s%.3f us", clocks->hosts, what,
+           clocks->open_ns < 0 ? "" : "+-", fabs(clocks->open_ns) / 1e3);
 }
 
 bool profile_in_job(const struct profile_process *process)

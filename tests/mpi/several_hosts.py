@@ -18,7 +18,7 @@ MODULE = os.path.join(os.path.dirname(tap.LIBRARY), "hpcprof-lite-otf2.so")
 TICKS = 12345 << 24
 HERE, AHEAD = Clock(), Clock(5.0, 1, TICKS)
 SLOW, FAST = Clock(-3.0, 1 - 50e-6, -TICKS // 64), Clock(70.0, 1.01, TICKS * 7)
-CONTRADICTS = re.compile(r"contradict each other by\s+up\s+to\s+([\d.]+) us")
+CONTRADICTS = re.compile(r"arrive\s+too\s+early\s+by\s+them:\s+by\s+up\s+to\s+([\d.]+) us")
 OPEN = re.compile(r"^Clocks of (\d+) hosts are corrected by their messages, which leave open up to \+-([\d.]+) us\.$",
                   re.M)
 
