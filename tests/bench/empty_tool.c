@@ -11,15 +11,32 @@ static void nothing(void)
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *data)
 {
   static const int events[] = {
-      ompt_callback_thread_begin,   ompt_callback_thread_end,    ompt_callback_parallel_begin,
-      ompt_callback_parallel_end,   ompt_callback_task_create,   ompt_callback_task_schedule,
-      ompt_callback_implicit_task,  ompt_callback_control_tool,  ompt_callback_sync_region_wait,
-      ompt_callback_mutex_released, ompt_callback_mutex_acquire, ompt_callback_mutex_acquired,
+      ompt_callback_thread_begin,
+      ompt_callback_thread_end,
+      ompt_callback_parallel_begin,
+      ompt_callback_parallel_end,
+      ompt_callback_task_create,
+      ompt_callback_task_schedule,
+      ompt_callback_implicit_task,
+      ompt_callback_control_tool,
+      ompt_callback_sync_region_wait,
+      ompt_callback_mutex_released,
+      ompt_callback_mutex_acquire,
+      ompt_callback_mutex_acquired,
       ompt_callback_nest_lock,
 #ifdef GRAPH
-      ompt_callback_sync_region,    ompt_callback_work,          ompt_callback_dispatch,
-      ompt_callback_masked,         ompt_callback_dependences,   ompt_callback_lock_init,
-      ompt_callback_lock_destroy,   ompt_callback_cancel,
+      ompt_callback_sync_region,
+      ompt_callback_work,
+      ompt_callback_dispatch,
+      ompt_callback_masked,
+      ompt_callback_dependences,
+      ompt_callback_lock_init,
+      ompt_callback_lock_destroy,
+      ompt_callback_cancel,
+      ompt_callback_target,
+      ompt_callback_target_emi,
+      ompt_callback_target_data_op_emi,
+      ompt_callback_target_submit_emi,
 #endif
   };
   (void)device, (void)data;
