@@ -276,8 +276,9 @@ def phases_of_parts_are_those_of_the_run(directory):
         paths.append(Measurement(os.path.join(directory, form), known, form, options=("-t",)).output)
     for path in paths:
         whole = rows(path, "phases")
+        begin = min(float(row["start_s"]) for row in whole if row["start_s"])  # before, a part has no thread
         end = max(float(row["end_s"] or 0) for row in whole)
-        moments = [0] + sorted(random.uniform(0, end) for _ in range(4)) + [end + 1]
+        moments = [0] + sorted(random.uniform(begin + 1e-6, end) for _ in range(4)) + [end + 1]
         parts = parts_of(path, moments)
         found, wanted = sums(parts), sums([whole])
         assert joined(found) == joined(wanted), (moments, found, wanted)
