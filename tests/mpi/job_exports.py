@@ -11,7 +11,7 @@ import sys
 sys.path[0:0] = [os.path.join(sys.path[0], "..", folder) for folder in ("support", "html")]
 import trace_formats as formats
 from browser import Browser, need_browser
-from jobs import LIBRARIES, Job, build
+from jobs import Job, LIBRARIES, build, change_logs
 from measured import tap
 from report import rows
 
@@ -212,13 +212,7 @@ def damaged_logs_do_no_harm(directory):
     for number in range(8):
         copy = os.path.join(directory, f"copy-{number}")
         shutil.copytree(job.output, copy)
-        for path in glob.glob(os.path.join(copy, "*.graph")):
-            with open(path, "r+b") as file:
-                content = bytearray(file.read())
-                for _ in range(1 + number):
-                    content[generator.randrange(len(content))] = generator.randrange(256)
-                file.seek(0)
-                file.write(content)
+        change_logs(copy, 1 + number, generator)
         path = otf2(directory, copy, name=f"archive-{number}", damaged=True)
         formats.Otf2Messages(path, partial=True)
         formats.otf2(path)

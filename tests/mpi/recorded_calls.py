@@ -71,16 +71,6 @@ class Rank:
         return max(self.threads, key=lambda thread: thread.mpi_calls)
 
 
-def leb128(data, at):
-    value = shift = 0
-    while True:
-        byte, at = data[at], at + 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
 # The operands of operations of the trace (doc/format.md); a sample has two, and one for each of bits 2 to 4.
 OPERANDS = {32: 2, 33: 0, 34: 0, 35: 2, 36: 1, 37: 1, 38: 5, 40: 4, 41: 4, 42: 6, 43: 2, 44: 2}
 STATE_OWN, OTHER, MPI_STATE, UNIT_TICKS = 2, 3, 44, 32
@@ -97,7 +87,7 @@ def traced_calls(data):
             count = 1 + (rest == 63) + (form == STATE_OWN)
         operands = []
         for _ in range(count):
-            operand, at = leb128(data, at)
+            operand, at = measurement_file.leb128(data, at)
             operands.append(operand)
         if form == OTHER and rest == MPI_STATE:
             ticks, states = ticks + operands[1] * UNIT_TICKS, states + 1

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import trace_formats as formats
-from jobs import LIBRARIES, Job, build, mpirun
+from jobs import Job, LIBRARIES, build, change_logs, mpirun
 from measured import tap
 from report import report, rows
 from shifted_hosts import Clock, on_hosts, rank_of
@@ -244,13 +244,7 @@ def damaged_logs_do_no_harm(directory):
     generator = random.Random(7)
     for number in range(8):
         copy = on_hosts(job, os.path.join(directory, f"copy-{number}"), [(0, HERE), (1, AHEAD), (2, SLOW)])
-        for path in glob.glob(os.path.join(copy, "*.graph")):
-            with open(path, "r+b") as file:
-                content = bytearray(file.read())
-                for _ in range(1 + number):
-                    content[generator.randrange(len(content))] = generator.randrange(256)
-                file.seek(0)
-                file.write(content)
+        change_logs(copy, 1 + number, generator)
         for view in "parallelism", "wait-states", "timeline":
             done = report("-q", "--view", view, copy)
             assert done.returncode in (0, 1) and (done.stdout or done.stderr), (number, view, done)

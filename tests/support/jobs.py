@@ -1,4 +1,5 @@
 """MPI jobs that the tests run, on Open MPI and on MPICH."""
+import glob
 import os
 import tempfile
 
@@ -42,3 +43,16 @@ class Job(Measurement):
         self.output = os.path.join(directory, output)
         self.done = mpirun(library, ranks, tap.LAUNCHER, "-o", self.output, *options, *command, cwd=directory,
                            **settings)
+
+
+def change_logs(measurement, count, generator):
+    """Changes so many bytes of each graph log."""
+    paths = glob.glob(os.path.join(measurement, "*.graph"))
+    assert paths, measurement
+    for path in paths:
+        with open(path, "r+b") as file:
+            content = bytearray(file.read())
+            for _ in range(count):
+                content[generator.randrange(len(content))] = generator.randrange(256)
+            file.seek(0)
+            file.write(content)

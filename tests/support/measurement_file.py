@@ -111,3 +111,14 @@ def extent(table, size, records, owner=0, live=False, first=0):
     if not live:
         head.crc = zlib.crc32(bytes(head) + records)
     return bytes(head) + records
+
+
+def leb128(data, at):
+    """The number at a position of a log or trace, and the position behind it."""
+    value = shift = 0
+    while True:
+        byte, at = data[at], at + 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at

@@ -31,16 +31,6 @@ OPERANDS = _graphlog_operands()
 END, TIME = 0, 1
 
 
-def _get(data, at):
-    value = shift = 0
-    while True:
-        byte, at = data[at], at + 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
 def _put(value):
     out = bytearray()
     while value >= 128:
@@ -55,7 +45,7 @@ def _log(data, clock):
     while at < len(data) and data[at] != END:
         begin, operation, at = at, data[at], at + 1
         for number in range(OPERANDS[operation]):
-            operand, at = _get(data, at)
+            operand, at = format_of.leb128(data, at)
             if operation == TIME and not number:
                 out += bytes([TIME]) + _put(operand + clock.ticks)
         if operation != TIME:
@@ -67,8 +57,8 @@ def _trace(data, clock):
     """The operations of an extent of a trace: only the first one has a time of its own."""
     if not data or data[0] != START:
         return data
-    states, at = _get(data, 1)
-    samples, at = _get(data, at)
+    states, at = format_of.leb128(data, 1)
+    samples, at = format_of.leb128(data, at)
     return (bytes([START]) + _put(states and states + (clock.ticks >> STATE_UNIT)) +
             _put(samples + (clock.ticks >> SAMPLE_UNIT)) + data[at:])
 

@@ -33,6 +33,11 @@ export function styleValue(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/* A file without its directories. */
+export function fileName(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 /* The text with a capital letter at its begin. */
 export function capitalised(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

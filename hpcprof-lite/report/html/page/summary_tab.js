@@ -1,6 +1,6 @@
 /* The first tab: what limited the run, where its time went, and how well it was measured. */
 import { copyButton } from "./copying.js";
-import { capitalised, element, fill } from "./dom.js";
+import { capitalised, element, fileName, fill } from "./dom.js";
 import { formatCount, formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
 import { changeState } from "./page_state.js";
@@ -119,8 +119,10 @@ function findingPlace(advice, row) {
       changeState({ tab: "contexts", context });
     },
   }, name);
-  return name ? element("span", { class: "place" }, " in ", context ? link() : name,
-    file ? element("span", { class: "file", title: file }, ` ${file.slice(file.lastIndexOf("/") + 1)}${line ? ":" + line : ""}`) : null) : null;
+  if (!name)
+    return null;
+  const where = file ? element("span", { class: "file", title: file }, ` ${fileName(file)}${line ? ":" + line : ""}`) : null;
+  return element("span", { class: "place" }, " in ", context ? link() : name, where);
 }
 
 /* What to change; the evidence is folded, and a command that the finding before has named is left out. */

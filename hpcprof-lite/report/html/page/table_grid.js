@@ -1,5 +1,5 @@
 /* A grid that shows a table as it is: one column for each of the CSV, numbers to the right. */
-import { element } from "./dom.js";
+import { element, fileName } from "./dom.js";
 import { Grid } from "./grid.js";
 import { changeState } from "./page_state.js";
 
@@ -21,11 +21,6 @@ function shortNumber(column, row) {
   return value.toFixed(Math.min(decimals, column.name.endsWith("_pct") ? 1 : 6));
 }
 
-/* A file without its directories, which the cell's title still has. */
-function fileName(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
 /* Whether every cell of the column is a number or empty, and some cell is not empty. */
 function isNumeric(column) {
   if (!column.isText)
@@ -42,10 +37,11 @@ function isUsed(column) {
 export function gridColumns(table, hidden = []) {
   return table.columns.filter((column) => !hidden.includes(column.name) && isUsed(column)).map((column) => {
     const numeric = isNumeric(column), path = column.name === "file";
+    const text = (row) => (path ? fileName(column.text(row)) : column.text(row)); /* the title has the whole path */
     return {
       key: column.name, title: columnTitle(column.name), numeric, help: column.help,
       wide: column.name === "name",
-      text: (row) => (numeric ? shortNumber(column, row) : path ? fileName(column.text(row)) : column.text(row)),
+      text: (row) => (numeric ? shortNumber(column, row) : text(row)),
       full: path ? (row) => column.text(row) : null,
       value: (row) => (numeric ? column.numbers[row] : column.text(row)),
     };
