@@ -85,8 +85,8 @@ static void list_logs(struct logs *logs, const struct job_listener *listener)
     logs->processes[number] = i;
     logs->hosts[number] = host_of(profile, i, &hosts);
     bool itself = shows || profile->processes[i].clock_rate > 0;
-    logs->clocks[number] =
-        clock_of(&profile->processes[itself ? i : logs->hosts[number]], joins, shows ? TRACELOG_STATE_SHIFT : 0);
+    const struct profile_process *whose = &profile->processes[itself ? i : logs->hosts[number]];
+    logs->clocks[number] = clock_of(whose, joins, shows ? TRACELOG_STATE_SHIFT : 0);
     logs->parts[number] = (struct log_part){.measurement = profile->processes[i].path, .clock = &logs->clocks[number]};
     logs->count++;
   }

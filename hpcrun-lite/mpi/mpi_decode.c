@@ -451,15 +451,18 @@ static void created_from(const struct call *call, struct mpi_communicator *paren
   }
 }
 
-/* Only the members of the new communicator have called: they are told apart by the tag. */
+/* Only the members of the new communicator have called.  Those of several such calls on one parent have different
+ * tags. */
 static void created_by_members(const struct call *call, const struct mpi_communicator *parent)
 {
   if (created(address(call, 'N')) == mpi.null)
     return;
-  bool inter = call->arguments->action == CREATE_INTER;
-  add_communicator(NUMBER(created(address(call, 'N'))), created(address(call, 'N')),
-                   inter ? GRAPHLOG_MPI_JOINED : GRAPHLOG_MPI_OF_GROUP, inter ? 0 : parent->number,
-                   (uint32_t)number(call, 'e'));
+  uint64_t handle = NUMBER(created(address(call, 'N')));
+  uint32_t tag = (uint32_t)number(call, 'e');
+  if (call->arguments->action == CREATE_INTER)
+    add_communicator(handle, created(address(call, 'N')), GRAPHLOG_MPI_JOINED, 0, tag);
+  else
+    add_communicator(handle, created(address(call, 'N')), GRAPHLOG_MPI_OF_GROUP, parent->number, tag);
 }
 
 /* ---- requests of a call ---- */
