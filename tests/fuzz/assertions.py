@@ -16,7 +16,7 @@ UNITS = ("blame", "cct", "concurrency", "construct", "lock_events", "span", "tra
 # Script: words of its cases.
 SCRIPTS = {
     "span/basic_forms": ("clang with 3", "gcc with 2", "user regions", "paused", "detached"),
-    "span/closed_forms": ("forms by gcc", "forms by clang 19"),
+    "span/closed_forms": ("forms by gcc",),
     "span/governed": (),
     "accuracy/construct_times": ("random",),
     "cli/launcher": (),

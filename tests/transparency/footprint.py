@@ -12,7 +12,7 @@ from measurement_file import extents
 
 LONG = "--long" in sys.argv
 THREADS = 1000
-RUNS = 30 if LONG else 8
+RUNS = 30 if LONG else 4
 KB_A_THREAD = 130
 CHURNED = 24000
 TRACED = 4000
