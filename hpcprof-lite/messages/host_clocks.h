@@ -1,12 +1,17 @@
 /* How the clocks of hosts relate, from what is certain: a message arrives after it was sent.
  *
- * Context: BATCH.  Pure.  Each message between two hosts bounds their relation from one side; messages in both
- * directions leave a corridor.  A clock is taken to be linear in another one: of the lines that violate no bound, or
- * else the least, a host gets the one with the rate closest to 1 that keeps half of the largest distance to all bounds,
- * in the middle of the corridor for that rate (J. M. Jezequel, "Building a global time on parallel machines", 1989; R.
- * Hofmann, U. Hilgers, "Theory and tool for estimating global time in parallel and distributed systems", 1998).  Hosts
- * that exchange no messages are related through others; then each is fitted again to all others, until no bound is
- * violated.  Of each direction between two hosts, only the bounds on the convex hull are kept, which imply all others.
+ * Context: BATCH.  Pure.  Each message between two hosts bounds their relation from one side.  A clock is taken to be
+ * linear in another one.  First, offsets and rates of all hosts are chosen at once so that all bounds are kept, if that
+ * is possible (line_fit.h).  Then each host in turn gets the line with the rate closest to 1 that keeps half of the
+ * largest distance to the bounds that the other clocks leave, in the middle of the corridor for that rate (J. M.
+ * Jezequel, "Building a global time on parallel machines", 1989; R. Hofmann, U. Hilgers, "Theory and tool for
+ * estimating global time in parallel and distributed systems", 1998).
+ *
+ * If clocks are linear, the true ones keep all bounds, too.  So the difference of the errors of two clocks is bounded
+ * at both ends of the run, by all lines between the bounds of their messages; and along chains of hosts, these sum up
+ * to bounds of each error (shortest paths).  Those bound the differences again, until that changes little.
+ *
+ * Of each direction between two hosts, only the bounds on the convex hull are kept, which imply all others.
  */
 #ifndef HPCPROF_LITE_MESSAGES_HOST_CLOCKS_H
 #define HPCPROF_LITE_MESSAGES_HOST_CLOCKS_H
@@ -23,7 +28,9 @@ struct host_clocks;
 struct host_clock {
   bool related; /* else the rest is not known */
   double offset_ns, rate;
-  double open_ns; /* the offset could be less or more by this much, at some rate; below 0: bounds are violated by it */
+  /* From the earliest to the latest time that is covered, on any host, the true time is within so much of it, if clocks
+   * are linear; below 0: bounds of this host are violated, by so much.  Then nothing is known of the other hosts. */
+  double open_ns;
 };
 
 /* Prepares for so many hosts. */
@@ -34,7 +41,11 @@ void host_clocks_free(struct host_clocks *clocks);
  * moment that is always the same. */
 void host_clocks_bound(struct host_clocks *clocks, uint32_t from, double sent_ns, uint32_t to, double arrived_ns);
 
-/* Sets clocks[host]; returns how many hosts are related to host 0, which itself is. */
+/* The corrected time will be used at this time of the host, too. */
+void host_clocks_cover(struct host_clocks *clocks, uint32_t host, double ns);
+
+/* Sets fitted[host]; returns how many hosts are related to host 0, which itself is: those that have bounds from
+ * both sides, directly or through others. */
 uint32_t host_clocks_fit(struct host_clocks *clocks, struct host_clock *fitted);
 
 #endif
