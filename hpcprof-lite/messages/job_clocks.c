@@ -138,6 +138,7 @@ static void take(void *context, uint32_t number, uint64_t operation)
   uint32_t host = clocks->host_of[stream->process];
   if (host == MODEL_NONE)
     return;
+  host_clocks_cover(clocks->fitting, host, stream->call_ns); /* it can have waited since then */
   double shown_ns = stream->now_ns - ldexp(clocks->clocks[host]->workspan.tick_ns, TRACELOG_STATE_SHIFT) - ROUNDING_NS;
   for (uint32_t i = hash_map_find(&clocks->offers_of, operation); i; i = offer_at(clocks, i)->next)
     if (offer_at(clocks, i)->host != host)
@@ -207,23 +208,36 @@ static void correct_all(const struct job_clocks *clocks, const struct host_clock
   free(before);
 }
 
+/* Sets what is left open of all clocks.  A wait depends on two of them, of which one can be the first host's. */
+static void set_open(const struct host_clock *fitted, struct profile_clocks *clocks)
+{
+  double most = 0, second = 0, least = 0;
+  for (uint32_t i = 0; i < clocks->hosts; i++) {
+    double open_ns = fitted[i].open_ns;
+    second = fmax(second, fmin(open_ns, most));
+    most = fmax(most, open_ns);
+    least = fmin(least, open_ns);
+  }
+  clocks->open_ns = least < 0 ? least : most;
+  clocks->wait_ns = most + second;
+}
+
 void job_clocks_correct(struct profile *profile)
 {
   struct job_clocks clocks = {.profile = profile};
-  if (find_hosts(&clocks)) {
+  bool several = find_hosts(&clocks);
+  profile->clocks.hosts = clocks.hosts;
+  if (several) {
     struct host_clock *fitted = xcalloc(clocks.hosts, sizeof *fitted);
     read_bounds(&clocks, profile);
     profile->clocks.corrected = host_clocks_fit(clocks.fitting, fitted) == clocks.hosts;
-    for (uint32_t i = 1; i < clocks.hosts && profile->clocks.corrected; i++)
-      profile->clocks.open_ns = profile->clocks.open_ns < 0 || fitted[i].open_ns < 0
-                                    ? fmin(profile->clocks.open_ns, fitted[i].open_ns)
-                                    : fmax(profile->clocks.open_ns, fitted[i].open_ns);
-    if (profile->clocks.corrected)
+    if (profile->clocks.corrected) {
+      set_open(fitted, &profile->clocks);
       correct_all(&clocks, fitted, profile);
+    }
     host_clocks_free(clocks.fitting);
     free(fitted);
   }
-  profile->clocks.hosts = clocks.hosts;
   hash_map_release(&clocks.names);
   free(clocks.host_of);
   free(clocks.clocks);

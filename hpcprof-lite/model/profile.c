@@ -332,9 +332,14 @@ const struct profile_thread *profile_initial_thread(const struct profile_process
 
 void profile_clocks_text(const struct profile_clocks *clocks, char *text, size_t size)
 {
-  const char *what = clocks->open_ns < 0 ? "some of which arrive too early by them: by" : "which leave open";
-  snprintf(text, size, "clocks of %u hosts are corrected by their messages, %s up to %s%.3f us", clocks->hosts, what,
-           clocks->open_ns < 0 ? "" : "+-", fabs(clocks->open_ns) / 1e3);
+  int length = snprintf(text, size, "clocks of %u hosts are corrected by their messages", clocks->hosts);
+  if (clocks->open_ns < 0)
+    snprintf(text + length, size - (size_t)length, ", some of which arrive too early by them: by up to %.3f us",
+             -clocks->open_ns / 1e3);
+  else
+    snprintf(text + length, size - (size_t)length,
+             ": if they are linear, times are exact to +-%.3f us, each wait between hosts to +-%.3f us",
+             clocks->open_ns / 1e3, clocks->wait_ns / 1e3);
 }
 
 bool profile_in_job(const struct profile_process *process)

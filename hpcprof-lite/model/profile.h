@@ -188,8 +188,9 @@ struct profile_range {
 struct profile_clocks {
   uint32_t hosts; /* of the job */
   bool corrected; /* those of all hosts are related to that of the first one */
-  double
-      open_ns; /* by which offsets could be less or more, at most; below 0: the most by which messages arrive early */
+  double open_ns; /* by how much times can be wrong, at most, from the first to the last operation between hosts, if
+                     clocks are linear; below 0: the most by which messages arrive early */
+  double wait_ns; /* the same for a wait between two hosts */
 };
 
 /* All measurement files of some directories, merged. */

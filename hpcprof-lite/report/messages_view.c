@@ -41,8 +41,10 @@ void messages_table(const struct report *report, struct table *table)
 static void print_clocks(FILE *stream, const struct job_messages *messages)
 {
   char text[256];
+  struct terminal terminal;
+  terminal_init(&terminal, stream);
   profile_clocks_text(&messages->clocks, text, sizeof text);
-  fprintf(stream, "%c%s.\n", toupper((unsigned char)*text), text + 1);
+  terminal_wrapf(&terminal, stream, "", "", "%c%s.", toupper((unsigned char)*text), text + 1);
   if (messages->early)
     fprintf(stream,
             "Moved, so that nothing arrives before it was sent: %" PRIu64 " operations, by %.3f us on\n"
