@@ -10,6 +10,7 @@
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/lock.h"
 #include "hpcrun-lite/output/writer.h"
+#include "hpcrun-lite/process/config.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/sampling/mpi_calls.h"
 #include "hpcrun-lite/rt/sampling/times.h"
@@ -25,6 +26,11 @@ INTERPOSED void hpcrun_lite_mpi_end(bool known, uint64_t sent, uint64_t received
   struct thread_state *t = rt_thread();
   if (t)
     mpi_calls_end(t, known, sent, received);
+}
+
+INTERPOSED bool hpcrun_lite_mpi_logs(void)
+{
+  return config.graph_log;
 }
 
 INTERPOSED void hpcrun_lite_mpi_log(uint32_t op, unsigned count, const uint64_t *operands)

@@ -31,7 +31,9 @@
   LOCAL(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *))                                        \
   LOCAL(Type_size_x, (MPI_Datatype, MPI_Count *))                                                                      \
   LOCAL(Get_elements_x, (const MPI_Status *, MPI_Datatype, MPI_Count *))                                               \
-  LOCAL(Test_cancelled, (const MPI_Status *, int *))
+  LOCAL(Test_cancelled, (const MPI_Status *, int *))                                                                   \
+  LOCAL(Status_set_elements_x, (MPI_Status *, MPI_Datatype, MPI_Count))                                                \
+  LOCAL(Status_set_cancelled, (MPI_Status *, int))
 
 static struct {
 #define LOCAL(name, parameters) int(*name) parameters;
@@ -43,6 +45,7 @@ static struct {
   MPI_Request no_request;
   MPI_Message no_process;
   MPI_Group world_group;
+  bool status_known; /* its fields are those of the functions below */
 } mpi;
 
 /* A handle as a number, and back. */
@@ -159,10 +162,57 @@ static MPI_Datatype type(const struct call *call, char letter)
 
 /* ---- bytes ---- */
 
+/* Sizes of the library's own types, which it never frees: a call of it takes as long as all other decoding. */
+enum { SIZES_LOG = 8 };
+static struct type_size {
+  MPI_Datatype type;
+  MPI_Count size;
+} sizes[1 << SIZES_LOG];
+
+static struct type_size *size_of(MPI_Datatype type)
+{
+  return &sizes[NUMBER(type) * 0x9e3779b97f4a7c15ULL >> (64 - SIZES_LOG)];
+}
+
+/* One with the same hash replaces another one, which is then asked for. */
+static void learn_sizes(void *(*find)(const char *name))
+{
+#ifndef OPEN_MPI
+  (void)find;
+#endif
+  const MPI_Datatype own[] = {
+      CONSTANT(MPI_Datatype, MPI_COMPLEX, "ompi_mpi_cplex"),
+      CONSTANT(MPI_Datatype, MPI_DOUBLE_COMPLEX, "ompi_mpi_dblcplex"),
+      CONSTANT(MPI_Datatype, MPI_C_DOUBLE_COMPLEX, "ompi_mpi_c_double_complex"),
+      CONSTANT(MPI_Datatype, MPI_REAL, "ompi_mpi_real"),
+      CONSTANT(MPI_Datatype, MPI_INTEGER, "ompi_mpi_integer"),
+      CONSTANT(MPI_Datatype, MPI_DOUBLE_PRECISION, "ompi_mpi_dblprec"),
+      CONSTANT(MPI_Datatype, MPI_SHORT, "ompi_mpi_short"),
+      CONSTANT(MPI_Datatype, MPI_UNSIGNED_CHAR, "ompi_mpi_unsigned_char"),
+      CONSTANT(MPI_Datatype, MPI_UNSIGNED, "ompi_mpi_unsigned"),
+      CONSTANT(MPI_Datatype, MPI_UNSIGNED_LONG, "ompi_mpi_unsigned_long"),
+      CONSTANT(MPI_Datatype, MPI_LONG_LONG, "ompi_mpi_long_long_int"),
+      CONSTANT(MPI_Datatype, MPI_INT64_T, "ompi_mpi_int64_t"),
+      CONSTANT(MPI_Datatype, MPI_UINT64_T, "ompi_mpi_uint64_t"),
+      CONSTANT(MPI_Datatype, MPI_LONG, "ompi_mpi_long"),
+      CONSTANT(MPI_Datatype, MPI_FLOAT, "ompi_mpi_float"),
+      CONSTANT(MPI_Datatype, MPI_CHAR, "ompi_mpi_char"),
+      CONSTANT(MPI_Datatype, MPI_BYTE, "ompi_mpi_byte"),
+      CONSTANT(MPI_Datatype, MPI_INT, "ompi_mpi_int"),
+      CONSTANT(MPI_Datatype, MPI_DOUBLE, "ompi_mpi_double"),
+  };
+  for (unsigned i = 0; i < sizeof own / sizeof *own; i++) {
+    MPI_Count size = 0;
+    if (own[i] && own[i] != mpi.no_type && mpi.Type_size_x(own[i], &size) == MPI_SUCCESS)
+      *size_of(own[i]) = (struct type_size){own[i], size};
+  }
+}
+
 static uint64_t bytes(uint64_t elements, MPI_Datatype of)
 {
-  MPI_Count size = 0;
-  if (!elements || of == mpi.no_type || mpi.Type_size_x(of, &size) != MPI_SUCCESS || size < 0)
+  const struct type_size *known = size_of(of);
+  MPI_Count size = known->size;
+  if (!elements || of == mpi.no_type || (known->type != of && mpi.Type_size_x(of, &size) != MPI_SUCCESS) || size < 0)
     return 0;
   return elements * (uint64_t)size;
 }
@@ -219,6 +269,56 @@ static uint64_t bytes_received(const struct call *call, const struct mpi_communi
   return has(call, 'z') ? bytes(elements(call, 'z'), type(call, 't')) : bytes_sent(call, ranks);
 }
 
+/* ---- statuses ---- */
+
+/* What the fields of a status say, where that is what the library says (learn_statuses()). */
+static MPI_Count field_bytes(const MPI_Status *status)
+{
+#ifdef OPEN_MPI
+  return (MPI_Count)status->_ucount;
+#else
+  return (MPI_Count)((uint64_t)((unsigned)status->count_hi_and_cancelled >> 1) << 32 | (unsigned)status->count_lo);
+#endif
+}
+
+static bool field_cancelled(const MPI_Status *status)
+{
+#ifdef OPEN_MPI
+  return status->_cancelled;
+#else
+  return status->count_hi_and_cancelled & 1;
+#endif
+}
+
+/* Compares the fields with two statuses that the library has filled in. */
+static void learn_statuses(void)
+{
+  static const MPI_Count counts[] = {((MPI_Count)1 << 31) + 5, ((MPI_Count)3 << 33) + 7};
+  mpi.status_known = true;
+  for (int i = 0; i < 2; i++) {
+    MPI_Status status = {0};
+    mpi.status_known &= mpi.Status_set_elements_x(&status, mpi.byte, counts[i]) == MPI_SUCCESS &&
+                        mpi.Status_set_cancelled(&status, i) == MPI_SUCCESS && field_bytes(&status) == counts[i] &&
+                        field_cancelled(&status) == i;
+  }
+}
+
+static uint64_t status_bytes(const MPI_Status *status)
+{
+  MPI_Count size = field_bytes(status);
+  if (!mpi.status_known && mpi.Get_elements_x(status, mpi.byte, &size) != MPI_SUCCESS)
+    return 0;
+  return size < 0 ? 0 : (uint64_t)size;
+}
+
+static bool status_cancelled(const MPI_Status *status)
+{
+  int cancelled = 0;
+  if (mpi.status_known)
+    return field_cancelled(status);
+  return mpi.Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled;
+}
+
 /* ---- requests ---- */
 
 static uint64_t request_handle(const struct call *call)
@@ -266,7 +366,7 @@ static void log_ranges(enum graphlog_op op, uint32_t communicator, const int *ra
 /* Logs the ranks of a group in MPI_COMM_WORLD, unless some are not in it. */
 static void log_ranks(uint32_t communicator, MPI_Group group, int size, bool remote)
 {
-  int *own = malloc(2 * (size_t)size * sizeof *own), *world = own + size;
+  int *own = calloc(2 * (size_t)size, sizeof *own), *world = own + size;
   bool known = own != NULL;
   for (int i = 0; i < size && known; i++)
     own[i] = i;
@@ -346,6 +446,28 @@ static void log_sources(const struct mpi_communicator *added, MPI_Comm comm)
   free(sources);
 }
 
+/* ---- what a thread keeps from before a call until after it ---- */
+
+enum { FEW = 16 };
+
+struct kept {
+  const struct mpi_communicator *communicator;
+  struct mpi_communicator *freed; /* what the call frees, or NULL; taken out of its table */
+  struct mpi_request single;      /* what the call begins, or a message that was matched */
+  MPI_Status status;              /* where the program ignores it */
+  struct mpi_request **requests;  /* [count] that the call may complete, taken out of their table; NULL: none */
+  MPI_Status *statuses;           /* [count] */
+  int count;
+  void *many;      /* memory of these, for more than a few */
+  uint64_t latest; /* handle of a communicator, looked up when so many had been freed */
+  uint32_t latest_freed;
+  struct mpi_communicator *latest_known;
+  struct mpi_request *few_requests[FEW];
+  MPI_Status few_statuses[FEW];
+};
+_Static_assert(sizeof(struct kept) <= 8 * MPI_DECODER_THREAD_WORDS, "there is room for it");
+#define kept ((struct kept *)hpcrun_lite_mpi_thread)
+
 /* ---- new communicators ---- */
 
 /* Windows and files are known as communicators of their own.  Their handles are other ones than those of these. */
@@ -379,13 +501,24 @@ static struct mpi_communicator *add_communicator(uint64_t handle, MPI_Comm comm,
 }
 
 /* One whose creation was not seen is met here. */
-static struct mpi_communicator *communicator(const struct call *call)
+static __attribute__((noinline)) struct mpi_communicator *look_up(uint64_t handle)
 {
-  uint64_t handle = NUMBER(HANDLE(MPI_Comm, value(call, 'c')));
+  uint32_t freed = mpi_handles_communicators_freed();
   struct mpi_communicator *known = mpi_handles_communicator(handle);
   if (!known && HANDLE(MPI_Comm, handle) != mpi.null)
     known = add_communicator(handle, HANDLE(MPI_Comm, handle), GRAPHLOG_MPI_UNKNOWN, 0, 0);
+  kept->latest = handle;
+  kept->latest_freed = freed;
+  kept->latest_known = known;
   return known;
+}
+
+/* The one that the thread has used last is known as long as none was freed. */
+static struct mpi_communicator *communicator(const struct call *call)
+{
+  uint64_t handle = NUMBER(HANDLE(MPI_Comm, value(call, 'c')));
+  bool same = kept->latest_known && kept->latest == handle;
+  return same && kept->latest_freed == mpi_handles_communicators_freed() ? kept->latest_known : look_up(handle);
 }
 
 /* A name is logged in parts of eight bytes. */
@@ -399,23 +532,6 @@ static void log_name(const struct call *call, const struct mpi_communicator *nam
     LOG(GRAPHLOG_MPI_NAME, named->number, i, part);
   }
 }
-
-/* ---- what a thread keeps from before a call until after it ---- */
-
-enum { FEW = 16 };
-
-static __thread struct {
-  const struct mpi_communicator *communicator;
-  struct mpi_communicator *freed; /* what the call frees, or NULL; taken out of its table */
-  struct mpi_request single;      /* what the call begins, or a message that was matched */
-  MPI_Status status;              /* where the program ignores it */
-  struct mpi_request **requests;  /* [count] that the call may complete, taken out of their table; NULL: none */
-  MPI_Status *statuses;           /* [count] */
-  int count;
-  void *many; /* memory of these, for more than a few */
-  struct mpi_request *few_requests[FEW];
-  MPI_Status few_statuses[FEW];
-} kept;
 
 /* ---- creation ---- */
 
@@ -437,7 +553,7 @@ static void created_from(const struct call *call, struct mpi_communicator *paren
 {
   uint32_t ordinal = __atomic_add_fetch(&parent->created, 1, __ATOMIC_RELAXED);
   if (has(call, 'q')) {
-    struct mpi_request request = kept.single;
+    struct mpi_request request = kept->single;
     request.kind = MPI_REQUEST_COMMUNICATOR;
     request.created = address(call, 'N');
     request.ordinal = ordinal;
@@ -473,15 +589,15 @@ static struct mpi_request not_followed;
 /* Makes room for the requests of a call.  Returns false without memory. */
 static bool make_room(int count)
 {
-  kept.requests = kept.few_requests;
-  kept.statuses = kept.few_statuses;
+  kept->requests = kept->few_requests;
+  kept->statuses = kept->few_statuses;
   if (count <= FEW)
     return true;
-  kept.many = malloc((size_t)count * (sizeof *kept.requests + sizeof *kept.statuses));
-  if (!kept.many)
+  kept->many = malloc((size_t)count * (sizeof *kept->requests + sizeof *kept->statuses));
+  if (!kept->many)
     return false;
-  kept.requests = kept.many;
-  kept.statuses = (MPI_Status *)(kept.requests + count);
+  kept->requests = kept->many;
+  kept->statuses = (MPI_Status *)(kept->requests + count);
   return true;
 }
 
@@ -493,7 +609,7 @@ static void replace(struct call *call, char letter, const void *pointer)
 static void keep_status(struct call *call)
 {
   if (has(call, 'u') && address(call, 'u') == MPI_STATUS_IGNORE)
-    replace(call, 'u', &kept.status);
+    replace(call, 'u', &kept->status);
 }
 
 /* ---- operations ---- */
@@ -518,20 +634,24 @@ static void log_begin(const struct mpi_request *operation, uint32_t request)
         or_any(operation->tag, MPI_ANY_TAG), request);
 }
 
-static struct mpi_request send_of(const struct call *call, const struct mpi_communicator *in)
+static void set_send(struct mpi_request *send, const struct call *call, const struct mpi_communicator *in)
 {
-  return (struct mpi_request){.kind = MPI_REQUEST_SEND,
-                              .communicator = in->number,
-                              .peer = number(call, 'd'),
-                              .tag = number(call, 'g'),
-                              .synchronous = call->arguments->synchronous,
-                              .sent = bytes_sent(call, 1)};
+  send->kind = MPI_REQUEST_SEND;
+  send->communicator = in->number;
+  send->peer = number(call, 'd');
+  send->tag = number(call, 'g');
+  send->synchronous = call->arguments->synchronous;
+  send->sent = bytes_sent(call, 1);
 }
 
-static struct mpi_request receive_of(const struct call *call, const struct mpi_communicator *in)
+static void set_receive(struct mpi_request *receive, const struct call *call, const struct mpi_communicator *in)
 {
-  return (struct mpi_request){
-      .kind = MPI_REQUEST_RECEIVE, .communicator = in->number, .peer = number(call, 'D'), .tag = number(call, 'G')};
+  receive->kind = MPI_REQUEST_RECEIVE;
+  receive->communicator = in->number;
+  receive->peer = number(call, 'D');
+  receive->tag = number(call, 'G');
+  receive->synchronous = false;
+  receive->sent = 0;
 }
 
 /* The operations of a request, or those of the call, have failed, or were cancelled. */
@@ -546,45 +666,46 @@ static void drop(const struct mpi_request *operation, bool of_request)
 static void log_received(const struct mpi_request *operation, uint32_t request, const MPI_Status *status,
                          struct mpi_call *result)
 {
-  MPI_Count size = 0;
-  if (mpi.Get_elements_x(status, mpi.byte, &size) != MPI_SUCCESS || size < 0)
-    size = 0;
-  result->received += (uint64_t)size;
+  uint64_t size = status_bytes(status);
+  result->received += size;
   LOG(GRAPHLOG_MPI_RECEIVED, request,
       or_any(operation->peer == MPI_ANY_SOURCE ? status->MPI_SOURCE : operation->peer, MPI_ANY_SOURCE),
-      or_any(operation->tag == MPI_ANY_TAG ? status->MPI_TAG : operation->tag, MPI_ANY_TAG), (uint64_t)size);
+      or_any(operation->tag == MPI_ANY_TAG ? status->MPI_TAG : operation->tag, MPI_ANY_TAG), size);
 }
 
 /* ---- messages ---- */
 
+/* Of an operation that ends with its call, only those fields are set that message_after() reads. */
 static void message_before(struct call *call)
 {
-  const struct mpi_communicator *in = kept.communicator = communicator(call);
-  kept.single = (struct mpi_request){.kind = MPI_REQUEST_SEND};
+  const struct mpi_communicator *in = kept->communicator = communicator(call);
+  struct mpi_request *operation = &kept->single;
+  bool starts = has(call, 'q');
   call->result->known = in;
   if (!in)
     return;
+  if (starts)
+    *operation = (struct mpi_request){.kind = MPI_REQUEST_SEND};
+  operation->number = operation->sending = 0;
   if (has(call, 'd') && number(call, 'd') != MPI_PROC_NULL) {
-    struct mpi_request send = send_of(call, in);
-    send.number = has(call, 'q') ? mpi_handles_operation() : 0;
-    call->result->sent += send.sent;
-    log_begin(&send, send.number);
-    kept.single = send;
+    set_send(operation, call, in);
+    operation->number = starts ? mpi_handles_operation() : 0;
+    call->result->sent += operation->sent;
+    log_begin(operation, operation->number);
   }
   if (has(call, 'D') && number(call, 'D') != MPI_PROC_NULL) {
-    uint32_t sending = kept.single.number; /* with the same request, or 0 */
-    kept.single = receive_of(call, in);
-    kept.single.sending = sending;
-    kept.single.number = mpi_handles_operation();
-    log_begin(&kept.single, has(call, 'q') ? kept.single.number : 0);
+    operation->sending = operation->number; /* with the same request, or 0 */
+    set_receive(operation, call, in);
+    operation->number = starts ? mpi_handles_operation() : 1; /* not 0 */
+    log_begin(operation, starts ? operation->number : 0);
     keep_status(call);
   }
 }
 
 static void message_after(struct call *call, bool succeeded)
 {
-  const struct mpi_request *operation = &kept.single;
-  if (!kept.communicator)
+  const struct mpi_request *operation = &kept->single;
+  if (!kept->communicator)
     return;
   bool starts = has(call, 'q');
   if (succeeded && starts)
@@ -599,7 +720,7 @@ static void message_after(struct call *call, bool succeeded)
 
 static void match_before(struct call *call)
 {
-  kept.communicator = communicator(call);
+  kept->communicator = communicator(call);
   keep_status(call);
 }
 
@@ -611,11 +732,11 @@ static uint64_t message_handle(const struct call *call)
 static void match_after(struct call *call, bool succeeded)
 {
   const MPI_Status *status = address(call, 'u');
-  if (!succeeded || !kept.communicator || (has(call, 'f') && !*(int *)address(call, 'f')) ||
+  if (!succeeded || !kept->communicator || (has(call, 'f') && !*(int *)address(call, 'f')) ||
       status->MPI_SOURCE == MPI_PROC_NULL)
     return;
   struct mpi_request match = {.kind = MPI_REQUEST_RECEIVE,
-                              .communicator = kept.communicator->number,
+                              .communicator = kept->communicator->number,
                               .peer = status->MPI_SOURCE,
                               .tag = status->MPI_TAG,
                               .number = mpi_handles_operation()};
@@ -627,9 +748,9 @@ static void matched_before(struct call *call)
 {
   struct mpi_request *match = mpi_handles_take_request(message_handle(call));
   call->result->known = match || *(MPI_Message *)address(call, 'm') == mpi.no_process;
-  kept.single = match ? *match : (struct mpi_request){.kind = MPI_REQUEST_SEND};
+  kept->single = match ? *match : (struct mpi_request){.kind = MPI_REQUEST_SEND};
   free(match);
-  if (kept.single.number)
+  if (kept->single.number)
     keep_status(call);
 }
 
@@ -637,11 +758,11 @@ static void matched_after(struct call *call, bool succeeded)
 {
   bool starts = has(call, 'q');
   if (succeeded && starts && call->result->known)
-    add_request(&kept.single, request_handle(call)); /* one of MPI_PROC_NULL has no number */
-  else if (!succeeded && kept.single.number)
-    LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
-  else if (kept.single.number)
-    log_received(&kept.single, kept.single.number, address(call, 'u'), call->result);
+    add_request(&kept->single, request_handle(call)); /* one of MPI_PROC_NULL has no number */
+  else if (!succeeded && kept->single.number)
+    LOG(GRAPHLOG_MPI_DROPPED, kept->single.number);
+  else if (kept->single.number)
+    log_received(&kept->single, kept->single.number, address(call, 'u'), call->result);
 }
 
 /* ---- persistent requests ---- */
@@ -652,8 +773,11 @@ static void persistent_after(const struct call *call)
   bool sends = has(call, 'd');
   if (!in)
     return;
-  struct mpi_request request = sends ? send_of(call, in) : receive_of(call, in);
-  request.persistent = true;
+  struct mpi_request request = {.persistent = true};
+  if (sends)
+    set_send(&request, call, in);
+  else
+    set_receive(&request, call, in);
   add_request(&request, request_handle(call));
 }
 
@@ -684,8 +808,8 @@ static void start_before(struct call *call)
 /* The operation of a request has ended. */
 static void end_request(int i)
 {
-  struct mpi_request *request = kept.requests[i];
-  kept.requests[i] = NULL;
+  struct mpi_request *request = kept->requests[i];
+  kept->requests[i] = NULL;
   if (request->persistent) {
     request->number = 0;
     request->cancelled = false;
@@ -698,10 +822,7 @@ static void end_request(int i)
 /* Another thread may have cancelled a receive during the call. */
 static bool was_cancelled(const struct mpi_request *request, const MPI_Status *status)
 {
-  int cancelled = 0;
-  if (request->cancelled || request->kind == MPI_REQUEST_RECEIVE)
-    mpi.Test_cancelled(status, &cancelled);
-  return cancelled;
+  return (request->cancelled || request->kind == MPI_REQUEST_RECEIVE) && status_cancelled(status);
 }
 
 static void log_completion(struct call *call, const struct mpi_request *request, const MPI_Status *status)
@@ -723,7 +844,7 @@ static void log_completion(struct call *call, const struct mpi_request *request,
 
 static void complete(struct call *call, int i, const MPI_Status *status)
 {
-  const struct mpi_request *request = kept.requests[i];
+  const struct mpi_request *request = kept->requests[i];
   if (request == &not_followed)
     call->result->known = false;
   else if (request) {
@@ -736,12 +857,12 @@ static void complete(struct call *call, int i, const MPI_Status *status)
 /* Puts back what a call has not completed; also after one that was left by a jump. */
 static void put_back(void)
 {
-  for (int i = 0; i < kept.count; i++)
-    if (kept.requests[i] && kept.requests[i] != &not_followed)
-      put_request(kept.requests[i]);
-  kept.count = 0;
-  free(kept.many);
-  kept.many = NULL;
+  for (int i = 0; i < kept->count; i++)
+    if (kept->requests[i] && kept->requests[i] != &not_followed)
+      put_request(kept->requests[i]);
+  kept->count = 0;
+  free(kept->many);
+  kept->many = NULL;
 }
 
 /* Keeps the requests, whose handles the call overwrites, and provides statuses. */
@@ -754,14 +875,14 @@ static void completion_before(struct call *call)
   call->result->known = count >= 0 && make_room(count);
   if (!call->result->known)
     return;
-  for (kept.count = 0; kept.count < count; kept.count++) {
-    MPI_Request handle = requests[kept.count];
+  for (kept->count = 0; kept->count < count; kept->count++) {
+    MPI_Request handle = requests[kept->count];
     struct mpi_request *request = handle == mpi.no_request ? NULL : take_request(handle);
-    kept.requests[kept.count] = request || handle == mpi.no_request ? request : &not_followed;
+    kept->requests[kept->count] = request || handle == mpi.no_request ? request : &not_followed;
   }
   keep_status(call);
   if (has(call, 'U') && address(call, 'U') == MPI_STATUSES_IGNORE)
-    replace(call, 'U', kept.statuses);
+    replace(call, 'U', kept->statuses);
 }
 
 /* Those that an array of indices names, in MPI_Waitsome and MPI_Testsome. */
@@ -771,7 +892,7 @@ static void complete_some(struct call *call)
   const int *indices = address(call, 'I');
   const MPI_Status *statuses = address(call, 'U');
   for (int i = 0; some != MPI_UNDEFINED && i < some; i++)
-    if (indices[i] >= 0 && indices[i] < kept.count)
+    if (indices[i] >= 0 && indices[i] < kept->count)
       complete(call, indices[i], &statuses[i]);
 }
 
@@ -779,8 +900,8 @@ static void complete_some(struct call *call)
 static void drop_all(struct call *call)
 {
   call->result->known = false;
-  for (int i = 0; i < kept.count; i++) {
-    const struct mpi_request *request = kept.requests[i];
+  for (int i = 0; i < kept->count; i++) {
+    const struct mpi_request *request = kept->requests[i];
     if (!request || request == &not_followed)
       continue;
     if (request->number)
@@ -792,13 +913,13 @@ static void drop_all(struct call *call)
 static void complete_all(struct call *call)
 {
   const MPI_Status *statuses = address(call, has(call, 'n') ? 'U' : 'u');
-  for (int i = 0; i < kept.count; i++)
+  for (int i = 0; i < kept->count; i++)
     complete(call, i, &statuses[i]);
 }
 
 static void completion_after(struct call *call, bool succeeded)
 {
-  int index = has(call, 'i') && kept.count && succeeded ? *(int *)address(call, 'i') : MPI_UNDEFINED;
+  int index = has(call, 'i') && kept->count && succeeded ? *(int *)address(call, 'i') : MPI_UNDEFINED;
   if (!succeeded)
     drop_all(call);
   else if (has(call, 'k'))
@@ -807,7 +928,7 @@ static void completion_after(struct call *call, bool succeeded)
     index = MPI_UNDEFINED;
   else if (!has(call, 'i'))
     complete_all(call);
-  else if (index != MPI_UNDEFINED && index >= 0 && index < kept.count)
+  else if (index != MPI_UNDEFINED && index >= 0 && index < kept->count)
     complete(call, index, address(call, 'u'));
   put_back();
 }
@@ -835,12 +956,12 @@ static void request_free_before(struct call *call)
 /* Another thread may have one with the same handle when the call returns. */
 static void free_after(const struct call *call, bool succeeded)
 {
-  if (!succeeded && kept.freed && !has(call, 'N'))
+  if (!succeeded && kept->freed && !has(call, 'N'))
     LOG(GRAPHLOG_MPI_DROPPED, 0);
   if (succeeded)
-    free(kept.freed);
-  else if (kept.freed)
-    mpi_handles_put_communicator(kept.freed);
+    free(kept->freed);
+  else if (kept->freed)
+    mpi_handles_put_communicator(kept->freed);
 }
 
 /* ---- collective operations ---- */
@@ -907,22 +1028,22 @@ static struct mpi_request operation_of(const struct call *call, const struct mpi
 /* An operation on a communicator, window or file begins, which transfers the call's bytes. */
 static void begin_collective(const struct call *call, const struct mpi_communicator *in)
 {
-  kept.communicator = in;
+  kept->communicator = in;
   if (!in)
     return;
-  kept.single = operation_of(call, in);
-  kept.single.number = has(call, 'q') ? mpi_handles_operation() : 0;
-  log_begin(&kept.single, kept.single.number);
+  kept->single = operation_of(call, in);
+  kept->single.number = has(call, 'q') ? mpi_handles_operation() : 0;
+  log_begin(&kept->single, kept->single.number);
 }
 
 /* A persistent operation is prepared: it begins in MPI_Start. */
 static void prepare_collective(const struct call *call, const struct mpi_communicator *in)
 {
   struct mpi_call *result = call->result;
-  kept.single = operation_of(call, in);
-  kept.single.persistent = true;
-  kept.single.received = result->received;
-  kept.single.uncounted = !result->known;
+  kept->single = operation_of(call, in);
+  kept->single.persistent = true;
+  kept->single.received = result->received;
+  kept->single.uncounted = !result->known;
   *result = (struct mpi_call){.known = true};
 }
 
@@ -933,7 +1054,7 @@ static const struct mpi_communicator *of_window(const struct call *call)
 
 static void collective_before(struct call *call)
 {
-  const struct mpi_communicator *in = kept.communicator = has(call, 'X') ? of_window(call) : communicator(call);
+  const struct mpi_communicator *in = kept->communicator = has(call, 'X') ? of_window(call) : communicator(call);
   call->result->known = in && call->arguments->action != NEIGHBOURS; /* bytes to neighbours are not counted */
   if (!in)
     return;
@@ -947,12 +1068,12 @@ static void collective_before(struct call *call)
 
 static void collective_after(struct call *call, bool succeeded)
 {
-  if (!kept.communicator)
+  if (!kept->communicator)
     return;
-  if (!succeeded && !kept.single.persistent)
-    LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
+  if (!succeeded && !kept->single.persistent)
+    LOG(GRAPHLOG_MPI_DROPPED, kept->single.number);
   else if (succeeded && has(call, 'q'))
-    add_request(&kept.single, request_handle(call));
+    add_request(&kept->single, request_handle(call));
 }
 
 /* All ranks take part in the creation of a communicator, window or file. */
@@ -963,20 +1084,20 @@ static void create_before(struct call *call)
 
 static void create_after(struct call *call, bool succeeded)
 {
-  struct mpi_communicator *parent = kept.communicator ? communicator(call) : NULL;
+  struct mpi_communicator *parent = kept->communicator ? communicator(call) : NULL;
   if (parent && succeeded)
     created_from(call, parent);
   else if (parent)
-    LOG(GRAPHLOG_MPI_DROPPED, kept.single.number);
+    LOG(GRAPHLOG_MPI_DROPPED, kept->single.number);
 }
 
 /* All ranks take part in it for windows and files. */
 static void free_before(struct call *call)
 {
   bool object = !has(call, 'N');
-  kept.freed = mpi_handles_take_communicator(object ? created_object(call) : NUMBER(created(address(call, 'N'))));
+  kept->freed = mpi_handles_take_communicator(object ? created_object(call) : NUMBER(created(address(call, 'N'))));
   if (object)
-    begin_collective(call, kept.freed);
+    begin_collective(call, kept->freed);
 }
 
 /* ---- the module ---- */
@@ -999,6 +1120,8 @@ static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigne
   mpi.no_request = CONSTANT(MPI_Request, MPI_REQUEST_NULL, "ompi_request_null");
   mpi.no_process = CONSTANT(MPI_Message, MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
   describe_all();
+  learn_sizes(find);
+  learn_statuses();
   if (!mpi.byte || mpi.Initialized(&initialized) != MPI_SUCCESS)
     return false;
   if (!initialized) { /* a session: there is no MPI_COMM_WORLD whose ranks could be named */
@@ -1041,7 +1164,7 @@ static void before(enum mpi_function function, uint64_t *values, struct mpi_call
     break;
   case CREATE_GROUP:
   case CREATE_INTER:
-    kept.communicator = communicator(&call);
+    kept->communicator = communicator(&call);
     break;
   case FREE:
     free_before(&call);
@@ -1085,8 +1208,8 @@ static void after(enum mpi_function function, const uint64_t *values, int result
     break;
   case CREATE_GROUP:
   case CREATE_INTER:
-    if (succeeded && kept.communicator)
-      created_by_members(&call, kept.communicator);
+    if (succeeded && kept->communicator)
+      created_by_members(&call, kept->communicator);
     break;
   case NAME:
     if (succeeded && communicator(&call))

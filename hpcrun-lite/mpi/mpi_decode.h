@@ -14,8 +14,14 @@
 
 enum {
   MPI_DECODER_VERSION = 1,
+  MPI_DECODER_THREAD_WORDS = 128,
   MPI_ARGUMENTS = 22 /* six in registers, and 16 words of the stack; those beyond a function's own mean nothing */
 };
+
+/* What a module keeps of the thread, 0 at first.  It belongs to the object that loads the module: variables of threads
+ * in one that is loaded later cost a call at each use. */
+extern __thread uint64_t hpcrun_lite_mpi_thread[MPI_DECODER_THREAD_WORDS]
+    __attribute__((visibility("default"), tls_model("initial-exec")));
 
 /* A call.  All fields are 0 before it.  The module sets those that it knows. */
 struct mpi_call {

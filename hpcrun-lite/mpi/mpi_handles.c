@@ -14,7 +14,7 @@ struct table {
 };
 
 static struct table communicators, requests;
-static uint32_t communicators_added, operations;
+static uint32_t communicators_added, communicators_freed, operations;
 
 /* No lock of POSIX: those are measured.  A thread that waits for long sleeps, so that one with a lower priority can
  * release the lock; it must not be cancelled there, as in nanosleep(). */
@@ -87,8 +87,14 @@ struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communica
   return added;
 }
 
+uint32_t mpi_handles_communicators_freed(void)
+{
+  return __atomic_load_n(&communicators_freed, __ATOMIC_ACQUIRE);
+}
+
 struct mpi_communicator *mpi_handles_take_communicator(uint64_t handle)
 {
+  __atomic_add_fetch(&communicators_freed, 1, __ATOMIC_ACQ_REL);
   return (struct mpi_communicator *)take(&communicators, handle);
 }
 

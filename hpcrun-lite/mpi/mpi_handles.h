@@ -52,6 +52,9 @@ struct mpi_request {
  * when no other call uses it. */
 struct mpi_communicator *mpi_handles_communicator(uint64_t handle);
 
+/* How many were taken out of the table: what has a handle may be another one only when that has changed. */
+uint32_t mpi_handles_communicators_freed(void);
+
 /* Adds a copy, with a number of its own.  Returns it, or NULL. */
 struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communicator *communicator);
 

@@ -196,7 +196,8 @@ const struct mpi_decoder *mpi_library_decoder(void)
     return NULL;
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const struct mpi_decoder *decoder = handle ? dlsym(handle, MPI_DECODER_NAME) : NULL;
-  return decoder && decoder->version == MPI_DECODER_VERSION && decoder->start(mpi_library_find, hpcrun_lite_mpi_log)
-             ? decoder
-             : NULL;
+  bool logs = hpcrun_lite_mpi_logs && hpcrun_lite_mpi_logs();
+  bool known = decoder && decoder->version == MPI_DECODER_VERSION &&
+               decoder->start(mpi_library_find, logs ? hpcrun_lite_mpi_log : NULL);
+  return known ? decoder : NULL;
 }

@@ -17,6 +17,9 @@ MPI_RECORDER bool hpcrun_lite_mpi_begin(uint32_t function, uint64_t code, uint64
 /* The call returns; known: it has sent and received so many bytes. */
 MPI_RECORDER void hpcrun_lite_mpi_end(bool known, uint64_t sent, uint64_t received);
 
+/* Returns whether the process logs what calls do. */
+MPI_RECORDER bool hpcrun_lite_mpi_logs(void);
+
 /* Appends an operation (common/graphlog.h) to the calling thread's graph log, if there is one. */
 MPI_RECORDER void hpcrun_lite_mpi_log(uint32_t op, unsigned count, const uint64_t *operands);
 

@@ -43,6 +43,7 @@ static const struct {
 #undef MPI_FUNCTION
 };
 
+__thread uint64_t hpcrun_lite_mpi_thread[MPI_DECODER_THREAD_WORDS];
 static void *_Atomic targets[2 * MPI_FUNCTIONS];
 static const struct mpi_decoder *_Atomic decoder; /* NULL: not between initialization and finalization */
 static atomic_uint state;                         /* enum format_mpi_state */

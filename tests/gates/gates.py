@@ -60,7 +60,7 @@ EXPORTS = {
     "hpcrun_lite_tool_region_begin", "hpcrun_lite_tool_region_end",
     "hpcrun_lite_tool_mark", "hpcrun_lite_tool_phase", "hpcrun_lite_tool_counter",
     "hpcrun_lite_mpi_begin", "hpcrun_lite_mpi_end", "hpcrun_lite_mpi_initialized", "hpcrun_lite_mpi_finalizes",
-    "hpcrun_lite_mpi_finalized", "hpcrun_lite_mpi_log",
+    "hpcrun_lite_mpi_finalized", "hpcrun_lite_mpi_log", "hpcrun_lite_mpi_logs",
     "hpcrun_lite_tool_fortran_region_begin", "hpcrun_lite_tool_fortran_counter",
     "pthread_create", "thrd_create", "pthread_setaffinity_np", "dlclose", "_exit", "_Exit",
     "sigaction", "signal", "sigprocmask", "pthread_sigmask", "sigwait", "sigwaitinfo", "sigtimedwait",
