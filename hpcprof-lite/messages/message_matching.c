@@ -79,7 +79,7 @@ struct collective {
   uint32_t root_rank;
   uint32_t ended;
   struct partner root;
-  bool root_known, mixed;
+  bool root_known, mixed, failed;
   struct partner *ranks; /* [size], of those in which ranks wait for some others; begin_ns 0: not there */
 };
 
@@ -124,6 +124,7 @@ struct message_matching {
   struct hash_map channel_numbers, inbox_numbers, collective_numbers, request_numbers;
   uint64_t visits;     /* of undecided receives */
   uint64_t kept_ranks; /* of collective operations */
+  uint32_t failed;     /* collective operations, which have not ended in all ranks */
 };
 
 static struct operation *operation_at(const struct message_matching *m, uint32_t index)
@@ -956,6 +957,32 @@ static void take_collective(struct message_matching *m, uint32_t stream, const s
     takes(m, stream, collective->first + awaited_side(collective, part));
 }
 
+/* The operation is over in one more rank, which may be the last one. */
+static void leave_collective(struct message_matching *m, uint32_t index)
+{
+  struct collective *collective = collective_at(m, index);
+  if (++collective->ended < collective->sides[0].size + collective->sides[1].size)
+    return;
+  ends(m, collective->first, numbers_of(collective));
+  m->states->ambiguous += collective->mixed && !collective->failed;
+  m->failed -= collective->failed;
+  hash_map_remove(&m->collective_numbers, collective_key(collective->communicator, collective->number));
+  m->kept_ranks -= collective->ranks ? collective->sides[0].size : 0;
+  free(collective->ranks);
+  collective->ranks = NULL;
+  object_pool_put(&m->collectives, index);
+}
+
+/* An operation that has failed is counted once, in whichever ranks. */
+static void drop_collective(struct message_matching *m, uint32_t index)
+{
+  struct collective *collective = collective_at(m, index);
+  m->states->cancelled += !collective->failed;
+  m->failed += !collective->failed;
+  collective->failed = true;
+  leave_collective(m, index);
+}
+
 /* A rank has completed its part in the call that the stream is in. */
 static void collective_ended(struct message_matching *m, uint32_t stream, const struct request *part)
 {
@@ -969,15 +996,7 @@ static void collective_ended(struct message_matching *m, uint32_t stream, const 
     take_collective(m, stream, part);
   if (!collective->mixed && awaited(m, stream, part, &until) && until.stream != stream)
     call_waited(&m->streams[stream], states[collective->kind], &until, 0, 0);
-  if (++collective->ended < collective->sides[0].size + collective->sides[1].size)
-    return;
-  ends(m, collective->first, numbers_of(collective));
-  m->states->ambiguous += collective->mixed;
-  hash_map_remove(&m->collective_numbers, collective_key(collective->communicator, collective->number));
-  m->kept_ranks -= collective->ranks ? collective->sides[0].size : 0;
-  free(collective->ranks);
-  collective->ranks = NULL;
-  object_pool_put(&m->collectives, part->collective);
+  leave_collective(m, part->collective);
 }
 
 /* ---- calls and other records ---- */
@@ -1099,9 +1118,11 @@ static void on_dropped(struct message_matching *m, uint32_t stream, uint64_t num
     s->receive = 0;
     s->collective = (struct request){0};
   }
-  m->states->cancelled += request.operation || request.collective;
+  if (request.collective)
+    drop_collective(m, request.collective);
   if (!request.operation)
-    return; /* other ranks may still be in a collective operation that has failed: it stays incomplete */
+    return;
+  m->states->cancelled++;
   if (operation_at(m, request.operation)->sends)
     drop_send(m, request.operation);
   else
@@ -1299,7 +1320,7 @@ static void count_unmatched(struct message_matching *m)
 void message_matching_end(struct message_matching *m)
 {
   count_unmatched(m);
-  m->states->incomplete = m->collective_numbers.count;
+  m->states->incomplete = m->collective_numbers.count - m->failed;
   for (uint32_t i = 1; i < m->collectives.used; i++)
     free(collective_at(m, i)->ranks);
   for (uint32_t i = 0; i < m->count; i++)

@@ -192,6 +192,14 @@ static void killed(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A root that is none: the operation fails in all ranks. */
+static void failed(void)
+{
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int i = 0; i < steps; i++)
+    MPI_Bcast(data, 1, MPI_DOUBLE, size, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
@@ -199,7 +207,8 @@ int main(int argc, char **argv)
     void (*run)(void);
   } patterns[] = {{"ring", ring},           {"master", master},     {"halo", halo},         {"barrier", barrier},
                   {"broadcast", broadcast}, {"reduce", reduce},     {"receiver", receiver}, {"chain", chain},
-                  {"killed", killed},       {"creation", creation}, {"fence", fence},       {"neighbours", neighbours}};
+                  {"killed", killed},       {"creation", creation}, {"fence", fence},       {"neighbours", neighbours},
+                  {"failed", failed}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -115,6 +115,14 @@ def collective_operations_wait_for_the_rank_that_is_late(directory):
 
 
 @tap.case
+def an_operation_that_fails_in_all_ranks_is_counted_once(directory):
+    for library in LIBRARIES:
+        job = Logged(directory, library, 3, "late_ranks.c", "failed", "4")
+        assert job.done.returncode == 0, job.done
+        assert job.unmatched() == {"Operations that were cancelled, or failed": 4}, (library, job.unmatched())
+
+
+@tap.case
 def without_samples_only_the_next_call_is_known(directory):
     """The late rank was in no call, and which code it ran is not claimed."""
     job = pattern(directory, "openmpi", 2, "barrier", 3, options=("-e", "task-clock@f1"))

@@ -516,6 +516,28 @@ static void test_two_groups(void **state)
   release();
 }
 
+/* A collective operation that has failed is counted once: in all ranks, or in one. */
+static void test_failed_collective(void **state)
+{
+  (void)state;
+  for (uint32_t fails = 1; fails <= 3; fails += 2) {
+    begin_job(3);
+    for (uint32_t i = 0; i < 3; i++) {
+      call(i, 10, 5);
+      PUT(i, 10, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+      if (i < fails)
+        PUT(i, 20, MPI_DROPPED, 0);
+      ret(i, 20);
+    }
+    end_job();
+    assert_int_equal(states.cancelled, 1);
+    assert_int_equal(states.incomplete + states.ambiguous, 0);
+    release();
+  }
+}
+
 /* Each rank waits for the next one only: 0 for 1, 1 for 2; 2 for none. */
 static void test_neighbours(void **state)
 {
@@ -848,6 +870,7 @@ int main(void)
       cmocka_unit_test(test_wrong_order),
       cmocka_unit_test(test_communicators),
       cmocka_unit_test(test_two_groups),
+      cmocka_unit_test(test_failed_collective),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_synchronous),
       cmocka_unit_test(test_undecided),
