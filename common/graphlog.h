@@ -66,8 +66,8 @@
   O(MPI_RECEIVE, 4)      /* communicator, source + 1, tag + 1, request: a receive begins; 0 for any source or tag;     \
                             request 0: it ends in the call */                                                          \
   O(MPI_RECEIVED, 4)     /* request, source + 1, tag + 1, bytes: a receive has got a message */                        \
-  O(MPI_COLLECTIVE, 5)   /* communicator, graphlog_mpi_collective, root + 1, bytes sent, request: it begins; root 0:   \
-                            it has none, or the communicator has two groups */                                         \
+  O(MPI_COLLECTIVE, 5)   /* communicator, graphlog_mpi_collective, root + 1 or graphlog_mpi_root, bytes sent, request: \
+                            it begins; root 0: it has none */                                                          \
   O(MPI_COMPLETE, 1)     /* request: a send or a collective operation is complete */                                   \
   O(MPI_DROPPED, 1)      /* request: it was cancelled, or has failed; 0: that of the call */                           \
   O(MPI_FREED, 1)        /* request: the program does not ask any more whether it is complete */                       \
@@ -104,6 +104,10 @@ enum graphlog_mpi_collective {
   GRAPHLOG_MPI_NEIGHBOURS,
   GRAPHLOG_MPI_COLLECTIVES
 };
+
+/* The root of an operation between two groups, in place of root + 1: in the root itself, and in other ranks of its
+ * group.  Ranks of the other group have root + 1. */
+enum graphlog_mpi_root { GRAPHLOG_MPI_ROOT_THIS_GROUP = UINT32_MAX - 1, GRAPHLOG_MPI_ROOT_SELF = UINT32_MAX };
 
 /* How a communicator is the same in several processes, beside its ranks: */
 enum graphlog_mpi_origin {

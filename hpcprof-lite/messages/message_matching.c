@@ -76,7 +76,7 @@ struct collective {
     uint32_t size, arrived;
     struct partner last;
   } sides[2];
-  uint32_t root_rank;
+  uint32_t root_rank, root_side;
   uint32_t ended;
   struct partner root;
   bool root_known, mixed, failed;
@@ -89,6 +89,7 @@ struct request {
   uint32_t rank;                  /* in the communicator */
   uint64_t number;                /* of the communicator in the process */
   uint8_t side;                   /* which group of the operation it is in */
+  bool beside;                    /* the root of an operation between two groups is another rank of that group */
   bool freed;                     /* nothing waits for it */
 };
 
@@ -821,11 +822,12 @@ static uint32_t collective_of(struct message_matching *m, const struct job_local
   return index;
 }
 
-/* Between two groups, which operations depend on each other is known where there is no root. */
-static bool can_follow(const struct job_communicator *communicator, uint64_t kind)
+/* Logs of earlier versions lack the root of an operation between two groups. */
+static bool can_follow(const struct job_communicator *communicator, uint64_t kind, uint64_t root)
 {
   bool simple = kind == GRAPHLOG_MPI_BARRIER || kind == GRAPHLOG_MPI_ALL_TO_ALL;
-  return communicator->groups[1].count ? simple : kind < GRAPHLOG_MPI_COLLECTIVES;
+  bool rooted = kind == GRAPHLOG_MPI_FROM_ROOT || kind == GRAPHLOG_MPI_TO_ROOT;
+  return communicator->groups[1].count ? simple || (rooted && root) : kind < GRAPHLOG_MPI_COLLECTIVES;
 }
 
 static void on_collective(struct message_matching *m, uint32_t stream, const uint64_t *operand)
@@ -836,7 +838,9 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
     return;
   uint32_t self = job_communicators_self(&m->communicators, local);
   uint32_t inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
-  if (!inbox || !can_follow(job_communicator(&m->communicators, local), operand[1])) {
+  const struct job_communicator *communicator = job_communicator(&m->communicators, local);
+  bool two = communicator->groups[1].count;
+  if (!inbox || !can_follow(communicator, operand[1], operand[2])) {
     m->states->unknown++;
     return;
   }
@@ -853,17 +857,22 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
   collective->mixed |= kind != collective->kind;
   if (collective->ranks)
     collective->ranks[local->rank] = own;
-  bool root = operand[2] == (uint64_t)local->rank + 1;
+  bool root = operand[2] == (two ? GRAPHLOG_MPI_ROOT_SELF : (uint64_t)local->rank + 1);
   if (waits_for_some(kind))
     offers(m, stream, collective->first + local->rank);
   else if (kind != GRAPHLOG_MPI_FROM_ROOT || root)
     offers(m, stream, collective->first + local->own);
   if (root) {
     collective->root_rank = local->rank;
+    collective->root_side = local->own;
     collective->root = own;
     collective->root_known = true;
   }
-  struct request begun = {.collective = index, .rank = local->rank, .side = local->own, .number = operand[0]};
+  struct request begun = {.collective = index,
+                          .rank = local->rank,
+                          .side = local->own,
+                          .beside = two && operand[2] == GRAPHLOG_MPI_ROOT_THIS_GROUP,
+                          .number = operand[0]};
   if (operand[4])
     add_request(m, s->of.process, operand[4], &begun);
   else
@@ -916,27 +925,31 @@ static bool last_of_some(struct message_matching *m, uint32_t stream, const stru
   return found;
 }
 
+/* Whether a rank waits for others, as far as is known: if there is a root, for that, or as the root. */
+static bool waits_for_others(const struct collective *collective, const struct request *part)
+{
+  bool is_root = collective->root_known && collective->root_rank == part->rank && collective->root_side == part->side;
+  if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
+    return collective->root_known && !is_root && !part->beside;
+  return collective->kind != GRAPHLOG_MPI_TO_ROOT || is_root;
+}
+
 /* What a rank in an operation waits for; returns false if that is not known, or nothing. */
 static bool awaited(struct message_matching *m, uint32_t stream, const struct request *part, struct partner *until)
 {
   const struct collective *collective = collective_at(m, part->collective);
   const struct side *side = &collective->sides[awaited_side(collective, part)];
-  bool is_root = collective->root_known && collective->root.stream == stream, all = side->arrived == side->size;
-  *until = side->last;
+  bool from_root = collective->kind == GRAPHLOG_MPI_FROM_ROOT;
   if (waits_for_some(collective->kind))
     return last_of_some(m, stream, part, until);
-  if (collective->kind == GRAPHLOG_MPI_FROM_ROOT) {
-    *until = collective->root;
-    return collective->root_known && !is_root;
-  }
-  return all && (collective->kind != GRAPHLOG_MPI_TO_ROOT || is_root);
+  *until = from_root ? collective->root : side->last;
+  return waits_for_others(collective, part) && (from_root || side->arrived == side->size);
 }
 
 /* A rank goes on after a collective operation: it takes what those have done that it has to wait for. */
 static void take_collective(struct message_matching *m, uint32_t stream, const struct request *part)
 {
   const struct collective *collective = collective_at(m, part->collective);
-  bool is_root = collective->root_known && collective->root_rank == part->rank;
   if (collective->mixed)
     return;
   if (waits_for_some(collective->kind)) {
@@ -948,12 +961,7 @@ static void take_collective(struct message_matching *m, uint32_t stream, const s
     m->states->ambiguous += i < some.count;
     return;
   }
-  bool waits = true;
-  if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
-    waits = collective->root_known && !is_root;
-  else if (collective->kind == GRAPHLOG_MPI_TO_ROOT)
-    waits = is_root;
-  if (waits)
+  if (waits_for_others(collective, part))
     takes(m, stream, collective->first + awaited_side(collective, part));
 }
 
@@ -1254,10 +1262,8 @@ static bool lacks_ranks(struct message_matching *m, uint32_t stream, const struc
   if (waits_for_some(collective->kind))
     return lacks_some(m, stream, part);
   if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
-    return !collective->root_known;
-  bool waits =
-      collective->kind != GRAPHLOG_MPI_TO_ROOT || (collective->root_known && collective->root_rank == part->rank);
-  return waits && side->arrived < side->size;
+    return !collective->root_known && !part->beside;
+  return waits_for_others(collective, part) && side->arrived < side->size;
 }
 
 bool message_matching_awaits(struct message_matching *m, uint32_t stream, const struct graphlog_record *record)

@@ -276,6 +276,15 @@ static bool is_peer(const struct mpi_events *events, const struct job_local *loc
   return job_communicators_peer(&events->communicators, local, rank) != JOB_RANK_NONE;
 }
 
+/* Likewise of a root as it is logged. */
+static bool is_root(const struct mpi_events *events, const struct job_local *local, uint64_t root)
+{
+  bool two = job_communicator(&events->communicators, local)->groups[1].count;
+  if (two && (root == GRAPHLOG_MPI_ROOT_SELF || root == GRAPHLOG_MPI_ROOT_THIS_GROUP))
+    return true;
+  return is_peer(events, local, root - 1);
+}
+
 static void on_call(struct stream *stream, const uint64_t *operand, uint64_t now)
 {
   uint64_t function = operand[0];
@@ -363,7 +372,7 @@ static void on_collective(struct mpi_events *events, struct stream *stream, uint
   const struct job_local *local = communicator_of(events, process, operand[0]);
   if (!local || operand[1] == GRAPHLOG_MPI_NEIGHBOURS) /* which formats do not have */
     return;
-  bool is_root = operand[2] == (uint64_t)local->rank + 1;
+  bool names_root = !operand[2] || is_root(events, local, operand[2]);
   struct mpi_event event = {.time_ns = now,
                             .communicator = local->same,
                             .peer = operand[2] ? number_of(operand[2] - 1) : MODEL_NONE,
@@ -371,7 +380,7 @@ static void on_collective(struct mpi_events *events, struct stream *stream, uint
                             .kind = operand[4] ? MPI_EVENT_START_COLLECTIVE : MPI_EVENT_COLLECTIVE_BEGIN,
                             .collective = (uint8_t)MIN(operand[1], GRAPHLOG_MPI_COLLECTIVES),
                             .function = stream->call.function};
-  if (!stream->in_call || (operand[2] && !is_root && !is_peer(events, local, operand[2] - 1))) {
+  if (!stream->in_call || !names_root) {
     events->unknown++;
   } else if (operand[4]) {
     begin_request(events, stream, process, operand[4], operand[0], &event);

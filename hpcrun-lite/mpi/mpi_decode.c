@@ -1015,13 +1015,24 @@ static void collective_bytes(struct call *call, const struct mpi_communicator *i
     result->received = bytes_received(call, in, ranks);
 }
 
+/* The root as it is logged. */
+static uint32_t root_of(const struct call *call, const struct mpi_communicator *in)
+{
+  if (!has(call, 'o'))
+    return 0;
+  if (in->remote_size && number(call, 'o') == MPI_ROOT)
+    return GRAPHLOG_MPI_ROOT_SELF;
+  if (in->remote_size && number(call, 'o') == MPI_PROC_NULL)
+    return GRAPHLOG_MPI_ROOT_THIS_GROUP;
+  return (uint32_t)number(call, 'o') + 1;
+}
+
 static struct mpi_request operation_of(const struct call *call, const struct mpi_communicator *in)
 {
-  uint64_t root = has(call, 'o') && !in->remote_size ? (uint64_t)number(call, 'o') + 1 : 0;
   return (struct mpi_request){.kind = MPI_REQUEST_COLLECTIVE,
                               .communicator = in->number,
                               .collective = collective_of(call->arguments->action),
-                              .root = (uint32_t)root,
+                              .root = root_of(call, in),
                               .sent = call->result->sent};
 }
 

@@ -43,7 +43,7 @@ struct mpi_request {
   uint64_t sent;         /* bytes */
   uint64_t received;     /* of a persistent collective operation */
   uint32_t collective;   /* enum graphlog_mpi_collective */
-  uint32_t root;         /* of a collective operation, + 1; 0: none */
+  uint32_t root;         /* of a collective operation, as it is logged */
   void *created;         /* where the new communicator will be */
   uint32_t ordinal;      /* of its creation */
 };

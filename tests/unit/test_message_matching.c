@@ -502,7 +502,7 @@ static void test_two_groups(void **state)
   PUT(1, 20, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_BARRIER, 0, 0, 0);
   ret(1, 21);
   ret(0, 22);
-  call(0, 24, 5); /* which rank is the root is not known */
+  call(0, 24, 5); /* in a log of an earlier version: which rank is the root is not known */
   PUT(0, 24, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_FROM_ROOT, 0, 0, 0);
   ret(0, 25);
   end_job();
@@ -514,6 +514,59 @@ static void test_two_groups(void **state)
   assert_int_equal(states.unreceived + states.unsent, 0);
   assert_int_equal(states.unknown, 1);
   release();
+}
+
+/* Groups of ranks 0 and 1, and of rank 2. */
+static void begin_groups(void)
+{
+  begin_job(3);
+  for (uint32_t i = 0; i < 3; i++) {
+    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_JOINED, 0, 9, i < 2 ? i : 0);
+    PUT(i, 1, MPI_RANKS, 3, 0 << 1 | (i == 2), 2, 1 << 1);
+    PUT(i, 1, MPI_RANKS, 3, 2 << 1 | (i < 2), 1, 1 << 1);
+  }
+}
+
+/* Between groups, only the group without the root sends to it, or receives from it.  Rank i arrives at at[i], and has
+ * waited for so long; the root is that rank. */
+static void waits_between_groups(enum graphlog_mpi_collective kind, uint32_t root, const uint64_t at[3],
+                                 const double waits[3])
+{
+  enum wait_state state = kind == GRAPHLOG_MPI_FROM_ROOT ? WAIT_STATE_LATE_BROADCAST : WAIT_STATE_EARLY_REDUCE;
+  begin_groups();
+  for (uint64_t now = 10; now < 50; now += 10)
+    for (uint32_t i = 0; i < 3; i++) {
+      uint64_t own = (i < 2) == (root < 2) ? GRAPHLOG_MPI_ROOT_THIS_GROUP : (root < 2 ? root : 0) + 1;
+      if (at[i] != now)
+        continue;
+      run(i, now - 5, now, i);
+      call(i, now, 5);
+      PUT(i, now, MPI_COLLECTIVE, 3, kind, i == root ? GRAPHLOG_MPI_ROOT_SELF : own, 0, 0);
+    }
+  for (uint32_t i = 0; i < 3; i++)
+    ret(i, 50 + i);
+  end_job();
+  double sum = 0;
+  for (uint32_t i = 0; i < 3; i++) {
+    double waited_there = 0;
+    for (uint32_t late = 0; late < 3; late++)
+      waited_there += waited(state, i, 5, late, 0);
+    EQUAL(waited_there, waits[i]);
+    sum += waits[i];
+  }
+  EQUAL(all_waits(), sum);
+  assert_int_equal(states.unknown + states.incomplete + states.unseen, 0);
+  release();
+}
+
+static void test_roots_between_groups(void **state)
+{
+  (void)state;
+  waits_between_groups(GRAPHLOG_MPI_FROM_ROOT, 0, (const uint64_t[]){40, 10, 20}, (const double[]){0, 0, 20});
+  waits_between_groups(GRAPHLOG_MPI_FROM_ROOT, 1, (const uint64_t[]){40, 30, 20}, (const double[]){0, 0, 10});
+  waits_between_groups(GRAPHLOG_MPI_FROM_ROOT, 2, (const uint64_t[]){10, 20, 40}, (const double[]){30, 20, 0});
+  waits_between_groups(GRAPHLOG_MPI_TO_ROOT, 2, (const uint64_t[]){20, 40, 10}, (const double[]){0, 0, 30});
+  waits_between_groups(GRAPHLOG_MPI_TO_ROOT, 0, (const uint64_t[]){10, 40, 20}, (const double[]){10, 0, 0});
 }
 
 /* A collective operation that has failed is counted once: in all ranks, or in one. */
@@ -808,12 +861,7 @@ static void test_neighbours_that_are_awaited(void **state)
 static void test_groups_that_are_awaited(void **state)
 {
   (void)state;
-  begin_job(3);
-  for (uint32_t i = 0; i < 3; i++) { /* 0 and 1, and 2 */
-    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_JOINED, 0, 9, i < 2 ? i : 0);
-    PUT(i, 1, MPI_RANKS, 3, 0 << 1 | (i == 2), 2, 1 << 1);
-    PUT(i, 1, MPI_RANKS, 3, 2 << 1 | (i < 2), 1, 1 << 1);
-  }
+  begin_groups();
   static const bool waits[3][3] = {{true}, {true, true}, {false, false, false}};
   for (uint32_t begun = 0; begun < 3; begun++) {
     call(begun, 10 + begun, 5);
@@ -870,6 +918,7 @@ int main(void)
       cmocka_unit_test(test_wrong_order),
       cmocka_unit_test(test_communicators),
       cmocka_unit_test(test_two_groups),
+      cmocka_unit_test(test_roots_between_groups),
       cmocka_unit_test(test_failed_collective),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_synchronous),
