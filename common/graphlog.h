@@ -77,7 +77,9 @@
   O(MPI_NAME, 3) /* communicator, position, eight bytes: a part of its name; position 0: it replaces an earlier one */ \
   O(MPI_SYNCHRONOUS_SEND, 5) /* as MPI_SEND, but it is complete only once its receive has begun */                     \
   O(MPI_SOURCES, 4)          /* communicator, first << 1, number, step << 1 | descending: next ranks in it from which  \
-                                the process receives in operations on neighbours */
+                                the process receives in operations on neighbours */                                    \
+  O(MPI_LEADER, 3)           /* communicator, rank, tag: the rank is the leader of its group in the JOIN that it has   \
+                                begun, and that one of the communicator the leader of the other group */
 
 #define GRAPHLOG_ENUMERATOR(enumerator, operands) GRAPHLOG_##enumerator,
 enum graphlog_op { GRAPHLOG_LIST(GRAPHLOG_ENUMERATOR) GRAPHLOG_OPS };
@@ -94,7 +96,8 @@ enum graphlog_task_flag {
 enum graphlog_wait { GRAPHLOG_BARRIER, GRAPHLOG_TASKWAIT, GRAPHLOG_TASKGROUP };
 
 /* How the ranks of a collective operation depend on each other: all have to wait for all, with and without data; for
- * the root; the root for all; each for those of lower rank; each for its sources. */
+ * the root; the root for all; each for those of lower rank; each for its sources; all for all, and for those of another
+ * communicator, with which they are joined; all for all, if the library does so. */
 enum graphlog_mpi_collective {
   GRAPHLOG_MPI_BARRIER,
   GRAPHLOG_MPI_ALL_TO_ALL,
@@ -102,6 +105,8 @@ enum graphlog_mpi_collective {
   GRAPHLOG_MPI_TO_ROOT,
   GRAPHLOG_MPI_PREFIX,
   GRAPHLOG_MPI_NEIGHBOURS,
+  GRAPHLOG_MPI_JOIN, /* its root is the leader */
+  GRAPHLOG_MPI_FILE,
   GRAPHLOG_MPI_COLLECTIVES
 };
 

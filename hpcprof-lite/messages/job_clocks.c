@@ -157,7 +157,8 @@ static void end(void *context, uint64_t operation)
 
 static void read_bounds(struct job_clocks *clocks, struct profile *profile)
 {
-  const struct message_observer joins = {.offers = offer, .takes = take, .ends = end, .context = clocks};
+  const struct message_observer joins = {
+      .offers = offer, .takes = take, .ends = end, .context = clocks, .unrelated = true};
   const struct job_listener listener = {.record = take_record, .context = clocks, .joins = &joins};
   struct job_messages messages;
   struct problems ignored = {0};

@@ -78,8 +78,10 @@ struct collective {
   } sides[2];
   uint32_t root_rank, root_side;
   uint32_t ended;
+  uint32_t other; /* of a join: that of the other group, once it is known */
   struct partner root;
   bool root_known, mixed, failed;
+  bool loose;            /* on a file: no rank waits for another one */
   struct partner *ranks; /* [size], of those in which ranks wait for some others; begin_ns 0: not there */
 };
 
@@ -123,9 +125,10 @@ struct message_matching {
   struct job_communicators communicators;
   struct object_pool operations, channels, inboxes, collectives, requests;
   struct hash_map channel_numbers, inbox_numbers, collective_numbers, request_numbers;
-  uint64_t visits;     /* of undecided receives */
-  uint64_t kept_ranks; /* of collective operations */
-  uint32_t failed;     /* collective operations, which have not ended in all ranks */
+  struct hash_map joins; /* the leaders of two groups → the operation of the first one */
+  uint64_t visits;       /* of undecided receives */
+  uint64_t kept_ranks;   /* of collective operations */
+  uint32_t failed;       /* collective operations, which have not ended in all ranks */
 };
 
 static struct operation *operation_at(const struct message_matching *m, uint32_t index)
@@ -879,6 +882,30 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
     s->collective = begun;
 }
 
+/* Two groups are joined by their leaders, whom both know. */
+static void on_leader(struct message_matching *m, uint32_t stream, const uint64_t *operand)
+{
+  uint32_t index = m->streams[stream].collective.collective;
+  if (!index || collective_at(m, index)->kind != GRAPHLOG_MPI_JOIN || collective_at(m, index)->other)
+    return;
+  const struct job_local *local = communicator_of(m, stream, operand[0]);
+  if (!local)
+    return;
+  uint32_t own = job_communicators_self(&m->communicators, local);
+  uint32_t peer = job_communicators_peer(&m->communicators, local, operand[1]);
+  uint64_t key = hash_map_key(hash_map_key(6, local->same), operand[2]);
+  key = hash_map_key(hash_map_key(key, MIN(own, peer)), MAX(own, peer));
+  uint32_t other = hash_map_find(&m->joins, key);
+  if (!other) {
+    hash_map_add(&m->joins, key, index);
+  } else if (other != index) {
+    hash_map_remove(&m->joins, key);
+    collective_at(m, index)->other = other;
+    collective_at(m, other)->other = index;
+    m->states->collectives--;
+  }
+}
+
 /* The group for which a rank waits where it waits for all of one. */
 static unsigned awaited_side(const struct collective *collective, const struct request *part)
 {
@@ -931,7 +958,22 @@ static bool waits_for_others(const struct collective *collective, const struct r
   bool is_root = collective->root_known && collective->root_rank == part->rank && collective->root_side == part->side;
   if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
     return collective->root_known && !is_root && !part->beside;
-  return collective->kind != GRAPHLOG_MPI_TO_ROOT || is_root;
+  return collective->kind == GRAPHLOG_MPI_TO_ROOT ? is_root : !collective->loose;
+}
+
+static bool all_there(const struct side *side)
+{
+  return side->arrived == side->size;
+}
+
+/* Both groups of a join wait for the last rank of both; returns false if one is not there. */
+static bool last_of_both(const struct message_matching *m, const struct collective *collective, struct partner *last)
+{
+  if (!collective->other)
+    return false;
+  const struct side *own = &collective->sides[0], *other = &collective_at(m, collective->other)->sides[0];
+  *last = own->last.begin_ns > other->last.begin_ns ? own->last : other->last;
+  return all_there(own) && all_there(other);
 }
 
 /* What a rank in an operation waits for; returns false if that is not known, or nothing. */
@@ -942,8 +984,10 @@ static bool awaited(struct message_matching *m, uint32_t stream, const struct re
   bool from_root = collective->kind == GRAPHLOG_MPI_FROM_ROOT;
   if (waits_for_some(collective->kind))
     return last_of_some(m, stream, part, until);
+  if (collective->kind == GRAPHLOG_MPI_JOIN)
+    return last_of_both(m, collective, until);
   *until = from_root ? collective->root : side->last;
-  return waits_for_others(collective, part) && (from_root || side->arrived == side->size);
+  return waits_for_others(collective, part) && (from_root || all_there(side));
 }
 
 /* A rank goes on after a collective operation: it takes what those have done that it has to wait for. */
@@ -963,14 +1007,18 @@ static void take_collective(struct message_matching *m, uint32_t stream, const s
   }
   if (waits_for_others(collective, part))
     takes(m, stream, collective->first + awaited_side(collective, part));
+  if (collective->other)
+    takes(m, stream, collective_at(m, collective->other)->first);
 }
 
-/* The operation is over in one more rank, which may be the last one. */
-static void leave_collective(struct message_matching *m, uint32_t index)
+static bool has_ended(const struct collective *collective)
+{
+  return collective->ended >= collective->sides[0].size + collective->sides[1].size;
+}
+
+static void free_collective(struct message_matching *m, uint32_t index)
 {
   struct collective *collective = collective_at(m, index);
-  if (++collective->ended < collective->sides[0].size + collective->sides[1].size)
-    return;
   ends(m, collective->first, numbers_of(collective));
   m->states->ambiguous += collective->mixed && !collective->failed;
   m->failed -= collective->failed;
@@ -979,6 +1027,20 @@ static void leave_collective(struct message_matching *m, uint32_t index)
   free(collective->ranks);
   collective->ranks = NULL;
   object_pool_put(&m->collectives, index);
+}
+
+/* The operation is over in one more rank, which may be the last one; that of a join, of both groups. */
+static void leave_collective(struct message_matching *m, uint32_t index)
+{
+  struct collective *collective = collective_at(m, index);
+  uint32_t other = collective->other;
+  collective->ended++;
+  if (!has_ended(collective) || (collective->kind == GRAPHLOG_MPI_JOIN && !other) ||
+      (other && !has_ended(collective_at(m, other))))
+    return;
+  if (other)
+    free_collective(m, other);
+  free_collective(m, index);
 }
 
 /* An operation that has failed is counted once, in whichever ranks. */
@@ -997,9 +1059,13 @@ static void collective_ended(struct message_matching *m, uint32_t stream, const 
   static const enum wait_state states[GRAPHLOG_MPI_COLLECTIVES] = {
       [GRAPHLOG_MPI_BARRIER] = WAIT_STATE_BARRIER,          [GRAPHLOG_MPI_ALL_TO_ALL] = WAIT_STATE_ALL_TO_ALL,
       [GRAPHLOG_MPI_FROM_ROOT] = WAIT_STATE_LATE_BROADCAST, [GRAPHLOG_MPI_TO_ROOT] = WAIT_STATE_EARLY_REDUCE,
-      [GRAPHLOG_MPI_PREFIX] = WAIT_STATE_EARLY_SCAN,        [GRAPHLOG_MPI_NEIGHBOURS] = WAIT_STATE_NEIGHBOURS};
+      [GRAPHLOG_MPI_PREFIX] = WAIT_STATE_EARLY_SCAN,        [GRAPHLOG_MPI_NEIGHBOURS] = WAIT_STATE_NEIGHBOURS,
+      [GRAPHLOG_MPI_JOIN] = WAIT_STATE_ALL_TO_ALL,          [GRAPHLOG_MPI_FILE] = WAIT_STATE_ALL_TO_ALL};
   struct collective *collective = collective_at(m, part->collective);
   struct partner until;
+  /* A library that lets a rank go on before the last one begins makes none wait. */
+  if (collective->kind == GRAPHLOG_MPI_FILE)
+    collective->loose |= m->observer.unrelated || !all_there(&collective->sides[0]);
   if (!part->freed)
     take_collective(m, stream, part);
   if (!collective->mixed && awaited(m, stream, part, &until) && until.stream != stream)
@@ -1199,6 +1265,9 @@ void message_matching_take(struct message_matching *matching, uint32_t stream, c
   case GRAPHLOG_MPI_COLLECTIVE:
     on_collective(matching, stream, operand);
     break;
+  case GRAPHLOG_MPI_LEADER:
+    on_leader(matching, stream, operand);
+    break;
   case GRAPHLOG_MPI_COMPLETE:
     on_complete(matching, stream, operand[0], begin_ns);
     break;
@@ -1257,13 +1326,16 @@ static bool lacks_ranks(struct message_matching *m, uint32_t stream, const struc
 {
   const struct collective *collective = collective_at(m, part->collective);
   const struct side *side = &collective->sides[awaited_side(collective, part)];
-  if (collective->mixed)
+  if (collective->mixed || collective->kind == GRAPHLOG_MPI_FILE)
     return false;
   if (waits_for_some(collective->kind))
     return lacks_some(m, stream, part);
   if (collective->kind == GRAPHLOG_MPI_FROM_ROOT)
     return !collective->root_known && !part->beside;
-  return waits_for_others(collective, part) && side->arrived < side->size;
+  struct partner last;
+  if (collective->kind == GRAPHLOG_MPI_JOIN)
+    return !last_of_both(m, collective, &last);
+  return waits_for_others(collective, part) && !all_there(side);
 }
 
 bool message_matching_awaits(struct message_matching *m, uint32_t stream, const struct graphlog_record *record)
@@ -1340,6 +1412,7 @@ void message_matching_end(struct message_matching *m)
   hash_map_release(&m->inbox_numbers);
   hash_map_release(&m->collective_numbers);
   hash_map_release(&m->request_numbers);
+  hash_map_release(&m->joins);
   job_communicators_release(&m->communicators);
   free(m->streams);
   free(m);

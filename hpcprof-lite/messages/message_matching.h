@@ -35,6 +35,7 @@ struct message_observer {
   void (*takes)(void *context, uint32_t stream, uint64_t number);
   void (*ends)(void *context, uint64_t number); /* nothing takes that number any more; may be NULL */
   void *context;
+  bool unrelated; /* clocks differ: only what certainly joins does */
   void (*received)(void *receiver, const struct matched_message *message); /* unless it is ambiguous; may be NULL */
   void *receiver;
 };

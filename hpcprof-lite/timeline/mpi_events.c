@@ -373,9 +373,10 @@ static void on_collective(struct mpi_events *events, struct stream *stream, uint
   if (!local || operand[1] == GRAPHLOG_MPI_NEIGHBOURS) /* which formats do not have */
     return;
   bool names_root = !operand[2] || is_root(events, local, operand[2]);
+  bool has_root = operand[2] && operand[1] != GRAPHLOG_MPI_JOIN; /* there it is a leader */
   struct mpi_event event = {.time_ns = now,
                             .communicator = local->same,
-                            .peer = operand[2] ? number_of(operand[2] - 1) : MODEL_NONE,
+                            .peer = has_root ? number_of(operand[2] - 1) : MODEL_NONE,
                             .bytes = operand[3],
                             .kind = operand[4] ? MPI_EVENT_START_COLLECTIVE : MPI_EVENT_COLLECTIVE_BEGIN,
                             .collective = (uint8_t)MIN(operand[1], GRAPHLOG_MPI_COLLECTIVES),

@@ -27,6 +27,8 @@
   LOCAL(Graph_neighbors, (MPI_Comm, int, int, int *))                                                                  \
   LOCAL(Dist_graph_neighbors_count, (MPI_Comm, int *, int *, int *))                                                   \
   LOCAL(Dist_graph_neighbors, (MPI_Comm, int, int *, int *, int, int *, int *))                                        \
+  LOCAL(Group_rank, (MPI_Group, int *))                                                                                \
+  LOCAL(Group_size, (MPI_Group, int *))                                                                                \
   LOCAL(Group_free, (MPI_Group *))                                                                                     \
   LOCAL(Group_translate_ranks, (MPI_Group, int, const int *, MPI_Group, int *))                                        \
   LOCAL(Type_size_x, (MPI_Datatype, MPI_Count *))                                                                      \
@@ -82,7 +84,7 @@ enum action {
   REQUEST_FREE,
   CREATE,
   CREATE_GROUP,
-  CREATE_INTER,
+  JOIN,
   NAME,
   FREE,
   BARRIER,
@@ -90,7 +92,8 @@ enum action {
   TO_ROOT,
   ALL_TO_ALL,
   PREFIX,
-  NEIGHBOURS
+  NEIGHBOURS,
+  ON_FILE
 };
 
 enum { LETTERS = 'z' - 'A' + 1 };
@@ -453,6 +456,7 @@ enum { FEW = 16 };
 struct kept {
   const struct mpi_communicator *communicator;
   struct mpi_communicator *freed; /* what the call frees, or NULL; taken out of its table */
+  struct mpi_communicator *made;  /* what it creates, where that is known before, or NULL */
   struct mpi_request single;      /* what the call begins, or a message that was matched */
   MPI_Status status;              /* where the program ignores it */
   struct mpi_request **requests;  /* [count] that the call may complete, taken out of their table; NULL: none */
@@ -488,7 +492,9 @@ static struct mpi_communicator *add_communicator(uint64_t handle, MPI_Comm comm,
   mpi.Comm_size(comm, &fresh.size);
   if (inter)
     mpi.Comm_remote_size(comm, &fresh.remote_size);
-  struct mpi_communicator *added = mpi_handles_add_communicator(&fresh);
+  struct mpi_communicator *added = mpi_handles_new_communicator(&fresh);
+  if (added)
+    mpi_handles_put_communicator(added);
   if (!added || !mpi.log)
     return added;
   LOG(GRAPHLOG_MPI_COMMUNICATOR, added->number, origin, parent, ordinal, (uint64_t)fresh.rank);
@@ -514,11 +520,16 @@ static __attribute__((noinline)) struct mpi_communicator *look_up(uint64_t handl
 }
 
 /* The one that the thread has used last is known as long as none was freed. */
-static struct mpi_communicator *communicator(const struct call *call)
+static struct mpi_communicator *communicator_of(MPI_Comm comm)
 {
-  uint64_t handle = NUMBER(HANDLE(MPI_Comm, value(call, 'c')));
+  uint64_t handle = NUMBER(comm);
   bool same = kept->latest_known && kept->latest == handle;
   return same && kept->latest_freed == mpi_handles_communicators_freed() ? kept->latest_known : look_up(handle);
+}
+
+static struct mpi_communicator *communicator(const struct call *call)
+{
+  return communicator_of(HANDLE(MPI_Comm, value(call, 'c')));
 }
 
 /* A name is logged in parts of eight bytes. */
@@ -565,20 +576,6 @@ static void created_from(const struct call *call, struct mpi_communicator *paren
     add_communicator(NUMBER(created(address(call, 'N'))), created(address(call, 'N')), GRAPHLOG_MPI_CREATED,
                      parent->number, ordinal);
   }
-}
-
-/* Only the members of the new communicator have called.  Those of several such calls on one parent have different
- * tags. */
-static void created_by_members(const struct call *call, const struct mpi_communicator *parent)
-{
-  if (created(address(call, 'N')) == mpi.null)
-    return;
-  uint64_t handle = NUMBER(created(address(call, 'N')));
-  uint32_t tag = (uint32_t)number(call, 'e');
-  if (call->arguments->action == CREATE_INTER)
-    add_communicator(handle, created(address(call, 'N')), GRAPHLOG_MPI_JOINED, 0, tag);
-  else
-    add_communicator(handle, created(address(call, 'N')), GRAPHLOG_MPI_OF_GROUP, parent->number, tag);
 }
 
 /* ---- requests of a call ---- */
@@ -980,6 +977,10 @@ static enum graphlog_mpi_collective collective_of(enum action action)
     return GRAPHLOG_MPI_PREFIX;
   case NEIGHBOURS:
     return GRAPHLOG_MPI_NEIGHBOURS;
+  case ON_FILE:
+    return GRAPHLOG_MPI_FILE;
+  case JOIN:
+    return GRAPHLOG_MPI_JOIN;
   default:
     return GRAPHLOG_MPI_ALL_TO_ALL;
   }
@@ -1058,15 +1059,21 @@ static void prepare_collective(const struct call *call, const struct mpi_communi
   *result = (struct mpi_call){.known = true};
 }
 
-static const struct mpi_communicator *of_window(const struct call *call)
+/* The window or file on which the call operates, or the communicator. */
+static const struct mpi_communicator *operated_on(const struct call *call)
 {
-  return mpi_handles_communicator(object_handle(NUMBER(HANDLE(MPI_Win, value(call, 'X')))));
+  if (has(call, 'X'))
+    return mpi_handles_communicator(object_handle(NUMBER(HANDLE(MPI_Win, value(call, 'X')))));
+  if (has(call, 'H'))
+    return mpi_handles_communicator(object_handle(NUMBER(HANDLE(MPI_File, value(call, 'H')))));
+  return communicator(call);
 }
 
 static void collective_before(struct call *call)
 {
-  const struct mpi_communicator *in = kept->communicator = has(call, 'X') ? of_window(call) : communicator(call);
-  call->result->known = in && call->arguments->action != NEIGHBOURS; /* bytes to neighbours are not counted */
+  const struct mpi_communicator *in = kept->communicator = operated_on(call);
+  call->result->known =
+      in && call->arguments->action != NEIGHBOURS && !has(call, 'H'); /* their bytes are not counted */
   if (!in)
     return;
   if (call->result->known)
@@ -1100,6 +1107,65 @@ static void create_after(struct call *call, bool succeeded)
     created_from(call, parent);
   else if (parent)
     LOG(GRAPHLOG_MPI_DROPPED, kept->single.number);
+}
+
+/* Only the members of the new communicator call, which is known before: they wait for each other.  Those of several
+ * such calls on one parent have different tags. */
+static void create_group_before(struct call *call)
+{
+  const struct mpi_communicator *parent = communicator(call);
+  MPI_Group group = HANDLE(MPI_Group, value(call, 'p'));
+  struct mpi_communicator fresh = {.rank = MPI_UNDEFINED};
+  kept->communicator = kept->made = NULL;
+  mpi.Group_rank(group, &fresh.rank);
+  mpi.Group_size(group, &fresh.size);
+  if (!parent || fresh.rank == MPI_UNDEFINED)
+    return;
+  kept->made = mpi_handles_new_communicator(&fresh);
+  if (!kept->made)
+    return;
+  LOG(GRAPHLOG_MPI_COMMUNICATOR, kept->made->number, GRAPHLOG_MPI_OF_GROUP, parent->number, (uint32_t)number(call, 'e'),
+      (uint64_t)fresh.rank);
+  if (mpi.log)
+    log_ranks(kept->made->number, group, fresh.size, false);
+  begin_collective(call, kept->made);
+}
+
+static void create_group_after(const struct call *call, bool succeeded)
+{
+  if (!kept->made)
+    return;
+  if (succeeded) {
+    kept->made->entry.handle = NUMBER(created(address(call, 'N')));
+    mpi_handles_put_communicator(kept->made);
+  } else {
+    LOG(GRAPHLOG_MPI_DROPPED, 0);
+    free(kept->made);
+  }
+}
+
+/* Ranks of the own group wait for each other, and the leaders, for whose group they stand, for each other; which ranks
+ * the other group has is known afterwards. */
+static void join_before(struct call *call)
+{
+  const struct mpi_communicator *in = communicator(call);
+  begin_collective(call, in);
+  if (!in || in->rank != number(call, 'o'))
+    return;
+  const struct mpi_communicator *peers = communicator_of(HANDLE(MPI_Comm, value(call, 'C')));
+  if (peers)
+    LOG(GRAPHLOG_MPI_LEADER, peers->number, (uint64_t)number(call, 'h'), (uint32_t)number(call, 'e'));
+}
+
+static void join_after(const struct call *call, bool succeeded)
+{
+  if (!kept->communicator)
+    return;
+  if (succeeded)
+    add_communicator(NUMBER(created(address(call, 'N'))), created(address(call, 'N')), GRAPHLOG_MPI_JOINED, 0,
+                     (uint32_t)number(call, 'e'));
+  else
+    LOG(GRAPHLOG_MPI_DROPPED, 0);
 }
 
 /* All ranks take part in it for windows and files. */
@@ -1174,8 +1240,10 @@ static void before(enum mpi_function function, uint64_t *values, struct mpi_call
     create_before(&call);
     break;
   case CREATE_GROUP:
-  case CREATE_INTER:
-    kept->communicator = communicator(&call);
+    create_group_before(&call);
+    break;
+  case JOIN:
+    join_before(&call);
     break;
   case FREE:
     free_before(&call);
@@ -1186,6 +1254,7 @@ static void before(enum mpi_function function, uint64_t *values, struct mpi_call
   case ALL_TO_ALL:
   case PREFIX:
   case NEIGHBOURS:
+  case ON_FILE:
     collective_before(&call);
     break;
   default:
@@ -1218,9 +1287,10 @@ static void after(enum mpi_function function, const uint64_t *values, int result
     create_after(&call, succeeded);
     break;
   case CREATE_GROUP:
-  case CREATE_INTER:
-    if (succeeded && kept->communicator)
-      created_by_members(&call, kept->communicator);
+    create_group_after(&call, succeeded);
+    break;
+  case JOIN:
+    join_after(&call, succeeded);
     break;
   case NAME:
     if (succeeded && communicator(&call))
@@ -1235,6 +1305,7 @@ static void after(enum mpi_function function, const uint64_t *values, int result
   case ALL_TO_ALL:
   case PREFIX:
   case NEIGHBOURS:
+  case ON_FILE:
     collective_after(&call, succeeded);
     break;
   default:

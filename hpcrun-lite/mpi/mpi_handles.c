@@ -76,14 +76,13 @@ struct mpi_communicator *mpi_handles_communicator(uint64_t handle)
   return (struct mpi_communicator *)find(&communicators, handle);
 }
 
-struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communicator *communicator)
+struct mpi_communicator *mpi_handles_new_communicator(const struct mpi_communicator *communicator)
 {
   struct mpi_communicator *added = malloc(sizeof *added);
   if (!added)
     return NULL;
   *added = *communicator;
   added->number = __atomic_add_fetch(&communicators_added, 1, __ATOMIC_RELAXED);
-  add(&communicators, &added->entry);
   return added;
 }
 

@@ -55,8 +55,8 @@ struct mpi_communicator *mpi_handles_communicator(uint64_t handle);
 /* How many were taken out of the table: what has a handle may be another one only when that has changed. */
 uint32_t mpi_handles_communicators_freed(void);
 
-/* Adds a copy, with a number of its own.  Returns it, or NULL. */
-struct mpi_communicator *mpi_handles_add_communicator(const struct mpi_communicator *communicator);
+/* Returns a copy, with a number of its own, for the caller to put or to free(); or NULL. */
+struct mpi_communicator *mpi_handles_new_communicator(const struct mpi_communicator *communicator);
 
 /* Take what has that handle out of the table, for the caller to put back or to free(); NULL if it is not known. */
 struct mpi_communicator *mpi_handles_take_communicator(uint64_t handle);

@@ -63,7 +63,7 @@ def check_forms(directory, mpi, ranks):
     assert counts["MPI_REQUEST_CANCELLED"] == ranks, counts
     assert counts["NON_BLOCKING_COLLECTIVE_COMPLETE"] == ranks, counts
     # nine of data, two barriers, four communicators
-    assert counts["MPI_COLLECTIVE_BEGIN"] == counts["MPI_COLLECTIVE_END"] == 15 * ranks, counts
+    assert counts["MPI_COLLECTIVE_BEGIN"] == counts["MPI_COLLECTIVE_END"] == 16 * ranks, counts
     named = dict(found.names())
     assert named["MPI_COMM_WORLD"] == list(range(ranks)), named
     assert named["even ranks"] == list(range(0, ranks, 2)), named
@@ -134,7 +134,7 @@ def parts_of_runs_and_missing_ranks_leave_an_archive_that_is_right(directory):
         os.remove(path)
     found = formats.Otf2Messages(otf2(directory, job.output, name="less"), partial=True)
     assert dict(found.names())["MPI_COMM_WORLD"] == [0, 1, 2]
-    assert len(found.sent) == len(whole.sent) - 1 and found.operations["MPI_COLLECTIVE_END"] == 2 * 15
+    assert len(found.sent) == len(whole.sent) - 1 and found.operations["MPI_COLLECTIVE_END"] == 2 * 16
 
 
 @tap.case

@@ -277,18 +277,87 @@ static void creation(void)
   MPI_Comm_free(&copy);
 }
 
-/* Both groups wait for each other; the first rank is one of them. */
+/* In each half, one rank takes messages from any source and answers all; the slow rank moves. */
+static void halves_with_masters(void)
+{
+  MPI_Comm half;
+  int own, size;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Comm_rank(half, &own);
+  MPI_Comm_size(half, &size);
+  for (int step = 0; step < STEPS; step++) {
+    if (own) {
+      work_in_region(step % size == own ? 10 : 1);
+      MPI_Send(buffer, 1, MPI_INT, 0, step, half);
+    }
+    for (int i = 1; i < size && !own; i++)
+      MPI_Recv(other, 1, MPI_INT, MPI_ANY_SOURCE, step, half, MPI_STATUS_IGNORE);
+    if (!own)
+      work(2);
+    MPI_Bcast(buffer, 1, MPI_INT, 0, half);
+  }
+  MPI_Comm_free(&half);
+}
+
+/* A communicator that its ranks alone create joins them, but no others; the same ranks create two with one tag. */
+static void group(void)
+{
+  MPI_Group all, even;
+  MPI_Comm first, second;
+  if (rank % 2)
+    return;
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_range_incl(all, 1, (int[1][3]){{0, ranks - 1, 2}}, &even);
+  work(rank + 1);
+  MPI_Comm_create_group(MPI_COMM_WORLD, even, TAG, &first);
+  work(ranks - rank);
+  MPI_Comm_create_group(MPI_COMM_WORLD, even, TAG, &second);
+  work(rank);
+  MPI_Barrier(first);
+  work(1);
+  MPI_Barrier(second);
+  MPI_Comm_free(&second);
+  MPI_Comm_free(&first);
+  MPI_Group_free(&even);
+  MPI_Group_free(&all);
+}
+
+/* The first rank is a group of its own. */
+static MPI_Comm groups_of_first_and_others(MPI_Comm *half)
+{
+  MPI_Comm both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, half);
+  work(rank + 1);
+  MPI_Intercomm_create(*half, 0, MPI_COMM_WORLD, !rank, TAG, &both);
+  return both;
+}
+
+/* Both groups wait for each other. */
 static void two_groups(void)
 {
-  MPI_Comm half, both, merged;
-  MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !rank, TAG, &both);
+  MPI_Comm half, merged, both = groups_of_first_and_others(&half);
   work(rank ? 1 : 7);
   MPI_Barrier(both);
   work(rank ? 5 : 1);
   MPI_Intercomm_merge(both, rank > 0, &merged);
   work(2);
   MPI_Comm_free(&merged);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
+/* One group waits for the root of the other one, or that for the group; the root's own group takes no part. */
+static void roots_of_groups(void)
+{
+  MPI_Comm half, both = groups_of_first_and_others(&half);
+  int beside_first = rank ? 0 : MPI_ROOT, beside_second = rank == 1 ? MPI_ROOT : rank ? MPI_PROC_NULL : 0;
+  work(rank ? 1 : 6);
+  MPI_Bcast(buffer, 1, MPI_INT, beside_first, both);
+  work(rank ? rank : 1);
+  MPI_Reduce(buffer, other, 1, MPI_INT, MPI_SUM, beside_first, both);
+  work(rank == 1 ? 20 : 3);
+  MPI_Bcast(buffer, 1, MPI_INT, beside_second, both);
+  work(rank > 1 ? 20 : 1);
   MPI_Comm_free(&both);
   MPI_Comm_free(&half);
 }
@@ -412,6 +481,21 @@ static void file(void)
   MPI_File_close(&opened);
 }
 
+/* So does what they do together with it, where the library joins them. */
+static void use_of_file(void)
+{
+  MPI_File opened;
+  work(rank + 1);
+  MPI_File_open(MPI_COMM_WORLD, "job_forms.file", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &opened);
+  work(ranks - rank);
+  MPI_File_write_at_all(opened, 4 * rank, buffer, 1, MPI_INT, MPI_STATUS_IGNORE);
+  work(rank + 1);
+  MPI_File_read_at_all(opened, 4 * rank, other, 1, MPI_INT, MPI_STATUS_IGNORE);
+  work(ranks - rank);
+  MPI_File_close(&opened);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
@@ -434,13 +518,17 @@ int main(int argc, char **argv)
                {"probe", probe},
                {"by_threads", by_threads},
                {"creation", creation},
+               {"halves_with_masters", halves_with_masters},
+               {"group", group},
                {"two_groups", two_groups},
+               {"roots_of_groups", roots_of_groups},
                {"synchronous", synchronous},
                {"both_ways", both_ways},
                {"repeated_collectives", repeated_collectives},
                {"neighbours", neighbours},
                {"window", window},
-               {"file", file}};
+               {"file", file},
+               {"use_of_file", use_of_file}};
   int provided;
   if (argc < 3)
     return 2;

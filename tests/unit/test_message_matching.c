@@ -569,6 +569,69 @@ static void test_roots_between_groups(void **state)
   waits_between_groups(GRAPHLOG_MPI_TO_ROOT, 0, (const uint64_t[]){10, 40, 20}, (const double[]){10, 0, 0});
 }
 
+/* Groups of ranks 0 and 1, and of ranks 2 and 3, are joined by ranks 1 and 2: all wait for the last one. */
+static void join_groups(uint32_t last, bool measured)
+{
+  begin_job(4);
+  for (uint32_t i = 0; i < 4; i++) {
+    PUT(i, 1, MPI_COMMUNICATOR, 3, GRAPHLOG_MPI_CREATED, WORLD, 1, i % 2);
+    PUT(i, 1, MPI_RANKS, 3, (i / 2 * 2) << 1, 2, 1 << 1);
+  }
+  for (uint32_t turn = 1; turn <= 4; turn++) {
+    uint32_t i = (last + turn) % 4;
+    if (!measured && i > 1)
+      continue;
+    run(i, 10 * turn - 5, 10 * turn, i);
+    call(i, 10 * turn, 5);
+    PUT(i, 10 * turn, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_JOIN, i < 2 ? 1 + 1 : 0 + 1, 0, 0);
+    if (i == 1 || i == 2)
+      PUT(i, 10 * turn, MPI_LEADER, WORLD, 3 - i, 7);
+  }
+  for (uint32_t i = 0; i < (measured ? 4 : 2); i++)
+    ret(i, 50 + i);
+  end_job();
+}
+
+static void test_joined_groups(void **state)
+{
+  (void)state;
+  for (uint32_t last = 0; last < 4; last++) {
+    join_groups(last, true);
+    for (uint32_t turn = 1; turn < 4; turn++)
+      EQUAL(waited(WAIT_STATE_ALL_TO_ALL, (last + turn) % 4, 5, last, 0), 40 - 10 * turn);
+    EQUAL(all_waits(), 30 + 20 + 10);
+    assert_int_equal(states.collectives, 1);
+    assert_int_equal(states.unknown + states.incomplete + states.unseen + states.ambiguous, 0);
+    release();
+  }
+  join_groups(0, false);
+  EQUAL(all_waits(), 0);
+  assert_int_equal(states.incomplete, 1);
+  release();
+}
+
+/* Rank 0 leaves an operation on a file before or after the last rank, 2, begins it: then none has waited, or all have.
+ */
+static void test_operations_on_files(void **state)
+{
+  (void)state;
+  for (int early = 0; early < 2; early++) {
+    begin_job(3);
+    for (uint32_t i = 0; i < 2; i++)
+      collective(i, 10 + 10 * i, GRAPHLOG_MPI_FILE, 0);
+    if (early)
+      ret(0, 30);
+    collective(2, 40, GRAPHLOG_MPI_FILE, 0);
+    for (uint32_t i = (uint32_t)early; i < 3; i++)
+      ret(i, 50);
+    end_job();
+    EQUAL(waited(WAIT_STATE_ALL_TO_ALL, 0, 5, 2, 0), early ? 0 : 30);
+    EQUAL(all_waits(), early ? 0 : 30 + 20);
+    assert_int_equal(states.incomplete + states.unknown, 0);
+    release();
+  }
+}
+
 /* A collective operation that has failed is counted once: in all ranks, or in one. */
 static void test_failed_collective(void **state)
 {
@@ -876,6 +939,36 @@ static void test_groups_that_are_awaited(void **state)
   release();
 }
 
+/* Of an operation with a root between two groups, and of joined groups, likewise; for those on files, none has to wait.
+ */
+static void test_others_that_are_awaited(void **state)
+{
+  (void)state;
+  static const uint64_t roots[] = {GRAPHLOG_MPI_ROOT_SELF, GRAPHLOG_MPI_ROOT_THIS_GROUP, 0 + 1};
+  begin_groups();
+  for (uint32_t begun = 2; begun != UINT32_MAX; begun--) { /* the root is the last one */
+    call(begun, 30 - begun, 5);
+    PUT(begun, 30 - begun, MPI_COLLECTIVE, 3, GRAPHLOG_MPI_FROM_ROOT, roots[begun], 0, 0);
+    assert_int_equal(awaits(2, GRAPHLOG_MPI_RETURN, 0, 0, 0), begun > 0);
+    assert_false(awaits(begun < 2 ? begun : 1, GRAPHLOG_MPI_RETURN, 0, 0, 0));
+  }
+  for (uint32_t rank = 0; rank < 3; rank++)
+    ret(rank, 50);
+  for (uint32_t i = 0; i < 2; i++) {
+    call(i, 60 + i, 5);
+    PUT(i, 60 + i, MPI_COLLECTIVE, SELF, GRAPHLOG_MPI_JOIN, 0 + 1, 0, 0);
+    PUT(i, 60 + i, MPI_LEADER, WORLD, 1 - i, 7);
+    assert_int_equal(awaits(0, GRAPHLOG_MPI_RETURN, 0, 0, 0), !i);
+  }
+  for (uint32_t rank = 0; rank < 2; rank++)
+    ret(rank, 70);
+  call(0, 80, 5);
+  PUT(0, 80, MPI_COLLECTIVE, WORLD, GRAPHLOG_MPI_FILE, 0, 0, 0);
+  assert_false(awaits(0, GRAPHLOG_MPI_RETURN, 0, 0, 0));
+  end_job();
+  release();
+}
+
 /* A synchronous send is complete once its receive has begun, in its call, or with its request. */
 static void test_receives_that_are_awaited(void **state)
 {
@@ -919,7 +1012,9 @@ int main(void)
       cmocka_unit_test(test_communicators),
       cmocka_unit_test(test_two_groups),
       cmocka_unit_test(test_roots_between_groups),
+      cmocka_unit_test(test_joined_groups),
       cmocka_unit_test(test_failed_collective),
+      cmocka_unit_test(test_operations_on_files),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_synchronous),
       cmocka_unit_test(test_undecided),
@@ -930,6 +1025,7 @@ int main(void)
       cmocka_unit_test(test_ranks_that_are_awaited),
       cmocka_unit_test(test_neighbours_that_are_awaited),
       cmocka_unit_test(test_groups_that_are_awaited),
+      cmocka_unit_test(test_others_that_are_awaited),
       cmocka_unit_test(test_receives_that_are_awaited),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

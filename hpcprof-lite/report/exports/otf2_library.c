@@ -131,6 +131,7 @@ static const uint8_t operations[MPI_FUNCTIONS] = {[MPI_FUNCTION_Barrier] = OTF2_
                                                   CREATION(Comm_idup, CREATE_HANDLE),
                                                   CREATION(Comm_idup_with_info, CREATE_HANDLE),
                                                   CREATION(Comm_create, CREATE_HANDLE),
+                                                  CREATION(Comm_create_group, CREATE_HANDLE),
                                                   CREATION(Comm_split, CREATE_HANDLE),
                                                   CREATION(Comm_split_type, CREATE_HANDLE),
                                                   CREATION(Cart_create, CREATE_HANDLE),
@@ -138,6 +139,7 @@ static const uint8_t operations[MPI_FUNCTIONS] = {[MPI_FUNCTION_Barrier] = OTF2_
                                                   CREATION(Graph_create, CREATE_HANDLE),
                                                   CREATION(Dist_graph_create, CREATE_HANDLE),
                                                   CREATION(Dist_graph_create_adjacent, CREATE_HANDLE),
+                                                  CREATION(Intercomm_create, CREATE_HANDLE),
                                                   CREATION(Intercomm_merge, CREATE_HANDLE),
                                                   CREATION(Win_create, CREATE_HANDLE),
                                                   CREATION(Win_create_c, CREATE_HANDLE),
@@ -150,16 +152,16 @@ static const uint8_t operations[MPI_FUNCTIONS] = {[MPI_FUNCTION_Barrier] = OTF2_
                                                   CREATION(File_open, CREATE_HANDLE),
                                                   CREATION(File_close, DESTROY_HANDLE)};
 
-/* Of a persistent operation only the kind is known: a function of that kind stands for it. */
+/* Of a persistent operation only the kind is known, and formats have none on files: a function of that kind stands for
+ * them. */
 static OTF2_CollectiveOp operation_of(const struct mpi_event *event)
 {
-  static const uint8_t of_kind[] = {[GRAPHLOG_MPI_BARRIER] = OTF2_COLLECTIVE_OP_BARRIER,
-                                    [GRAPHLOG_MPI_ALL_TO_ALL] = OTF2_COLLECTIVE_OP_ALLTOALL,
-                                    [GRAPHLOG_MPI_FROM_ROOT] = OTF2_COLLECTIVE_OP_BCAST,
-                                    [GRAPHLOG_MPI_TO_ROOT] = OTF2_COLLECTIVE_OP_REDUCE,
-                                    [GRAPHLOG_MPI_PREFIX] = OTF2_COLLECTIVE_OP_SCAN};
+  static const uint8_t of_kind[] = {
+      [GRAPHLOG_MPI_BARRIER] = OTF2_COLLECTIVE_OP_BARRIER, [GRAPHLOG_MPI_ALL_TO_ALL] = OTF2_COLLECTIVE_OP_ALLTOALL,
+      [GRAPHLOG_MPI_FROM_ROOT] = OTF2_COLLECTIVE_OP_BCAST, [GRAPHLOG_MPI_TO_ROOT] = OTF2_COLLECTIVE_OP_REDUCE,
+      [GRAPHLOG_MPI_PREFIX] = OTF2_COLLECTIVE_OP_SCAN,     [GRAPHLOG_MPI_FILE] = OTF2_COLLECTIVE_OP_ALLTOALL};
   bool persistent = event->function == MPI_FUNCTION_Start || event->function == MPI_FUNCTION_Startall;
-  if (persistent && event->collective < sizeof of_kind)
+  if ((persistent || !operations[event->function]) && event->collective < sizeof of_kind)
     return of_kind[event->collective];
   return operations[event->function];
 }
