@@ -292,14 +292,26 @@ INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 /* ---- spinlocks ---- */
 
+static __attribute__((noinline)) int spin_lock(struct thread_state *t, pthread_spinlock_t *lock, const void *code)
+{
+  int (*real)(pthread_spinlock_t *) = known(LIBC_pthread_spin_lock);
+  int (*attempt)(pthread_spinlock_t *) = known(LIBC_pthread_spin_trylock);
+  int attempted = attempt(lock);
+  if (__builtin_expect(attempted != EBUSY, 1))
+    return tried(t, attempted, plain_taken(attempted), (const void *)lock, FORMAT_LOCK_SPINLOCK, code);
+  wait_begin(t, (const void *)lock, FORMAT_LOCK_SPINLOCK, code);
+  int result = real(lock);
+  return wait_end(result, plain_taken(result), (const void *)lock, FORMAT_LOCK_SPINLOCK, code);
+}
+
+/* UCX locks six for a message: what is done for each in a call of MPI is a part of the time of the message. */
 INTERPOSED int pthread_spin_lock(pthread_spinlock_t *lock)
 {
   struct thread_state *t = measured();
+  if (t && t->activity.call != RT_CALL_MPI)
+    return spin_lock(t, lock, CALLER);
   int (*real)(pthread_spinlock_t *) = t ? known(LIBC_pthread_spin_lock) : libc_real(LIBC_pthread_spin_lock);
-  if (!t)
-    return real(lock);
-  int (*attempt)(pthread_spinlock_t *) = known(LIBC_pthread_spin_trylock);
-  TRY_FIRST(attempt(lock), EBUSY, plain_taken, FORMAT_LOCK_SPINLOCK, real(lock));
+  return real(lock);
 }
 
 INTERPOSED int pthread_spin_trylock(pthread_spinlock_t *lock)

@@ -37,11 +37,11 @@ static inline bool posix_lock_events_nested(const pthread_mutex_t *mutex)
   return (posix_lock_events_mutex_kind(mutex) & MUTEX_TYPE) == MUTEX_RECURSIVE && mutex->__data.__count > 1;
 }
 
-/* It has acquired a lock. */
+/* It has acquired a lock.  Those of MPI, in calls of the program, do not count. */
 static inline void posix_lock_events_acquired(struct thread_state *t, const void *lock, enum format_lock_kind kind,
                                               const void *code)
 {
-  if (code_in_runtime(code) || t->inside)
+  if (code_in_runtime(code) || t->inside || t->activity.call == RT_CALL_MPI)
     return;
   t->record->locks_taken++;
   if (__builtin_expect(sampling_of(t)->locks.attends, 0))

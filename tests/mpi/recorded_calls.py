@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file
 from jobs import LIBRARIES, build, mpirun, need
 from measured import source_file, tap
+from report import rows
 
 INITIALIZED, FINALIZED, SESSIONS = 1, 2, 4
 PER_BUSY, OF_MPI = 5, 12  # a role of metrics, a kind of nodes
@@ -328,6 +329,14 @@ def a_rank_waits_for_a_late_one(directory):
                    for rank in (late, waiting)]
         tap.timed(seconds[1] > 0.25 > seconds[0], seconds)
         tap.timed(late.master().work > 0.25e9 > 10 * waiting.master().work, waiting.master().work)
+
+
+@tap.case
+def locks_of_mpi_do_not_count(directory):
+    """MPICH takes about a thousand in MPI_Init alone."""
+    job = Job(directory, "mpich", 2, build(directory, "late_ranks.c", "mpich"), "ring", "10")
+    taken = [int(row["locks_taken"]) for row in rows("threads", job.output)]
+    assert job.done.returncode == 0 and taken and max(taken) < 100, (job.done, taken)
 
 
 @tap.case
