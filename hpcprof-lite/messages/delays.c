@@ -45,49 +45,69 @@ void history_release(struct history *history)
   *history = (struct history){0};
 }
 
-static struct delay_share *share_at(const struct history *history, uint64_t number)
+static struct delay_share *share_at(const struct history *history, uint32_t number)
 {
   return &history->shares[number & (history->shares_room - 1)];
 }
 
 /* Makes room for more shares than those from `first` on. */
-static void reserve_shares(struct history *history, uint64_t first, uint32_t more)
+static void reserve_shares(struct history *history, uint32_t first, uint32_t more)
 {
   enum { ROOM_FIRST = 16 };
   struct history grown = *history;
-  while (grown.shares_room < history->shares_added - first + more)
+  while (grown.shares_room < (size_t)(history->shares_added - first) + more)
     grown.shares_room = grown.shares_room ? grown.shares_room * 2 : ROOM_FIRST;
   if (grown.shares_room == history->shares_room)
     return;
   grown.shares = xcalloc(grown.shares_room, sizeof *grown.shares);
-  for (uint64_t i = first; i < history->shares_added; i++)
+  for (uint32_t i = first; i != history->shares_added; i++)
     *share_at(&grown, i) = *share_at(history, i);
   free(history->shares);
   *history = grown;
 }
 
+/* The place that is all that is known of a stretch; 0: there are several, or none. */
+static uint32_t only_place(const struct delay *delay)
+{
+  return delay->count == 1 && delay->shares[0].amount > 0 ? delay->shares[0].place : 0;
+}
+
+/* Makes the last stretch longer, if the next one is of the same place.  Returns whether it is. */
+static bool extend(struct history *history, const struct stretch *stretch, uint32_t place)
+{
+  struct kept_stretch *last = history->added ? &history->stretches[(history->added - 1) % DELAYS_KEPT] : NULL;
+  if (!last || !place || last->place != place || last->end_ns != stretch->begin_ns)
+    return false;
+  last->end_ns = stretch->end_ns;
+  return true;
+}
+
 void history_add(struct history *history, const struct stretch *stretch)
 {
   assert(stretch->begin_ns <= stretch->end_ns);
+  uint32_t place = only_place(&stretch->delay), shares = place ? 0 : stretch->delay.count;
+  if (extend(history, stretch, place))
+    return;
   uint64_t oldest = history->added < DELAYS_KEPT ? 0 : history->added + 1 - DELAYS_KEPT;
   if (history->added < DELAYS_KEPT)
     xarray_reserve(&history->stretches, &history->room, history->added + 1, sizeof *history->stretches);
-  reserve_shares(history, history->added ? history->stretches[oldest % DELAYS_KEPT].first_share : 0,
-                 stretch->delay.count);
+  if (shares)
+    reserve_shares(history, history->added ? history->stretches[oldest % DELAYS_KEPT].first_share : 0, shares);
   history->stretches[history->added++ % DELAYS_KEPT] =
-      (struct kept_stretch){stretch->begin_ns, stretch->end_ns, history->shares_added};
-  for (uint32_t i = 0; i < stretch->delay.count; i++)
+      (struct kept_stretch){stretch->begin_ns, stretch->end_ns, history->shares_added, place};
+  for (uint32_t i = 0; i < shares; i++)
     *share_at(history, history->shares_added++) = stretch->delay.shares[i];
 }
 
 /* Returns the delay of stretch `number`, counted from 0, one of those that are kept. */
 static struct delay delay_of(const struct history *history, uint64_t number)
 {
-  struct delay delay = {0};
-  uint64_t end = history->shares_added;
+  const struct kept_stretch *kept = &history->stretches[number % DELAYS_KEPT];
+  struct delay delay = {.shares[0] = {kept->place, 1}, .count = kept->place != 0};
+  uint32_t end = history->shares_added;
   if (number + 1 < history->added)
     end = history->stretches[(number + 1) % DELAYS_KEPT].first_share;
-  for (uint64_t i = history->stretches[number % DELAYS_KEPT].first_share; i < end; i++)
+  for (uint32_t i = kept->first_share; i != end; i++)
     delay.shares[delay.count++] = *share_at(history, i);
   return delay;
 }

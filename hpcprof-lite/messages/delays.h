@@ -30,16 +30,20 @@ struct stretch {
 
 struct history {
   struct kept_stretch {
-    uint64_t begin_ns, end_ns, first_share;
+    uint64_t begin_ns, end_ns;
+    uint32_t first_share; /* the lowest bits of its number */
+    uint32_t place;       /* the only one, which has no shares; 0: there are shares, or nothing is known */
   } * stretches;              /* a ring */
   struct delay_share *shares; /* of these stretches, a ring whose size is a power of two */
   size_t room, shares_room;
-  uint64_t added, shares_added; /* in all */
+  uint64_t added;        /* in all */
+  uint32_t shares_added; /* the same, the lowest bits */
 };
 
 void history_release(struct history *history);
 
-/* Adds a stretch, which begins no earlier than the end of the one before. */
+/* Adds a stretch, which begins no earlier than the end of the one before.  Two of the same place that follow each other
+ * become one. */
 void history_add(struct history *history, const struct stretch *stretch);
 
 /* Adds to *delay what the thread did between two times, in nanoseconds.  Returns for how many it is not known. */
