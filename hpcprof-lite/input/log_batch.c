@@ -13,16 +13,23 @@ static uint64_t unfolded(uint64_t number)
   return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
 }
 
+/* In the byte of the operation: all times are `order`. */
+enum { AT_ORDER = 0x80 };
+_Static_assert((int)GRAPHLOG_OPS <= (int)AT_ORDER, "a byte has room for both");
+
 void log_batch_put(struct log_batch *batch, const struct log_reader_record *record)
 {
   enum { TIMES = 4 };
   xarray_reserve(&batch->bytes, &batch->room, batch->size + GRAPHLOG_RECORD_MAX + TIMES * LEB128_MAX, 1);
   uint8_t *at = batch->bytes + batch->size;
-  *at++ = (uint8_t)record->record.op;
+  bool at_order = record->begin_ticks == record->order && record->end_ticks == record->order;
+  *at++ = (uint8_t)(record->record.op | (at_order ? AT_ORDER : 0));
   at = leb128_put(at, record->stream);
   at = leb128_put(at, folded(record->order - batch->time));
-  at = leb128_put(at, folded(record->begin_ticks - record->order));
-  at = leb128_put(at, record->end_ticks - record->begin_ticks);
+  if (!at_order) {
+    at = leb128_put(at, folded(record->begin_ticks - record->order));
+    at = leb128_put(at, record->end_ticks - record->begin_ticks);
+  }
   for (unsigned i = 0; i < graphlog_operands(record->record.op); i++)
     at = leb128_put(at, record->record.operand[i]);
   batch->time = record->order;
@@ -31,14 +38,17 @@ void log_batch_put(struct log_batch *batch, const struct log_reader_record *reco
 
 bool log_batch_get(struct log_batch *batch, uint32_t streams, struct log_reader_record *record)
 {
-  uint64_t stream, order, begin, duration;
+  uint64_t stream, order, begin = 0, duration = 0;
   const uint8_t *bytes = batch->bytes;
   size_t size = batch->size, *offset = &batch->offset;
-  if (*offset >= size || bytes[*offset] >= GRAPHLOG_OPS)
+  if (*offset >= size)
     return false;
-  enum graphlog_op op = bytes[(*offset)++];
-  if (!leb128_get(bytes, size, offset, &stream) || !leb128_get(bytes, size, offset, &order) ||
-      !leb128_get(bytes, size, offset, &begin) || !leb128_get(bytes, size, offset, &duration) || stream >= streams)
+  bool at_order = bytes[*offset] & AT_ORDER;
+  enum graphlog_op op = bytes[(*offset)++] & ~AT_ORDER;
+  if (op >= GRAPHLOG_OPS || !leb128_get(bytes, size, offset, &stream) || !leb128_get(bytes, size, offset, &order) ||
+      stream >= streams)
+    return false;
+  if (!at_order && (!leb128_get(bytes, size, offset, &begin) || !leb128_get(bytes, size, offset, &duration)))
     return false;
   *record = (struct log_reader_record){.record.op = op, .stream = (uint32_t)stream, .cpu = UINT32_MAX};
   record->order = batch->time += unfolded(order);
