@@ -12,14 +12,13 @@ void ideal_time_init(struct ideal_time *ideal, uint32_t processes, uint32_t stre
 {
   *ideal = (struct ideal_time){.ranks = xcalloc(processes, sizeof *ideal->ranks),
                                .process_of = xcalloc(streams, sizeof *ideal->process_of)};
-  object_table_init(&ideal->joins, sizeof(double), JOINS_MAX);
 }
 
 void ideal_time_release(struct ideal_time *ideal)
 {
   free(ideal->ranks);
   free(ideal->process_of);
-  object_table_release(&ideal->joins);
+  free(ideal->joins);
   *ideal = (struct ideal_time){0};
 }
 
@@ -67,33 +66,29 @@ static double *clock_of(const struct ideal_time *ideal, uint32_t stream)
 static void offer(void *context, uint32_t stream, uint64_t number)
 {
   struct ideal_time *ideal = context;
-  uint32_t index = hash_map_find(&ideal->joins.names, number);
-  if (!index)
-    index = object_table_add(&ideal->joins, number);
-  ideal->incomplete |= !index;
-  if (!index)
+  if (number >= JOINS_MAX) {
+    ideal->incomplete = true;
     return;
-  double *join = object_pool_at(&ideal->joins.pool, index);
-  *join = MAX(*join, *clock_of(ideal, stream));
+  }
+  xarray_reserve(&ideal->joins, &ideal->joins_room, number + 1, sizeof *ideal->joins);
+  for (; ideal->joins_count <= number; ideal->joins_count++)
+    ideal->joins[ideal->joins_count] = 0;
+  ideal->joins[number] = MAX(ideal->joins[number], *clock_of(ideal, stream));
 }
 
 static void take(void *context, uint32_t stream, uint64_t number)
 {
   struct ideal_time *ideal = context;
-  uint32_t index = hash_map_find(&ideal->joins.names, number);
-  if (!index)
-    return;
-  const double *join = object_pool_at(&ideal->joins.pool, index);
   double *clock = clock_of(ideal, stream);
-  *clock = MAX(*clock, *join);
+  if (number < ideal->joins_count)
+    *clock = MAX(*clock, ideal->joins[number]);
 }
 
 static void forget(void *context, uint64_t number)
 {
   struct ideal_time *ideal = context;
-  uint32_t index = hash_map_find(&ideal->joins.names, number);
-  if (index)
-    object_table_remove(&ideal->joins, index, number);
+  if (number < ideal->joins_count)
+    ideal->joins[number] = 0;
 }
 
 struct message_observer ideal_time_observer(struct ideal_time *ideal)

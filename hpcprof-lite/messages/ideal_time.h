@@ -10,7 +10,6 @@
 
 #include "common/graphlog.h"
 #include "hpcprof-lite/messages/message_matching.h"
-#include "hpcprof-lite/model/object_pool.h"
 
 struct ideal_rank {
   uint32_t thread;  /* index of the initial one */
@@ -22,7 +21,9 @@ struct ideal_rank {
 struct ideal_time {
   struct ideal_rank *ranks; /* [process] */
   uint32_t *process_of;     /* [stream] */
-  struct object_table joins;
+  double *joins; /* [number] the latest clock that was offered; 0: none */
+  size_t joins_room;
+  uint32_t joins_count;
   bool incomplete;   /* other threads call MPI, a rank ends in a call, or there are too many messages at once */
   double longest_ns; /* of the clocks, at the ranks' ends */
   double most_ns;    /* the longest time that a rank is outside MPI */

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OBJECTS_MAX = 1 << 26, KEPT_RANKS_MAX = 1 << 24, ANY = UINT32_MAX, SEARCHED_MAX = 8, RECENT_PLACES = 8 };
+enum {
+  OBJECTS_MAX = 1 << 26,
+  KEPT_RANKS_MAX = 1 << 24,
+  ANY = UINT32_MAX,
+  SEARCHED_MAX = 8,
+  RECENT_PLACES = 8,
+  IDLE_MAX = 1 << 16 /* channels that are kept though they are empty: most are used again */
+};
 
 /* Visits of undecided receives, and of ranks for which one waits, beyond VISITS_OF_CALL for each call; while there are
  * more, none is decided any more.  Bounds the time for hostile logs, not for long ones. */
@@ -52,10 +59,13 @@ struct queue {
 struct channel {
   uint32_t communicator, from, to;
   uint64_t tag;
+  uint32_t inbox; /* of the receiver; 0: there are too many */
+  uint32_t pair;  /* position + 1 of the two ranks' pair; 0: nothing was sent so far */
   struct queue sends, receives;
   uint32_t sender, receiver; /* the streams that used it last, and their calls */
   uint64_t sender_call, receiver_call;
   bool used, ambiguous;
+  bool idle; /* it is among the idle ones, or was when it was used again */
 };
 
 /* A rank in a communicator. */
@@ -101,10 +111,14 @@ struct stream {
   bool in_call;
   bool unseen; /* ranks can wait for each other in the call, but no operation of it is logged so far */
   uint32_t place;
-  uint32_t send, receive;    /* that end with the call */
-  uint32_t channels[2];      /* that the call has used last: to send, to receive */
-  struct request collective; /* likewise */
-  bool waits;                /* the following are known */
+  uint32_t locals;               /* the communicator that it used last is known since there were so many; 0: none is, */
+  uint64_t local_number;         /* its number in the process, */
+  const struct job_local *local; /* what the process knows of it, */
+  uint32_t own_inbox;            /* and the own inbox there; 0: not known */
+  uint32_t send, receive;        /* that end with the call */
+  uint32_t channels[2];          /* that the call has used last: to send, to receive */
+  struct request collective;     /* likewise */
+  bool waits;                    /* the following are known */
   enum wait_state state;
   struct partner until;
   uint32_t from, to; /* of a message */
@@ -121,14 +135,19 @@ struct message_matching {
   uint32_t count;
   struct wait_states *states;
   struct message_observer observer;
-  uint64_t numbers; /* that the observer has got */
+  uint64_t numbers; /* that the observer has got; those that have ended are used again */
+  uint64_t *ended;
+  size_t ended_room;
+  uint32_t ended_count;
   struct job_communicators communicators;
   struct object_pool operations, channels, inboxes, collectives, requests;
   struct hash_map channel_numbers, inbox_numbers, collective_numbers, request_numbers;
-  struct hash_map joins; /* the leaders of two groups → the operation of the first one */
-  uint64_t visits;       /* of undecided receives */
-  uint64_t kept_ranks;   /* of collective operations */
-  uint32_t failed;       /* collective operations, which have not ended in all ranks */
+  struct hash_map joins;   /* the leaders of two groups → the operation of the first one */
+  uint32_t idle[IDLE_MAX]; /* a ring of channels */
+  uint32_t idle_first, idle_count;
+  uint64_t visits;     /* of undecided receives */
+  uint64_t kept_ranks; /* of collective operations */
+  uint32_t failed;     /* collective operations, which have not ended in all ranks */
 };
 
 static struct operation *operation_at(const struct message_matching *m, uint32_t index)
@@ -151,6 +170,11 @@ static struct collective *collective_at(const struct message_matching *m, uint32
   return object_pool_at(&m->collectives, index);
 }
 
+static struct request *request_at(const struct message_matching *m, uint32_t index)
+{
+  return object_pool_at(&m->requests, index);
+}
+
 static void offers(const struct message_matching *m, uint32_t stream, uint64_t number)
 {
   if (m->observer.offers)
@@ -163,10 +187,28 @@ static void takes(const struct message_matching *m, uint32_t stream, uint64_t nu
     m->observer.takes(m->observer.context, stream, number);
 }
 
-static void ends(const struct message_matching *m, uint64_t first, uint64_t count)
+/* first: 0: none. */
+static void ends(struct message_matching *m, uint64_t first, uint64_t count)
 {
-  for (uint64_t i = 0; i < count && m->observer.ends; i++)
-    m->observer.ends(m->observer.context, first + i);
+  for (uint64_t i = 0; first && i < count; i++) {
+    if (m->observer.ends)
+      m->observer.ends(m->observer.context, first + i);
+    *XAPPEND(m->ended, m->ended_count, m->ended_room) = first + i;
+  }
+}
+
+/* Return a number for the observer, and the first of so many that follow each other. */
+static uint64_t new_number(struct message_matching *m)
+{
+  return m->ended_count ? m->ended[--m->ended_count] : ++m->numbers;
+}
+
+static uint64_t new_numbers(struct message_matching *m, uint32_t count)
+{
+  if (count == 1)
+    return new_number(m);
+  m->numbers += count;
+  return m->numbers - count + 1;
 }
 
 /* ---- waits ---- */
@@ -297,22 +339,6 @@ static bool same_channel(const struct channel *x, const struct channel *y)
   return x->communicator == y->communicator && x->from == y->from && x->to == y->to && x->tag == y->tag;
 }
 
-/* Returns 0 if there are too many. */
-static uint32_t channel_of(struct message_matching *m, const struct channel *wanted)
-{
-  uint64_t key = channel_key(wanted);
-  uint32_t index = HASH_MAP_FIND(&m->channel_numbers, key, i, same_channel(channel_at(m, i), wanted));
-  if (index)
-    return index;
-  index = object_pool_get(&m->channels);
-  if (index) {
-    *channel_at(m, index) = *wanted;
-    channel_at(m, index)->used = true;
-    hash_map_add(&m->channel_numbers, key, index);
-  }
-  return index;
-}
-
 static uint32_t inbox_of(struct message_matching *m, uint32_t communicator, uint32_t rank)
 {
   uint64_t key = hash_map_key(hash_map_key(2, communicator), rank);
@@ -324,6 +350,24 @@ static uint32_t inbox_of(struct message_matching *m, uint32_t communicator, uint
   if (index) {
     *inbox_at(m, index) = (struct inbox){.communicator = communicator, .rank = rank};
     hash_map_add(&m->inbox_numbers, key, index);
+  }
+  return index;
+}
+
+/* Returns 0 if there are too many. */
+static uint32_t channel_of(struct message_matching *m, const struct channel *wanted)
+{
+  uint64_t key = channel_key(wanted);
+  uint32_t index = HASH_MAP_FIND(&m->channel_numbers, key, i, same_channel(channel_at(m, i), wanted));
+  if (index)
+    return index;
+  index = object_pool_get(&m->channels);
+  if (index) {
+    struct channel *channel = channel_at(m, index);
+    *channel = *wanted;
+    channel->inbox = inbox_of(m, wanted->communicator, wanted->to);
+    channel->used = true;
+    hash_map_add(&m->channel_numbers, key, index);
   }
   return index;
 }
@@ -347,13 +391,16 @@ static void use_channel(struct message_matching *m, uint32_t index, uint32_t str
   m->streams[stream].channels[!sends] = index;
 }
 
-/* Frees a channel that nothing is left of, and no call is using. */
+/* Whether nothing is left of a channel, and no call is using it. */
+static bool is_empty(const struct message_matching *m, const struct channel *channel)
+{
+  return !channel->sends.first && !channel->receives.first && !goes_on(m, channel->sender, channel->sender_call) &&
+         !goes_on(m, channel->receiver, channel->receiver_call);
+}
+
 static void free_channel(struct message_matching *m, uint32_t index)
 {
   struct channel *channel = channel_at(m, index);
-  if (!channel->used || channel->sends.first || channel->receives.first ||
-      goes_on(m, channel->sender, channel->sender_call) || goes_on(m, channel->receiver, channel->receiver_call))
-    return;
   uint64_t key = channel_key(channel);
   channel->used = false;
   uint32_t number = hash_map_find(&m->channel_numbers, key);
@@ -361,6 +408,27 @@ static void free_channel(struct message_matching *m, uint32_t index)
     return;
   hash_map_remove(&m->channel_numbers, key);
   object_pool_put(&m->channels, index);
+}
+
+/* If a channel is empty, it is as a new one, and is freed when many others are empty. */
+static void leave_channel(struct message_matching *m, uint32_t index)
+{
+  struct channel *channel = channel_at(m, index);
+  if (!channel->used || !is_empty(m, channel))
+    return;
+  channel->ambiguous = false;
+  if (channel->idle)
+    return;
+  channel->idle = true;
+  if (m->idle_count == IDLE_MAX) {
+    uint32_t oldest = m->idle[m->idle_first];
+    m->idle_first = (m->idle_first + 1) % IDLE_MAX;
+    m->idle_count--;
+    channel_at(m, oldest)->idle = false;
+    if (is_empty(m, channel_at(m, oldest)))
+      free_channel(m, oldest);
+  }
+  m->idle[(m->idle_first + m->idle_count++) % IDLE_MAX] = index;
 }
 
 /* ---- matching ---- */
@@ -456,7 +524,7 @@ static void match(struct message_matching *m, uint32_t channel_index, uint32_t s
     operation_waited(m, send, WAIT_STATE_LATE_RECEIVER);
   if (receive->complete)
     free_received(m, receive_index);
-  free_channel(m, channel_index);
+  leave_channel(m, channel_index);
 }
 
 /* A message is sent: the first receive gets it, or it waits for one. */
@@ -535,24 +603,21 @@ static void add_request(struct message_matching *m, uint32_t process, uint64_t n
     m->states->ambiguous++;
     return;
   }
-  *(struct request *)object_pool_at(&m->requests, index) = *request;
+  *request_at(m, index) = *request;
   hash_map_add(&m->request_numbers, key, index);
 }
 
 /* Returns what a request stands for; nothing if it is not known. */
 static struct request request_of(const struct message_matching *m, uint32_t process, uint64_t number)
 {
-  uint32_t index = hash_map_find(&m->request_numbers, request_key(process, number));
-  return index ? *(struct request *)object_pool_at(&m->requests, index) : (struct request){0};
+  return *request_at(m, hash_map_find(&m->request_numbers, request_key(process, number)));
 }
 
 /* The same, which it does no more. */
 static struct request take_request(struct message_matching *m, uint32_t process, uint64_t number)
 {
-  uint64_t key = request_key(process, number);
-  uint32_t index = hash_map_find(&m->request_numbers, key);
-  struct request request = request_of(m, process, number);
-  hash_map_remove(&m->request_numbers, key);
+  uint32_t index = hash_map_remove(&m->request_numbers, request_key(process, number));
+  struct request request = *request_at(m, index);
   if (index)
     object_pool_put(&m->requests, index);
   return request;
@@ -570,12 +635,21 @@ static struct partner own_of(const struct message_matching *m, uint32_t stream)
  */
 static const struct job_local *communicator_of(struct message_matching *m, uint32_t stream, uint64_t number)
 {
-  m->streams[stream].unseen = false;
-  const struct job_local *local = job_communicators_find(&m->communicators, m->streams[stream].of.process, number);
-  if (local && local->same)
-    return local;
-  m->states->unknown++;
-  return NULL;
+  struct stream *s = &m->streams[stream];
+  s->unseen = false;
+  if (s->locals && s->locals == m->communicators.locals_count && s->local_number == number)
+    return s->local;
+  const struct job_local *local = job_communicators_find(&m->communicators, s->of.process, number);
+  s->locals = 0;
+  if (!local || !local->same) {
+    m->states->unknown++;
+    return NULL;
+  }
+  uint32_t self = job_communicators_self(&m->communicators, local);
+  s->own_inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
+  s->locals = m->communicators.locals_count;
+  s->local_number = number;
+  return s->local = local;
 }
 
 static void keep(struct message_matching *m, uint32_t stream, uint64_t request, uint32_t index, bool sends)
@@ -587,6 +661,18 @@ static void keep(struct message_matching *m, uint32_t stream, uint64_t request, 
     s->send = index;
   else
     s->receive = index;
+}
+
+/* Returns the pair of the two ranks of a channel, which is 0 if there are too many. */
+static struct wait_pair *pair_of(struct message_matching *m, uint32_t channel, uint32_t from, uint32_t to)
+{
+  uint32_t known = channel_at(m, channel)->pair;
+  if (known)
+    return &m->states->pairs[known - 1];
+  struct wait_pair *pair = wait_states_pair(m->states, from, to);
+  if (channel)
+    channel_at(m, channel)->pair = (uint32_t)(pair - m->states->pairs) + 1;
+  return pair;
 }
 
 static void on_send(struct message_matching *m, uint32_t stream, const uint64_t *operand, bool synchronous)
@@ -602,10 +688,10 @@ static void on_send(struct message_matching *m, uint32_t stream, const uint64_t 
     m->states->unknown++;
     return;
   }
-  struct wait_pair *pair = wait_states_pair(m->states, wanted.from, wanted.to);
+  uint32_t number = channel_of(m, &wanted), inbox = channel_at(m, number)->inbox;
+  struct wait_pair *pair = pair_of(m, number, wanted.from, wanted.to);
   pair->messages++;
   model_add(&pair->bytes, operand[3]);
-  uint32_t number = channel_of(m, &wanted), inbox = inbox_of(m, wanted.communicator, wanted.to);
   uint32_t index = number && inbox ? object_pool_get(&m->operations) : 0;
   if (!index) {
     m->states->ambiguous++;
@@ -616,8 +702,8 @@ static void on_send(struct message_matching *m, uint32_t stream, const uint64_t 
                                                .channel = number,
                                                .inbox = inbox,
                                                .own = own_of(m, stream),
-                                               .message = ++m->numbers};
-  offers(m, stream, m->numbers);
+                                               .message = new_number(m)};
+  offers(m, stream, operation_at(m, index)->message);
   keep(m, stream, operand[4], index, true);
   use_channel(m, number, stream, true);
   offer(m, number, index);
@@ -628,9 +714,8 @@ static void on_receive(struct message_matching *m, uint32_t stream, const uint64
   const struct job_local *local = communicator_of(m, stream, operand[0]);
   if (!local)
     return;
-  uint32_t self = job_communicators_self(&m->communicators, local);
   uint32_t source = operand[1] ? job_communicators_peer(&m->communicators, local, operand[1] - 1) : ANY;
-  uint32_t inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
+  uint32_t inbox = m->streams[stream].own_inbox;
   if (!inbox || (operand[1] && source == JOB_RANK_NONE)) {
     m->states->unknown++;
     return;
@@ -645,8 +730,8 @@ static void on_receive(struct message_matching *m, uint32_t stream, const uint64
                                                .source = source,
                                                .tag = operand[2],
                                                .number = operand[0],
-                                               .begun = ++m->numbers};
-  offers(m, stream, m->numbers);
+                                               .begun = new_number(m)};
+  offers(m, stream, operation_at(m, index)->begun);
   keep(m, stream, operand[3], index, false);
   append(m, &inbox_at(m, inbox)->undecided, index);
   decide_all(m, inbox_at(m, inbox));
@@ -767,6 +852,7 @@ static void drop_send(struct message_matching *m, uint32_t index)
   if (!send->matched) {
     take_out(m, &channel_at(m, send->channel)->sends, index);
     take_unreceived(m, inbox_at(m, send->inbox), index);
+    ends(m, send->message, 1);
   }
   if (send->begun)
     ends(m, send->begun, 1);
@@ -814,9 +900,8 @@ static uint32_t collective_of(struct message_matching *m, const struct job_local
   *collective_at(m, index) = (struct collective){.communicator = communicator,
                                                  .sides = {{.size = size}, {.size = groups[1].count}},
                                                  .number = number,
-                                                 .kind = kind,
-                                                 .first = m->numbers + 1};
-  m->numbers += numbers_of(collective_at(m, index));
+                                                 .kind = kind};
+  collective_at(m, index)->first = new_numbers(m, numbers_of(collective_at(m, index)));
   if (waits_for_some(kind) && m->kept_ranks + size <= KEPT_RANKS_MAX) {
     collective_at(m, index)->ranks = xcalloc(size, sizeof *collective_at(m, index)->ranks);
     m->kept_ranks += size;
@@ -839,8 +924,7 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
   const struct job_local *local = communicator_of(m, stream, operand[0]);
   if (!local)
     return;
-  uint32_t self = job_communicators_self(&m->communicators, local);
-  uint32_t inbox = self == JOB_RANK_NONE ? 0 : inbox_of(m, local->same, self);
+  uint32_t inbox = s->own_inbox;
   const struct job_communicator *communicator = job_communicator(&m->communicators, local);
   bool two = communicator->groups[1].count;
   if (!inbox || !can_follow(communicator, operand[1], operand[2])) {
@@ -1170,7 +1254,7 @@ static void on_return(struct message_matching *m, uint32_t stream, uint64_t now)
   s->in_call = false;
   for (unsigned i = 0; i < 2; i++)
     if (s->channels[i])
-      free_channel(m, s->channels[i]);
+      leave_channel(m, s->channels[i]);
 }
 
 static void on_complete(struct message_matching *m, uint32_t stream, uint64_t number, uint64_t now)
@@ -1413,6 +1497,7 @@ void message_matching_end(struct message_matching *m)
   hash_map_release(&m->collective_numbers);
   hash_map_release(&m->request_numbers);
   hash_map_release(&m->joins);
+  free(m->ended);
   job_communicators_release(&m->communicators);
   free(m->streams);
   free(m);

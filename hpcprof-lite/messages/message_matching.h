@@ -28,8 +28,8 @@ struct matched_message {
 };
 
 /* Is told which operations join: what a stream has done until it offers a number comes before what a stream does once
- * it has taken that number.  Each message has a number of its own; a collective operation has one, or one for each
- * rank.  Functions that are NULL are not called. */
+ * it has taken that number.  Each message has a number of its own, from 1; a collective operation has one, or one for
+ * each rank.  A number that has ended is used again.  Functions that are NULL are not called. */
 struct message_observer {
   void (*offers)(void *context, uint32_t stream, uint64_t number);
   void (*takes)(void *context, uint32_t stream, uint64_t number);

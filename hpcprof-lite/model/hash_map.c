@@ -94,11 +94,11 @@ void hash_map_add(struct hash_map *map, uint64_t key, uint32_t number)
 }
 
 /* Moves elements whose home slot is not after the gap into it (Knuth, volume 3, 6.4, algorithm R). */
-void hash_map_remove(struct hash_map *map, uint64_t key)
+uint32_t hash_map_remove(struct hash_map *map, uint64_t key)
 {
-  uint32_t gap, mask = map->slots - 1;
-  if (!hash_map_first(map, key, &gap))
-    return;
+  uint32_t gap, mask = map->slots - 1, number = hash_map_first(map, key, &gap);
+  if (!number)
+    return 0;
   for (uint32_t slot = (gap + 1) & mask; map->keys[slot]; slot = (slot + 1) & mask) {
     if (((slot - home_slot(map, map->keys[slot])) & mask) < ((slot - gap) & mask))
       continue;
@@ -108,6 +108,7 @@ void hash_map_remove(struct hash_map *map, uint64_t key)
   }
   map->keys[gap] = 0;
   map->count--;
+  return number;
 }
 
 uint64_t hash_map_key_bytes(uint64_t hash, const void *bytes, size_t size)

@@ -43,8 +43,8 @@ uint32_t hash_map_next(const struct hash_map *map, uint64_t key, uint32_t *slot)
 /* Adds an element, even if the key is present already. */
 void hash_map_add(struct hash_map *map, uint64_t key, uint32_t number);
 
-/* Removes the element that hash_map_find() returns.  Does nothing if the key is not present. */
-void hash_map_remove(struct hash_map *map, uint64_t key);
+/* Removes the element that hash_map_find() returns, and returns its number; 0 if the key is not present. */
+uint32_t hash_map_remove(struct hash_map *map, uint64_t key);
 
 /* Hashes for identities of several parts: hash_map_key() adds one part to a hash, hash_map_key_bytes() adds bytes.  The
  * result is never 0. */

@@ -236,7 +236,8 @@ static void test_ideal_time(void **state)
     EQUAL(ideal.longest_ns, 72);
     EQUAL(ideal.most_ns, 47);
     assert_int_equal(ideal.incomplete, other_thread);
-    assert_int_equal(ideal.joins.names.count, 0);
+    for (uint32_t i = 0; i < ideal.joins_count; i++)
+      EQUAL(ideal.joins[i], 0);
     ideal_time_release(&ideal);
     release();
   }
