@@ -24,8 +24,9 @@ struct log_reader_record {
 struct log_batch {
   uint8_t *bytes;
   size_t size, room;
-  size_t offset; /* of the next record to get                  */
-  uint64_t time; /* `order` of the record before, in this batch */
+  size_t offset;   /* of the next record to get                  */
+  uint64_t time;   /* `order` of the record before, in this batch, */
+  uint32_t stream; /* and its stream */
 };
 
 /* Appends a record: the stream, times, operation and operands. */

@@ -286,17 +286,28 @@ static uint64_t own_time(const struct log_reader *reader, const struct log_file 
   if (!file->clock)
     return stream->begin_ticks;
   uint64_t ticks = stream->begin_ticks;
-  if (reader->selection == LOG_MESSAGES)
+  if (reader->selection != LOG_ALL)
     ticks = ran_from(&stream->record, stream->record.operand[1], ticks);
   return log_clock_ns(file->clock, ticks >> file->clock->shift << file->clock->shift);
 }
 
 /* ---- the records of a stream ---- */
 
+/* Passes a fragment, which begins after a gap. */
+static void pass_fragment(struct stream *stream)
+{
+  stream->begin_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
+  stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
+}
+
 /* Whether a record is wanted, and not one of the time, the CPU or a count, which it keeps. */
 static bool take_record(const struct log_reader *reader, struct stream *stream)
 {
   enum graphlog_op op = stream->record.op;
+  bool runs = is_fragment(op);
+  stream->begin_ticks = stream->time_ticks;
+  if (runs)
+    pass_fragment(stream);
   if (op == GRAPHLOG_TIME)
     stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
   else if (op == GRAPHLOG_MOVE)
@@ -306,7 +317,8 @@ static bool take_record(const struct log_reader *reader, struct stream *stream)
   else if (op == GRAPHLOG_COUNT)
     take_count(stream);
   else
-    return reader->selection == LOG_ALL || is_fragment(op) || op == GRAPHLOG_SAMPLE || op >= GRAPHLOG_MPI_CALL;
+    return op >= GRAPHLOG_MPI_CALL || reader->selection == LOG_ALL ||
+           (reader->selection == LOG_WAITS && (runs || op == GRAPHLOG_SAMPLE));
   return false;
 }
 
@@ -339,26 +351,29 @@ static bool advance(struct log_reader *reader, uint32_t number)
     if (take_record(reader, stream))
       break;
   }
-  bool runs = is_fragment(stream->record.op);
-  stream->begin_ticks = runs ? model_sum(stream->time_ticks, stream->record.operand[0]) : stream->time_ticks;
-  if (runs)
-    stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
   stream->own = own_time(reader, file, stream);
   reader->keys[number] = stream->own;
   return true;
 }
 
-/* Of streams or, with help, of helpers.  Records of a part that were moved to one time stay in their order. */
-static bool before(const void *context, uint32_t a, uint32_t b)
+/* Which one of two that have one time comes first.  Records of a part that were moved to one time stay in their order.
+ */
+static bool before_at_once(const struct log_reader *reader, uint32_t a, uint32_t b)
 {
-  const struct log_reader *reader = context;
-  const uint64_t *keys = reader->keys;
-  if (keys[a] != keys[b] || !reader->streams || reader->owners[a].part != reader->owners[b].part)
-    return keys[a] < keys[b] || (keys[a] == keys[b] && a < b);
+  if (!reader->streams || reader->owners[a].part != reader->owners[b].part)
+    return a < b;
   const struct stream *x = &reader->streams[a], *y = &reader->streams[b];
   if (x->own != y->own)
     return x->own < y->own;
   return x->begin_ticks < y->begin_ticks || (x->begin_ticks == y->begin_ticks && a < b);
+}
+
+/* Of streams or, with help, of helpers. */
+static inline bool before(const void *context, uint32_t a, uint32_t b)
+{
+  const struct log_reader *reader = context;
+  const uint64_t *keys = reader->keys;
+  return keys[a] != keys[b] ? keys[a] < keys[b] : before_at_once(reader, a, b);
 }
 
 static void push(struct log_reader *reader, uint32_t number)
@@ -676,7 +691,7 @@ static bool next_of_streams(struct log_reader *reader, struct log_reader_record 
     release_first(reader);
     number = reader->heap.items[0];
     const struct stream *stream = &reader->streams[number];
-    const struct log_clock *clock = reader->selection == LOG_MESSAGES ? file_of(reader, number)->clock : NULL;
+    const struct log_clock *clock = reader->selection != LOG_ALL ? file_of(reader, number)->clock : NULL;
     bool runs = is_fragment(stream->record.op);
     record->record = stream->record;
     record->stream = number;
@@ -872,7 +887,7 @@ struct log_reader *log_reader_open_job(const struct log_part *parts, uint32_t co
   for (uint32_t i = 0; i < count && usable; i++) {
     struct log_file *file = &reader->files[i];
     uint32_t found = open_file(&parts[i], problems, file);
-    usable = found || selection == LOG_MESSAGES;
+    usable = found || selection != LOG_ALL;
     file->first_owner = owners;
     owners += file->owners;
     reader->count += found;

@@ -46,16 +46,16 @@ struct log_part {
   const struct profile_process *process; /* to what part of the run it is limited; NULL: not */
   const uint32_t *rows;                  /* [directive of the process] directive of the job; NULL: the same */
   uint32_t rows_count;
-  const struct log_clock *clock; /* by which records are merged; NULL: by ticks.  With LOG_MESSAGES, records have its
+  const struct log_clock *clock; /* by which records are merged; NULL: by ticks.  Unless with LOG_ALL, records have its
                                     times, and fragments begin as log_reader_limit() says */
   double scale;                  /* of its work, if its host counts time in other ticks; 0: none */
 };
 
-/* What is read: everything, or fragments, samples, and what belongs to MPI. */
-enum log_selection { LOG_ALL, LOG_MESSAGES };
+/* What is read: everything, what belongs to MPI, or that, fragments and samples. */
+enum log_selection { LOG_ALL, LOG_MESSAGES, LOG_WAITS, LOG_SELECTIONS };
 
 /* Opens the logs of all processes of a job.  Threads, and what they create, are numbered through all processes: those
- * of a process follow those of the one before.  Returns NULL if a log is missing or not usable; with LOG_MESSAGES, if
+ * of a process follow those of the one before.  Returns NULL if a log is missing or not usable; unless with LOG_ALL, if
  * all are.  The arrays of the parts must outlive the reader. */
 struct log_reader *log_reader_open_job(const struct log_part *parts, uint32_t count, enum log_selection selection,
                                        struct problems *problems);

@@ -31,8 +31,8 @@ struct stretch {
 struct history {
   struct kept_stretch {
     uint64_t begin_ns, end_ns;
-    uint32_t first_share; /* the lowest bits of its number */
-    uint32_t place;       /* the only one, which has no shares; 0: there are shares, or nothing is known */
+    uint32_t first_share;     /* the lowest bits of its number */
+    uint32_t place;           /* the only one, which has no shares; 0: there are shares, or nothing is known */
   } * stretches;              /* a ring */
   struct delay_share *shares; /* of these stretches, a ring whose size is a power of two */
   size_t room, shares_room;

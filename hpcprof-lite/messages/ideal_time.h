@@ -21,7 +21,7 @@ struct ideal_rank {
 struct ideal_time {
   struct ideal_rank *ranks; /* [process] */
   uint32_t *process_of;     /* [stream] */
-  double *joins; /* [number] the latest clock that was offered; 0: none */
+  double *joins;            /* [number] the latest clock that was offered; 0: none */
   size_t joins_room;
   uint32_t joins_count;
   bool incomplete;   /* other threads call MPI, a rank ends in a call, or there are too many messages at once */

@@ -23,6 +23,7 @@ struct logs {
   struct log_part *parts;
   struct log_reader *reader; /* NULL: there are none */
   bool waits;                /* records wait for those of other hosts */
+  bool causes;               /* of waits are wanted */
 };
 
 /* ---- the logs ---- */
@@ -105,7 +106,8 @@ static void open_logs(struct logs *logs, const struct log_help *help, struct pro
   const struct profile *profile = logs->profile;
   uint32_t first = MODEL_NONE;
   if (logs->count)
-    logs->reader = log_reader_open_helped(logs->parts, logs->count, LOG_MESSAGES, help, problems);
+    logs->reader =
+        log_reader_open_helped(logs->parts, logs->count, logs->causes ? LOG_WAITS : LOG_MESSAGES, help, problems);
   for (uint32_t i = 0; i < profile->processes_usable; i++) {
     const struct profile_process *process = &profile->processes[i];
     messages->ranks = MAX(messages->ranks, process->mpi_size);
@@ -187,7 +189,7 @@ static void match_all(const struct logs *logs, const struct job_listener *listen
     observer.receiver = listener->context;
   }
   struct message_matching *matching =
-      message_matching_new(log_reader_count(logs->reader), &messages->states, &observer);
+      message_matching_new(log_reader_count(logs->reader), logs->causes, &messages->states, &observer);
   struct job_order order = {.log = logs->reader, .matching = logs->waits ? matching : NULL};
   while (job_order_next(&order, &next)) {
     struct message_stream of = {logs->processes[next.part], next.local};
@@ -307,7 +309,7 @@ void job_messages_sum(struct profile *profile, const struct log_help *help, stru
 void job_messages_read(struct profile *profile, const struct log_help *help, struct problems *problems,
                        struct job_messages *messages)
 {
-  struct logs logs = {.profile = profile};
+  struct logs logs = {.profile = profile, .causes = true};
   read_logs(&logs, help, NULL, problems, messages);
   find_all_contexts(&logs, problems, messages);
   close_logs(&logs);

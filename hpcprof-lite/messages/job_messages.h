@@ -35,7 +35,7 @@ struct job_messages {
 void job_messages_read(struct profile *profile, const struct log_help *help, struct problems *problems,
                        struct job_messages *messages);
 
-/* The same, but contexts are not found. */
+/* The same, but causes of waits are not found: `states` has no places and no rows. */
 void job_messages_sum(struct profile *profile, const struct log_help *help, struct problems *problems,
                       struct job_messages *messages);
 

@@ -133,6 +133,7 @@ struct stream {
 struct message_matching {
   struct stream *streams;
   uint32_t count;
+  bool causes; /* of waits are wanted */
   struct wait_states *states;
   struct message_observer observer;
   uint64_t numbers; /* that the observer has got; those that have ended are used again */
@@ -241,15 +242,26 @@ static uint32_t before_call(struct message_matching *m, uint32_t place)
   return wait_states_place(m->states, &before);
 }
 
-/* Adds a wait of a call; returns what has delayed it. */
-static struct delay charge(struct message_matching *m, enum wait_state state, uint32_t place, uint64_t begin_ns,
-                           uint64_t end_ns, const struct partner *late, uint32_t from, uint32_t to)
+/* What a late rank did between two times. */
+static struct delay find_cause(struct message_matching *m, uint64_t begin_ns, uint64_t end_ns,
+                               const struct partner *late)
 {
   struct delay delay = {0};
   uint64_t unknown_ns = history_find(&m->streams[late->stream].history, begin_ns, end_ns, &delay);
   if (unknown_ns)
     delay_add(&delay, before_call(m, late->place), (double)unknown_ns);
-  wait_states_add(m->states, state, place, &delay);
+  return delay;
+}
+
+/* Adds a wait of a call; returns what has delayed it, if that is wanted. */
+static struct delay charge(struct message_matching *m, enum wait_state state, uint32_t place, uint64_t begin_ns,
+                           uint64_t end_ns, const struct partner *late, uint32_t from, uint32_t to)
+{
+  struct delay delay = {0};
+  if (m->causes) {
+    delay = find_cause(m, begin_ns, end_ns, late);
+    wait_states_add(m->states, state, place, &delay);
+  }
   bool by_sender = state == WAIT_STATE_LATE_SENDER || state == WAIT_STATE_WRONG_ORDER;
   if (!by_sender && state != WAIT_STATE_LATE_RECEIVER)
     return delay;
@@ -1213,7 +1225,7 @@ static void on_call(struct message_matching *m, uint32_t stream, const uint64_t 
   struct stream *s = &m->streams[stream];
   if (!s->calls && s->before.delay.count)
     history_add(&s->history, &s->before);
-  s->place = place_of(m, s, operand[1]);
+  s->place = m->causes ? place_of(m, s, operand[1]) : 0;
   m->visits -= MIN(m->visits, VISITS_OF_CALL);
   s->calls++;
   s->call_begin_ns = now;
@@ -1225,7 +1237,7 @@ static void on_call(struct message_matching *m, uint32_t stream, const uint64_t 
   s->channels[0] = s->channels[1] = 0;
 }
 
-/* Adds the call to what its thread has done: while it waited, what others did. */
+/* Adds the call to what its thread has done, if that is wanted: while it waited, what others did. */
 static void add_call(struct message_matching *m, struct stream *s, uint64_t now)
 {
   struct stretch stretch = {.begin_ns = s->call_begin_ns, .end_ns = now};
@@ -1233,9 +1245,12 @@ static void add_call(struct message_matching *m, struct stream *s, uint64_t now)
   if (until_ns > s->call_begin_ns) {
     struct stretch waited = {.begin_ns = s->call_begin_ns, .end_ns = until_ns};
     waited.delay = charge(m, s->state, s->place, s->call_begin_ns, until_ns, &s->until, s->from, s->to);
-    history_add(&s->history, &waited);
+    if (m->causes)
+      history_add(&s->history, &waited);
     stretch.begin_ns = until_ns;
   }
+  if (!m->causes)
+    return;
   delay_add(&stretch.delay, s->place, 1);
   history_add(&s->history, &stretch);
 }
@@ -1446,12 +1461,13 @@ bool message_matching_awaits(struct message_matching *m, uint32_t stream, const 
          lacks_message(m, operation, source_of(m, s->of.process, operation->number, operand[1]), operand[2]);
 }
 
-struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states,
+struct message_matching *message_matching_new(uint32_t streams, bool causes, struct wait_states *states,
                                               const struct message_observer *observer)
 {
   struct message_matching *m = xcalloc(1, sizeof *m);
   m->streams = xcalloc(streams, sizeof *m->streams);
   m->count = streams;
+  m->causes = causes;
   m->states = states;
   if (observer)
     m->observer = *observer;

@@ -40,9 +40,10 @@ struct message_observer {
   void *receiver;
 };
 
-/* Prepares for so many streams.  states must be zeros; it belongs to the caller and must live as long.  observer: NULL
- * for none. */
-struct message_matching *message_matching_new(uint32_t streams, struct wait_states *states,
+/* Prepares for so many streams.  causes: of waits are found; else fragments and samples are not needed, and states gets
+ * no places and rows.  states must be zeros; it belongs to the caller and must live as long.  observer: NULL for none.
+ */
+struct message_matching *message_matching_new(uint32_t streams, bool causes, struct wait_states *states,
                                               const struct message_observer *observer);
 
 /* Takes the next record, of the stream with that number, which is always the same thread's.  Fragments last, others

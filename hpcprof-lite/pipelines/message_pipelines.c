@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-/* Reads the logs of all processes. */
-static int read_messages(struct job *job)
+/* Reads the logs of all processes.  causes: of waits are wanted. */
+static int read_messages(struct job *job, bool causes)
 {
   if (job->options.range.given) {
     job_print_error("messages of a part of the run are not known: report it without --from and --to");
     return EXIT_INPUT;
   }
   const struct log_help help = ranks_log_help(&job->ranks);
-  job_messages_read(&job->profile, &help, job_log_problems(job), &job->mpi.messages);
+  (causes ? job_messages_read : job_messages_sum)(&job->profile, &help, job_log_problems(job), &job->mpi.messages);
   if (!job->mpi.messages.known) {
     job_print_error("the measurement has no log of MPI: measure an MPI job with 'hpcrun-lite -p log', with a library "
                     "whose calls are decoded (Open MPI, or one with the ABI of MPICH)");
@@ -58,7 +58,7 @@ ORDER(by_ranks, struct wait_pair, COMPARE(x->from, y->from) ?: COMPARE(x->to, y-
 
 int messages_pipeline(struct job *job)
 {
-  int unusable = read_messages(job);
+  int unusable = read_messages(job, false);
   if (unusable)
     return unusable;
   struct wait_states *states = &job->mpi.messages.states;
@@ -70,7 +70,7 @@ int messages_pipeline(struct job *job)
 
 int wait_states_pipeline(struct job *job)
 {
-  int unusable = read_messages(job);
+  int unusable = read_messages(job, true);
   if (unusable)
     return unusable;
   struct wait_state_rows *rows = &job->mpi.wait_states;

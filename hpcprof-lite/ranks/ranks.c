@@ -508,13 +508,13 @@ static bool open_logs(void *context, const struct log_part *parts, uint32_t coun
     receive(ranks, i, &message);
     get_list(&message, &lists[i - 1], &found);
     profile_message_release(&message);
-    if (all || selection == LOG_MESSAGES) /* one process alone would look no further */
+    if (all || selection != LOG_ALL) /* one process alone would look no further */
       problems_append(problems, &found);
     problems_release(&found);
     all &= lists[i - 1].usable;
     any |= lists[i - 1].usable;
   }
-  bool usable = selection == LOG_MESSAGES ? any : all;
+  bool usable = selection == LOG_ALL ? all : any;
   profile_message_put_number(&message, usable);
   send_to_all(ranks, &message);
   return usable;
@@ -587,7 +587,8 @@ static void serve_logs(const struct ranks *ranks, struct profile_message *reques
   struct log_list list;
   struct problems problems = {0};
   struct profile_message message = {0};
-  enum log_selection selection = profile_message_get_number(request) == LOG_MESSAGES ? LOG_MESSAGES : LOG_ALL;
+  uint64_t asked = profile_message_get_number(request);
+  enum log_selection selection = asked < LOG_SELECTIONS ? (enum log_selection)asked : LOG_ALL;
   uint64_t all = get_parts(request, &parts), helpers = ranks->size - 1;
   uint32_t first = (uint32_t)(all * (ranks->rank - 1) / helpers);
   uint32_t count = (uint32_t)(all * ranks->rank / helpers) - first;

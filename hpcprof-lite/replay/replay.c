@@ -273,7 +273,7 @@ static void begin_messages(struct replay *replay, uint32_t streams)
   const struct message_observer observer = {
       .offers = offer_message, .takes = take_message, .ends = end_message, .context = replay};
   if (replay->request->messages)
-    replay->matching = message_matching_new(streams, &replay->waits, &observer);
+    replay->matching = message_matching_new(streams, false, &replay->waits, &observer);
 }
 
 static void match(struct replay *replay, const struct log_reader_record *next)

@@ -183,7 +183,7 @@ static void test_parts_that_are_held(void **state)
                                    {.measurement = file, .clock = &clocks[1]}};
   enum { RECORDS = 16 };
   for (int moves = 0; moves < 2; moves++) {
-    struct log_reader *log = log_reader_open_job(parts, 2, LOG_MESSAGES, &problems);
+    struct log_reader *log = log_reader_open_job(parts, 2, LOG_WAITS, &problems);
     struct log_reader_record alone[RECORDS], next;
     uint32_t count = 0, held = 0;
     uint64_t last = 0;
@@ -288,8 +288,8 @@ static void test_help(void **state)
         {.measurement = file, .rows = rows, .rows_count = ROWS, .clock = timed ? &clocks[1] : NULL},
         {.measurement = file, .clock = timed ? &clocks[0] : NULL}};
     for (struct log_help help = {1, help_open, help_more, help_end, &help}; help.helpers <= 4; help.helpers++) {
-      struct log_reader *alone = log_reader_open_job(parts, 3, timed ? LOG_MESSAGES : LOG_ALL, &problems);
-      struct log_reader *helped = log_reader_open_helped(parts, 3, timed ? LOG_MESSAGES : LOG_ALL, &help, &problems);
+      struct log_reader *alone = log_reader_open_job(parts, 3, timed ? LOG_WAITS : LOG_ALL, &problems);
+      struct log_reader *helped = log_reader_open_helped(parts, 3, timed ? LOG_WAITS : LOG_ALL, &help, &problems);
       assert_true(alone && helped && log_reader_count(alone) == log_reader_count(helped));
       struct log_reader_record x, y;
       uint32_t records = 0;

@@ -44,7 +44,7 @@ static void begin_job(uint32_t ranks)
 {
   states = (struct wait_states){0};
   const struct message_observer observer = ideal.ranks ? ideal_time_observer(&ideal) : (struct message_observer){0};
-  matching = message_matching_new(2 * STREAMS, &states, &observer);
+  matching = message_matching_new(2 * STREAMS, true, &states, &observer);
   for (uint32_t i = 0; i < ranks; i++) {
     PUT(i, 0, MPI_COMMUNICATOR, WORLD, GRAPHLOG_MPI_WORLD, 0, 0, i);
     PUT(i, 0, MPI_RANKS, WORLD, 0, ranks, 1 << 1);
