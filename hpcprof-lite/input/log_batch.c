@@ -40,27 +40,36 @@ void log_batch_put(struct log_batch *batch, const struct log_reader_record *reco
   batch->size = (size_t)(at - batch->bytes);
 }
 
-bool log_batch_get(struct log_batch *batch, uint32_t streams, struct log_reader_record *record)
+bool log_batch_next(struct log_batch *batch, uint32_t streams)
 {
-  uint64_t stream = batch->stream, order = 0, begin = 0, duration = 0;
+  uint64_t stream, order;
+  if (batch->offset >= batch->size)
+    return false;
+  batch->first = batch->bytes[batch->offset++];
+  if (batch->first & AT_ONCE)
+    return batch->stream < streams;
+  if (!leb128_get(batch->bytes, batch->size, &batch->offset, &stream) ||
+      !leb128_get(batch->bytes, batch->size, &batch->offset, &order) || stream >= streams)
+    return false;
+  batch->stream = (uint32_t)stream;
+  batch->time += unfolded(order);
+  return true;
+}
+
+bool log_batch_get(struct log_batch *batch, struct log_reader_record *record)
+{
+  uint64_t begin = 0, duration = 0;
   const uint8_t *bytes = batch->bytes;
   size_t size = batch->size, *offset = &batch->offset;
-  if (*offset >= size)
-    return false;
-  bool at_order = bytes[*offset] & AT_ORDER, at_once = bytes[*offset] & AT_ONCE;
-  enum graphlog_op op = bytes[(*offset)++] & (AT_ONCE - 1);
+  enum graphlog_op op = batch->first & (AT_ONCE - 1);
   if (op >= GRAPHLOG_OPS)
     return false;
-  if (!at_once && (!leb128_get(bytes, size, offset, &stream) || !leb128_get(bytes, size, offset, &order)))
+  if (!(batch->first & AT_ORDER) &&
+      (!leb128_get(bytes, size, offset, &begin) || !leb128_get(bytes, size, offset, &duration)))
     return false;
-  if (stream >= streams)
-    return false;
-  if (!at_order && (!leb128_get(bytes, size, offset, &begin) || !leb128_get(bytes, size, offset, &duration)))
-    return false;
-  *record = (struct log_reader_record){.record.op = op, .stream = (uint32_t)stream, .cpu = UINT32_MAX};
-  batch->stream = (uint32_t)stream;
-  record->order = batch->time += unfolded(order);
-  record->begin_ticks = record->order + unfolded(begin);
+  *record =
+      (struct log_reader_record){.record.op = op, .stream = batch->stream, .order = batch->time, .cpu = UINT32_MAX};
+  record->begin_ticks = batch->time + unfolded(begin);
   record->end_ticks = record->begin_ticks + duration;
   for (unsigned i = 0; i < graphlog_operands(op); i++)
     if (!leb128_get(bytes, size, offset, &record->record.operand[i]))

@@ -24,16 +24,19 @@ struct log_reader_record {
 struct log_batch {
   uint8_t *bytes;
   size_t size, room;
-  size_t offset;   /* of the next record to get                  */
-  uint64_t time;   /* `order` of the record before, in this batch, */
-  uint32_t stream; /* and its stream */
+  size_t offset;   /* of what is to be read next */
+  uint64_t time;   /* `order` of the latest record, in this batch, */
+  uint32_t stream; /* and its stream, */
+  uint8_t first;   /* and its first byte */
 };
 
 /* Appends a record: the stream, times, operation and operands. */
 void log_batch_put(struct log_batch *batch, const struct log_reader_record *record);
 
-/* Takes the next record, of one of so many streams; all else of it is zero or not known.  Returns false if it is
- * damaged. */
-bool log_batch_get(struct log_batch *batch, uint32_t streams, struct log_reader_record *record);
+/* Moves to the next record, of one of so many streams.  Returns false if it is damaged. */
+bool log_batch_next(struct log_batch *batch, uint32_t streams);
+
+/* Takes that record, once; all else of it is zero or not known.  Returns false if it is damaged. */
+bool log_batch_get(struct log_batch *batch, struct log_reader_record *record);
 
 #endif

@@ -47,6 +47,7 @@ struct stream {
   uint64_t counts[COUNTERS_MAX];      /* of the next fragment, or of `record` if it is one   */
   bool counted;                       /* whether these are known                             */
   bool timed, ended;                  /* timed: the extent has set the time                   */
+  bool ran, sampled;                  /* a fragment has begun; the next one has samples       */
   uint32_t waits_on;                  /* the stream that must create an object, or NO_STREAM */
   uint32_t first_waiter, next_waiter; /* next_waiter: also of those whose part is held */
   enum object awaited;                /* that object */
@@ -60,6 +61,7 @@ struct log_file {
   const uint32_t *rows;         /* the caller's: see struct log_part */
   uint32_t rows_count;
   const struct profile_process *process; /* likewise; NULL: not limited */
+  bool limited;                          /* it is, to a part of the run */
   const struct log_clock *clock;         /* likewise; NULL: ticks are those of the job */
   double scale;                          /* likewise */
   bool held;                             /* its streams leave the heap when they are the first ones there, */
@@ -88,8 +90,7 @@ struct log_reader {
   uint64_t damage_reported;         /* damaged streams that are in `problems`                  */
   const struct log_help *help;      /* NULL: none                                              */
   struct helped {
-    struct log_batch batch; /* what it has sent */
-    struct log_reader_record next;
+    struct log_batch batch; /* what it has sent, at its next record */
     uint32_t first_stream, streams;
   } * helped; /* [helper] */
 };
@@ -293,21 +294,24 @@ static uint64_t own_time(const struct log_reader *reader, const struct log_file 
 
 /* ---- the records of a stream ---- */
 
-/* Passes a fragment, which begins after a gap. */
-static void pass_fragment(struct stream *stream)
+/* Passes a fragment, which begins after a gap.  Returns whether it has samples, or is the first one. */
+static bool pass_fragment(struct stream *stream)
 {
+  bool wanted = stream->sampled || !stream->ran;
   stream->begin_ticks = model_sum(stream->time_ticks, stream->record.operand[0]);
   stream->time_ticks = model_sum(stream->begin_ticks, stream->record.operand[1]);
+  stream->ran = true;
+  stream->sampled = false;
+  return wanted;
 }
 
 /* Whether a record is wanted, and not one of the time, the CPU or a count, which it keeps. */
 static bool take_record(const struct log_reader *reader, struct stream *stream)
 {
   enum graphlog_op op = stream->record.op;
-  bool runs = is_fragment(op);
   stream->begin_ticks = stream->time_ticks;
-  if (runs)
-    pass_fragment(stream);
+  bool waits = is_fragment(op) ? pass_fragment(stream) : op == GRAPHLOG_SAMPLE || op >= GRAPHLOG_MPI_CALL;
+  stream->sampled |= op == GRAPHLOG_SAMPLE;
   if (op == GRAPHLOG_TIME)
     stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
   else if (op == GRAPHLOG_MOVE)
@@ -317,8 +321,7 @@ static bool take_record(const struct log_reader *reader, struct stream *stream)
   else if (op == GRAPHLOG_COUNT)
     take_count(stream);
   else
-    return op >= GRAPHLOG_MPI_CALL || reader->selection == LOG_ALL ||
-           (reader->selection == LOG_WAITS && (runs || op == GRAPHLOG_SAMPLE));
+    return reader->selection == LOG_ALL || (reader->selection == LOG_WAITS ? waits : op >= GRAPHLOG_MPI_CALL);
   return false;
 }
 
@@ -629,14 +632,16 @@ static void limit_fragment(struct log_reader_record *record, uint64_t work, uint
   record->end_ticks = MIN(record->end_ticks, to);
 }
 
-static void limit(const struct profile_process *process, struct log_reader_record *record)
+/* What log_reader_limit() says. */
+static void limit(const struct log_file *file, struct log_reader_record *record)
 {
+  const struct profile_process *process = file->process;
   const uint64_t *operand = record->record.operand;
   bool other = record->record.op == GRAPHLOG_RUN_OTHER, runs = is_fragment(record->record.op);
   uint64_t work = operand[other ? 2 : 1];
   if (other && process->workspan.is_time)
     record->begin_ticks = ran_from(&record->record, record->end_ticks - record->begin_ticks, record->begin_ticks);
-  if (!process->to_ticks)
+  if (!file->limited)
     return;
   if (runs)
     limit_fragment(record, work, process->from_ticks, process->to_ticks);
@@ -648,6 +653,7 @@ void log_reader_limit(struct log_reader *reader, const struct profile_process *p
 {
   assert(reader->files_count == 1);
   reader->files[0].process = process;
+  reader->files[0].limited = process->to_ticks;
 }
 
 /* Counts a fragment's work in the job's ticks. */
@@ -728,20 +734,26 @@ static void end_helper(struct log_reader *reader, uint32_t helper, bool more)
   reader->help->end(reader->help->context, helper, &reader->forced, &reader->damaged, reader->problems);
 }
 
+static void end_damaged_helper(struct log_reader *reader, uint32_t helper)
+{
+  problems_add(reader->problems, "what a rank of hpcprof-lite has sent is damaged: the rest of its logs is left out");
+  reader->damaged++;
+  end_helper(reader, helper, true);
+}
+
 /* Moves to a helper's next record.  False at the end of what it reads. */
 static bool advance_helper(struct log_reader *reader, uint32_t helper)
 {
   struct helped *helped = &reader->helped[helper];
   bool more = helped->batch.offset < helped->batch.size || next_batch(reader, helper);
-  if (more && log_batch_get(&helped->batch, helped->streams, &helped->next)) {
-    reader->keys[helper] = helped->next.order;
+  if (more && log_batch_next(&helped->batch, helped->streams)) {
+    reader->keys[helper] = helped->batch.time;
     return true;
   }
-  if (more) {
-    problems_add(reader->problems, "what a rank of hpcprof-lite has sent is damaged: the rest of its logs is left out");
-    reader->damaged++;
-  }
-  end_helper(reader, helper, more);
+  if (more)
+    end_damaged_helper(reader, helper);
+  else
+    end_helper(reader, helper, false);
   return false;
 }
 
@@ -751,12 +763,18 @@ static bool next_of_helpers(struct log_reader *reader, struct log_reader_record 
   if (reader->returned != NO_STREAM)
     heap_next(&reader->heap, advance_helper(reader, reader->returned), before, reader);
   reader->returned = NO_STREAM;
-  if (!reader->heap.count)
-    return false;
-  const struct helped *helped = &reader->helped[reader->returned = reader->heap.items[0]];
-  *record = helped->next;
-  record->stream += helped->first_stream;
-  return true;
+  while (reader->heap.count) {
+    uint32_t first = reader->heap.items[0];
+    struct helped *helped = &reader->helped[first];
+    if (log_batch_get(&helped->batch, record)) {
+      record->stream += helped->first_stream;
+      reader->returned = first;
+      return true;
+    }
+    end_damaged_helper(reader, first);
+    heap_next(&reader->heap, false, before, reader);
+  }
+  return false;
 }
 
 bool log_reader_next_raw(struct log_reader *reader, struct log_reader_record *record)
@@ -775,7 +793,7 @@ bool log_reader_next(struct log_reader *reader, struct log_reader_record *record
   if (reader->files_count > 1 && record->record.op < GRAPHLOG_MPI_CALL)
     place_record(file, &record->record);
   if (file->process)
-    limit(file->process, record);
+    limit(file, record);
   scale_work(file->scale, &record->record);
   return true;
 }
@@ -872,6 +890,7 @@ static struct log_reader *reader_new(const struct log_part *parts, uint32_t coun
                                          .rows = parts[i].rows,
                                          .rows_count = parts[i].rows_count,
                                          .process = parts[i].process,
+                                         .limited = parts[i].process && parts[i].process->to_ticks,
                                          .clock = parts[i].clock,
                                          .scale = parts[i].scale};
   return reader;

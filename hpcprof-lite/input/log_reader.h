@@ -51,7 +51,8 @@ struct log_part {
   double scale;                  /* of its work, if its host counts time in other ticks; 0: none */
 };
 
-/* What is read: everything, what belongs to MPI, or that, fragments and samples. */
+/* What is read: everything, what belongs to MPI, or that, samples, and fragments that have some.  Of the latter, also
+ * the first one of each thread. */
 enum log_selection { LOG_ALL, LOG_MESSAGES, LOG_WAITS, LOG_SELECTIONS };
 
 /* Opens the logs of all processes of a job.  Threads, and what they create, are numbered through all processes: those

@@ -75,11 +75,12 @@ static uint32_t only_place(const struct delay *delay)
 /* Makes the last stretch longer, if the next one is of the same place.  Returns whether it is. */
 static bool extend(struct history *history, const struct stretch *stretch, uint32_t place)
 {
-  struct kept_stretch *last = history->added ? &history->stretches[(history->added - 1) % DELAYS_KEPT] : NULL;
-  if (!last || !place || last->place != place || last->end_ns != stretch->begin_ns)
-    return false;
-  last->end_ns = stretch->end_ns;
-  return true;
+  bool extends = place && history->last_place == place && history->last_end_ns == stretch->begin_ns;
+  history->last_place = place;
+  history->last_end_ns = stretch->end_ns;
+  if (extends)
+    history->stretches[(history->added - 1) % DELAYS_KEPT].end_ns = stretch->end_ns;
+  return extends;
 }
 
 void history_add(struct history *history, const struct stretch *stretch)

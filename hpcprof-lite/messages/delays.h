@@ -36,7 +36,9 @@ struct history {
   } * stretches;              /* a ring */
   struct delay_share *shares; /* of these stretches, a ring whose size is a power of two */
   size_t room, shares_room;
-  uint64_t added;        /* in all */
+  uint64_t added;       /* in all */
+  uint64_t last_end_ns; /* of the last one, where a new one looks first */
+  uint32_t last_place;
   uint32_t shares_added; /* the same, the lowest bits */
 };
 

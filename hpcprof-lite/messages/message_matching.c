@@ -1223,8 +1223,10 @@ static uint32_t place_of(struct message_matching *m, struct stream *s, uint64_t 
 static void on_call(struct message_matching *m, uint32_t stream, const uint64_t *operand, uint64_t now)
 {
   struct stream *s = &m->streams[stream];
-  if (!s->calls && s->before.delay.count)
+  if (!s->calls && s->before.delay.count) {
+    s->before.end_ns = MAX(s->before.begin_ns, now);
     history_add(&s->history, &s->before);
+  }
   s->place = m->causes ? place_of(m, s, operand[1]) : 0;
   m->visits -= MIN(m->visits, VISITS_OF_CALL);
   s->calls++;

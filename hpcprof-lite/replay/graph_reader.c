@@ -450,17 +450,10 @@ static void on_join(struct task_graph *graph, struct graph_event *event)
     offer_to_join(graph, task_graph_task(graph, event->task), join);
 }
 
-/* Names of other joins do not have the highest bit. */
-static uint64_t message_name(uint64_t number)
-{
-  enum { MESSAGE_BIT = 63 };
-  return number | 1ULL << MESSAGE_BIT;
-}
-
 void graph_reader_message(struct task_graph *graph, uint32_t stream, uint64_t number, bool offers)
 {
   uint32_t task = graph->streams[stream].task;
-  struct join *join = task ? joins_find(&graph->joins, message_name(number), offers) : NULL;
+  struct join *join = task ? joins_of_message(&graph->joins, number, offers) : NULL;
   graph->lost.joins += !join;
   if (join && offers)
     offer_to_join(graph, task_graph_task(graph, task), join);
@@ -470,7 +463,7 @@ void graph_reader_message(struct task_graph *graph, uint32_t stream, uint64_t nu
 
 void graph_reader_message_ends(struct task_graph *graph, uint64_t number)
 {
-  joins_drop(&graph->joins, message_name(number));
+  joins_drop_message(&graph->joins, number);
 }
 
 /* ---- locks ---- */

@@ -1,12 +1,16 @@
 #include "hpcprof-lite/replay/joins.h"
 
 #include "common/order.h"
+#include "common/xalloc.h"
 
 #include <assert.h>
+#include <stdlib.h>
+
+enum { MESSAGES_MAX = 1 << 26 }; /* numbers */
 
 static struct join *join_at(const struct joins *joins, uint32_t index)
 {
-  return object_pool_at(&joins->table.pool, index);
+  return object_pool_at(&joins->pool, index);
 }
 
 void joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
@@ -15,12 +19,14 @@ void joins_init(struct joins *joins, struct vector_clocks *clocks, uint32_t max)
   size_t bytes = sizeof(struct vector_clock) + clocks->width * sizeof(struct vector_clock_element);
   uint32_t room = (uint32_t)(JOINS_BYTES_MAX / bytes);
   *joins = (struct joins){.clocks = clocks};
-  object_table_init(&joins->table, sizeof(struct join), MIN(room, max));
+  object_pool_init(&joins->pool, sizeof(struct join), MIN(room, max));
 }
 
 void joins_release(struct joins *joins)
 {
-  object_table_release(&joins->table);
+  object_pool_release(&joins->pool);
+  hash_map_release(&joins->names);
+  free(joins->messages);
 }
 
 static void unlink_join(struct joins *joins, uint32_t index)
@@ -46,43 +52,66 @@ static void drop(struct joins *joins, uint32_t index)
   struct join *join = join_at(joins, index);
   unlink_join(joins, index);
   vector_clock_free(joins->clocks, &join->clock);
-  object_table_remove(&joins->table, index, join->name);
+  if (join->of_message)
+    joins->messages[join->name] = 0;
+  else
+    hash_map_remove(&joins->names, join->name);
+  object_pool_put(&joins->pool, index);
 }
 
-static uint32_t join_new(struct joins *joins, uint64_t name)
+/* Returns 0 if there is no room. */
+static uint32_t join_new(struct joins *joins, uint64_t name, bool of_message)
 {
-  uint32_t index = object_table_add(&joins->table, name);
+  uint32_t index = object_pool_get(&joins->pool);
   if (!index && joins->oldest) {
     drop(joins, joins->oldest);
-    index = object_table_add(&joins->table, name);
+    index = object_pool_get(&joins->pool);
   }
-  if (!index)
+  uint32_t clock = index ? vector_clock_new(joins->clocks) : 0;
+  if (index && !clock)
+    object_pool_put(&joins->pool, index);
+  if (!clock)
     return 0;
-  uint32_t clock = vector_clock_new(joins->clocks);
-  if (!clock) {
-    object_table_remove(&joins->table, index, name);
-    return 0;
-  }
-  *join_at(joins, index) = (struct join){.name = name, .clock = clock};
+  *join_at(joins, index) = (struct join){.name = name, .of_message = of_message, .clock = clock};
   link_join(joins, index);
   return index;
 }
 
-void joins_drop(struct joins *joins, uint64_t name)
+/* The join becomes the one that was used last; 0: none. */
+static struct join *use(struct joins *joins, uint32_t index)
 {
-  uint32_t index = hash_map_find(&joins->table.names, name);
-  if (index)
-    drop(joins, index);
-}
-
-struct join *joins_find(struct joins *joins, uint64_t name, bool create)
-{
-  uint32_t index = hash_map_find(&joins->table.names, name);
-  if (!index && create)
-    index = join_new(joins, name);
   if (!index)
     return NULL;
   unlink_join(joins, index);
   link_join(joins, index);
   return join_at(joins, index);
+}
+
+struct join *joins_find(struct joins *joins, uint64_t name, bool create)
+{
+  uint32_t index = hash_map_find(&joins->names, name);
+  if (!index && create && name) {
+    index = join_new(joins, name, false);
+    if (index)
+      hash_map_add(&joins->names, name, index);
+  }
+  return use(joins, index);
+}
+
+struct join *joins_of_message(struct joins *joins, uint64_t number, bool create)
+{
+  assert(number);
+  uint32_t index = number < joins->messages_room ? joins->messages[number] : 0;
+  if (!index && create && number < MESSAGES_MAX) {
+    xarray_reserve_zero(&joins->messages, &joins->messages_room, number + 1, sizeof *joins->messages);
+    joins->messages[number] = index = join_new(joins, number, true);
+  }
+  return use(joins, index);
+}
+
+void joins_drop_message(struct joins *joins, uint64_t number)
+{
+  uint32_t index = number < joins->messages_room ? joins->messages[number] : 0;
+  if (index)
+    drop(joins, index);
 }

@@ -13,7 +13,10 @@
 enum { JOINS_MAX = 4 << 20, JOINS_BYTES_MAX = 256 << 20 };
 
 struct joins {
-  struct object_table table;
+  struct object_pool pool;
+  struct hash_map names;
+  uint32_t *messages; /* [number] its join; 0: none */
+  size_t messages_room;
   struct vector_clocks *clocks; /* the caller's */
   uint32_t newest, oldest;      /* by their last use */
 };
@@ -28,14 +31,19 @@ struct join {
   uint32_t newer, older;    /* by their last use */
   bool in_loop;             /* a clock was offered from inside a loop */
   struct clock_pair within; /* the longest chain of a loop's own work that was offered so */
-  uint64_t name;
+  uint64_t name;            /* or the number of a message */
+  bool of_message;
 };
 
 /* Returns the join with that name.  If it does not exist, returns a new one at 0 with `create`, otherwise NULL; also
  * NULL if there is no room. */
 struct join *joins_find(struct joins *joins, uint64_t name, bool create);
 
-/* Drops the join with that name, which is not used any more, if it exists. */
-void joins_drop(struct joins *joins, uint64_t name);
+/* The same for a message or collective operation with that number, not 0: numbers that were dropped are used again, so
+ * they are small. */
+struct join *joins_of_message(struct joins *joins, uint64_t number, bool create);
+
+/* Drops the join of a message, which is not used any more, if it exists. */
+void joins_drop_message(struct joins *joins, uint64_t number);
 
 #endif

@@ -171,8 +171,11 @@ static void test_parts_that_are_held(void **state)
   (void)state;
   begin();
   struct name first = implicit(1, none, 1);
-  u(1, 4);
-  u(2, 6);
+  for (uint32_t thread = 1; thread <= 2; thread++) {
+    put(thread, GRAPHLOG_SAMPLE, 1, 1);
+    u(thread, 4);
+  }
+  put(1, GRAPHLOG_SAMPLE, 1, 1);
   u(1, 4);
   on_task(1, GRAPHLOG_IMPLICIT_END, first);
   save(COMPOSE_ZSTD);
@@ -203,6 +206,45 @@ static void test_parts_that_are_held(void **state)
         assert_true(next.stream == alone[i].stream && next.order == alone[i].order - alone[i].moved && !next.moved);
         assert_memory_equal(next.record.operand, alone[i++].record.operand, sizeof next.record.operand);
       }
+    log_reader_close(log);
+  }
+}
+
+/* What a selection leaves out takes its time: of one thread, all records that are read, and when they happen. */
+static void test_selections(void **state)
+{
+  (void)state;
+  begin();
+  u(1, 10);
+  u(1, 20);
+  put(1, GRAPHLOG_SAMPLE, 5, 1);
+  u(1, 30);
+  uint64_t called = now;
+  put(1, GRAPHLOG_MPI_CALL, 7, 3);
+  u(1, 40);
+  uint64_t returned = now;
+  put(1, GRAPHLOG_MPI_RETURN, 0);
+  save(COMPOSE_ZSTD);
+  char file[64];
+  snprintf(file, sizeof file, "%.*s.hpcrun", (int)(strlen(path) - strlen(".graph")), path);
+  const struct log_clock clock = {.tick_ns = 1};
+  const struct log_part part = {.measurement = file, .clock = &clock};
+  static const enum graphlog_op ops[][8] = {
+      [LOG_ALL] = {GRAPHLOG_RUN, GRAPHLOG_RUN, GRAPHLOG_SAMPLE, GRAPHLOG_RUN, GRAPHLOG_MPI_CALL, GRAPHLOG_RUN,
+                   GRAPHLOG_MPI_RETURN},
+      [LOG_WAITS] = {GRAPHLOG_RUN, GRAPHLOG_SAMPLE, GRAPHLOG_RUN, GRAPHLOG_MPI_CALL, GRAPHLOG_MPI_RETURN},
+      [LOG_MESSAGES] = {GRAPHLOG_MPI_CALL, GRAPHLOG_MPI_RETURN}};
+  for (enum log_selection selection = LOG_ALL; selection < LOG_SELECTIONS; selection++) {
+    struct log_reader *log = log_reader_open_job(&part, 1, selection, &problems);
+    struct log_reader_record next;
+    assert_non_null(log);
+    for (const enum graphlog_op *op = ops[selection]; *op; op++) {
+      assert_true(log_reader_next(log, &next) && next.record.op == *op);
+      if (*op == GRAPHLOG_MPI_CALL)
+        assert_int_equal(next.begin_ticks, called);
+    }
+    assert_int_equal(next.begin_ticks, returned);
+    assert_false(log_reader_next(log, &next));
     log_reader_close(log);
   }
 }
@@ -543,6 +585,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_teardown(test_what_no_process_writes_is_left_out, end),
       cmocka_unit_test_teardown(test_logs_of_a_job, end),
       cmocka_unit_test_teardown(test_parts_that_are_held, end),
+      cmocka_unit_test_teardown(test_selections, end),
       cmocka_unit_test_teardown(test_help, end),
       cmocka_unit_test_teardown(test_damage_at_every_byte, end),
       cmocka_unit_test_teardown(test_inconsistent_records_do_no_harm, end),
