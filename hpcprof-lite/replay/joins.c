@@ -52,15 +52,12 @@ static void drop(struct joins *joins, uint32_t index)
   struct join *join = join_at(joins, index);
   unlink_join(joins, index);
   vector_clock_free(joins->clocks, &join->clock);
-  if (join->of_message)
-    joins->messages[join->name] = 0;
-  else
-    hash_map_remove(&joins->names, join->name);
+  hash_map_remove(&joins->names, join->name);
   object_pool_put(&joins->pool, index);
 }
 
-/* Returns 0 if there is no room. */
-static uint32_t join_new(struct joins *joins, uint64_t name, bool of_message)
+/* Returns a join without a name, or 0 if there is no room. */
+static uint32_t join_new(struct joins *joins)
 {
   uint32_t index = object_pool_get(&joins->pool);
   if (!index && joins->oldest) {
@@ -72,30 +69,24 @@ static uint32_t join_new(struct joins *joins, uint64_t name, bool of_message)
     object_pool_put(&joins->pool, index);
   if (!clock)
     return 0;
-  *join_at(joins, index) = (struct join){.name = name, .of_message = of_message, .clock = clock};
-  link_join(joins, index);
+  *join_at(joins, index) = (struct join){.clock = clock};
   return index;
-}
-
-/* The join becomes the one that was used last; 0: none. */
-static struct join *use(struct joins *joins, uint32_t index)
-{
-  if (!index)
-    return NULL;
-  unlink_join(joins, index);
-  link_join(joins, index);
-  return join_at(joins, index);
 }
 
 struct join *joins_find(struct joins *joins, uint64_t name, bool create)
 {
   uint32_t index = hash_map_find(&joins->names, name);
-  if (!index && create && name) {
-    index = join_new(joins, name, false);
-    if (index)
-      hash_map_add(&joins->names, name, index);
+  if (index) {
+    unlink_join(joins, index);
+  } else {
+    index = create && name ? join_new(joins) : 0;
+    if (!index)
+      return NULL;
+    join_at(joins, index)->name = name;
+    hash_map_add(&joins->names, name, index);
   }
-  return use(joins, index);
+  link_join(joins, index);
+  return join_at(joins, index);
 }
 
 struct join *joins_of_message(struct joins *joins, uint64_t number, bool create)
@@ -104,14 +95,17 @@ struct join *joins_of_message(struct joins *joins, uint64_t number, bool create)
   uint32_t index = number < joins->messages_room ? joins->messages[number] : 0;
   if (!index && create && number < MESSAGES_MAX) {
     xarray_reserve_zero(&joins->messages, &joins->messages_room, number + 1, sizeof *joins->messages);
-    joins->messages[number] = index = join_new(joins, number, true);
+    joins->messages[number] = index = join_new(joins);
   }
-  return use(joins, index);
+  return index ? join_at(joins, index) : NULL;
 }
 
 void joins_drop_message(struct joins *joins, uint64_t number)
 {
   uint32_t index = number < joins->messages_room ? joins->messages[number] : 0;
-  if (index)
-    drop(joins, index);
+  if (!index)
+    return;
+  joins->messages[number] = 0;
+  vector_clock_free(joins->clocks, &join_at(joins, index)->clock);
+  object_pool_put(&joins->pool, index);
 }
