@@ -66,38 +66,41 @@ static void reserve_shares(struct history *history, uint32_t first, uint32_t mor
   *history = grown;
 }
 
-/* The place that is all that is known of a stretch; 0: there are several, or none. */
-static uint32_t only_place(const struct delay *delay)
+/* Adds what is known of a stretch but its shares; `place` 0: these follow. */
+static void add(struct history *history, uint64_t begin_ns, uint64_t end_ns, uint32_t place)
 {
-  return delay->count == 1 && delay->shares[0].amount > 0 ? delay->shares[0].place : 0;
+  assert(begin_ns <= end_ns);
+  if (history->added < DELAYS_KEPT)
+    xarray_reserve(&history->stretches, &history->room, history->added + 1, sizeof *history->stretches);
+  history->stretches[history->added++ % DELAYS_KEPT] =
+      (struct kept_stretch){begin_ns, end_ns, history->shares_added, place};
+  history->last_end_ns = end_ns;
+  history->last_place = place;
 }
 
-/* Makes the last stretch longer, if the next one is of the same place.  Returns whether it is. */
-static bool extend(struct history *history, const struct stretch *stretch, uint32_t place)
+void history_add_place(struct history *history, uint64_t begin_ns, uint64_t end_ns, uint32_t place)
 {
-  bool extends = place && history->last_place == place && history->last_end_ns == stretch->begin_ns;
-  history->last_place = place;
-  history->last_end_ns = stretch->end_ns;
-  if (extends)
-    history->stretches[(history->added - 1) % DELAYS_KEPT].end_ns = stretch->end_ns;
-  return extends;
+  assert(place);
+  if (history->last_place != place || history->last_end_ns != begin_ns) {
+    add(history, begin_ns, end_ns, place);
+    return;
+  }
+  history->stretches[(history->added - 1) % DELAYS_KEPT].end_ns = end_ns;
+  history->last_end_ns = end_ns;
 }
 
 void history_add(struct history *history, const struct stretch *stretch)
 {
-  assert(stretch->begin_ns <= stretch->end_ns);
-  uint32_t place = only_place(&stretch->delay), shares = place ? 0 : stretch->delay.count;
-  if (extend(history, stretch, place))
+  const struct delay *delay = &stretch->delay;
+  if (delay->count == 1 && delay->shares[0].amount > 0 && delay->shares[0].place) {
+    history_add_place(history, stretch->begin_ns, stretch->end_ns, delay->shares[0].place);
     return;
+  }
   uint64_t oldest = history->added < DELAYS_KEPT ? 0 : history->added + 1 - DELAYS_KEPT;
-  if (history->added < DELAYS_KEPT)
-    xarray_reserve(&history->stretches, &history->room, history->added + 1, sizeof *history->stretches);
-  if (shares)
-    reserve_shares(history, history->added ? history->stretches[oldest % DELAYS_KEPT].first_share : 0, shares);
-  history->stretches[history->added++ % DELAYS_KEPT] =
-      (struct kept_stretch){stretch->begin_ns, stretch->end_ns, history->shares_added, place};
-  for (uint32_t i = 0; i < shares; i++)
-    *share_at(history, history->shares_added++) = stretch->delay.shares[i];
+  reserve_shares(history, history->added ? history->stretches[oldest % DELAYS_KEPT].first_share : 0, delay->count);
+  add(history, stretch->begin_ns, stretch->end_ns, 0);
+  for (uint32_t i = 0; i < delay->count; i++)
+    *share_at(history, history->shares_added++) = delay->shares[i];
 }
 
 /* Returns the delay of stretch `number`, counted from 0, one of those that are kept. */

@@ -44,8 +44,9 @@ struct history {
 
 void history_release(struct history *history);
 
-/* Adds a stretch, which begins no earlier than the end of the one before.  Two of the same place that follow each other
- * become one. */
+/* Add a stretch, of one place that is known or of any, which begins no earlier than the end of the one before.  Two of
+ * the same place that follow each other become one. */
+void history_add_place(struct history *history, uint64_t begin_ns, uint64_t end_ns, uint32_t place);
 void history_add(struct history *history, const struct stretch *stretch);
 
 /* Adds to *delay what the thread did between two times, in nanoseconds.  Returns for how many it is not known. */

@@ -1242,19 +1242,15 @@ static void on_call(struct message_matching *m, uint32_t stream, const uint64_t 
 /* Adds the call to what its thread has done, if that is wanted: while it waited, what others did. */
 static void add_call(struct message_matching *m, struct stream *s, uint64_t now)
 {
-  struct stretch stretch = {.begin_ns = s->call_begin_ns, .end_ns = now};
-  uint64_t until_ns = s->waits ? MIN(s->until.begin_ns, now) : s->call_begin_ns;
-  if (until_ns > s->call_begin_ns) {
-    struct stretch waited = {.begin_ns = s->call_begin_ns, .end_ns = until_ns};
-    waited.delay = charge(m, s->state, s->place, s->call_begin_ns, until_ns, &s->until, s->from, s->to);
+  uint64_t begin_ns = s->call_begin_ns, until_ns = s->waits ? MIN(s->until.begin_ns, now) : begin_ns;
+  if (until_ns > begin_ns) {
+    struct stretch waited = {.begin_ns = begin_ns, .end_ns = until_ns};
+    waited.delay = charge(m, s->state, s->place, begin_ns, until_ns, &s->until, s->from, s->to);
     if (m->causes)
       history_add(&s->history, &waited);
-    stretch.begin_ns = until_ns;
   }
-  if (!m->causes)
-    return;
-  delay_add(&stretch.delay, s->place, 1);
-  history_add(&s->history, &stretch);
+  if (m->causes)
+    history_add_place(&s->history, MAX(begin_ns, until_ns), now, s->place);
 }
 
 static void on_return(struct message_matching *m, uint32_t stream, uint64_t now)

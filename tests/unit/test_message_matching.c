@@ -40,11 +40,13 @@ static void run(uint32_t rank, uint64_t begin_ns, uint64_t end_ns, uint32_t node
   put_at(rank, begin_ns, end_ns, GRAPHLOG_RUN, (const uint64_t[GRAPHLOG_OPERANDS_MAX]){0});
 }
 
+static bool causes = true; /* of waits are wanted */
+
 static void begin_job(uint32_t ranks)
 {
   states = (struct wait_states){0};
   const struct message_observer observer = ideal.ranks ? ideal_time_observer(&ideal) : (struct message_observer){0};
-  matching = message_matching_new(2 * STREAMS, true, &states, &observer);
+  matching = message_matching_new(2 * STREAMS, causes, &states, &observer);
   for (uint32_t i = 0; i < ranks; i++) {
     PUT(i, 0, MPI_COMMUNICATOR, WORLD, GRAPHLOG_MPI_WORLD, 0, 0, i);
     PUT(i, 0, MPI_RANKS, WORLD, 0, ranks, 1 << 1);
@@ -727,6 +729,111 @@ static void beside_undecided(uint32_t undecided, uint32_t messages)
   end_job();
 }
 
+/* What a thread has done before its first call lasts until that, whatever fragments were left out. */
+static void test_before_the_first_call(void **state)
+{
+  (void)state;
+  begin_job(2);
+  run(0, 0, 10, 1);
+  call(1, 5, 5);
+  post(1, 5, 0 + 1, 7 + 1, 0);
+  call(0, 40, 6);
+  send(0, 40, 1, 7, 0);
+  ret(0, 41);
+  got(1, 45, 0, 0 + 1, 7 + 1);
+  ret(1, 45);
+  end_job();
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, COMPUTING + 1), 35);
+  EQUAL(all_waits(), 35);
+  release();
+}
+
+/* Calls of one place are told apart from what is between them, of which nothing is known. */
+static void test_calls_of_one_place(void **state)
+{
+  (void)state;
+  begin_job(2);
+  call(1, 5, 5);
+  post(1, 5, 0 + 1, 7 + 1, 0);
+  call(0, 10, 9);
+  ret(0, 12);
+  call(0, 12, 9);
+  ret(0, 15);
+  call(0, 30, 9);
+  ret(0, 32);
+  call(0, 40, 6);
+  send(0, 40, 1, 7, 0);
+  ret(0, 41);
+  got(1, 45, 0, 0 + 1, 7 + 1);
+  ret(1, 45);
+  end_job();
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, 9), 7);
+  EQUAL(waited(WAIT_STATE_LATE_SENDER, 1, 5, 0, 6), 28);
+  release();
+}
+
+/* How long ranks wait for each other is known without what delayed them. */
+static void test_waits_without_causes(void **state)
+{
+  (void)state;
+  causes = false;
+  begin_job(2);
+  call(1, 10, 5);
+  post(1, 10, 0 + 1, 7 + 1, 0);
+  call(0, 40, 6);
+  send(0, 40, 1, 7, 0);
+  ret(0, 41);
+  got(1, 45, 0, 0 + 1, 7 + 1);
+  ret(1, 45);
+  end_job();
+  causes = true;
+  assert_int_equal(states.pairs_count, 1);
+  EQUAL(states.pairs[0].late_sender_ns, 30);
+  EQUAL(states.pairs[0].late_senders, 1);
+  assert_int_equal(states.rows_count + states.places_count, 0);
+  release();
+}
+
+/* A message with that tag, sent and received from a time on. */
+static void exchange(uint64_t at, uint64_t tag)
+{
+  call(0, at, 6);
+  send(0, at, 1, tag, 0);
+  ret(0, at + 1);
+  call(1, at + 2, 5);
+  post(1, at + 2, 0 + 1, tag + 1, 0);
+  got(1, at + 3, 0, 0 + 1, tag + 1);
+  ret(1, at + 3);
+}
+
+/* Of many tags, those of messages under way are kept, also if they were used before.  Numbers of messages are used
+ * again.
+ */
+static void test_many_tags(void **state)
+{
+  (void)state;
+  enum { TAGS = 140000, UNDER_WAY = TAGS };
+  ideal_time_init(&ideal, 2, 2 * STREAMS);
+  begin_job(2);
+  exchange(5, UNDER_WAY);
+  call(0, 10, 6);
+  send(0, 10, 1, UNDER_WAY, 0);
+  ret(0, 11);
+  for (uint64_t i = 0; i < TAGS; i++)
+    exchange(20 + 4 * i, i);
+  call(1, 20 + 4 * TAGS, 5);
+  post(1, 20 + 4 * TAGS, 0 + 1, UNDER_WAY + 1, 0);
+  got(1, 21 + 4 * TAGS, 0, 0 + 1, UNDER_WAY + 1);
+  ret(1, 21 + 4 * TAGS);
+  exchange(30 + 4 * TAGS, 0);
+  end_job();
+  EQUAL(states.pairs[0].messages, TAGS + 3);
+  assert_in_range(ideal.joins_count, 2, 8);
+  ideal_time_release(&ideal);
+  assert_int_equal(states.unreceived + states.unsent + states.unfinished + states.ambiguous, 0);
+  release();
+}
+
 /* The time that undecided receives take is bounded for each call, however many messages there are. */
 static void test_undecided(void **state)
 {
@@ -819,8 +926,10 @@ static void test_threads_at_once(void **state)
   }
   ret(0, 30);
   ret(0 + STREAMS, 30);
+  uint64_t at_once = states.ambiguous;
+  exchange(40, 0);
   end_job();
-  assert_true(states.ambiguous);
+  assert_true(at_once && states.ambiguous == at_once);
   EQUAL(all_waits(), 0);
   release();
 }
@@ -1000,6 +1109,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_late_sender),
       cmocka_unit_test(test_no_samples),
+      cmocka_unit_test(test_before_the_first_call),
+      cmocka_unit_test(test_calls_of_one_place),
+      cmocka_unit_test(test_waits_without_causes),
+      cmocka_unit_test(test_many_tags),
       cmocka_unit_test(test_exchange),
       cmocka_unit_test(test_unseen),
       cmocka_unit_test(test_ideal_time),
