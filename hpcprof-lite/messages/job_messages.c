@@ -177,11 +177,14 @@ static void end_ideal(const struct logs *logs, struct ideal_time *ideal, struct 
 
 static void match_all(const struct logs *logs, const struct job_listener *listener, struct job_messages *messages)
 {
-  struct ideal_time ideal;
+  struct ideal_time ideal = {0};
+  struct message_observer observer = {0};
   struct log_reader_record next;
   bool joins = listener && listener->joins;
-  begin_ideal(logs, &ideal);
-  struct message_observer observer = ideal_time_observer(&ideal);
+  if (!logs->causes) {
+    begin_ideal(logs, &ideal);
+    observer = ideal_time_observer(&ideal);
+  }
   if (joins) {
     observer = *listener->joins;
   } else if (listener) {
@@ -195,7 +198,8 @@ static void match_all(const struct logs *logs, const struct job_listener *listen
     struct message_stream of = {logs->processes[next.part], next.local};
     uint64_t begin_ns = next.begin_ticks - (joins ? next.moved : 0);
     messages->known |= next.record.op > GRAPHLOG_MPI_RETURN; /* of operations, which were decoded */
-    ideal_time_take(&ideal, next.stream, &of, next.record.op, begin_ns);
+    if (!logs->causes)
+      ideal_time_take(&ideal, next.stream, &of, next.record.op, begin_ns);
     if (listener && next.record.op >= GRAPHLOG_MPI_CALL)
       listener->record(listener->context, next.stream, &of, &next.record, begin_ns);
     message_matching_take(matching, next.stream, &of, &next.record, begin_ns, next.end_ticks);
@@ -205,7 +209,8 @@ static void match_all(const struct logs *logs, const struct job_listener *listen
   messages->earliest_ns = order.earliest_ns;
   job_order_release(&order);
   message_matching_end(matching);
-  end_ideal(logs, &ideal, messages);
+  if (!logs->causes)
+    end_ideal(logs, &ideal, messages);
 }
 
 /* ---- contexts ---- */

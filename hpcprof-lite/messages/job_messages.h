@@ -31,11 +31,13 @@ struct job_messages {
 
 /* Reads the logs of all processes, with that help unless clocks of several hosts were corrected: then records wait for
  * those that they need, which only one process can tell.  What is wrong with them is reported in `problems`.  Processes
- * that have the same rank are of several jobs: then this is reported, and nothing is known. */
+ * that have the same rank are of several jobs: then this is reported, and nothing is known.  `ideal_ns` is not found.
+ */
 void job_messages_read(struct profile *profile, const struct log_help *help, struct problems *problems,
                        struct job_messages *messages);
 
-/* The same, but causes of waits are not found: `states` has no places and no rows. */
+/* The same, but instead of the causes of waits, for which `states` has no places and no rows, the times without
+ * messages are found. */
 void job_messages_sum(struct profile *profile, const struct log_help *help, struct problems *problems,
                       struct job_messages *messages);
 
