@@ -71,7 +71,8 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(CODE, "code", struct format_code)   /* checksums of code of modules without a build id */                          \
   T(DEBUG_DATA, "debug data", uint8_t)  /* bytes: what was read of debug data (common/symbols/debug_store.h) */        \
   T(LOCKS, "locks", struct format_lock) /* locks of the thread; record 0: those without a record */                    \
-  T(MPI, "mpi", struct format_mpi)      /* calls of MPI of the thread; record 0: those without a record */
+  T(MPI, "mpi", struct format_mpi)      /* calls of MPI of the thread; record 0: those without a record */             \
+  T(DEVICES, "devices", struct format_device) /* devices for which the program had target constructs */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
@@ -588,11 +589,14 @@ enum format_directive_kind { FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONS
   F(uint64_t, stood_work)    /* sum of v * work */                                                                     \
   F(uint64_t, stood_span)    /* of regions and what is in them: sum of v * span */                                     \
   F(uint64_t, stood_squares) /* likewise: sum of v * span * span, at most UINT64_MAX */                                \
-  F(uint64_t, stood_spread)  /* likewise: sum of v * (v + 1) */
+  F(uint64_t, stood_spread)  /* likewise: sum of v * (v + 1) */                                                        \
+  F(uint32_t, device)        /* of target constructs: number of the device + 1; FORMAT_DEVICE_NONE; 0: the host */     \
+  F(uint32_t, reserved)
 #define FORMAT_DIRECTIVE_FIELDS(F, A) FORMAT_DIRECTIVE_LIST(F, A, F)
 struct format_directive {
   FORMAT_DIRECTIVE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
+enum { FORMAT_DEVICE_NONE = 0xffffff }; /* on the host, since the runtime has no device for it; larger than any other */
 
 /* What a thread's time in a construct is spent on. */
 enum format_construct_time {
@@ -659,10 +663,31 @@ enum format_schedule { FORMAT_SCHEDULE_LIST(FORMAT_SCHEDULE) FORMAT_SCHEDULES };
   F(uint64_t, chunk_size)           /* that the program demands; 0: none; FORMAT_CHUNKS_DIFFER: not always this one */ \
   F(uint32_t, schedule)             /* enum format_schedule */                                                         \
   F(uint32_t, reserved)                                                                                                \
-  F(uint64_t, light_ticks) /* of a region: in light ones, with what is in them; `ticks` lack it */                     \
-  F(uint64_t, bytes)       /* that copies to and from devices move, and allocations there take */
+  F(uint64_t, light_ticks)       /* of a region: in light ones, with what is in them; `ticks` lack it */               \
+  F(uint64_t, bytes)             /* that copies to and from devices move, and allocations there take */                \
+  F(uint64_t, device_ticks)      /* of operations: how long they took, by the device's own record of their bounds */   \
+  F(uint64_t, device_operations) /* how many of them have one */                                                       \
+  F(uint32_t, teams)             /* of target: the most teams that an execution asked for; 0: none */                  \
+  F(uint32_t, team_threads)      /* likewise, threads of a team */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+enum format_device_flag { FORMAT_DEVICE_ON_HOST = 1 /* its regions run in threads of the host */ };
+
+/* A device.  Ticks as in constructs.  It is busy while a target construct for it is open, except target data; or an
+ * operation for it outside of these; or, by the device's own record, while it does something. */
+#define FORMAT_DEVICE_FIELDS(F, A)                                                                                     \
+  F(uint32_t, number) /* of the device + 1 */                                                                          \
+  F(uint32_t, flags)  /* enum format_device_flag */                                                                    \
+  F(uint32_t, type)   /* string, as the runtime names it; "": not known */                                             \
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, busy)  /* ticks: a union, in which nothing counts twice */                                               \
+  F(uint64_t, first) /* value of the counter when it was first busy */                                                 \
+  F(uint64_t, last)  /* likewise, when it was last busy */                                                             \
+  F(uint64_t, open)  /* while the program runs: how many intervals are open << 48 | since when, mod 2^48; 0: none */
+struct format_device {
+  FORMAT_DEVICE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 /* Buckets of the histogram of a task's running time: eight for each factor of two.  A time of less than 8 ticks is its
@@ -858,6 +883,7 @@ struct format_index_region {
   R(format_mpi, FORMAT_MPI_FIELDS)                                                                                     \
   R(format_directive, FORMAT_DIRECTIVE_FIELDS)                                                                         \
   R(format_construct, FORMAT_CONSTRUCT_FIELDS)                                                                         \
+  R(format_device, FORMAT_DEVICE_FIELDS)                                                                               \
   R(format_tasks, FORMAT_TASKS_FIELDS)                                                                                 \
   R(format_contribution, FORMAT_CONTRIBUTION_FIELDS)                                                                   \
   R(format_mark, FORMAT_MARK_FIELDS)                                                                                   \

@@ -16,6 +16,7 @@
 #include "hpcrun-lite/rt/core/perf_map.h"
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/core/sys.h"
+#include "hpcrun-lite/rt/construct/devices.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
@@ -39,6 +40,7 @@ void measurement_begin(void)
   writer_start();
   modules_start(process.executable);
   marks_start();
+  devices_start();
   region_start();
   live_threads_start();
   blame_start();

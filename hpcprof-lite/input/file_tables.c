@@ -24,17 +24,29 @@ static const struct {
   enum destination destination;
   uint32_t max;
 } kept[FORMAT_TABLES] = {
-    [FORMAT_PROCESS] = {PROCESS, 1},           [FORMAT_STRINGS] = {PROCESS, 64u << 20},
-    [FORMAT_METRICS] = {PROCESS, 64},          [FORMAT_MODULES] = {PROCESS, 1u << 20},
-    [FORMAT_REGIONS] = {PROCESS, 4u << 20},    [FORMAT_THREAD] = {PROCESS, 1u << 20},
-    [FORMAT_NODES] = {THREAD, 4u << 20},       [FORMAT_VALUES] = {THREAD, 4u << 20},
-    [FORMAT_DIRECTIVES] = {PROCESS, 1u << 16}, [FORMAT_CONTRIBUTIONS] = {PROCESS, 4u << 20},
-    [FORMAT_WAITS] = {THREAD, 1u << 12},       [FORMAT_SHARES] = {THREAD, 16u << 20},
-    [FORMAT_CONSTRUCTS] = {THREAD, 1u << 20},  [FORMAT_TASKS] = {THREAD, 1u << 16},
-    [FORMAT_MARKS] = {PROCESS, 1u << 20},      [FORMAT_USER_COUNTS] = {THREAD, 1u << 20},
-    [FORMAT_COUNTS] = {THREAD, 1u << 20},      [FORMAT_CODE] = {PROCESS, 1u << 20},
-    [FORMAT_LOCKS] = {THREAD, 1u << 13},       [FORMAT_MPI] = {THREAD, 1u << 13},
-    [FORMAT_GRAPH_LOG] = {OTHER, 0},           [FORMAT_TRACE] = {OTHER, 0},
+    [FORMAT_PROCESS] = {PROCESS, 1},
+    [FORMAT_STRINGS] = {PROCESS, 64u << 20},
+    [FORMAT_METRICS] = {PROCESS, 64},
+    [FORMAT_MODULES] = {PROCESS, 1u << 20},
+    [FORMAT_REGIONS] = {PROCESS, 4u << 20},
+    [FORMAT_THREAD] = {PROCESS, 1u << 20},
+    [FORMAT_NODES] = {THREAD, 4u << 20},
+    [FORMAT_VALUES] = {THREAD, 4u << 20},
+    [FORMAT_DIRECTIVES] = {PROCESS, 1u << 16},
+    [FORMAT_CONTRIBUTIONS] = {PROCESS, 4u << 20},
+    [FORMAT_WAITS] = {THREAD, 1u << 12},
+    [FORMAT_SHARES] = {THREAD, 16u << 20},
+    [FORMAT_CONSTRUCTS] = {THREAD, 1u << 20},
+    [FORMAT_TASKS] = {THREAD, 1u << 16},
+    [FORMAT_MARKS] = {PROCESS, 1u << 20},
+    [FORMAT_USER_COUNTS] = {THREAD, 1u << 20},
+    [FORMAT_COUNTS] = {THREAD, 1u << 20},
+    [FORMAT_CODE] = {PROCESS, 1u << 20},
+    [FORMAT_LOCKS] = {THREAD, 1u << 13},
+    [FORMAT_MPI] = {THREAD, 1u << 13},
+    [FORMAT_DEVICES] = {PROCESS, 1u << 12},
+    [FORMAT_GRAPH_LOG] = {OTHER, 0},
+    [FORMAT_TRACE] = {OTHER, 0},
 };
 
 #define SIZE(enumerator, name, type) sizeof(type),
@@ -174,7 +186,7 @@ static bool repeats_live_file(const struct file_tables *tables, const struct for
   uint32_t table = view->head.table;
   return tables->tables[FORMAT_PROCESS].count && offset >= tables->flush_end && tables->live_size &&
          (table == FORMAT_PROCESS || table == FORMAT_REGIONS || table == FORMAT_DIRECTIVES ||
-          table == FORMAT_CONTRIBUTIONS || table == FORMAT_MARKS);
+          table == FORMAT_CONTRIBUTIONS || table == FORMAT_MARKS || table == FORMAT_DEVICES);
 }
 
 /* Moves *offset beyond free space between live extents: a table that was freed, or zeros where no extent was begun.

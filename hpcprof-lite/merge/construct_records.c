@@ -277,6 +277,10 @@ static struct construct_figures own_figures(const struct build *build, const str
     return figures; /* the parent gets what the kernel counted */
   figures.body = figures.own_body;
   figures.bytes = record->bytes;
+  figures.device_ns = to_ns(build, record->device_ticks);
+  figures.device_operations = record->device_operations;
+  figures.teams = record->teams;
+  figures.team_threads = record->team_threads;
   if (record->kind == DIRECTIVE_FOR)
     chunk_figures(build, record, &figures);
   figures.wait_own = MIN(to_ns(build, record->wait_own), figures.wait);

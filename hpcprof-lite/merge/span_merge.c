@@ -56,13 +56,14 @@ static uint32_t module_rank(const struct key *key)
   return key->directive->module == MODEL_NONE ? MODEL_NONE : key->rank[key->directive->module];
 }
 
-/* Orders directives by what identifies them: kind (the program first), module, offset, name. */
+/* Orders directives by what identifies them: kind (the program first), module, offset, device, name. */
 static int by_identity(const struct key *x, const struct key *y)
 {
   const struct profile_directive *a = x->directive, *b = y->directive;
   if (a->kind != b->kind || a->kind == DIRECTIVE_PROGRAM)
     return COMPARE(a->kind, b->kind);
-  return COMPARE(module_rank(x), module_rank(y)) ?: COMPARE(a->offset, b->offset) ?: strcmp(a->name, b->name);
+  return COMPARE(module_rank(x), module_rank(y)) ?: COMPARE(a->offset, b->offset) ?: COMPARE(a->device, b->device)
+             ?: strcmp(a->name, b->name);
 }
 
 ORDER(by_key, struct key, by_identity(x, y) ?: COMPARE(x->process, y->process) ?: COMPARE(x->number, y->number))
@@ -72,8 +73,11 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
 {
   const struct profile_directive *from = key->directive;
   if (!same) {
-    workspan->directives[workspan->directives_count++] = (struct profile_directive){
-        .kind = from->kind, .module = from->module, .offset = from->offset, .name = xstrdup(from->name)};
+    workspan->directives[workspan->directives_count++] = (struct profile_directive){.kind = from->kind,
+                                                                                    .module = from->module,
+                                                                                    .offset = from->offset,
+                                                                                    .device = from->device,
+                                                                                    .name = xstrdup(from->name)};
   }
   struct profile_directive *into = &workspan->directives[workspan->directives_count - 1];
   if (!key->counted)
@@ -89,11 +93,13 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 
-/* Whether the directive is only the place of waits of a doacross loop, or of a reduction.  In a part of a run, others
- * have no instances either. */
+/* Whether the directive is only the place of waits of a doacross loop, of a reduction, or of operations for a device.
+ * In a part of a run, others have no instances either. */
 static bool is_place_only(const struct profile *profile, const struct profile_directive *directive)
 {
   bool exclusive = directive->kind == DIRECTIVE_ORDERED || directive->kind == DIRECTIVE_CRITICAL;
+  if (construct_is_operation(directive->kind))
+    return true;
   return exclusive && !directive->instances && !profile->range.limited;
 }
 

@@ -81,6 +81,10 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   model_add(&sum->light_inside, figures->light_inside);
   model_add(&sum->error_squares, figures->error_squares);
   model_add(&sum->bytes, figures->bytes);
+  model_add(&sum->device_ns, figures->device_ns);
+  model_add(&sum->device_operations, figures->device_operations);
+  sum->teams = MAX(sum->teams, figures->teams);
+  sum->team_threads = MAX(sum->team_threads, figures->team_threads);
   construct_usage_add(sum, figures);
   add_chunks(sum, figures);
   if (figures->counts)

@@ -34,11 +34,14 @@ static inline bool construct_is_operation(uint32_t kind)
   return kind >= CONSTRUCT_DEVICE_ALLOC && kind <= CONSTRUCT_SUBMIT;
 }
 
-/* Is it a kind of directives? */
+/* Is it a kind of directives?  Operations for devices that are in no target construct are some. */
 static inline bool construct_is_directive(uint32_t kind)
 {
-  return kind < CONSTRUCT_TASK_EXEC || construct_is_target(kind);
+  return kind < CONSTRUCT_TASK_EXEC || construct_is_target(kind) || construct_is_operation(kind);
 }
+
+/* The device of a directive, as it is stored. */
+enum { DEVICE_NONE = FORMAT_DEVICE_NONE };
 
 /* How the program has the iterations of a loop divided. */
 #define SCHEDULE(enumerator, name) SCHEDULE_##enumerator,
@@ -96,6 +99,8 @@ struct construct_figures {
   uint64_t system_cpu, page_faults, switches; /* as the kernel counted, with the constructs in it */
   uint64_t created, creating;                 /* likewise: threads that were created, and how long that took */
   uint64_t bytes;                             /* of operations for devices: that they move or allocate */
+  uint64_t device_ns, device_operations; /* likewise: how long they took by the device's record; how many have one */
+  uint32_t teams, team_threads;          /* of target: the most that an execution asked for; 0: none */
   /* of loops; a sum has the largest of all, of chunk_least the smallest */
   uint64_t longest_ns;                        /* the longest chunk, without waiting in it */
   uint64_t longest_first, longest_iterations; /* its first iteration, and how many it has; 0: none is known */

@@ -88,15 +88,16 @@ static int by_place(const void *a, const void *b, void *argument)
   const struct names_directive *x = &key->names->directives[i], *y = &key->names->directives[j];
   const struct profile_directive *directives = key->profile->workspan.directives;
   return COMPARE(directives[i].kind, directives[j].kind) ?: strcmp(x->file, y->file) ?: COMPARE(x->line, y->line)
-             ?: strcmp(x->name, y->name) ?: COMPARE(i, j);
+             ?: strcmp(x->name, y->name) ?: COMPARE(directives[i].device, directives[j].device) ?: COMPARE(i, j);
 }
 
 static bool same_place(const struct profile *profile, const struct names *names, uint32_t i, uint32_t j)
 {
   const struct names_directive *x = &names->directives[i], *y = &names->directives[j];
   return x->line && x->line == y->line &&
-         profile->workspan.directives[i].kind == profile->workspan.directives[j].kind && !strcmp(x->file, y->file) &&
-         !strcmp(x->name, y->name);
+         profile->workspan.directives[i].kind == profile->workspan.directives[j].kind &&
+         profile->workspan.directives[i].device == profile->workspan.directives[j].device &&
+         !strcmp(x->file, y->file) && !strcmp(x->name, y->name);
 }
 
 /* "f < a.c:7 < b.c:9": the name of a construct, and up to `depth` calls that were inlined around it. */
@@ -136,6 +137,27 @@ static void settle_place(struct names *names, const uint32_t *numbers, uint32_t 
     add_calls(names, numbers[i], depth);
 }
 
+/* Adds the device to the names of constructs for devices, if there are several. */
+static void name_devices(const struct profile *profile, struct names *names)
+{
+  const struct profile_workspan *workspan = &profile->workspan;
+  uint32_t device = 0;
+  bool several = false;
+  for (uint32_t i = 0; i < workspan->directives_count; i++) {
+    several |= device && workspan->directives[i].device && workspan->directives[i].device != device;
+    device = workspan->directives[i].device ?: device;
+  }
+  for (uint32_t i = 0; i < workspan->directives_count && several; i++) {
+    struct names_directive *row = &names->directives[i];
+    device = workspan->directives[i].device;
+    const char *comma = *row->name ? ", " : "";
+    if (device == DEVICE_NONE)
+      row->name = names_own(names, xasprintf("%s%sno device", row->name, comma));
+    else if (device)
+      row->name = names_own(names, xasprintf("%s%sdevice %" PRIu32, row->name, comma, device - 1));
+  }
+}
+
 void construct_names(const struct profile *profile, const struct tree *tree, struct names *names)
 {
   assert(!names->directives);
@@ -154,4 +176,5 @@ void construct_names(const struct profile *profile, const struct tree *tree, str
       settle_place(names, order + i, end - i);
   }
   free(order);
+  name_devices(profile, names);
 }

@@ -21,21 +21,50 @@ enum { MAP_COPY = 12, MAP_VALUE = 13, ALIGN_SHIFT = 8, ALIGN_8 = 3 };
 
 enum { DEFAULT_DEVICE = -1, HOST = -2, MAPS_MAX = 1024 };
 
+/* An argument of a target region, in a list that ends with NULL: what it is, in its lowest bits; and its value, in the
+ * bits from ARGUMENT_SHIFT on, or in the next entry of the list. */
+enum { ARGUMENT_NEXT = 0x80, ARGUMENT_WHAT = 0xff00, ARGUMENT_TEAMS = 0x100, ARGUMENT_THREADS = 0x200 };
+enum { ARGUMENT_SHIFT = 16 };
+
 struct header {
   void (*function)(void *); /* the program's */
   ompt_data_t data;         /* data word of the task */
   const void *code;         /* address in the program at which the task was created */
 };
 
+/* The device of that number, as ompt_on_target() has it.  Numbers that mean something which libgomp has learned since
+ * are no device that is known. */
+static int device_of(const struct gomp_runtime *runtime, int device)
+{
+  if (device < DEFAULT_DEVICE)
+    return OMPT_DEVICE_HOST;
+  int count = runtime->device_count(), wanted = device == DEFAULT_DEVICE ? runtime->default_device() : device;
+  if (wanted >= 0 && wanted < count)
+    return wanted;
+  return device == count ? OMPT_DEVICE_HOST : OMPT_DEVICE_NONE; /* that is the host's number */
+}
+
 /* Is there no device for it?  Not if the number means something that libgomp has learned since. */
 static bool on_host(const struct gomp_runtime *runtime, int device)
 {
-  if (device < DEFAULT_DEVICE)
-    return device == HOST;
-  int count = runtime->device_count();
-  if (device == DEFAULT_DEVICE)
-    device = runtime->default_device();
-  return device < 0 || device >= count;
+  return device_of(runtime, device) < 0 && (device >= DEFAULT_DEVICE || device == HOST);
+}
+
+/* Announces how many teams and threads the region that begins asks for. */
+static void announce_arguments(void **arguments)
+{
+  int64_t teams = 0, threads = 0;
+  for (; arguments && *arguments; arguments++) {
+    int64_t what = (int64_t)*arguments, value = what >> ARGUMENT_SHIFT;
+    if (what & ARGUMENT_NEXT)
+      value = (int64_t) * ++arguments;
+    if ((what & ARGUMENT_WHAT) == ARGUMENT_TEAMS)
+      teams = value;
+    else if ((what & ARGUMENT_WHAT) == ARGUMENT_THREADS)
+      threads = value;
+  }
+  if (teams > 0 || threads > 0)
+    ompt_target_asks(teams > 0 ? (uint32_t)teams : 0, threads > 0 ? (uint32_t)threads : 0);
 }
 
 typedef void target_function(int, void (*)(void *), size_t, void **, size_t *, unsigned short *, unsigned, void **,
@@ -72,15 +101,17 @@ GOMP_CODE static void target_task(target_function *next, struct header *header, 
 }
 
 /* A construct of that kind begins in the current task. */
-static void target_begin(struct rt_gomp_task *task, int kind, int device, const void *code)
+static void target_begin(const struct gomp_runtime *runtime, struct rt_gomp_task *task, int kind, int device,
+                         const void *code)
 {
   gomp_past_single(task);
-  ompt_on_target(kind, ompt_scope_begin, device, task->data, 0, code);
+  ompt_on_target(kind, ompt_scope_begin, device_of(runtime, device), task->data, 0, code);
 }
 
-static void target_end(struct rt_gomp_task *task, int kind, int device, const void *code)
+static void target_end(const struct gomp_runtime *runtime, struct rt_gomp_task *task, int kind, int device,
+                       const void *code)
 {
-  ompt_on_target(kind, ompt_scope_end, device, task->data, 0, code);
+  ompt_on_target(kind, ompt_scope_end, device_of(runtime, device), task->data, 0, code);
 }
 
 GOMP_CODE void wrap_GOMP_target_ext(TARGET_PARAMETERS)
@@ -98,12 +129,13 @@ GOMP_CODE void wrap_GOMP_target_ext(TARGET_PARAMETERS)
     target_task(next, &header, device, run_target, maps, addresses, sizes, kinds, flags, depend, arguments);
   } else if (task) {
     int kind = ompt_target | (flags & FLAG_NOWAIT ? ompt_target_nowait : 0);
-    target_begin(task, kind, device, code);
+    target_begin(runtime, task, kind, device, code);
+    announce_arguments(arguments);
     bool around = task->in_target;
     task->in_target = true;
     next(TARGET_ARGUMENTS);
     task->in_target = around;
-    target_end(task, kind, device, code);
+    target_end(runtime, task, kind, device, code);
   } else {
     next(TARGET_ARGUMENTS);
   }
@@ -118,7 +150,7 @@ GOMP_CODE void wrap_GOMP_target_data_ext(int device, size_t maps, void **address
   GOMP_ENTER(runtime, task);
   if (task) {
     task->data_regions++;
-    target_begin(task, OMPT_TARGET_DATA, device, GOMP_CALLER);
+    target_begin(runtime, task, OMPT_TARGET_DATA, device, GOMP_CALLER);
   }
   GOMP_NEXT(runtime, GOMP_target_data_ext)(device, maps, addresses, sizes, kinds);
 }
@@ -129,7 +161,7 @@ GOMP_CODE void wrap_GOMP_target_end_data(void)
   GOMP_NEXT(runtime, GOMP_target_end_data)();
   if (task && task->data_regions) {
     task->data_regions--;
-    target_end(task, OMPT_TARGET_DATA, 0, GOMP_CALLER);
+    target_end(runtime, task, OMPT_TARGET_DATA, HOST, GOMP_CALLER);
   }
 }
 
@@ -148,12 +180,12 @@ GOMP_CODE static void move_data(const struct gomp_runtime *runtime, struct rt_go
   kind |= flags & FLAG_NOWAIT ? ompt_target_nowait : 0;
   if (depend && !(flags & FLAG_NOWAIT) && !gomp_lacks(runtime, GOMP_NUMBER_GOMP_taskwait_depend))
     gomp_await(runtime, task, depend, code);
-  target_begin(task, kind, device, code);
+  target_begin(runtime, task, kind, device, code);
   if (host && flags & FLAG_NOWAIT)
     gomp_follow(runtime, task, depend, code);
   else
     next(DATA_ARGUMENTS);
-  target_end(task, kind, device, code);
+  target_end(runtime, task, kind, device, code);
 }
 
 GOMP_CODE void wrap_GOMP_target_update_ext(DATA_PARAMETERS)

@@ -25,6 +25,7 @@
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/perf_map.h"
+#include "hpcrun-lite/rt/construct/devices.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/measured_thread.h"
 #include "hpcrun-lite/rt/span/span.h"
@@ -825,6 +826,7 @@ void writer_process(void)
   put(&writer.common, FORMAT_PROCESS, 0, 0, 1, sizeof record, &record);
   put_table(&writer.common, region_table());
   put_table(&writer.common, marks_table());
+  put_table(&writer.common, devices_table());
   flush(true);
 }
 

@@ -264,13 +264,17 @@ void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row,
     construct_end(t, kind, now);
 }
 
-void construct_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes)
+void construct_events_operation(struct thread_state *t, uint32_t kind, uint32_t row, bool begin, uint64_t bytes)
 {
   uint64_t now = rt_ticks(); /* no fragment ends here */
-  if (begin)
-    met(t, construct_operation_begin(t, kind, bytes, now));
-  else
+  if (!begin) {
     construct_end(t, kind, now);
+    return;
+  }
+  struct format_construct *at = construct_begin(t, kind, row, now);
+  met(t, at);
+  if (at)
+    at->bytes += bytes;
 }
 
 /* ---- mutual exclusion ---- */

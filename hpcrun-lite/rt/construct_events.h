@@ -25,7 +25,7 @@ void construct_events_wait_end(struct thread_state *t, uint64_t read);
 void construct_events_group(struct thread_state *t, uint32_t row, bool begin);
 void construct_events_work(struct thread_state *t, int kind, uint32_t row, bool begin);
 void construct_events_scope(struct thread_state *t, uint32_t kind, uint32_t row, bool begin);
-void construct_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes);
+void construct_events_operation(struct thread_state *t, uint32_t kind, uint32_t row, bool begin, uint64_t bytes);
 
 void construct_events_acquired(struct thread_state *t, int kind, uint32_t row, uint64_t wait_id, uint64_t read);
 /* The thread has waited for another iteration, which is an ordered construct of that row. */

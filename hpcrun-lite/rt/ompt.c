@@ -288,10 +288,17 @@ static void on_masked(int endpoint, ompt_data_t *parallel_data, ompt_data_t *tas
 
 void ompt_on_target(int kind, int endpoint, int device, ompt_data_t *task_data, uint64_t target, const void *codeptr)
 {
-  (void)device, (void)target;
+  (void)target;
   struct thread_state *t = callback_thread();
   if (t)
-    target_events(t, kind, endpoint == ompt_scope_begin, task_data, codeptr);
+    target_events(t, kind, endpoint == ompt_scope_begin, device, task_data, codeptr);
+}
+
+void ompt_target_asks(uint32_t teams, uint32_t threads)
+{
+  struct thread_state *t = callback_thread();
+  if (t)
+    target_events_asks(t, teams, threads);
 }
 
 static void on_target_emi(int kind, int endpoint, int device, ompt_data_t *task_data, ompt_data_t *target_task,
@@ -301,30 +308,38 @@ static void on_target_emi(int kind, int endpoint, int device, ompt_data_t *task_
   ompt_on_target(kind, endpoint, device, task_data, 0, codeptr);
 }
 
-static void operation(uint32_t kind, int endpoint, uint64_t bytes)
+static void operation(uint32_t kind, int endpoint, int device, uint64_t bytes, const void *codeptr)
 {
   struct thread_state *t = callback_thread();
   if (t)
-    target_events_operation(t, kind, endpoint == ompt_scope_begin, bytes);
+    target_events_operation(t, kind, endpoint == ompt_scope_begin, device, bytes, codeptr);
+}
+
+static void on_device_initialize(int device, const char *type, void *handle, ompt_function_lookup_t lookup,
+                                 const char *documentation)
+{
+  (void)handle, (void)lookup, (void)documentation;
+  struct thread_state *t = callback_thread();
+  if (t)
+    target_events_device(t, device, type);
 }
 
 static void on_data_op_emi(int endpoint, ompt_data_t *target_task, ompt_data_t *target, uint64_t *host_op, int type,
                            void *from, int from_device, void *to, int to_device, size_t bytes, const void *codeptr)
 {
-  (void)target_task, (void)target, (void)host_op, (void)from, (void)from_device, (void)to, (void)to_device,
-      (void)codeptr;
+  (void)target_task, (void)target, (void)host_op, (void)from, (void)to;
   switch (type & ~ompt_target_data_async) {
   case ompt_target_data_alloc:
-    operation(FORMAT_CONSTRUCT_DEVICE_ALLOC, endpoint, bytes);
+    operation(FORMAT_CONSTRUCT_DEVICE_ALLOC, endpoint, to_device, bytes, codeptr);
     break;
   case ompt_target_data_transfer_to_device:
-    operation(FORMAT_CONSTRUCT_COPY_TO_DEVICE, endpoint, bytes);
+    operation(FORMAT_CONSTRUCT_COPY_TO_DEVICE, endpoint, to_device, bytes, codeptr);
     break;
   case ompt_target_data_transfer_from_device:
-    operation(FORMAT_CONSTRUCT_COPY_FROM_DEVICE, endpoint, bytes);
+    operation(FORMAT_CONSTRUCT_COPY_FROM_DEVICE, endpoint, from_device, bytes, codeptr);
     break;
   case ompt_target_data_delete:
-    operation(FORMAT_CONSTRUCT_DEVICE_FREE, endpoint, 0);
+    operation(FORMAT_CONSTRUCT_DEVICE_FREE, endpoint, from_device, 0, codeptr);
     break;
   default:
     break;
@@ -333,8 +348,10 @@ static void on_data_op_emi(int endpoint, ompt_data_t *target_task, ompt_data_t *
 
 static void on_submit_emi(int endpoint, ompt_data_t *target, uint64_t *host_op, unsigned teams)
 {
-  (void)target, (void)host_op, (void)teams;
-  operation(FORMAT_CONSTRUCT_SUBMIT, endpoint, 0);
+  (void)target, (void)host_op;
+  if (endpoint == ompt_scope_begin)
+    ompt_target_asks(teams, 0);
+  operation(FORMAT_CONSTRUCT_SUBMIT, endpoint, OMPT_DEVICE_HOST, 0, NULL);
 }
 
 static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
@@ -456,6 +473,7 @@ int ompt_register(ompt_set_callback_t set_callback)
     set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel); /* without it, only places are less exact */
     if (set_callback(ompt_callback_target_emi, (ompt_callback_t)on_target_emi) != ompt_set_always)
       set_callback(ompt_callback_target, (ompt_callback_t)ompt_on_target); /* from libomp 17 on */
+    set_callback(ompt_callback_device_initialize, (ompt_callback_t)on_device_initialize);
     set_callback(ompt_callback_target_data_op_emi, (ompt_callback_t)on_data_op_emi);
     set_callback(ompt_callback_target_submit_emi, (ompt_callback_t)on_submit_emi);
   }

@@ -1,6 +1,8 @@
 #include "hpcrun-lite/rt/target_events.h"
 
 #include "hpcrun-lite/rt/code_address.h"
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/construct/devices.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/span/directive.h"
@@ -23,32 +25,99 @@ static enum format_directive_kind directive_kind(int kind)
   }
 }
 
-void target_events(struct thread_state *t, int kind, bool begin, const ompt_data_t *task_data, const void *codeptr)
+/* The device of a directive: see struct format_directive. */
+static uint32_t device_code(int device)
 {
-  enum format_directive_kind directive = directive_kind(kind);
-  uint32_t row = 0;
-  if (!graph_enter(t))
+  if (device == OMPT_DEVICE_NONE)
+    return FORMAT_DEVICE_NONE;
+  return device >= 0 && device < DEVICES_MAX ? (uint32_t)device + 1 : 0;
+}
+
+/* Something keeps a device busy from now on, or does so no longer.  Also while the graph is suspended, so that each
+ * begin has an end. */
+static void device_busy(struct thread_state *t, int device, bool begin)
+{
+  if (device < 0)
     return;
-  if (begin)
-    codeptr = code_of_construct(t, task_data, codeptr);
+  rt_inside_inc(t);
+  struct format_device *busy = devices_find(t, device);
+  if (busy && begin)
+    devices_begin(busy, rt_ticks());
+  else if (busy)
+    devices_end(busy, rt_ticks());
+  rt_inside_dec(t);
+}
+
+static void construct(struct thread_state *t, enum format_directive_kind directive, bool begin, uint32_t device,
+                      const void *code)
+{
+  enum format_directive_kind kind = directive_for_device(directive, device);
+  uint32_t row = 0;
   if (directive == FORMAT_DIRECTIVE_TARGET && begin) { /* it ends when all tasks in it have ended */
-    row = span_taskgroup_begin(t, span_of(t)->task, directive, codeptr);
+    row = span_taskgroup_begin(t, span_of(t)->task, kind, code);
   } else if (directive == FORMAT_DIRECTIVE_TARGET) {
     span_taskgroup_end(t, span_of(t)->task);
   } else if (begin) {
-    row = directive_row(t, directive, codeptr);
+    row = directive_row(t, kind, code);
     worksharing_block(t, row);
   } else {
     worksharing_block_end(t);
   }
   construct_events_scope(t, directive, row, begin);
-  graph_leave(t);
 }
 
-void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, uint64_t bytes)
+void target_events(struct thread_state *t, int kind, bool begin, int device, const ompt_data_t *task_data,
+                   const void *codeptr)
+{
+  enum format_directive_kind directive = directive_kind(kind);
+  bool uses = directive != FORMAT_DIRECTIVE_TARGET_DATA;
+  if (uses && begin)
+    device_busy(t, device, true);
+  if (graph_enter(t)) {
+    if (begin)
+      codeptr = code_of_construct(t, task_data, codeptr);
+    construct(t, directive, begin, device_code(device), codeptr);
+    graph_leave(t);
+  }
+  if (uses && !begin)
+    device_busy(t, device, false);
+}
+
+void target_events_asks(struct thread_state *t, uint32_t teams, uint32_t threads)
 {
   if (!graph_enter(t))
     return;
-  construct_events_operation(t, kind, begin, bytes);
+  struct format_construct *target = construct_open_target(t);
+  if (target && teams > target->teams)
+    target->teams = teams;
+  if (target && threads > target->team_threads)
+    target->team_threads = threads;
   graph_leave(t);
+}
+
+void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, int device, uint64_t bytes,
+                             const void *codeptr)
+{
+  if (begin)
+    device_busy(t, device, true);
+  if (graph_enter(t)) {
+    const struct format_construct *target = construct_open_target(t);
+    uint32_t row = 0;
+    if (begin && target)
+      row = target->directive;
+    else if (begin && device >= 0)
+      row = directive_row(t, directive_for_device((enum format_directive_kind)kind, device_code(device)),
+                          code_of_construct(t, NULL, codeptr));
+    construct_events_operation(t, kind, row, begin, bytes);
+    graph_leave(t);
+  }
+  if (!begin)
+    device_busy(t, device, false);
+}
+
+void target_events_device(struct thread_state *t, int device, const char *type)
+{
+  rt_inside_inc(t);
+  devices_describe(t, device, type);
+  rt_inside_dec(t);
 }

@@ -90,6 +90,17 @@ def rows_of_targets(directory):
 
 
 @tap.case
+def no_device(directory):
+    """It is reported where the program may have wanted one; and how many teams and threads it asked for."""
+    for form, device in (("combined", "none"), ("data", "none"), ("refused", "")):
+        rows = [row for row in measure(directory, form, 2).view("regions") if row["thread"] == "SUM"]
+        assert {row["device"] for row in rows if row["kind"].startswith("target")} == {device}, (form, rows)
+        if form == "combined":
+            asked = [(row["teams"], row["team_threads"]) for row in rows if row["kind"] == "target"]
+            assert asked == [("2", "2")], asked
+
+
+@tap.case
 def same_behaviour(directory):
     """In all modes; libgomp 12 can hang by itself in regions after `nowait` outside any."""
     for form in FORMS:

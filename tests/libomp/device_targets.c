@@ -1,5 +1,6 @@
 /* Target constructs on devices that LLVM's plug-in for x86-64 makes of the host.
- * Usage: device_targets counts|loop|serial|beside|two|inner|killed|fork; prints the CPU time that it has burnt. */
+ * Usage: device_targets counts|loop|serial|beside|two|inner|killed|fork|calls|teams; prints the CPU time that it has
+ * burnt. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
@@ -106,6 +107,21 @@ static void two(void)
   on_device_s = seconds[0] + seconds[1];
 }
 
+/* Without a target construct. */
+static void calls(void)
+{
+  int device = 1;
+  double *there = omp_target_alloc(sizeof values, device);
+  omp_target_memcpy(there, values, sizeof values, 0, 0, device, omp_get_initial_device());
+  omp_target_free(there, device);
+}
+
+static void teams(void)
+{
+#pragma omp target teams num_teams(2) thread_limit(1)
+  ;
+}
+
 static void inner(void)
 {
   int threads = 0;
@@ -142,8 +158,8 @@ int main(int count, char **arguments)
   static const struct {
     const char *name;
     void (*run)(void);
-  } modes[] = {{"counts", counts}, {"loop", loop},   {"serial", serial}, {"beside", beside},
-               {"two", two},       {"inner", inner}, {"killed", killed}, {"fork", forks}};
+  } modes[] = {{"counts", counts}, {"loop", loop},     {"serial", serial}, {"beside", beside}, {"two", two},
+               {"inner", inner},   {"killed", killed}, {"fork", forks},    {"calls", calls},   {"teams", teams}};
   for (unsigned i = 0; i < sizeof modes / sizeof *modes && count > 1; i++)
     if (!strcmp(modes[i].name, arguments[1]))
       modes[i].run();

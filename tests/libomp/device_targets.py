@@ -82,6 +82,24 @@ def operations(directory):
 
 
 @tap.case
+def numbers_of_devices(directory):
+    """Constructs of one place on two devices are two; calls that move data have a place and a device, too."""
+    run, _ = measure(directory, "two")
+    rows = [row for row in run.view("regions") if row["thread"] == "SUM"]
+    targets = sorted((row["device"], row["name"]) for row in rows if row["kind"] == "target")
+    assert targets == [("0", "two, device 0"), ("1", "two, device 1")], targets
+    below = {row["device"] for row in rows if row["kind"] == "target-submit"}
+    assert below == {"0", "1"} and not any(row["device"] for row in rows if row["kind"] == "task"), rows
+    assert {row["teams"] for row in rows if row["kind"] == "target"} == {"1"}, rows
+    run, _ = measure(directory, "calls")
+    rows = {row["kind"]: row for row in run.view("regions") if row["thread"] == "SUM"}
+    assert rows["copy-to-device"]["device"] == "1" and rows["copy-to-device"]["bytes"] == str(8 * 1000), rows
+    assert not any(row["kind"].startswith(("device", "copy")) for row in run.view("parallelism")), run.view("parallelism")
+    run, _ = measure(directory, "teams")
+    assert sums(run)["target"]["teams"] == "2", sums(run)
+
+
+@tap.case
 def time_is_work(directory):
     """Here the host is the device: its time is that of the thread that waits for it."""
     for mode in ("off", "online", "log"):

@@ -59,6 +59,16 @@ static struct cell thread(const struct construct_tree *tree, const struct constr
   return line->row ? cell_count(tree->threads[line->row->thread].number) : cell_text("SUM");
 }
 
+/* The device of a construct for one. */
+static struct cell device(const struct report *report, const struct construct_entry *entry)
+{
+  assert(entry->directive < report->profile->workspan.directives_count || !entry->directive);
+  uint32_t device = entry->directive ? report->profile->workspan.directives[entry->directive].device : 0;
+  if (device == DEVICE_NONE)
+    return cell_text("none");
+  return cell_optional(device > 0, device - 1);
+}
+
 static struct cell parent(const struct construct_tree *tree, const struct construct_entry *entry)
 {
   assert(entry->parent < tree->count);

@@ -44,15 +44,10 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now)
   construct_cut(t, open);
 }
 
-struct format_construct *construct_operation_begin(struct thread_state *t, uint32_t kind, uint64_t bytes, uint64_t now)
+struct format_construct *construct_open_target(const struct thread_state *t)
 {
-  if (!construct_started(t))
-    return NULL;
-  const struct format_construct *around = construct_of(t)->top->at;
-  bool target = around->kind >= FORMAT_DIRECTIVE_TARGET && around->kind <= FORMAT_DIRECTIVE_TARGET_UPDATE;
-  struct format_construct *at = construct_begin(t, kind, target ? around->directive : 0, now);
-  at->bytes += bytes;
-  return at;
+  struct format_construct *at = construct_of(t)->ticks ? construct_of(t)->top->at : NULL;
+  return at && at->kind >= FORMAT_DIRECTIVE_TARGET && at->kind <= FORMAT_DIRECTIVE_TARGET_UPDATE ? at : NULL;
 }
 
 /* ---- taskgroups and taskloops ---- */

@@ -70,9 +70,8 @@ void construct_initial(struct thread_state *t, const void *task);
 struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
 void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
 
-/* An operation for a device begins, which belongs to the target construct around it, if there is one; it ends by
- * construct_end().  bytes: that it moves or allocates. */
-struct format_construct *construct_operation_begin(struct thread_state *t, uint32_t kind, uint64_t bytes, uint64_t now);
+/* The target construct that the thread is in, and in nothing else inside; NULL: none. */
+struct format_construct *construct_open_target(const struct thread_state *t);
 
 /* The same for taskgroups and taskloops.  Runtimes announce a taskloop's own taskgroup before it (own_group); they are
  * one construct, a taskloop, which lasts until the taskgroup ends. */

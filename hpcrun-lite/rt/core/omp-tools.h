@@ -51,6 +51,7 @@ enum {
   ompt_callback_implicit_task = 7,
   ompt_callback_target = 8,
   ompt_callback_control_tool = 11,
+  ompt_callback_device_initialize = 12,
   ompt_callback_sync_region_wait = 16,
   ompt_callback_dependences = 18,
   ompt_callback_work = 20,
@@ -72,6 +73,8 @@ enum {
 enum { ompt_scope_begin = 1, ompt_scope_end = 2 };
 enum { ompt_thread_initial = 1, ompt_thread_worker = 2 };
 enum { ompt_task_initial = 1, ompt_task_implicit = 2, ompt_task_explicit = 4, ompt_task_target = 8 };
+/* Numbers that are no device's: the host, as the program has it; the host, because there is no device. */
+enum { OMPT_DEVICE_HOST = -1, OMPT_DEVICE_NONE = -2 };
 /* OMPT has no kind for target data: libomp announces where it begins as enter data, and its end as exit data. */
 enum {
   ompt_target = 1,

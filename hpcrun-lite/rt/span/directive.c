@@ -109,7 +109,8 @@ static uint32_t add_row(struct thread_state *t, uint32_t head, enum format_direc
     struct format_directive *made = link ? table_next(&rows, &row) : NULL;
     if (made) {
       *link = (struct row_link){code, atomic_load(&heads[head]), kind};
-      made->kind = kind;
+      made->kind = kind & 0xff; /* see directive_for_device() */
+      made->device = kind >> 8;
       made->module = in ? module : 0;
       made->offset = in ? code - 1 - in->base : code;
       table_publish(&links);

@@ -27,6 +27,13 @@ void directive_add_sums(struct thread_state *t);
 uint32_t directive_look_up(struct thread_state *t, struct row_cache *cache, enum format_directive_kind kind,
                            const void *code);
 
+/* A kind of target constructs or operations for a device, as the following functions distinguish them.  device: as in
+ * struct format_directive. */
+static inline enum format_directive_kind directive_for_device(enum format_directive_kind kind, uint32_t device)
+{
+  return (enum format_directive_kind)((uint32_t)kind | device << 8);
+}
+
 /* The row of a kind of construct at a return address; DIRECTIVE_PROGRAM if the table is full;
  * the loss is counted. */
 static inline uint32_t directive_row(struct thread_state *t, enum format_directive_kind kind, const void *code)

@@ -1,0 +1,33 @@
+/* The devices for which the program has target constructs, and how long each is busy.
+ *
+ * Context: RT, in callbacks of any thread, with `inside` raised; functions marked CTL are called by CTL.  The table is
+ * one of the process, in the live file.  Records are added under a lock that is tried a bounded number of times; after
+ * that all changes are atomic.  A device without a record, because there are too many or no memory is left, counts as
+ * FORMAT_LOST_DIRECTIVES where it is met first, and is not followed.
+ *
+ * A device's intervals may overlap, in threads of the host and on the device: `open` of the record has their number and
+ * the begin of the first one in one word, so that their union is exact without a lock. */
+#ifndef HPCRUN_LITE_RT_CONSTRUCT_DEVICES_H
+#define HPCRUN_LITE_RT_CONSTRUCT_DEVICES_H
+
+#include "hpcrun-lite/rt/construct/construct_thread.h"
+
+enum { DEVICES_MAX = 256 };
+
+/* CTL: starts the table of a new process. */
+void devices_start(void);
+
+/* The table, for the writer. */
+const struct table *devices_table(void);
+
+/* Finds or adds a device.  number: the runtime's; NULL: not followed. */
+struct format_device *devices_find(struct thread_state *t, int number);
+
+/* What the runtime says of a device.  type may be NULL. */
+void devices_describe(struct thread_state *t, int number, const char *type);
+
+/* An interval in which the device is busy begins or ends at that moment, in ticks. */
+void devices_begin(struct format_device *device, uint64_t now);
+void devices_end(struct format_device *device, uint64_t now);
+
+#endif
