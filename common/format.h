@@ -430,6 +430,7 @@ enum format_wait_kind {
   FORMAT_WAIT_TASKS,      /* taskwait, taskgroup */
   FORMAT_WAIT_LOCK,       /* locks, critical, ordered, atomic; mutexes and other locks of POSIX and C11 */
   FORMAT_WAIT_POOL,       /* a thread of a pool outside OpenMP, at a condition variable or semaphore */
+  FORMAT_WAIT_DEVICE,     /* no wait of a thread: that device has nothing to do; only shares refer to it */
   FORMAT_WAIT_KINDS
 };
 
@@ -685,7 +686,8 @@ enum format_device_flag { FORMAT_DEVICE_ON_HOST = 1 /* its regions run in thread
   F(uint64_t, busy)  /* ticks: a union, in which nothing counts twice */                                               \
   F(uint64_t, first) /* value of the counter when it was first busy */                                                 \
   F(uint64_t, last)  /* likewise, when it was last busy */                                                             \
-  F(uint64_t, open)  /* while the program runs: how many intervals are open << 48 | since when, mod 2^48; 0: none */
+  F(uint64_t, open)  /* while the program runs: how many intervals are open << 48 | since when, mod 2^48; 0: none */   \
+  F(uint64_t, beside_ns) /* of `busy`, sampled: threads of the host worked; not with FORMAT_DEVICE_ON_HOST */
 struct format_device {
   FORMAT_DEVICE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

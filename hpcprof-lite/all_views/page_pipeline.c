@@ -51,6 +51,7 @@ static const struct page_table {
     {.name = "overheads", .view = OPTIONS_OVERHEADS},
     {.name = "tasks", .view = OPTIONS_TASKS},
     {.name = "locks", .view = OPTIONS_LOCKS, .optional = true},
+    {.name = "devices", .view = OPTIONS_DEVICES, .optional = true},
     {.name = "ranks", .view = OPTIONS_RANKS, .optional = true},
     {.name = "mpi", .view = OPTIONS_MPI, .optional = true},
     {.name = "phases", .view = OPTIONS_PHASES, .optional = true},

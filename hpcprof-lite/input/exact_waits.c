@@ -226,6 +226,7 @@ static void open_thread(struct read_file *file, const struct profile_process *pr
     *to = (struct exact_wait){.site = site,
                               .node = wait->node,
                               .lock = wait->kind == FORMAT_WAIT_LOCK,
+                              .device = wait->kind == FORMAT_WAIT_DEVICE ? (uint32_t)wait->offset : 0,
                               .idle_ns = to_ns(MAX(0, (double)wait->idle * tick_ns - tool_ns) + (1 - part) * own_ns),
                               .runtime_ns = to_ns(part * own_ns)};
     sites->all[site].idle_ns += (double)to->idle_ns;
@@ -284,7 +285,7 @@ static void distribute(const struct profile_process *process, enum profile_basel
   for (uint32_t i = 0; i < sites->count; i++) {
     const struct site *site = &sites->all[i];
     double counts = site->at.kind == FORMAT_WAIT_LOCK || !waits->counted;
-    if (site->at.kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED)
+    if (site->at.kind == FORMAT_WAIT_DEVICE || (site->at.kind == FORMAT_WAIT_PARKED && baseline == BASELINE_SHARED))
       counts = 0;
     double factor = factor_of(site->idle_ns, site->shared_ns, period_ns);
     waits->factors[i] = counts * (known ? factor : 1);
@@ -352,6 +353,16 @@ struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32
       *sum += (double)shares[i].ns * waits->factors[wait->site];
   }
   return (struct exact_waits_amount){to_ns(idle), to_ns(lock), damaged || i};
+}
+
+void exact_waits_devices(const struct exact_waits *waits, uint32_t position, const struct format_share *shares,
+                         uint64_t first, exact_waits_take *take, void *to)
+{
+  assert(position < waits->threads_count);
+  const struct exact_waits_thread *thread = &waits->threads[position];
+  for (uint64_t i = first; i; i = shares[i].next)
+    if (thread->waits[shares[i].wait].device)
+      take(to, thread->waits[shares[i].wait].device, shares[i].ns);
 }
 
 uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,

@@ -29,6 +29,7 @@
 struct exact_wait {
   uint32_t site, node; /* node: of the thread's tree, 0: none */
   bool lock;
+  uint32_t device;              /* number + 1 of a device whose idleness this is; 0: a wait */
   uint64_t idle_ns, runtime_ns; /* waiting; the runtime's own work meanwhile; both without missing processors */
   uint64_t unseen_ns;           /* of idle_ns, to be charged to `node`, because no sample saw it */
 };
@@ -107,6 +108,11 @@ struct exact_waits_amount {
 struct exact_waits_amount exact_waits_of(const struct exact_waits *waits, uint32_t position,
                                          const struct format_share *shares, uint32_t shares_count, uint64_t first,
                                          uint32_t *unread);
+
+/* The same of idle devices, of a list that is not damaged: gives each with how long it was idle. */
+typedef void exact_waits_take(void *to, uint32_t device, uint64_t ns);
+void exact_waits_devices(const struct exact_waits *waits, uint32_t position, const struct format_share *shares,
+                         uint64_t first, exact_waits_take *take, void *to);
 
 /* The idleness of threads and cores without a wait site that is charged to a context of a thread. */
 uint64_t exact_waits_elsewhere(const struct exact_waits *waits, uint32_t position, uint64_t per_busy_ns,

@@ -3,6 +3,7 @@
 #include "common/order.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/merge/construct_merge.h"
+#include "hpcprof-lite/merge/device_records.h"
 #include "hpcprof-lite/merge/user_marks.h"
 #include "hpcprof-lite/input/range/range.h"
 #include "hpcprof-lite/input/read.h"
@@ -188,7 +189,8 @@ static void add_whole(struct work *work, uint32_t number, const struct range *ra
     take_rests(range, &process, blocked_ns, &work->profile->processes[number]);
     free(blocked_ns);
     mark_met(&work->profile->catalog, &whole);
-    whole.shares_count = whole.constructs_count = whole.locks_count = whole.mpi_count = 0; /* those of the part count */
+    whole.shares_count = whole.constructs_count = whole.locks_count = whole.mpi_count = whole.devices_count =
+        0; /* those of the part count */
     contexts_merge(contexts, &whole);
     contexts_release(&whole);
     read_close(file);
@@ -218,6 +220,8 @@ static void merge_file(struct work *work, uint32_t number, struct contexts *cont
     take_run_delays(process);
   process->superseded = has_stale_live_file(process->path);
   user_marks_read(file, process, problems);
+  if (!work->slice->part) /* when in the run devices were busy is not known */
+    device_records_read(file, process);
   if (!work->slice->part || take_part(work->slice->part, file, process, problems, &range))
     stitch_file(file, process, &profile->catalog, work->slice->baseline, contexts, work->each, problems);
   read_close(file);

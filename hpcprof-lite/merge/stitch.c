@@ -175,6 +175,21 @@ static struct exact_waits_amount waiting_of(const struct stitch *stitch, uint32_
                         &values->shares_unread);
 }
 
+/* A context that works while devices are idle. */
+struct idle_for {
+  struct stitch *stitch;
+  uint32_t context;
+};
+
+static void add_idle_device(void *to, uint32_t device, uint64_t ns)
+{
+  const struct idle_for *idle = to;
+  contexts_add_device(idle->stitch->map.contexts, &(struct context_device){.owner = idle->stitch->map.process->number,
+                                                                           .device = device,
+                                                                           .context = idle->context,
+                                                                           .ns = ns});
+}
+
 /* Adds one value record to the merged node of its node, with the idleness computed from it. */
 static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, struct thread_values *values,
                        const uint64_t *cells)
@@ -189,6 +204,9 @@ static void add_record(struct stitch *stitch, uint32_t position, uint32_t node, 
     waiting = waiting_of(stitch, position, values, cells);
   if (waiting.damaged)
     node_map_fault(&stitch->map, NODE_MAP_FAULT_SHARE, (struct node_id){position, node});
+  else if (shared)
+    exact_waits_devices(&stitch->amounts, position, values->shares, cells[stitch->shares], add_idle_device,
+                        &(struct idle_for){stitch, merged});
   for (uint32_t i = 0; i < read_columns_count(stitch->map.file); i++) {
     uint32_t role = stitch->roles[i];
     uint64_t amount = role == COLUMN_LOCKWAIT && shared ? waiting.lock_ns : cells[i];

@@ -25,6 +25,7 @@ void contexts_release(struct contexts *contexts)
   free(contexts->constructs);
   free(contexts->locks);
   free(contexts->mpi);
+  free(contexts->devices);
   *contexts = (struct contexts){0};
 }
 
@@ -144,6 +145,12 @@ void contexts_add_mpi(struct contexts *contexts, const struct context_mpi *calls
   *XAPPEND(contexts->mpi, contexts->mpi_count, contexts->mpi_room) = *calls;
 }
 
+void contexts_add_device(struct contexts *contexts, const struct context_device *idle)
+{
+  assert(idle->context < contexts->count);
+  *XAPPEND(contexts->devices, contexts->devices_count, contexts->devices_room) = *idle;
+}
+
 bool contexts_in_region(const struct contexts *contexts, uint32_t context)
 {
   assert(context == MODEL_NONE || context < contexts->count);
@@ -188,6 +195,11 @@ void contexts_merge(struct contexts *into, const struct contexts *from)
     if (calls.context != MODEL_NONE)
       calls.context = map[calls.context];
     contexts_add_mpi(into, &calls);
+  }
+  for (uint32_t i = 0; i < from->devices_count; i++) {
+    struct context_device idle = from->devices[i];
+    idle.context = map[idle.context];
+    contexts_add_device(into, &idle);
   }
   free(map);
 }

@@ -79,6 +79,14 @@ struct context_mpi {
   uint64_t decoded, sent, received; /* decoded: calls whose bytes are known, which the other two are of */
 };
 
+/* What a context has a device wait for: how long it was idle while the context worked, sampled. */
+struct context_device {
+  uint32_t owner;  /* number of the process */
+  uint32_t device; /* number + 1 */
+  uint32_t context, reserved;
+  uint64_t ns;
+};
+
 struct context_node {
   uint32_t parent;
   uint32_t kind : 7;
@@ -108,6 +116,9 @@ struct contexts {
   struct context_mpi *mpi; /* of all processes, in no order */
   uint32_t mpi_count;
   size_t mpi_room;
+  struct context_device *devices; /* likewise */
+  uint32_t devices_count;
+  size_t devices_room;
 };
 
 /* Returns whether a node has an address in its module. */
@@ -152,6 +163,9 @@ void contexts_add_lock(struct contexts *contexts, const struct context_lock *loc
 
 /* The same for calls of MPI. */
 void contexts_add_mpi(struct contexts *contexts, const struct context_mpi *calls);
+
+/* The same for idle devices. */
+void contexts_add_device(struct contexts *contexts, const struct context_device *idle);
 
 /* Whether a context, which may be MODEL_NONE, is in a parallel region. */
 bool contexts_in_region(const struct contexts *contexts, uint32_t context);

@@ -52,6 +52,7 @@ void profile_release_process(struct profile_process *process)
   free(process->directive_map);
   construct_times_release(&process->constructs);
   release_marks(&process->marks);
+  free(process->devices);
   release_workspan(&process->workspan);
 }
 

@@ -119,6 +119,17 @@ struct profile_marks {
   uint32_t marks_count, counts_count, text_size, user_phases; /* user_phases: how many of the marks begin one */
 };
 
+/* A device for which a process had target constructs. */
+enum { DEVICE_TYPE_MAX = 64 };
+struct profile_device {
+  uint32_t number;            /* the runtime's + 1 */
+  uint32_t on_host;           /* 1: its regions run in threads of the host */
+  uint64_t busy_ns;           /* a union: see struct format_device */
+  uint64_t idle_ns;           /* since it was first busy, until the process ended */
+  uint64_t beside_ns;         /* of busy_ns, sampled: threads of the host worked */
+  char type[DEVICE_TYPE_MAX]; /* as the runtime names it, cut; "": not known */
+};
+
 /* Meanings: common/format.h. */
 #define PROCESS_FLAG(name, value) PROCESS_##name = value,
 enum process_flag { FORMAT_PROCESS_FLAG_LIST(PROCESS_FLAG) };
@@ -154,6 +165,8 @@ struct profile_process {
   uint32_t *directive_map;           /* [directive of the process] directive of the run, after merging */
   struct construct_times constructs; /* after merging, its rows and tasks name nodes and directives of the run */
   struct profile_marks marks;
+  struct profile_device *devices; /* by number; in a part of the run there are none */
+  uint32_t devices_count;
 };
 
 /* Whether it is known what the kernel counted for the threads of a process.  Of a part of the run it is not. */

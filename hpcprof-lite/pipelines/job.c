@@ -283,6 +283,7 @@ void job_release(struct job *job)
   job_messages_release(&job->mpi.messages);
   rank_rows_release(&job->lists.ranks);
   mpi_rows_release(&job->lists.mpi);
+  device_rows_release(&job->lists.devices);
   free(job->lists.threads);
   free(job->lists.rows);
   free(job->choice.columns);

@@ -22,6 +22,7 @@
 #include "hpcprof-lite/timeline/timeline_source.h"
 #include "hpcprof-lite/views/derived.h"
 #include "hpcprof-lite/views/lock_rows.h"
+#include "hpcprof-lite/views/device_rows.h"
 #include "hpcprof-lite/views/mpi_rows.h"
 #include "hpcprof-lite/views/rank_rows.h"
 #include "hpcprof-lite/views/source/source_blocks.h"
@@ -44,6 +45,7 @@ struct job_lists {
   struct lock_rows locks, pools;
   struct rank_rows ranks;
   struct mpi_rows mpi;
+  struct device_rows devices;
 };
 
 /* What the graph logs of all ranks have of MPI. */

@@ -596,6 +596,23 @@ int mpi_pipeline(struct job *job)
   return 0;
 }
 
+int devices_pipeline(struct job *job)
+{
+  struct device_rows *devices = &job->lists.devices;
+  device_rows_make(&job->profile, &job->names, job->row_of, devices);
+  if (!devices->count) {
+    job_print_error("no target construct used a device: the program has none, or the runtime did not report them "
+                    "(the view regions has those that ran on the host)");
+    return EXIT_INPUT;
+  }
+  job->report.devices = devices;
+  job->report.tree = &job->tree;
+  job->report.list.count = devices->count;
+  job_sort(job, devices->rows, devices->count, sizeof *devices->rows);
+  limit_list(job, devices->count);
+  return 0;
+}
+
 int processes_pipeline(struct job *job)
 {
   uint32_t count = job->profile.processes_usable;

@@ -9,11 +9,11 @@
 #include "hpcprof-lite/pipelines/job.h"
 
 typedef int view_pipeline(struct job *job);
-view_pipeline summary_pipeline, tree_pipeline, threads_pipeline, processes_pipeline, locks_pipeline, ranks_pipeline,
-    mpi_pipeline, parallelism_pipeline, whatif_pipeline, speedup_pipeline, regions_pipeline, region_tree_pipeline,
-    overheads_pipeline, tasks_pipeline, grains_pipeline, grain_graph_pipeline, timeline_view_pipeline, phases_pipeline,
-    marks_pipeline, user_counters_pipeline, advice_tried_pipeline, try_pipeline, source_pipeline, messages_pipeline,
-    wait_states_pipeline, efficiency_pipeline;
+view_pipeline summary_pipeline, tree_pipeline, threads_pipeline, processes_pipeline, locks_pipeline, devices_pipeline,
+    ranks_pipeline, mpi_pipeline, parallelism_pipeline, whatif_pipeline, speedup_pipeline, regions_pipeline,
+    region_tree_pipeline, overheads_pipeline, tasks_pipeline, grains_pipeline, grain_graph_pipeline,
+    timeline_view_pipeline, phases_pipeline, marks_pipeline, user_counters_pipeline, advice_tried_pipeline,
+    try_pipeline, source_pipeline, messages_pipeline, wait_states_pipeline, efficiency_pipeline;
 
 /* Finds the advice of the report, without what was tried. */
 int advice_pipeline(struct job *job);

@@ -58,15 +58,17 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
                                             {LIST(marks.marks, marks.marks_count, NULL)},
                                             {LIST(marks.counts, marks.counts_count, NULL)},
                                             {LIST(marks.text, marks.text_size, NULL)},
+                                            {LIST(devices, devices_count, NULL)},
                                             {0}};
 #undef RECORD
 
 /* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
  * above, the number of a module code below. */
-_Static_assert(sizeof(struct profile_process) == 928 && sizeof(struct profile_directive) == 144, "see above");
+_Static_assert(sizeof(struct profile_process) == 944 && sizeof(struct profile_directive) == 144, "see above");
 _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_lock) == 88 && sizeof(struct context_mpi) == 80, "see below");
+_Static_assert(sizeof(struct context_device) == 24, "see below");
 _Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 272, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
 
@@ -83,6 +85,8 @@ static const uint32_t own_layout[] = {8,
                                       SIZE(context_construct),
                                       SIZE(context_lock),
                                       SIZE(context_mpi),
+                                      SIZE(context_device),
+                                      SIZE(profile_device),
                                       SIZE(catalog_module),
                                       SIZE(catalog_column),
                                       SIZE(construct_node),
@@ -354,6 +358,7 @@ static void put_process(struct profile_message *message, const struct profile_pr
     sent.workspan.directives = NULL;
     sent.constructs = (struct construct_times){0};
     sent.marks = (struct profile_marks){0};
+    sent.devices = NULL;
   }
   profile_message_put(message, &sent, sizeof sent);
   put_parts(message, &sent, process_parts);
@@ -574,6 +579,7 @@ static void put_contexts(struct profile_message *message, const struct profile *
                             sizeof *contexts->constructs);
   profile_message_put_array(message, contexts->locks, bare ? 0 : contexts->locks_count, sizeof *contexts->locks);
   profile_message_put_array(message, contexts->mpi, bare ? 0 : contexts->mpi_count, sizeof *contexts->mpi);
+  profile_message_put_array(message, contexts->devices, bare ? 0 : contexts->devices_count, sizeof *contexts->devices);
   free(leads);
 }
 
@@ -686,6 +692,20 @@ static void get_mpi(struct profile_message *message, const struct profile *profi
   }
 }
 
+static void get_devices(struct profile_message *message, const struct profile *profile, uint32_t count,
+                        struct contexts *contexts, const uint32_t *map)
+{
+  uint32_t records_count;
+  const struct context_device *records = profile_message_get_array(message, &records_count, sizeof *records);
+  for (uint32_t i = 0; i < records_count && !message->status; i++) {
+    struct context_device idle = records[i];
+    if (!profile_message_check(message, idle.owner < profile->processes_count && idle.context < count))
+      return;
+    idle.context = map[idle.context];
+    contexts_add_device(contexts, &idle);
+  }
+}
+
 static void get_contexts(struct profile_message *message, const struct number_map *numbers, struct profile *profile)
 {
   assert(!numbers->modules_count || numbers->modules);
@@ -703,6 +723,7 @@ static void get_contexts(struct profile_message *message, const struct number_ma
   get_marks(message, profile, count, contexts, map);
   get_locks(message, profile, numbers, count, contexts, map);
   get_mpi(message, profile, count, contexts, map);
+  get_devices(message, profile, count, contexts, map);
   free(map);
 }
 

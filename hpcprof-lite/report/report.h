@@ -164,6 +164,7 @@ struct report {
   struct report_trial trial;                 /* of the views try and advice */
   const struct lock_rows *locks;             /* of the view locks */
   const struct rank_rows *ranks;             /* of the view ranks */
+  const struct device_rows *devices;         /* of the view devices */
   const struct mpi_rows *mpi_calls;          /* of the view mpi */
   const struct job_messages *messages;       /* of the views messages and wait-states */
   const struct wait_state_rows *wait_states; /* of the view wait-states */

@@ -154,7 +154,7 @@ def the_manual_lists_the_columns_of_every_table(_):
     listed, seen = documented_columns(), {}
     trees = {"topdown", "bottomup", "flat", "critical-path"}
     assert set(listed) == set(names_of("view")) - {"grain-graph"} | {"grain-groups"}, set(listed)
-    for name in ("basic", "constructs", "constructs2", "graph", "traced", "marked", "locked", "messages", "plain", "recorded", "events",
+    for name in ("basic", "constructs", "constructs2", "graph", "traced", "marked", "locked", "offload", "messages", "plain", "recorded", "events",
                  "counted", "ranks"):
         events = {column[:-5] for column in header_of(name, "topdown") if re.search("_(incl|excl)$", column)} - {"critical_path"}
         for view in listed:
@@ -291,7 +291,7 @@ def bash_completes_columns(directory):
     assert offered("--fail-if", "ela") == offered("--fail-if", "'ela") == ["elapsed", "elapsed_with_cores"]
     assert offered("--fail-if", "work >") == []
     golden = os.path.join(SOURCE, "tests", "golden", "basic")
-    for view in set(names_of("view")) - {"grain-graph", "timeline", "phases", "marks", "user-counters", "locks",
+    for view in set(names_of("view")) - {"grain-graph", "timeline", "phases", "marks", "user-counters", "locks", "devices",
                                          "grains", "messages", "wait-states", "ranks", "mpi"}:
         words = offered(view, "--columns", "")
         header = must(REPORT, "-q", view, "-f", "csv", "--columns", ",".join(words), golden).split("\n")[0]

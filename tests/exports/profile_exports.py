@@ -30,7 +30,7 @@ FORMATS = ("folded", "speedscope", "pprof", "callgrind", "hatchet", "sqlite")
 TREES = FORMATS[:-1]
 TABLES = ("threads", "efficiency", "regions", "overheads", "tasks", "advice", "parallelism", "flat", "critical_path",
           "whatif", "speedup", "region_tree", "processes")  # of SQLite, named by views
-OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "locks", "ranks", "mpi",
+OTHER_TABLES = ("contexts", "run", "bottomup", "source", "phases", "marks", "user_counters", "locks", "devices", "ranks", "mpi",
                 "messages", "wait_states", "try", "missing")
 CATEGORIES = ("work", "overhead", "lockwait", "idleness")
 METRICS = (*CATEGORIES, "critical_path", "user", "system", "page_faults", "switches", "threads_created", "create")

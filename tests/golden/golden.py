@@ -107,6 +107,10 @@ def expected():
     for view in ("topdown", "mpi", "threads", "efficiency"):
         table[f"ranks-hostile.{view}.csv"] = (("-q", "--view", view, "-f", "csv", "./ranks-hostile"), 1, "stdout")
     table["ranks-hostile.err"] = (("-q", "--view", "ranks", "./ranks-hostile"), 1, "stderr")
+    for suffix, how in ((".txt", ()), (".csv", ("-f", "csv"))):
+        for view in ("devices", "regions"):
+            table[f"offload.{view}{suffix}"] = (("-q", "--view", view, *how, "offload"), 0, "stdout")
+    table["offload-killed.devices.csv"] = (("-q", "--view", "devices", "-f", "csv", "offload-killed"), 0, "stdout")
     table["marked.marks.json"] = (("-q", "--view", "marks", "-f", "json", "--from", "350ms", "marked"), 0, "stdout")
     table["marked-hostile.err"] = (("-q", "--view", "marks", "marked-hostile"), 1, "stderr")
     for name, status in TRACED.items():

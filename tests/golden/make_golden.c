@@ -8,6 +8,7 @@
 #include "tests/golden/golden_locks.h"
 #include "tests/golden/golden_messages.h"
 #include "tests/golden/golden_mpi.h"
+#include "tests/golden/golden_devices.h"
 #include "tests/golden/golden_marks.h"
 #include "tests/golden/golden_traces.h"
 
@@ -495,6 +496,7 @@ int main(int argc, char **argv)
   golden_locks();
   golden_mpi();
   golden_messages();
+  golden_devices();
   golden_marks();
   places();
   save("places", 1600);

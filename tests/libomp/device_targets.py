@@ -99,6 +99,43 @@ def numbers_of_devices(directory):
     assert sums(run)["target"]["teams"] == "2", sums(run)
 
 
+def devices(run):
+    """Rows of devices by number, and for how long the first one was idle because of the functions of the host."""
+    rows, idle = run.view("devices"), {}
+    for row in rows:
+        if row["kind"] == "work" and row["device"] == "0":
+            idle[row["function"]] = idle.get(row["function"], 0) + float(row["idle_s"])
+    return {row["device"]: row for row in rows if row["kind"] == "device"}, idle
+
+
+@tap.case
+def times_of_devices(directory):
+    """Busy while the region runs, idle while the host works, which has its place; bytes and numbers as in regions."""
+    run, own = measure(directory, "serial")
+    rows, idle = devices(run)
+    assert set(rows) == {"0"} and rows["0"]["targets"] == "1", rows
+    row = rows["0"]
+    busy, left = float(row["busy_s"]), float(row["idle_s"])
+    assert own["on_device"] - 1e-3 < busy < float(sums(run)["target"]["exec_s"]) + 0.05, (row, own)
+    assert own["on_host"] - 1e-3 < left and row["overlap_s"] == "", (row, own)  # the host is the device
+    working = sum(idle.get(name, 0) for name in ("on_host", "burn", "burn_clock", "clock_gettime"))
+    tap.timed(abs(working - own["on_host"]) < 0.02 + 0.05 * own["on_host"], idle, own)
+    assert sum(idle.values()) < left + 0.02, (idle, row)
+    run, _ = measure(directory, "counts")
+    row = devices(run)[0]["0"]
+    array = 8 * 1000
+    wanted = {"targets": 7, "to_copies": 3, "to_bytes": 3 * array, "from_copies": 4, "from_bytes": 4 * array,
+              "allocations": 4, "allocated_bytes": 4 * array}
+    assert {name: int(row[name]) for name in wanted} == wanted and row["times"] == "host", row
+    run, own = measure(directory, "two")
+    rows, _ = devices(run)
+    assert sorted(rows) == ["0", "1"], rows
+    for row in rows.values():
+        assert float(row["busy_s"]) >= own["on_device"] / 2 - 1e-3, (rows, own)
+    run, own = measure(directory, "killed", status=-9)
+    assert 0.3 < float(devices(run)[0]["0"]["busy_s"]), devices(run)  # until it was killed
+
+
 @tap.case
 def time_is_work(directory):
     """Here the host is the device: its time is that of the thread that waits for it."""

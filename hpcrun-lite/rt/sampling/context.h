@@ -31,8 +31,8 @@ struct call_site context_caller(struct thread_state *t, uint64_t code);
 uint32_t context_met(struct thread_state *t);
 
 /* The same, and by which addresses on the stack that context is known: those to which the functions return, from the
- * one that called the tool outwards, as far as the walk went; at most `room`, and on another stack than the thread's own
- * only the first one.  Sets *count. */
+ * one that called the tool outwards, as far as the walk went; at most `room`, and on another stack than the thread's
+ * own only the first one.  Sets *count. */
 struct context_return {
   uint64_t slot, address;
 };

@@ -5,7 +5,7 @@
  * wait (blame.h).  For the work clock, the call is a wait.
  *
  * The context of a call is unwound where it is not known.  It is known if the functions on the stack return to the same
- * addresses, at the same places of the stack, as in an earlier call; of very deep stacks the inner part is compared.  In
+ * addresses, at the same places of the stack, as in an earlier call; of very deep stacks the inner part is compared. In
  * a region, that region must have been created in the same context, or it is not known yet where.
  * The first 256 are unwound at once, then at most one in the time between two samples; a call in a place that is not
  * known then is charged to the row of that place in another region, or else to one without a context.
@@ -30,7 +30,7 @@ void mpi_calls_end(struct thread_state *t, bool known, uint64_t sent, uint64_t r
 /* Logs what the call does, or has completed, if the process logs the graph. */
 void mpi_calls_log(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands);
 
-/* The thread is, or goes on, at that stack pointer: ends a call that it has left by a jump or an exception.  UINT64_MAX:
+/* The thread is, or goes on, at that stack pointer: ends a call that it has left by a jump or an exception. UINT64_MAX:
  * it has left any.  inside: the caller is the tool's handler. */
 void mpi_calls_left(struct thread_state *t, uint64_t sp, bool inside);
 

@@ -536,7 +536,8 @@ uint32_t region_around(struct thread_state *t, uint64_t low, uint64_t high, uint
   return sampling->base_region ? region_base(t, sampling->base_region, filtered) : CCT_NONE;
 }
 
-/* Links of the thread's own regions, its wait sites, its locks, and its calls of MPI follow a node that was merged into another one. */
+/* Links of the thread's own regions, its wait sites, its locks, and its calls of MPI follow a node that was merged into
+ * another one. */
 static void follow_merge(struct thread_state *t, uint32_t from, uint32_t to)
 {
   struct sampling_thread *sampling = sampling_of(t);

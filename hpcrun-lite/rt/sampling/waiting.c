@@ -59,7 +59,8 @@ static struct format_wait *site_add(struct thread_state *t, uint64_t key)
   uint64_t code = key >> KIND_BITS;
   if (sampling->waits.count >= SITES_MAX)
     return wait_at(t, 0);
-  const struct format_module *in = code ? modules_find(t, code - 1, &module) : NULL;
+  bool placed = code && (key & ((1u << KIND_BITS) - 1)) != FORMAT_WAIT_DEVICE;
+  const struct format_module *in = placed ? modules_find(t, code - 1, &module) : NULL;
   struct format_wait *wait = table_next(&sampling->waits, &index);
   if (!wait)
     return sampling->waits.count ? wait_at(t, 0) : NULL;
@@ -1025,6 +1026,11 @@ void waiting_pool_end(struct thread_state *t, bool returned)
 }
 
 /* ---- shares ---- */
+
+uint64_t waiting_device_key(uint32_t device)
+{
+  return key_of(FORMAT_WAIT_DEVICE, (const void *)(uintptr_t)device);
+}
 
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns)
 {

@@ -131,6 +131,9 @@ void waiting_end_trace(struct thread_state *t, uint64_t now, bool ends);
  * is a gap, which is counted. */
 void waiting_go_on(struct thread_state *t);
 
+/* The key of a device that is idle.  device: as in struct format_device. */
+uint64_t waiting_device_key(uint32_t device);
+
 /* Adds to the share of a context in the waiting at a site.  Returns false without memory. */
 bool waiting_share(struct thread_state *t, uint32_t node, uint64_t key, uint64_t ns);
 
