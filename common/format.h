@@ -408,16 +408,19 @@ struct format_node {
   F(uint64_t, locks_taken) /* how often it has acquired a lock of POSIX or C11; in the OpenMP runtime: not counted */  \
   F(uint64_t,                                                                                                          \
     spun_ns) /* sampled: it had no work and spun, while a thread that had some was ready without a processor */        \
-  F(uint64_t, outside_ns)     /* sampled, divided among the threads that ran: no region was open */                    \
-  F(uint64_t, beside_ns)      /* of outside_ns: several threads ran, at least one of them not known to OpenMP */       \
-  F(uint64_t, mpi_ns)         /* exact: in calls of MPI */                                                             \
-  F(uint64_t, mpi_calls)      /* how often it has called MPI, from outside MPI */                                      \
-  F(uint64_t, samples_mpi)    /* of `samples`: in these calls */                                                       \
-  F(uint64_t, mpi_sampled_ns) /* the time that samples_mpi represent */                                                \
-  F(uint64_t, mpi_preempted)  /* of switched_preempted: in calls of MPI */                                             \
-  F(uint64_t, mpi_wakes)      /* likewise, of switched_wakes */                                                        \
-  F(uint64_t, mpi_sent)       /* bytes that it has sent, as far as they are known (mpi_decoded) */                     \
-  F(uint64_t, mpi_received)   /* likewise */
+  F(uint64_t, outside_ns)        /* sampled, divided among the threads that ran: no region was open */                 \
+  F(uint64_t, beside_ns)         /* of outside_ns: several threads ran, at least one of them not known to OpenMP */    \
+  F(uint64_t, mpi_ns)            /* exact: in calls of MPI */                                                          \
+  F(uint64_t, mpi_calls)         /* how often it has called MPI, from outside MPI */                                   \
+  F(uint64_t, samples_mpi)       /* of `samples`: in these calls */                                                    \
+  F(uint64_t, mpi_sampled_ns)    /* the time that samples_mpi represent */                                             \
+  F(uint64_t, mpi_preempted)     /* of switched_preempted: in calls of MPI */                                          \
+  F(uint64_t, mpi_wakes)         /* likewise, of switched_wakes */                                                     \
+  F(uint64_t, mpi_sent)          /* bytes that it has sent, as far as they are known (mpi_decoded) */                  \
+  F(uint64_t, mpi_received)      /* likewise */                                                                        \
+  F(uint64_t, device_ns)         /* in target constructs, waiting for devices that are not the host: exact */          \
+  F(uint64_t, samples_device)    /* of `samples`: meanwhile */                                                         \
+  F(uint64_t, device_sampled_ns) /* the time that samples_device represent */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -674,7 +677,10 @@ struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-enum format_device_flag { FORMAT_DEVICE_ON_HOST = 1 /* its regions run in threads of the host */ };
+enum format_device_flag {
+  FORMAT_DEVICE_ON_HOST = 1, /* its regions run in threads of the host */
+  FORMAT_DEVICE_AWAITED = 4  /* threads wait for it in its target constructs: device_ns of struct format_thread */
+};
 
 /* A device.  Ticks as in constructs.  It is busy while a target construct for it is open, except target data; or an
  * operation for it outside of these; or, by the device's own record, while it does something. */
@@ -758,7 +764,7 @@ struct format_user_count {
   FORMAT_USER_COUNT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
-enum { FORMAT_INDEX_CATEGORIES = 10 };
+enum { FORMAT_INDEX_CATEGORIES = 11 };
 
 /* The index of a trace. */
 #define FORMAT_INDEX_FIELDS(F, A)                                                                                      \

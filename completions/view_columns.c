@@ -16,7 +16,7 @@ static void fail(const char *reason, const char *name)
 }
 
 /* Describes a table without the columns that depend on the run.  statistics: with those of threads and ranks; mpi: with
- * those of runs that call MPI. */
+ * those of runs that call MPI, and wait for devices. */
 static void describe_table(table_maker *make, bool statistics, bool mpi, struct table *table)
 {
   static const struct profile profile = {.workspan = {.known = true, .is_time = true}};
@@ -25,7 +25,8 @@ static void describe_table(table_maker *make, bool statistics, bool mpi, struct 
                                  .lockwait = MODEL_NONE,
                                  .idleness = MODEL_NONE,
                                  .critical = MODEL_NONE};
-  struct report report = {.profile = &profile, .columns = &columns, .trees.no_statistics = !statistics, .mpi = mpi};
+  struct report report = {
+      .profile = &profile, .columns = &columns, .trees.no_statistics = !statistics, .mpi = mpi, .awaits = mpi};
   *table = (struct table){0};
   make(&report, table);
   for (uint32_t i = 0; i < table->columns_count; i++) {

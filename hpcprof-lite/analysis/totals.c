@@ -85,6 +85,7 @@ static void add_thread(struct totals *totals, const struct profile_process *proc
   totals->delay_estimated += thread->estimated_delay_ns > thread->wall_ns / 100;
   model_add(&totals->mpi_ns, thread->mpi_ns);
   model_add(&totals->mpi_calls, thread->mpi_calls);
+  model_add(&totals->device_ns, helper ? 0 : thread->device_ns);
   model_add(&totals->blocked_ns, thread->blocked_ns);
   model_add(&totals->outside_ns, thread->outside_ns);
   model_add(&totals->beside_ns, thread->beside_ns);

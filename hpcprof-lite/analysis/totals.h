@@ -26,6 +26,7 @@ struct totals {
   uint64_t lived_ns;                          /* of all threads: life time */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
   uint64_t mpi_ns, mpi_calls;                 /* in calls of MPI, exact */
+  uint64_t device_ns;                         /* waiting for devices, exact */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
   uint64_t pool_idle_ns;          /* of idle_ns: in processes without OpenMP, where threads of pools are idle */
   uint64_t spun_ns;               /* idle threads spun while others were ready without a processor, sampled */

@@ -163,6 +163,8 @@ static void take_thread(const struct format_thread *record, struct profile_threa
   thread->events_ns = MIN(record->events_ns, record->wall_ns);
   thread->mpi_ns = MIN(record->mpi_ns, record->wall_ns);
   thread->mpi_sampled_ns = MIN(record->mpi_sampled_ns, thread->mpi_ns);
+  thread->device_ns = MIN(record->device_ns, record->wall_ns);
+  thread->device_sampled_ns = MIN(record->device_sampled_ns, thread->device_ns);
   thread->construct_since = record->construct_open < codes_max ? record->construct_since : 0;
   thread->construct_open = record->construct_open % (codes_max + FORMAT_TIMES);
   if (record->flags & FORMAT_THREAD_HELPER)

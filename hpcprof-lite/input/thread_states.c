@@ -24,6 +24,28 @@ uint32_t thread_states_wait(const struct format_construct *construct, bool outsi
   return tasks ? FORMAT_WAIT_TASKS : FORMAT_WAIT_BARRIER;
 }
 
+/* Whether threads wait for a device (as in struct format_directive). */
+static bool is_awaited(const struct read_file *file, uint32_t device)
+{
+  const struct format_device *devices = read_records(file, FORMAT_DEVICES);
+  uint32_t count = read_count(file, FORMAT_DEVICES), i = 0;
+  while (i < count && devices[i].number != device)
+    i++;
+  return device && i < count && devices[i].flags & FORMAT_DEVICE_AWAITED;
+}
+
+void thread_states_awaited(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
+                           bool *awaited)
+{
+  const struct format_directive *directives = read_records(file, FORMAT_DIRECTIVES);
+  uint32_t directives_count = read_count(file, FORMAT_DIRECTIVES);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t kind = constructs[i].kind, directive = constructs[i].directive;
+    bool uses = construct_is_operation(kind) || (construct_is_target(kind) && kind != DIRECTIVE_TARGET_DATA);
+    awaited[i] = uses && directive < directives_count && is_awaited(file, directives[directive].device);
+  }
+}
+
 bool thread_states_own_first(uint64_t code, bool lock)
 {
   return !lock && (code < CONSTRUCT_TIMES || code % CONSTRUCT_TIMES != CONSTRUCT_TIME_WAIT);

@@ -11,6 +11,10 @@
  * wait.  Returns enum format_wait_kind. */
 uint32_t thread_states_wait(const struct format_construct *construct, bool outside, uint32_t time);
 
+/* Sets in which constructs of a thread's table it waits for a device, in their body. */
+void thread_states_awaited(const struct read_file *file, const struct format_construct *constructs, uint32_t count,
+                           bool *awaited);
+
 /* Whether the runtime's own work in a wait with that code of a construct comes first, and is none of it: the thread
  * does not wait yet, or no longer.  Otherwise it is the wait's end. */
 bool thread_states_own_first(uint64_t code, bool lock);

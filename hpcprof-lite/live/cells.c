@@ -147,6 +147,7 @@ static void times_of(const struct profile_thread *thread, uint64_t ns[TIMELINE_C
   ns[TIMELINE_LOCK_WAIT] = thread->lockwait_ns;
   ns[TIMELINE_IDLE] = thread->idle_ns;
   ns[TIMELINE_MPI] = thread->mpi_ns;
+  ns[TIMELINE_DEVICE] = thread->device_ns;
   ns[TIMELINE_BLOCKED] = thread->blocked_ns;
   ns[TIMELINE_CORE_WAIT] = thread->core_wait_ns;
   ns[TIMELINE_NO_CORE] = thread->no_core_ns;

@@ -76,6 +76,7 @@ static void subtract_thread(struct profile_thread *thread, const struct profile_
   subtract(&thread->no_core_ns, before->no_core_ns);
   subtract(&thread->blocked_ns, before->blocked_ns);
   subtract(&thread->mpi_ns, before->mpi_ns);
+  subtract(&thread->device_ns, before->device_ns);
   subtract(&thread->mpi_outside_ns, before->mpi_outside_ns);
   subtract(&thread->mpi_calls, before->mpi_calls);
   subtract(&thread->mpi_sent, before->mpi_sent);

@@ -134,7 +134,7 @@ static bool take_part(const struct profile_range *part, struct read_file *file, 
   range_set(process, begin_ns, end_ns);
   process->usable = !range_open(file, process, problems, range, &why);
   if (process->usable) {
-    range_take(*range, begin_ns, end_ns, process, problems);
+    range_take(file, *range, begin_ns, end_ns, process, problems);
     user_marks_count(file, process);
   } else {
     problems_add(problems, "%s: --from and --to cannot be used: %s", process->path, why);

@@ -329,10 +329,12 @@ static uint64_t split_rest(struct profile_thread *thread, bool by_wall, bool uns
   uint64_t waits_ns = model_sum(model_sum(thread->idle_ns, thread->lockwait_ns), thread->no_core_ns);
   uint64_t known_ns = model_sum(model_sum(waits_ns, thread->tool_ns), model_sum(thread->work_ns, thread->overhead_ns));
   model_add(&known_ns, thread->mpi_ns);
+  model_add(&known_ns, thread->device_ns);
   uint64_t ran_ns = model_sum(thread->cpu_ns, thread->run_delay_ns);
   if (!by_wall) {
     model_add(&waits_ns, thread->blocked_ns);
     model_add(&waits_ns, model_difference(thread->mpi_ns, thread->mpi_sampled_ns)); /* asleep in MPI */
+    model_add(&waits_ns, model_difference(thread->device_ns, thread->device_sampled_ns));
     model_add(&known_ns, thread->blocked_ns);
   }
   uint64_t measured_ns = profile_measured_ns(thread->wall_ns, thread->paused_ns);

@@ -19,6 +19,7 @@ enum timeline_category {
   TIMELINE_LOCK_WAIT,
   TIMELINE_IDLE,
   TIMELINE_MPI,       /* it was in a call of MPI */
+  TIMELINE_DEVICE,    /* it waited for a device, in a target construct */
   TIMELINE_BLOCKED,   /* it slept in a system call */
   TIMELINE_CORE_WAIT, /* it was ready to run, and another thread had the processor */
   TIMELINE_NO_CORE,   /* it waited for another thread that was ready to run and had no processor */
@@ -131,6 +132,7 @@ static inline const char *timeline_category_name(enum timeline_category category
       [TIMELINE_LOCK_WAIT] = "lock_wait",
       [TIMELINE_IDLE] = "idle",
       [TIMELINE_MPI] = "mpi",
+      [TIMELINE_DEVICE] = "device",
       [TIMELINE_BLOCKED] = "blocked",
       [TIMELINE_CORE_WAIT] = "core_wait",
       [TIMELINE_NO_CORE] = "waiting_no_core",

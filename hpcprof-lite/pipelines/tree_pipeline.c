@@ -125,6 +125,7 @@ void tree_begin(struct job *job, bool needs_tree)
   tree_columns_init(&job->profile.catalog, &job->columns);
   totals_compute(&job->profile, &job->columns, options->baseline, &job->totals);
   job->report.mpi = job->totals.mpi_calls || job->totals.mpi_ns;
+  job->report.awaits = job->totals.device_ns;
   if (needs_tree)
     prepare(job);
   if (job->profile.range.limited &&

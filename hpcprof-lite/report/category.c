@@ -23,6 +23,7 @@ const struct category_look category_looks[TIMELINE_CATEGORIES] = {
     [TIMELINE_LOCK_WAIT] = {'L', "lock wait", "Lock", "\033[35m"},
     [TIMELINE_IDLE] = {'.', "idle", "Idle", "\033[90m"},
     [TIMELINE_MPI] = {'M', "MPI", "MPI", "\033[94m"},
+    [TIMELINE_DEVICE] = {'D', "waiting for a device", "Device", "\033[95m"},
     [TIMELINE_BLOCKED] = {'b', "blocked", "Block", "\033[36m"},
     [TIMELINE_CORE_WAIT] = {'c', "ready without a core", "Core", "\033[31m"},
     [TIMELINE_NO_CORE] = {'n', "waiting for a thread without a core", "NoCore", "\033[91m"},
@@ -83,6 +84,7 @@ uint64_t category_times(const struct report *report, uint64_t ns[TIMELINE_CATEGO
   ns[TIMELINE_LOCK_WAIT] = locks ? run->caused_lock_ns : run->lockwait_ns;
   ns[TIMELINE_IDLE] = idle ? run->caused_idle_ns : run->idle_ns;
   ns[TIMELINE_MPI] = run->mpi_ns;
+  ns[TIMELINE_DEVICE] = run->device_ns;
   ns[TIMELINE_BLOCKED] = run->blocked_ns;
   ns[TIMELINE_CORE_WAIT] = run->core_wait_ns;
   ns[TIMELINE_NO_CORE] = run->no_core_ns;
@@ -239,8 +241,10 @@ void category_table(const struct report *report, const struct terminal *terminal
   if (category_unexplained(report))
     width = MAX(width, (int)strlen(unexplained));
   fprintf(report->stream, "  %-*s %10s %6s %9s\n", width, "", "Thread s", "%", "Exact s");
-  const uint64_t *exact[TIMELINE_CATEGORIES] = {
-      [TIMELINE_LOCK_WAIT] = &run->lockwait_ns, [TIMELINE_IDLE] = &run->idle_ns, [TIMELINE_MPI] = &run->mpi_ns};
+  const uint64_t *exact[TIMELINE_CATEGORIES] = {[TIMELINE_LOCK_WAIT] = &run->lockwait_ns,
+                                                [TIMELINE_IDLE] = &run->idle_ns,
+                                                [TIMELINE_MPI] = &run->mpi_ns,
+                                                [TIMELINE_DEVICE] = &run->device_ns};
   for (unsigned i = 0; i < TIMELINE_CATEGORIES; i++)
     if (is_shown(i, ns[i], all))
       print_category(report, terminal, i, width, ns[i], all, exact[i]);

@@ -137,6 +137,7 @@ struct report {
   const char *view;
   bool legend; /* explain the columns in full */
   bool mpi;    /* the run made calls of MPI: tables have columns for them */
+  bool awaits; /* threads waited for devices: likewise */
   const struct profile *profile;
   const struct names *names;
   const struct tree_columns *columns;

@@ -78,12 +78,25 @@ static void fill_mpi(const void *context, const void *row, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_device(const void *context, const void *row, struct cell *cell)
+{
+  const struct report *report = context;
+  const uint64_t *number = row;
+  const struct profile_thread *thread = thread_of(report, *number);
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/threads_device.def"
+#undef COLUMN
+}
+
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/threads.def"
 };
 static const struct table_column columns_paused[] = {
 #include "hpcprof-lite/report/threads_paused.def"
+};
+static const struct table_column columns_device[] = {
+#include "hpcprof-lite/report/threads_device.def"
 };
 static const struct table_column columns_mpi[] = {
 #include "hpcprof-lite/report/threads_mpi.def"
@@ -92,6 +105,7 @@ static const struct table_column columns_mpi[] = {
 static const struct schema threads_schema = SCHEMA(columns, fill);
 static const struct schema paused_schema = SCHEMA(columns_paused, fill_paused);
 static const struct schema mpi_schema = SCHEMA(columns_mpi, fill_mpi);
+static const struct schema device_schema = SCHEMA(columns_device, fill_device);
 
 REPORT_EACH(each_thread, report->list.threads, report->list.count)
 
@@ -103,6 +117,8 @@ void threads_table(const struct report *report, struct table *table)
   table_add(table, &threads_schema, report);
   if (profile_pauses(report->profile, true, pauses, sizeof pauses))
     table_add(table, &paused_schema, report);
+  if (report->awaits)
+    table_add(table, &device_schema, report);
   if (!report->mpi)
     return;
   table->hidden = "wall_s"; /* it hardly differs between threads, and MPI needs the room */

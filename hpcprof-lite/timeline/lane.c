@@ -63,6 +63,7 @@ struct lane {
   const struct lane_process *of;
   const struct profile_thread *thread;
   struct format_construct *constructs;
+  bool *awaited; /* [construct] the thread waits for a device there */
   struct format_wait *waits;
   uint32_t constructs_count, waits_count;
   double runtime_part; /* see exact_waits_runtime_part() */
@@ -155,6 +156,8 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
   lane->waits = read_table(file, thread->index, FORMAT_WAITS, &ignored, &lane->waits_count);
   if (lanes->with_constructs)
     lane->constructs = read_table(file, thread->index, FORMAT_CONSTRUCTS, &ignored, &lane->constructs_count);
+  lane->awaited = xcalloc(lane->constructs_count, sizeof *lane->awaited);
+  thread_states_awaited(lanes->file, lane->constructs, lane->constructs_count, lane->awaited);
   leave_ready(lane);
   lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
   lane->tool_busy_part = lane->tool.ns > 0 ? fmax(0, 1 - lane->tool.ns / (double)thread->tool_ns) : 1;
@@ -175,6 +178,7 @@ void lane_close(struct lane *lane)
     return;
   thread_trace_close(&lane->trace);
   free(lane->constructs);
+  free(lane->awaited);
   free(lane->waits);
   free(lane->samples);
   free(lane->pending);
@@ -188,6 +192,8 @@ static uint32_t construct_category(const struct lane *lane, uint64_t record, uin
 {
   assert(time < CONSTRUCT_TIMES);
   const struct format_construct *construct = record < lane->constructs_count ? &lane->constructs[record] : NULL;
+  if (time == CONSTRUCT_TIME_BODY && construct && lane->awaited[record])
+    return TIMELINE_DEVICE;
   if (time == CONSTRUCT_TIME_BODY || (!record && time == CONSTRUCT_TIME_ENTER))
     return TIMELINE_WORK;
   if (record && !construct)

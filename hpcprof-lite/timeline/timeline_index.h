@@ -14,7 +14,7 @@
 #include "hpcprof-lite/model/timeline.h"
 
 enum {
-  TIMELINE_INDEX_RULES = 2,       /* version of what intervals are made of a trace: another one makes other cells */
+  TIMELINE_INDEX_RULES = 3,       /* version of what intervals are made of a trace: another one makes other cells */
   TIMELINE_INDEX_CELLS = 2 << 20, /* of the first level, all lanes together */
   TIMELINE_INDEX_LANE_CELLS = 256 << 10,
   TIMELINE_INDEX_LEAST = 1 << 13,  /* cells that the longest lane has at least */

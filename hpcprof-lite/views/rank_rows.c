@@ -14,6 +14,7 @@ static void add_thread(const struct profile_thread *thread, struct rank_row *row
   model_add(&row->ns[TIMELINE_LOCK_WAIT], thread->lockwait_ns);
   model_add(&row->ns[TIMELINE_IDLE], thread->idle_ns);
   model_add(&row->ns[TIMELINE_MPI], thread->mpi_ns);
+  model_add(&row->ns[TIMELINE_DEVICE], thread->device_ns);
   model_add(&row->ns[TIMELINE_BLOCKED], thread->blocked_ns);
   model_add(&row->ns[TIMELINE_CORE_WAIT], thread->core_wait_ns);
   model_add(&row->ns[TIMELINE_NO_CORE], thread->no_core_ns);

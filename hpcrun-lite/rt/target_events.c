@@ -5,6 +5,7 @@
 #include "hpcrun-lite/rt/construct/devices.h"
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
+#include "hpcrun-lite/rt/sampling/device_waits.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -48,6 +49,21 @@ static void device_busy(struct thread_state *t, int device, bool begin)
   rt_inside_dec(t);
 }
 
+/* The thread waits for the device from now on, or does so no longer.  libgomp does not tell whether it runs the region
+ * itself after all: there the thread may work. */
+static void device_wait(struct thread_state *t, int device, bool begin)
+{
+  if (device < 0 || rt_gomp_task)
+    return;
+  if (!begin) {
+    device_waits_end(t);
+    return;
+  }
+  struct format_device *awaited = devices_find(t, device);
+  if (awaited)
+    device_waits_begin(t, awaited);
+}
+
 static void construct(struct thread_state *t, enum format_directive_kind directive, bool begin, uint32_t device,
                       const void *code)
 {
@@ -73,13 +89,17 @@ void target_events(struct thread_state *t, int kind, bool begin, int device, con
   bool uses = directive != FORMAT_DIRECTIVE_TARGET_DATA;
   if (uses && begin)
     device_busy(t, device, true);
+  else if (uses)
+    device_wait(t, device, false);
   if (graph_enter(t)) {
     if (begin)
       codeptr = code_of_construct(t, task_data, codeptr);
     construct(t, directive, begin, device_code(device), codeptr);
     graph_leave(t);
   }
-  if (uses && !begin)
+  if (uses && begin)
+    device_wait(t, device, true);
+  else if (uses)
     device_busy(t, device, false);
 }
 
@@ -100,6 +120,8 @@ void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, 
 {
   if (begin)
     device_busy(t, device, true);
+  else
+    device_wait(t, device, false);
   if (graph_enter(t)) {
     const struct format_construct *target = construct_open_target(t);
     uint32_t row = 0;
@@ -111,7 +133,9 @@ void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, 
     construct_events_operation(t, kind, row, begin, bytes);
     graph_leave(t);
   }
-  if (!begin)
+  if (begin)
+    device_wait(t, device, true);
+  else
     device_busy(t, device, false);
 }
 

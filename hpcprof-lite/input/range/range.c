@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/input/thread_states.h"
 #include "hpcprof-lite/input/range/range_counts.h"
 #include "hpcprof-lite/input/range/range_thread.h"
 #include "hpcprof-lite/input/range/trace_sweep.h"
@@ -428,10 +429,24 @@ static void take_waits(const struct read_part *part, double tick_ns, struct prof
   thread->lockwait_ns = model_rounded((double)locked * tick_ns);
 }
 
+/* How long the thread waited for devices. */
+static uint64_t device_ns(const struct read_file *file, const struct read_part *part, double tick_ns)
+{
+  const struct format_construct *constructs = part->tables[FORMAT_CONSTRUCTS].records;
+  uint32_t count = part->tables[FORMAT_CONSTRUCTS].count;
+  bool *awaited = xcalloc(count, sizeof *awaited);
+  uint64_t ticks = 0;
+  thread_states_awaited(file, constructs, count, awaited);
+  for (uint32_t i = 0; i < count; i++)
+    model_add(&ticks, awaited[i] ? constructs[i].ticks[CONSTRUCT_TIME_BODY] : 0);
+  free(awaited);
+  return model_rounded((double)ticks * tick_ns);
+}
+
 /* from_ns, to_ns: the part, since the start of the process. */
-static void take_thread(const struct range *range, const struct range_thread *from, const struct read_part *part,
-                        const struct profile_process *process, uint64_t from_ns, uint64_t to_ns,
-                        struct profile_thread *thread)
+static void take_thread(const struct read_file *file, const struct range *range, const struct range_thread *from,
+                        const struct read_part *part, const struct profile_process *process, uint64_t from_ns,
+                        uint64_t to_ns, struct profile_thread *thread)
 {
   bool complete = from->samples_all == thread->samples;
   *thread = from->part;
@@ -451,6 +466,9 @@ static void take_thread(const struct range *range, const struct range_thread *fr
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
   thread->mpi_ns = MIN(model_rounded((double)from->mpi_ticks * tick), thread->wall_ns);
   thread->mpi_outside_ns = model_difference(thread->mpi_ns, model_rounded((double)from->mpi_inside_ticks * tick));
+  thread->device_ns = MIN(device_ns(file, part, tick), thread->wall_ns);
+  thread->device_sampled_ns =
+      range_share_of(thread->device_sampled_ns, (struct range_amount){thread->device_ns, from->record->device_ns});
   thread->mpi_calls = thread->mpi_sent = thread->mpi_received = 0; /* when they were is not known */
   thread->no_core_ns = model_rounded(from->no_core_ns);
   if (from->with_constructs)
@@ -462,8 +480,8 @@ static void take_thread(const struct range *range, const struct range_thread *fr
   thread->events = thread->events_ns = 0; /* when they were is not known */
 }
 
-void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,
-                struct problems *problems)
+void range_take(const struct read_file *file, const struct range *range, uint64_t begin_ns, uint64_t end_ns,
+                struct profile_process *process, struct problems *problems)
 {
   assert(range->count == process->threads_count);
   uint64_t unknown = 0, gap_ticks = 0, dropped = process->lost[LOSS_TRACE];
@@ -475,7 +493,7 @@ void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, s
   process->cpu_ns = process->regions = process->unsampled_ns = 0;
   for (uint32_t i = 0; i < range->count; i++) {
     const struct range_thread *from = &range->threads[i];
-    take_thread(range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
+    take_thread(file, range, from, &range->parts[i], process, from_ns, to_ns, &process->threads[i]);
     model_add(&process->cpu_ns, process->threads[i].cpu_ns);
     paused_ns = MAX(process->threads[i].paused_ns, paused_ns);
     model_add(&process->regions, from->part.regions);

@@ -28,8 +28,8 @@ void range_close(struct range *range); /* NULL is allowed */
 
 /* Sets the figures of the process and its threads to those of the part, which begins and ends at these times
  * (CLOCK_REALTIME).  The process must not have them yet. */
-void range_take(const struct range *range, uint64_t begin_ns, uint64_t end_ns, struct profile_process *process,
-                struct problems *problems);
+void range_take(const struct read_file *file, const struct range *range, uint64_t begin_ns, uint64_t end_ns,
+                struct profile_process *process, struct problems *problems);
 
 /* Divides time of blocking and of waiting for a processor that is known for the whole run only, as the remainder of the
  * thread's life, among the parts: this part gets its share.  A part's own remainder has the errors of its samples, so

@@ -14,10 +14,10 @@
 
 /* The profiler's own colours.  Its first grey category, which it gives everything that has none, precedes these. */
 static const char *const colours[TIMELINE_CATEGORIES] = {
-    [TIMELINE_WORK] = "green",        [TIMELINE_OVERHEAD] = "orange", [TIMELINE_LOCK_WAIT] = "red",
-    [TIMELINE_IDLE] = "yellow",       [TIMELINE_MPI] = "blue",        [TIMELINE_BLOCKED] = "purple",
-    [TIMELINE_CORE_WAIT] = "magenta", [TIMELINE_NO_CORE] = "brown",   [TIMELINE_TOOL] = "lightblue",
-    [TIMELINE_GAP] = "transparent",
+    [TIMELINE_WORK] = "green",     [TIMELINE_OVERHEAD] = "orange",   [TIMELINE_LOCK_WAIT] = "red",
+    [TIMELINE_IDLE] = "yellow",    [TIMELINE_MPI] = "blue",          [TIMELINE_DEVICE] = "lightblue",
+    [TIMELINE_BLOCKED] = "purple", [TIMELINE_CORE_WAIT] = "magenta", [TIMELINE_NO_CORE] = "brown",
+    [TIMELINE_TOOL] = "lightblue", [TIMELINE_GAP] = "transparent",
 };
 
 /* The columns of a thread's samples and markers. */

@@ -298,6 +298,7 @@ static OTF2_Paradigm paradigm_of(const struct otf2_region *region)
                                                                    [TIMELINE_LOCK_WAIT] = OTF2_PARADIGM_OPENMP,
                                                                    [TIMELINE_IDLE] = OTF2_PARADIGM_OPENMP,
                                                                    [TIMELINE_MPI] = OTF2_PARADIGM_MPI,
+                                                                   [TIMELINE_DEVICE] = OTF2_PARADIGM_OPENMP,
                                                                    [TIMELINE_BLOCKED] = OTF2_PARADIGM_NONE,
                                                                    [TIMELINE_CORE_WAIT] = OTF2_PARADIGM_NONE,
                                                                    [TIMELINE_NO_CORE] = OTF2_PARADIGM_OPENMP,

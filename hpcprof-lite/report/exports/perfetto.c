@@ -21,6 +21,7 @@ static const char *const colours[TIMELINE_CATEGORIES] = {[TIMELINE_WORK] = "thre
                                                          [TIMELINE_LOCK_WAIT] = "terrible",
                                                          [TIMELINE_IDLE] = "yellow",
                                                          [TIMELINE_MPI] = "thread_state_uninterruptible",
+                                                         [TIMELINE_DEVICE] = "rail_load",
                                                          [TIMELINE_BLOCKED] = "thread_state_sleeping",
                                                          [TIMELINE_CORE_WAIT] = "thread_state_runnable",
                                                          [TIMELINE_NO_CORE] = "bad",

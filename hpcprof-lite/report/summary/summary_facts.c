@@ -183,6 +183,8 @@ static void add_run(struct facts *facts)
   if (report->mpi && report->columns->idleness != MODEL_NONE)
     fact_ns(facts, "categories", "idleness because of MPI", report->summary.mpi_idle_ns,
             "the part of idleness that is charged to calls of MPI");
+  if (run->device_ns)
+    fact_ns(facts, "categories", "device", run->device_ns, "waiting for devices in target constructs, exact");
   fact_ns(facts, "categories", "blocked", run->blocked_ns, "in calls outside OpenMP");
   fact_ns(facts, "categories", "no core", run->core_wait_ns, "ready to run, without a processor");
   fact_ns(facts, "categories", "waiting for a thread without a core", run->no_core_ns,

@@ -64,6 +64,17 @@ static void fill_mpi(const void *context, const void *which, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_device(const void *context, const void *which, struct cell *cell)
+{
+  const struct phase_row *row = which;
+  const uint64_t *ns = row->ns ? row->ns : none;
+  bool timed = row->ns;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_device.def"
+#undef COLUMN
+}
+
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/phases.def"
@@ -71,9 +82,13 @@ static const struct table_column columns[] = {
 static const struct table_column columns_mpi[] = {
 #include "hpcprof-lite/report/timeline/timeline_mpi.def"
 };
+static const struct table_column columns_device[] = {
+#include "hpcprof-lite/report/timeline/timeline_device.def"
+};
 #undef COLUMN
 static const struct schema phases_schema = SCHEMA(columns, fill);
 static const struct schema mpi_schema = SCHEMA(columns_mpi, fill_mpi);
+static const struct schema device_schema = SCHEMA(columns_device, fill_device);
 
 /* What the figures of a phase, or of its steps, are about. */
 static const char *figures_of(const struct phases_phase *phase, bool step)
@@ -166,6 +181,8 @@ void phases_view_table(const struct report *report, struct table *table)
   table_add(table, &phases_schema, filler);
   if (report->mpi)
     table_add(table, &mpi_schema, report);
+  if (report->awaits)
+    table_add(table, &device_schema, report);
 }
 
 /* ---- text ---- */

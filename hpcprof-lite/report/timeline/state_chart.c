@@ -182,6 +182,17 @@ static void fill_mpi(const void *context, const void *row, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_device(const void *context, const void *row, struct cell *cell)
+{
+  const struct state_group *group = row;
+  const uint64_t *ns = group->times.ns;
+  bool timed = true;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_device.def"
+#undef COLUMN
+}
+
 static const struct table_column state_columns[] = {STATES(COLUMN_ENTRY)};
 #define COLUMN COLUMN_ENTRY
 static const struct table_column lane_columns[] = {
@@ -191,10 +202,14 @@ static const struct table_column lane_columns[] = {
 static const struct table_column mpi_columns[] = {
 #include "hpcprof-lite/report/timeline/timeline_mpi.def"
 };
+static const struct table_column device_columns[] = {
+#include "hpcprof-lite/report/timeline/timeline_device.def"
+};
 #undef COLUMN
 static const struct schema states_schema = SCHEMA(state_columns, fill_state);
 static const struct schema lanes_schema = SCHEMA(lane_columns, fill_lane);
 static const struct schema mpi_schema = SCHEMA(mpi_columns, fill_mpi);
+static const struct schema device_schema = SCHEMA(device_columns, fill_device);
 
 static int each_state(const void *source, table_take *take, void *to)
 {
@@ -230,4 +245,6 @@ void state_chart_further(const struct timeline_rows *rows, struct table *table)
   table_add(lanes, &lanes_schema, rows);
   if (rows->report->mpi)
     table_add(lanes, &mpi_schema, rows);
+  if (rows->report->awaits)
+    table_add(lanes, &device_schema, rows);
 }

@@ -45,6 +45,17 @@ static void fill_mpi(const void *context, const void *row, struct cell *cell)
 #undef COLUMN
 }
 
+static void fill_device(const void *context, const void *row, struct cell *cell)
+{
+  const struct tile *tile = row;
+  const uint64_t *ns = tile->cell->ns;
+  bool timed = true;
+  (void)context;
+#define COLUMN COLUMN_CELL
+#include "hpcprof-lite/report/timeline/timeline_device.def"
+#undef COLUMN
+}
+
 #define COLUMN COLUMN_ENTRY
 static const struct table_column columns[] = {
 #include "hpcprof-lite/report/timeline/timeline_tiles.def"
@@ -52,9 +63,13 @@ static const struct table_column columns[] = {
 static const struct table_column columns_mpi[] = {
 #include "hpcprof-lite/report/timeline/timeline_mpi.def"
 };
+static const struct table_column columns_device[] = {
+#include "hpcprof-lite/report/timeline/timeline_device.def"
+};
 #undef COLUMN
 static const struct schema timeline_tiles_schema = SCHEMA(columns, fill);
 static const struct schema mpi_schema = SCHEMA(columns_mpi, fill_mpi);
+static const struct schema device_schema = SCHEMA(columns_device, fill_device);
 
 /* Gives the tiles in which a lane was alive. */
 static int each_tile(const void *source, table_take *take, void *to)
@@ -93,6 +108,8 @@ void timeline_tiles_table(const struct report *report, struct table *table)
   table_add(table, &timeline_tiles_schema, report);
   if (report->mpi)
     table_add(table, &mpi_schema, report);
+  if (report->awaits)
+    table_add(table, &device_schema, report);
   if (!report->time.timeline)
     return;
   struct timeline_rows *rows = read_rows(report, table);

@@ -114,8 +114,9 @@ struct activity {
 } __attribute__((aligned(4)));
 
 /* A call of the program in which the thread does not work: it sleeps in one that blocks; it communicates, or waits for
- * messages, in MPI, whatever that calls.  A thread is in at most one, and neither idle nor waiting for a lock. */
-enum rt_call { RT_CALL_NONE, RT_CALL_BLOCKS, RT_CALL_MPI };
+ * messages, in MPI, whatever that calls; it waits for a device in a target construct.  A thread is in at most one, and
+ * neither idle nor waiting for a lock. */
+enum rt_call { RT_CALL_NONE, RT_CALL_BLOCKS, RT_CALL_MPI, RT_CALL_DEVICE };
 
 /* What has created a thread: the program, the OpenMP runtime, where the initial thread of libomp's hidden helpers
  * (rt/helper_events.h) creates the others, or MPI. */

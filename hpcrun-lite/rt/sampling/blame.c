@@ -186,7 +186,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
   }
   switches_readers(-1);
   busy += busy == 0;
-  if (!region && !idle && self->activity.call != RT_CALL_MPI) {
+  if (!region && !idle && self->activity.call != RT_CALL_MPI && self->activity.call != RT_CALL_DEVICE) {
     uint64_t ns = part(time_ns, 1, busy);
     self->record->outside_ns += ns;
     self->record->beside_ns += outside && busy > step ? ns : 0;

@@ -15,6 +15,7 @@
 #include "hpcrun-lite/rt/sampling/cct.h"
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
+#include "hpcrun-lite/rt/sampling/device_waits.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/sampling/lock_table.h"
 #include "hpcrun-lite/rt/sampling/mpi_calls.h"
@@ -73,12 +74,13 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
  * waits for what works.  Where the host is the device, what works may be the device. */
 static void charge_devices(struct thread_state *t, uint32_t node, uint64_t ns)
 {
+  bool works = !device_waits_in(t);
   const struct table *devices = devices_table();
   uint32_t count = __atomic_load_n(&devices->count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
     struct format_device *device = table_at(devices, i);
     bool busy = __atomic_load_n(&device->open, __ATOMIC_RELAXED) != 0;
-    if (busy && !(device->flags & FORMAT_DEVICE_ON_HOST))
+    if (busy && works && !(device->flags & FORMAT_DEVICE_ON_HOST))
       __atomic_fetch_add(&device->beside_ns, ns, __ATOMIC_RELAXED);
     else if (!busy && __atomic_load_n(&device->first, __ATOMIC_RELAXED))
       waiting_share(t, node, waiting_device_key(device->number), ns);
@@ -194,6 +196,27 @@ static void charge_mpi(struct thread_state *t, unsigned event, uint64_t weight, 
     context_publish_open(t);
 }
 
+/* A sample while the thread waits for a device, which is no work.  share, counted: as above. */
+static void charge_device_wait(struct thread_state *t, unsigned event, uint64_t weight, const struct blame *share,
+                               bool counted, uint32_t node)
+{
+  uint32_t known = node == CCT_NONE ? construct_open_node(t) : node;
+  if (counted) {
+    put_trace(t, event, TRACELOG_IDLE, counts_of(t)->on ? known : CCT_NONE, weight);
+    kernel_usage_charge(t, known);
+    t->record->samples++;
+    device_waits_sampled(t, share ? share->time_ns : 0);
+  }
+  if (counted && counts_of(t)->on)
+    charge_counts(t, known, counts_of(t)->own_since);
+  if (share) {
+    call_sleep_sampled(t, known);
+    charge_idleness(t, known, share);
+  } else if (!charge_event(t, known, event, weight, false)) {
+    rt_lost(t, FORMAT_LOST_MEMORY);
+  }
+}
+
 /* Charges one sample to the interrupted context.  A sample of the time event is also added to the running fragment. */
 static void charge(struct thread_state *t, unsigned event, uint64_t weight, const ucontext_t *context)
 {
@@ -225,6 +248,10 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     return;
   }
   uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
+  if (device_waits_in(t)) {
+    charge_device_wait(t, event, weight, timed ? &share : NULL, counted, node);
+    return;
+  }
   if (counted)
     put_trace(t, event, overhead ? TRACELOG_OVERHEAD : TRACELOG_WORKS, node, weight);
   if (timed && span_process.online && node != CCT_NONE)

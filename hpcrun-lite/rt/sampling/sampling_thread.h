@@ -230,6 +230,13 @@ struct mpi_calls {
   uint32_t first[MPI_LISTS]; /* by hash of the node: the first record of a list; 0: none */
 };
 
+/* Written by device_waits.c. */
+struct device_wait {
+  uint64_t since, ticks; /* of the present wait; in all before */
+  uint32_t depth;        /* target constructs and operations that are open */
+  bool work_stopped;     /* the work clock stands still meanwhile */
+};
+
 struct sampling_thread {
   struct construct_thread below;
 
@@ -256,6 +263,7 @@ struct sampling_thread {
   struct lock_table locks;
   struct posix_wait posix_wait;
   struct mpi_calls mpi;
+  struct device_wait device_wait;
   struct pool_wait pool_wait;
   uint64_t pools_known[POOLS_KNOWN]; /* objects at which the thread was idle */
   unsigned pools_count;              /* that were ever put there */

@@ -75,6 +75,7 @@ static uint64_t busy_clock(const struct thread_state *t)
   if (!sampling_process.wall)
     waits += call_ticks(&sampling->blocked_ticks, &sampling->blocked_since, is, RT_CALL_BLOCKS);
   waits += call_ticks(&sampling->mpi.ticks, &sampling->mpi.since, is, RT_CALL_MPI);
+  waits += call_ticks(&sampling->device_wait.ticks, &sampling->device_wait.since, is, RT_CALL_DEVICE);
   return rt_measured_clock(rt_ticks()) - waits;
 }
 
@@ -131,6 +132,8 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
       rt_scale(call_ticks(&sampling->blocked_ticks, &sampling->blocked_since, is, RT_CALL_BLOCKS), rate.ns, rate.ticks);
   record->mpi_ns =
       rt_scale(call_ticks(&sampling->mpi.ticks, &sampling->mpi.since, is, RT_CALL_MPI), rate.ns, rate.ticks);
+  record->device_ns = rt_scale(
+      call_ticks(&sampling->device_wait.ticks, &sampling->device_wait.since, is, RT_CALL_DEVICE), rate.ns, rate.ticks);
   record->region_ns =
       rt_scale(state_ticks(&sampling->region_ticks, &sampling->region_since, &open), rate.ns, rate.ticks);
   if (sampling->switches.ring)

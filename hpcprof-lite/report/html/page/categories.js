@@ -10,6 +10,7 @@ export const categories = [
 /* Those that are shown where there is any such time. */
 export const otherStates = [
   { key: "mpi", title: "MPI", colour: "--mpi" },
+  { key: "device", title: "Waiting for a device", colour: "--device" },
   { key: "blocked", title: "Blocked in calls", colour: "--blocked" },
   { key: "core_wait", title: "Ready without a core", colour: "--core-wait" },
   { key: "waiting_no_core", title: "Waiting for a thread without a core", colour: "--no-core" },

@@ -29,7 +29,7 @@ export function summaryItems(table) {
 /* The summary's items of the categories; the first one that it has. */
 const categoryItems = {
   work: ["work"], overhead: ["overhead"], lock_wait: ["lock wait charged", "lock wait"], idle: ["idleness", "idle"],
-  mpi: ["mpi"], blocked: ["blocked"], core_wait: ["no core"], waiting_no_core: ["waiting for a thread without a core"], tool: ["tool"],
+  mpi: ["mpi"], device: ["device"], blocked: ["blocked"], core_wait: ["no core"], waiting_no_core: ["waiting for a thread without a core"], tool: ["tool"],
   unexplained: ["unexplained"],
 };
 

@@ -1,0 +1,65 @@
+#include "hpcrun-lite/rt/sampling/device_waits.h"
+
+#include "hpcrun-lite/rt/span/graph.h"
+#include "hpcrun-lite/rt/span/graph_log.h"
+#include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/work_clock.h"
+
+/* What the thread does meanwhile is no work of its task; the graph log has fragments around the wait. */
+static void stop_work(struct thread_state *t)
+{
+  struct device_wait *wait = &sampling_of(t)->device_wait;
+  wait->work_stopped = span_process.online && span_of(t)->end_slot;
+  if (!wait->work_stopped)
+    return;
+  rt_inside_inc(t); /* a sample may begin another fragment */
+  if (graph_log_on()) {
+    uint64_t moment = graph_moment(t, wait->since);
+    graph_fragment_end_at(t, moment);
+    work_clock_begin(t, moment);
+  }
+  work_clock_stand_still(t, wait->since);
+  rt_inside_dec(t);
+}
+
+static void go_on_with_work(struct thread_state *t, uint64_t now)
+{
+  if (!sampling_of(t)->device_wait.work_stopped)
+    return;
+  rt_inside_inc(t);
+  if (graph_log_on())
+    graph_log_time(t, now);
+  work_clock_go_on(t, work_clock_is_time() ? now : work_clock_value(t));
+  rt_inside_dec(t);
+}
+
+void device_waits_begin(struct thread_state *t, struct format_device *device)
+{
+  struct device_wait *wait = &sampling_of(t)->device_wait;
+  if (device->flags & FORMAT_DEVICE_ON_HOST || wait->depth++ || t->activity.idle || t->activity.lockwait ||
+      t->activity.call)
+    return;
+  __atomic_fetch_or(&device->flags, FORMAT_DEVICE_AWAITED, __ATOMIC_RELAXED);
+  wait->since = rt_ticks();
+  stop_work(t);
+  rt_set_call(t, RT_CALL_DEVICE);
+  t->changes++;
+}
+
+void device_waits_end(struct thread_state *t)
+{
+  struct device_wait *wait = &sampling_of(t)->device_wait;
+  if (!wait->depth || --wait->depth || !device_waits_in(t))
+    return;
+  uint64_t now = rt_ticks();
+  wait->ticks += rt_measured_between(wait->since, now);
+  rt_set_call(t, RT_CALL_NONE);
+  go_on_with_work(t, now);
+  t->changes++;
+}
+
+void device_waits_sampled(struct thread_state *t, uint64_t ns)
+{
+  t->record->samples_device++;
+  t->record->device_sampled_ns += ns;
+}

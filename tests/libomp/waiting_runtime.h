@@ -1,0 +1,13 @@
+/* What programs call of waiting_runtime.c. */
+#ifndef TESTS_LIBOMP_WAITING_RUNTIME_H
+#define TESTS_LIBOMP_WAITING_RUNTIME_H
+
+enum { RUNTIME_BYTES = 1000 };
+
+/* The device has that type. */
+void runtime_start(const char *type);
+
+/* A target construct: a copy to the device, and a region. */
+void runtime_target(double copy_s, double kernel_s, int asleep);
+
+#endif

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Threads that wait for a device which is not the host (waiting_runtime.c, a stand-in for a runtime): that time is a category
+of its own, in sums, in parts of a run, and on the timeline; and no work."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from measured import Measurement, build, clocks, tap
+
+TARGETS, COPY, KERNEL, BYTES = 4, 0.02, 0.03, 1000
+DEVICE = TARGETS * (COPY + KERNEL)
+TYPE = "gfx90a"
+
+
+def program():
+    library = build("waiting_runtime.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, name="libwaiting.so", openmp=False)
+    folder = os.path.dirname(library)
+    return build("waiting_targets.c", "gcc", f"-L{folder}", "-lwaiting", f"-Wl,-rpath,{folder}", "-Wl,--no-as-needed",
+                 os.path.join(folder, "libwaiting.so"), openmp=False)
+
+
+def measure(directory, kind, how, *options, once=()):
+    run = Measurement(directory, program(), kind, how, *once, options=("-e", "task-clock@f1000", *options), timeout=60)
+    assert run.done.returncode == 0, run.done
+    return run, clocks(run.done.stdout)["on_host"]
+
+
+def check_sums(row):
+    parts = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s", "device_s")
+    found = sum(float(row[name] or 0) for name in parts)
+    tap.timed(abs(found - float(row["wall_s"])) < 0.02 + 0.03 * float(row["wall_s"]), found, row)
+
+
+@tap.case
+def waiting_is_a_category(directory):
+    for how in ("poll", "sleep"):
+        for mode in ("online", "log"):
+            run, own = measure(directory, TYPE, how, "-p", mode)
+            row, = run.view("threads")
+            assert float(row["device_s"]) >= DEVICE, (how, row)
+            tap.timed(abs(float(row["work_s"]) - own) < 0.02 and float(row["overhead_s"]) < 0.01, how, row, own)
+            tap.timed(float(row["blocked_s"]) < 0.02, how, row)
+            check_sums(row)
+            program_row = run.view("parallelism")[0]
+            tap.timed(abs(float(program_row["work"]) - own) < 0.03, how, program_row, own)
+            assert float(program_row["span"]) <= float(program_row["work"]), program_row
+            target, = (line for line in run.view("regions") if line["kind"] == "target" and line["thread"] == "SUM")
+            assert (target["device"], target["executions"]) == ("0", str(TARGETS)), target
+            assert DEVICE <= float(row["device_s"]) <= float(target["exec_s"]) + 1e-6, (row, target)
+
+
+@tap.case
+def device_and_host(directory):
+    run, own = measure(directory, TYPE, "poll")
+    device, = (row for row in run.view("devices") if row["kind"] == "device")
+    assert (device["type"], device["targets"], device["to_bytes"]) == (TYPE, str(TARGETS), str(TARGETS * BYTES)), device
+    assert DEVICE <= float(device["busy_s"]) and TARGETS * COPY <= float(device["to_s"]), device
+    assert float(device["busy_s"]) >= float(device["target_s"]) - 1e-6, device
+    tap.timed(float(device["overlap_s"]) < 0.01, device)  # the host waits
+    work = sum(float(row["idle_s"]) for row in run.view("devices") if row["kind"] == "work")
+    tap.timed(abs(work - own / 2) < 0.03, work, own)  # what it did before the first target is not meant
+
+
+@tap.case
+def the_host_as_device(directory):
+    """What runs there is work, or the runtime's."""
+    run, own = measure(directory, "generic-64bit", "poll")
+    row, = run.view("threads")
+    assert "device_s" not in row, row
+    tap.timed(abs(float(row["overhead_s"]) - (float(row["cpu_s"]) - own)) < 0.03, row, own)
+    device, = (row for row in run.view("devices") if row["kind"] == "device")
+    assert device["overlap_s"] == "", device
+
+
+@tap.case
+def timeline(directory):
+    run, own = measure(directory, TYPE, "sleep", "-t")
+    sums, whole = {}, 0
+    for row in run.view("timeline"):
+        length = float(row["end_s"]) - float(row["start_s"])
+        sums[row["category"]] = sums.get(row["category"], 0) + length
+        whole += length
+    assert sums["device"] >= DEVICE - 1e-4, sums
+    tap.timed(sums["device"] < DEVICE + 0.03 and abs(sums["work"] - own) < 0.03, sums, own)
+    first = min(float(row["start_s"]) for row in run.view("timeline") if row["category"] == "device")
+    rows = run.view("threads", "--from", f"{first}s", "--to", f"{first + 0.1}s")
+    tap.timed(0.09 < float(rows[0]["device_s"]) <= 0.1 + 1e-6, rows)
+
+
+tap.main()
