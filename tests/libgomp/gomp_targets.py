@@ -101,6 +101,19 @@ def no_device(directory):
 
 
 @tap.case
+def advice_without_a_device(directory):
+    """What ran on the host, if that takes time; not where the program wants the host."""
+    timed = build("target_time.c", "gcc")
+    run = Measurement(directory, timed, timeout=60)
+    row, = (row for row in run.view("advice") if row["class"] == "no-device")
+    own = clocks(run.done.stdout)
+    assert "MANDATORY" in row["remedy"] and float(row["gain_low_s"]) == 0, row
+    assert float(row["gain_high_s"]) <= sum(own.values()) * 2 + 1, (row, own)
+    rows = measure(directory, "refused", 2).view("advice")
+    assert not any(row["class"] == "no-device" for row in rows), rows
+
+
+@tap.case
 def same_behaviour(directory):
     """In all modes; libgomp 12 can hang by itself in regions after `nowait` outside any."""
     for form in FORMS:

@@ -137,6 +137,15 @@ def times_of_devices(directory):
 
 
 @tap.case
+def small_regions_are_found(directory):
+    run, _ = measure(directory, "loop")
+    rows = [row for row in run.view("advice") if row["class"] == "offload"]
+    assert any(f"{10000} executions" in row["evidence"] and "loop" in row["remedy"] for row in rows), run.view("advice")
+    run, _ = measure(directory, "serial")
+    assert not any(row["class"] == "offload" for row in run.view("advice")), run.view("advice")
+
+
+@tap.case
 def time_is_work(directory):
     """Here the host is the device: its time is that of the thread that waits for it."""
     for mode in ("off", "online", "log"):

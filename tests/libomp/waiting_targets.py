@@ -73,6 +73,27 @@ def the_host_as_device(directory):
 
 
 @tap.case
+def findings(directory):
+    """Copies that are repeated, with the gain of the program that copies once; and host and device that take turns."""
+    run, _ = measure(directory, TYPE, "sleep")
+    found = {row["evidence"].split(" ", 1)[1].split(" ")[0]: row for row in run.view("advice") if row["class"] == "offload"}
+    copies = found["executions"]
+    gain = (TARGETS - 1) * COPY
+    tap.timed(abs(float(copies["gain_s"]) - gain) < 0.15 * gain, copies)
+    assert float(copies["gain_low_s"]) == 0 and copies["confidence"] == "low", copies
+    assert "target data" in copies["remedy"] and "devices" in copies["command"], copies
+    turns = found["wait"]
+    assert "nowait" in turns["remedy"], turns
+    tap.timed(float(turns["gain_high_s"]) <= DEVICE + 0.02, turns)
+    before = float(run.view("devices")[0]["target_s"])
+    run, _ = measure(directory, TYPE, "sleep", once=("once",))
+    saved = before - float(run.view("devices")[0]["target_s"])  # elapsed time of the host's work is not as even
+    tap.timed(abs(saved - gain) < 0.15 * gain, saved, gain)
+    found = [row["evidence"] for row in run.view("advice") if row["class"] == "offload"]
+    assert not any("copy" in evidence for evidence in found), found
+
+
+@tap.case
 def timeline(directory):
     run, own = measure(directory, TYPE, "sleep", "-t")
     sums, whole = {}, 0

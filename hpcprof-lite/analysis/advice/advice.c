@@ -4,6 +4,7 @@
 #include "hpcprof-lite/analysis/advice/advice_cores.h"
 #include "hpcprof-lite/analysis/advice/advice_loss.h"
 #include "hpcprof-lite/analysis/advice/advice_mpi.h"
+#include "hpcprof-lite/analysis/advice/advice_offload.h"
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 #include "hpcprof-lite/analysis/advice/advice_system.h"
 #include "hpcprof-lite/analysis/advice/advice_waits.h"
@@ -132,6 +133,7 @@ void advice_compute(const struct advice_input *input, struct advice *advice)
   advice_regions_find(&run);
   advice->elapsed_s = fmax(advice->elapsed_s - run.lost_s, 0.1 * advice->elapsed_s);
   advice_mpi_find(&run);
+  advice_offload_find(&run);
   advice_kernel_find(&run);
   advice_churn_find(&run);
   advice_atomics_find(&run);

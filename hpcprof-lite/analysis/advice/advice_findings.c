@@ -376,6 +376,29 @@ const struct advice_class_row advice_classes[ADVICE_CLASSES] = {
             .high = 1.05,
             .categories = 1u << TIMELINE_MPI | 1u << TIMELINE_IDLE | 1u << TIMELINE_BLOCKED,
         },
+    [ADVICE_OFFLOAD] =
+        {
+            .name = "offload",
+            .title = "target constructs",
+            .remedy = {"", ""},
+            .view = "devices",
+            .confidence = "low",
+            .low = 0,
+            .high = 1,
+            .categories = 1u << TIMELINE_DEVICE | 1u << TIMELINE_OVERHEAD | 1u << TIMELINE_IDLE,
+        },
+    [ADVICE_NO_DEVICE] =
+        {
+            .name = "no-device",
+            .title = "target regions without a device",
+            .remedy = {"If a device is there, check that the program is built for it and that the runtime finds its "
+                       "plug-in: with OMP_TARGET_OFFLOAD=MANDATORY the program ends where it would run on the host.",
+                       "OMP_TARGET_OFFLOAD=MANDATORY ends the program instead of running on the host"},
+            .view = "regions",
+            .confidence = "low",
+            .low = 0,
+            .high = 1,
+        },
     [ADVICE_UNEXPLAINED] =
         {
             .name = "unexplained",

@@ -41,6 +41,8 @@ enum advice_class {
   ADVICE_CHURN,
   ADVICE_ATOMICS,
   ADVICE_MPI,
+  ADVICE_OFFLOAD,
+  ADVICE_NO_DEVICE,
   ADVICE_REMARKS, /* from here on: nothing to change */
   ADVICE_NONE = ADVICE_REMARKS,
   ADVICE_UNEXPLAINED,
