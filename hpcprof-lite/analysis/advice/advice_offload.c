@@ -72,12 +72,12 @@ static void find_copies(const struct advice_run *run, const struct region *regio
   double moved_s = region->copies_s + region->memory_s, gain_s = moved_s * (executions - 1) / executions / threads;
   if (executions < 2 || region->copies_s < copies_part * region->s)
     return;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_OFFLOAD, gain_s,
-                 "%.0f executions copy %.3g bytes in %.3f s, %.0f %% of their time, and allocate and release memory on "
-                 "the device for %.3f s; once would take %.3f s",
-                 executions, (double)region->bytes, region->copies_s, 100 * region->copies_s / region->s,
-                 region->memory_s, moved_s / executions);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_OFFLOAD, gain_s,
+      "%.0f executions copy %" PRIu64 " bytes in %.3f s, %.0f %% of their time, and allocate and release memory on "
+      "the device for %.3f s; once would take %.3f s",
+      executions, region->bytes, region->copies_s, 100 * region->copies_s / region->s, region->memory_s,
+      moved_s / executions);
   settle(run, found, region->at, "copies to and from a device", &keep, gain_s,
          "whether the same data could stay on the device is not known");
 }

@@ -24,6 +24,7 @@ static const char legend[] = "Each letter says what a thread did for most of a c
                              "  o overhead      it ran code of the OpenMP runtime\n"
                              "  L lock wait     it waited for a lock, critical, ordered or atomic construct\n"
                              "  . idle          it waited at a barrier, for tasks or for the next region\n"
+                             "  D waiting for a device  in a target construct\n"
                              "  b blocked       it slept in a system call\n"
                              "  c ready without a core: other threads had the cores, or a quota was used up\n"
                              "  n waiting at a barrier for a thread without a core\n"
