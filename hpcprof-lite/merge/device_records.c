@@ -19,7 +19,7 @@ void device_records_read(struct read_file *file, struct profile_process *process
   process->devices = xcalloc(count, sizeof *process->devices);
   for (uint32_t i = 0; i < count && tick_ns > 0; i++) {
     const struct format_device *from = &records[i];
-    if (!from->number || from->number >= FORMAT_DEVICE_NONE || from->first < process->start_ticks || !from->first)
+    if (!from->number || from->number > DEVICES_MOST || from->first < process->start_ticks || !from->first)
       continue;
     uint64_t end = model_sum(process->start_ticks, model_rounded((double)process->wall_ns / tick_ns));
     uint64_t open = process->unfinished && from->open ? (end - from->open) & since_mask : 0;

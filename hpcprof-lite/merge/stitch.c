@@ -640,6 +640,8 @@ static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
     bool placed = module && module < read_count(stitch->map.file, FORMAT_MODULES);
     faults[FAULT_KIND] += i && (!valid || (module && !placed));
     directive->kind = valid ? kind : DIRECTIVE_PROGRAM;
+    if (directive->device > DEVICES_MOST && directive->device != DEVICE_NONE)
+      directive->device = 0;
     directive->module = placed ? stitch->map.modules[module] : MODEL_NONE;
     directive->name = xstrdup(valid ? read_string(stitch->map.file, directive->stored.name) : "");
   }

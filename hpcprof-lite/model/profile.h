@@ -119,8 +119,8 @@ struct profile_marks {
   uint32_t marks_count, counts_count, text_size, user_phases; /* user_phases: how many of the marks begin one */
 };
 
-/* A device for which a process had target constructs. */
-enum { DEVICE_TYPE_MAX = 64 };
+/* A device for which a process had target constructs.  Numbers are far larger than any run has up to DEVICES_MOST. */
+enum { DEVICE_TYPE_MAX = 64, DEVICES_MOST = 1 << 16 };
 struct profile_device {
   uint32_t number;            /* the runtime's + 1 */
   uint32_t on_host;           /* 1: its regions run in threads of the host */

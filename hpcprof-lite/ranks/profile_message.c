@@ -359,6 +359,7 @@ static void put_process(struct profile_message *message, const struct profile_pr
     sent.constructs = (struct construct_times){0};
     sent.marks = (struct profile_marks){0};
     sent.devices = NULL;
+    sent.devices_count = 0;
   }
   profile_message_put(message, &sent, sizeof sent);
   put_parts(message, &sent, process_parts);
@@ -378,7 +379,8 @@ static void get_directives(struct profile_message *message, const struct number_
   for (uint32_t i = 0; i < workspan->directives_count && !message->status; i++) {
     struct profile_directive *directive = &workspan->directives[i];
     bool placed = directive->module != MODEL_NONE;
-    bool valid = directive->name && construct_is_directive(directive->kind) &&
+    bool device = directive->device <= DEVICES_MOST || directive->device == DEVICE_NONE;
+    bool valid = directive->name && construct_is_directive(directive->kind) && device &&
                  (!placed || directive->module < numbers->modules_count);
     if (profile_message_check(message, valid) && placed)
       directive->module = numbers->modules[directive->module];
@@ -428,6 +430,14 @@ static void get_counts(struct profile_message *message, struct construct_times *
   }
   profile_message_check(message, !count || count == times->rows_count);
   construct_times_set_counts(times);
+}
+
+static bool valid_devices(const struct profile_process *process)
+{
+  bool valid = true;
+  for (uint32_t i = 0; i < process->devices_count && valid; i++)
+    valid = process->devices[i].number <= DEVICES_MOST && !process->devices[i].type[DEVICE_TYPE_MAX - 1];
+  return valid;
 }
 
 /* Whether all names of a process's marks and counters exist, and the marks are in order. */
@@ -507,8 +517,8 @@ static void get_processes(struct profile_message *message, const struct number_m
     get_process(message, numbers, process);
     bool named = process->host && process->command && process->runtime && process->notes && process->limits &&
                  process->mpi_library;
-    profile_message_check(message,
-                          process->path && process->number < profile->processes_count && (named || !process->usable));
+    profile_message_check(message, process->path && process->number < profile->processes_count &&
+                                       (named || !process->usable) && valid_devices(process));
     profile_message_get_problems(message, &profile->problems[place]);
   }
 }

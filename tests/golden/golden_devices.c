@@ -47,6 +47,7 @@ static void devices(enum compose_form form)
   begin(form);
   uint32_t region = target(FIRST_KIND, 0x1000, 1), update = target(FORMAT_DIRECTIVE_TARGET_UPDATE, 0x1100, 3);
   uint32_t host = target(FIRST_KIND, 0x1000, 4), none = target(FIRST_KIND, 0x1200, FORMAT_DEVICE_NONE);
+  target(FIRST_KIND, 0x1300, 0xfffffff0);
   const struct format_device all[] = {{.number = 1,
                                        .type = compose_string(&compose, "gfx\x1b[31m,\"a\""),
                                        .busy = ticks_of_ms(300),
@@ -62,7 +63,8 @@ static void devices(enum compose_form form)
                                        .open = form == COMPOSE_LIVE ? UINT64_C(2) << 48 | at(900) : 0},
                                       {.number = 3, .busy = ticks_of_ms(5000), .first = at(950), .last = at(1000)},
                                       {.number = 0, .busy = 7, .first = at(1)},
-                                      {.number = 9, .busy = 7, .first = 1}};
+                                      {.number = 9, .busy = 7, .first = 1},
+                                      {.number = 0xfffffff0, .busy = 7, .first = at(1)}};
   compose_extent(&compose, FORMAT_DEVICES, 0, 0, sizeof all / sizeof *all, sizeof *all, all);
   compose_construct(&compose, 0, FORMAT_DIRECTIVE_PROGRAM, 0, 0);
   spent(0, FIRST_KIND, region, 10, 200, &record)->teams = 8;

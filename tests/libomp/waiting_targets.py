@@ -103,6 +103,12 @@ def timeline(directory):
         whole += length
     assert sums["device"] >= DEVICE - 1e-4, sums
     tap.timed(sums["device"] < DEVICE + 0.03 and abs(sums["work"] - own) < 0.03, sums, own)
+    text = tap.must(tap.REPORT, "-q", "--view", "timeline", run.output)
+    line, = (line for line in text.splitlines() if line.startswith("d0") and not line.startswith("d0:"))
+    marks = line[2:].strip()
+    threads = next(line for line in text.splitlines() if line.startswith("1 "))[2:]
+    tap.timed(abs(sum(mark in ">#" for mark in marks) - threads.count("D")) <= 2, text)
+    assert set(marks) <= set(".>#") and ">" in marks and "#" in marks, text
     first = min(float(row["start_s"]) for row in run.view("timeline") if row["category"] == "device")
     rows = run.view("threads", "--from", f"{first}s", "--to", f"{first + 0.1}s")
     tap.timed(0.09 < float(rows[0]["device_s"]) <= 0.1 + 1e-6, rows)

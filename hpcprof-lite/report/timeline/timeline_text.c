@@ -4,6 +4,7 @@
 #include "common/order.h"
 #include "hpcprof-lite/report/category.h"
 #include "hpcprof-lite/report/terminal.h"
+#include "hpcprof-lite/report/timeline/device_lines.h"
 #include "hpcprof-lite/report/timeline/phases_view.h"
 #include "hpcprof-lite/report/timeline/state_chart.h"
 #include "hpcprof-lite/report/timeline/timeline_counters.h"
@@ -370,6 +371,7 @@ void timeline_text(const struct report *report)
   if (folds)
     drawing.agreement = timeline_folding_make(&rows, MANY_LINES, &drawing.rows);
   print_rows(&drawing);
+  device_lines_print(report, &drawing.terminal, &drawing.rows);
   drawing.counters = timeline_counters_print(report, &drawing.terminal, &drawing.rows);
   print_meaning(&drawing, rows.lane_times);
   state_chart_text(report, &drawing.terminal, &rows);
