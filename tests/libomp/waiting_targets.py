@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Threads that wait for a device which is not the host (waiting_runtime.c, a stand-in for a runtime): that time is a category
 of its own, in sums, in parts of a run, and on the timeline; and no work."""
+import json
 import os
 import sys
 
@@ -109,6 +110,11 @@ def timeline(directory):
     threads = next(line for line in text.splitlines() if line.startswith("1 "))[2:]
     tap.timed(abs(sum(mark in ">#" for mark in marks) - threads.count("D")) <= 2, text)
     assert set(marks) <= set(".>#") and ">" in marks and "#" in marks, text
+    events = json.loads(tap.must(tap.REPORT, "-q", "-f", "perfetto", run.output))["traceEvents"]
+    uses = [event for event in events if event.get("cat") == "device"]
+    spent = {name: sum(float(use["dur"]) for use in uses if use["name"] == name) * 1e-6 for name in ("copy to device", "target")}
+    assert spent["copy to device"] >= TARGETS * COPY - 1e-4 and spent["target"] >= TARGETS * KERNEL - 1e-4, spent
+    assert abs(sum(spent.values()) - sums["device"]) < 1e-4, (spent, sums)
     first = min(float(row["start_s"]) for row in run.view("timeline") if row["category"] == "device")
     rows = run.view("threads", "--from", f"{first}s", "--to", f"{first + 0.1}s")
     tap.timed(0.09 < float(rows[0]["device_s"]) <= 0.1 + 1e-6, rows)

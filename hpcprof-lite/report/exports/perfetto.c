@@ -9,6 +9,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
+#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <assert.h>
@@ -34,6 +35,17 @@ struct writer {
   struct timeline_lanes lanes;
   uint64_t pid, tid; /* of the lane that is being written */
   bool begun;        /* an event has been written */
+};
+
+/* Threads have smaller numbers: a stream's threads are below 2^20. */
+enum { FIRST_DEVICE = 1 << 30 };
+
+/* Devices whose tracks have a name. */
+struct devices {
+  struct writer *writer;
+  struct device_use *named;
+  uint32_t count;
+  size_t room;
 };
 
 /* Viewers take thread 0 for the idle task of the kernel. */
@@ -401,6 +413,40 @@ static int write_tracks(struct writer *writer)
   return status;
 }
 
+/* ---- devices ---- */
+
+/* A slice on the track of the device. */
+static void write_use(void *context, const struct device_use *use)
+{
+  static const char *const names[DEVICE_ACTIONS] = {
+      [DEVICE_COPY_TO] = "copy to device", [DEVICE_COPY_FROM] = "copy from device", [DEVICE_OTHER] = "target"};
+  struct devices *devices = context;
+  struct writer *writer = devices->writer;
+  uint32_t i = 0;
+  writer->pid = writer->lanes.pids[use->process];
+  writer->tid = FIRST_DEVICE + use->device;
+  while (i < devices->count && (devices->named[i].process != use->process || devices->named[i].device != use->device))
+    i++;
+  if (i == devices->count) {
+    char name[64];
+    snprintf(name, sizeof name, "device %" PRIu32 " (as the host knows)", use->device - 1);
+    name_lane(writer, "thread_name", name);
+    *XAPPEND(devices->named, devices->count, devices->room) = *use;
+  }
+  open_event(writer, 'X');
+  number_field(writer->stream, "ts", use->start_ns, 3);
+  number_field(writer->stream, "dur", use->end_ns - use->start_ns, 3);
+  fprintf(writer->stream, ",\"cat\":\"device\",\"name\":\"%s\"}", names[use->action]);
+}
+
+static int write_devices(struct writer *writer)
+{
+  struct devices devices = {.writer = writer};
+  int status = device_uses_each(writer->report, write_use, &devices);
+  free(devices.named);
+  return status;
+}
+
 int perfetto_write(const struct report *report)
 {
   static const struct timeline_events events = {enter, leave, slice, mpi, true};
@@ -426,6 +472,8 @@ int perfetto_write(const struct report *report)
   write_phases(&writer);
   if (!status)
     status = write_tracks(&writer);
+  if (!status)
+    status = write_devices(&writer);
   if (!status)
     status = write_messages(&writer);
   fputs("\n]}\n", writer.stream);

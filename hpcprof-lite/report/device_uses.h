@@ -1,0 +1,24 @@
+/* What devices did when, as far as the host knows: from the intervals of its threads.
+ *
+ * Context: BATCH.
+ */
+#ifndef HPCPROF_LITE_REPORT_DEVICE_USES_H
+#define HPCPROF_LITE_REPORT_DEVICE_USES_H
+
+#include "hpcprof-lite/report/report.h"
+
+enum device_action { DEVICE_COPY_TO, DEVICE_COPY_FROM, DEVICE_OTHER, DEVICE_ACTIONS };
+
+struct device_use {
+  uint32_t process, device; /* position; number as in struct format_directive */
+  uint32_t action;          /* enum device_action; OTHER: the remaining time of target constructs, but target data */
+  uint64_t start_ns, end_ns;
+};
+
+typedef void device_uses_visit(void *context, const struct device_use *use);
+
+/* Delivers the uses of all devices in the range; those of a device follow each other and do not overlap, whatever the
+ * threads' intervals do.  Nothing without devices.  Returns 0 or an error. */
+int device_uses_each(const struct report *report, device_uses_visit *visit, void *context);
+
+#endif
