@@ -131,6 +131,18 @@ def locks_are_listed(directory):
 
 
 @case
+def devices_are_listed(directory):
+    with Browser() as browser:
+        opened(directory, "offload", browser, "#tab=constructs")
+        rows, cells = expected("offload", "devices"), shown(browser, "Devices")
+        assert len(cells) == len(rows) > 0, (cells, rows)
+        for one, row in zip(cells, rows):
+            assert one["kind"] == row["kind"] and one["device"] == row["device"], (one, row)
+            agree(one, row, ("busy_s", "idle_s", "overlap_s", "to_bytes", "from_s"))
+        assert not browser.messages, browser.messages
+
+
+@case
 def ranks_and_calls_of_mpi_are_listed(directory):
     with Browser() as browser:
         opened(directory, "ranks", browser, "#tab=parallelism")

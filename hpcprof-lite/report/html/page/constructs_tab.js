@@ -110,8 +110,8 @@ class RangeSection {
 }
 
 export async function drawConstructs(tab) {
-  const [overheads, regions, nested, tasks, locks] =
-    await Promise.all(["overheads", "regions", "region-tree", "tasks", "locks"].map(loadTable));
+  const [overheads, regions, nested, tasks, locks, devices] =
+    await Promise.all(["overheads", "regions", "region-tree", "tasks", "locks", "devices"].map(loadTable));
   const range = new RangeSection();
   fill(tab, element("div", { class: "cards" },
     range.element, overheadSection(overheads),
@@ -125,6 +125,10 @@ export async function drawConstructs(tab) {
       tree: new SumTree(regionTree(nested)), hidden: ["id", "parent_id", "depth", "thread", "context_id"],
     }) : null,
     gridSection({ title: "Tasks", table: tasks, hidden: ["context_id"], missing: "No explicit task was created." }),
-    gridSection({ title: "Locks", table: locks, missing: "No thread waited for a lock, as far as is known." })));
+    gridSection({ title: "Locks", table: locks, missing: "No thread waited for a lock, as far as is known." }),
+    devices && devices.rows ? gridSection({
+      title: "Devices", table: devices, hidden: ["context_id"],
+      note: "As the host knows them; below each, on what threads of the host worked while it was idle.",
+    }) : null));
   await range.follow();
 }
