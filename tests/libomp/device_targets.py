@@ -2,38 +2,20 @@
 """Target constructs of clang's code on devices (device_targets.c): executions, times, work, contexts, and the same behaviour
 as alone; without a device, and killed."""
 import os
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, clocks, tap, work_of
-
-LIBRARIES = os.path.join(tap.DEPS, "libomp-19")
-LIBOMPTARGET = os.path.join(LIBRARIES, "libomptarget.so")
-FOUND = {"LD_LIBRARY_PATH": LIBRARIES}  # libomptarget looks for libomp.so by that name
+from device_case import FOUND, device_program, executions, executions_and_bytes, measure_program
+from measured import clocks, tap, work_of
 
 
 def program():
-    if not os.path.exists(LIBOMPTARGET) or not shutil.which("clang-linker-wrapper-19"):
-        raise tap.Skip("no clang 19 for devices (scripts/setup --full)")
-    return build("device_targets.c", "clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib",
-                 "-Wno-unknown-assumption")
+    return device_program("device_targets.c")
 
 
 def measure(directory, what, *options, status=0, **settings):
-    run = Measurement(directory, program(), what, options=("-e", "task-clock@f1000", *options), timeout=60, **FOUND,
-                      **settings)
-    assert run.done.returncode == status and "wrong" not in run.done.stdout, (what, run.done)
+    run = measure_program(directory, program(), what, options=options, status=status, **settings)
     return run, clocks(run.done.stdout) if status == 0 else {}
-
-
-def executions(run):
-    """Kind → executions."""
-    found = {}
-    for row in run.view("regions"):
-        if row["thread"] == "SUM":
-            found[row["kind"]] = found.get(row["kind"], 0) + int(row["executions"])
-    return found
 
 
 def sums(run):
@@ -59,10 +41,7 @@ def operations(directory):
     """Their number and bytes follow from the source: arrays are moved where they are mapped first, not for each region."""
     run, _ = measure(directory, "counts", "-p", "online")
     rows = [row for row in run.view("regions") if row["thread"] == "SUM"]
-    found = {}
-    for row in rows:
-        count, size = found.get(row["kind"], (0, 0))
-        found[row["kind"]] = count + int(row["executions"]), size + int(row["bytes"] or 0)
+    found = executions_and_bytes(run)
     array = 8 * 1000
     # two arrays by target data and enter data, two for the last region; from: an update, two ends of data, one region
     wanted = {"device-alloc": (4, 4 * array), "device-free": (4, 0), "copy-to-device": (3, 3 * array),

@@ -1,0 +1,38 @@
+"""What the tests on devices share: programs of clang 19 on the devices that LLVM's plug-in for x86-64 makes of the host,
+and what their reports count."""
+import os
+import shutil
+
+from measured import Measurement, build, tap
+
+LIBRARIES = os.path.join(tap.DEPS, "libomp-19")
+FOUND = {"LD_LIBRARY_PATH": LIBRARIES}  # libomptarget looks for libomp.so by that name
+
+
+def device_program(source):
+    if not os.path.exists(os.path.join(LIBRARIES, "libomptarget.so")) or not shutil.which("clang-linker-wrapper-19"):
+        raise tap.Skip("no clang 19 for devices (scripts/setup --full)")
+    return build(source, "clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib", "-Wno-unknown-assumption")
+
+
+def measure_program(directory, program, *arguments, options=(), status=0, timeout=60, **settings):
+    """Measures the program, which must end with that status."""
+    run = Measurement(directory, program, *arguments, options=("-e", "task-clock@f1000", *options), timeout=timeout,
+                      **{**FOUND, **settings})
+    assert run.done.returncode == status and "wrong" not in run.done.stdout, (arguments, run.done)
+    return run
+
+
+def executions(run):
+    """Kind → executions."""
+    return {kind: count for kind, (count, _) in executions_and_bytes(run).items()}
+
+
+def executions_and_bytes(run):
+    """Kind → executions, and bytes that were moved or allocated."""
+    found = {}
+    for row in run.view("regions"):
+        if row["thread"] == "SUM":
+            count, size = found.get(row["kind"], (0, 0))
+            found[row["kind"]] = count + int(row["executions"]), size + int(row["bytes"] or 0)
+    return found

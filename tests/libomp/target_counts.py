@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Target constructs in the forms of the public validation suites (target_forms.c): the same output as alone, and counts
+and bytes that equal an independent tool's (target_counter.c) and what follows from the source."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from device_case import FOUND, device_program, executions_and_bytes, measure_program
+from measured import build, combinations, tap
+
+# Executions of target, target-enter-data, target-exit-data (those of target data included) and target-update.
+FORMS = {"maps": (3, 3, 4, 1), "globals": (3, 0, 0, 2), "pointers": (3, 2, 2, 0), "teams": (4, 0, 0, 0),
+         "reductions": (3, 0, 0, 0), "chains": (5, 1, 1, 1), "copies": (1, 0, 0, 0), "devices": (4, 2, 2, 0),
+         "sections": (3, 0, 0, 0), "host": (0, 0, 0, 0), "tasks": (12, 0, 0, 0)}
+CONSTRUCTS = ("target", "target-enter-data", "target-exit-data", "target-update")
+OPERATIONS = ("device-alloc", "device-free", "copy-to-device", "copy-from-device", "target-submit")
+MODES = (("-p", "online"), ("-p", "log"), ("-p", "online", "-t"))
+
+
+def counted(directory, program, *arguments):
+    """What the independent tool counts: kind → number and bytes.  And the program's output."""
+    tool = build("target_counter.c", "clang-19", "-shared", "-fPIC", name="target_counter.so")
+    path = os.path.join(directory, "counts")
+    done = tap.run(program, *arguments, timeout=60, OMP_TOOL_LIBRARIES=tool, TARGET_COUNTS=path, **FOUND)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    with open(path, encoding="ascii") as file:
+        return {kind: (int(count), int(size)) for kind, count, size in map(str.split, file)}, done.stdout
+
+
+def equal(directory, program, form, options):
+    """Compares a measured run with one under the independent tool, which is also what the program prints alone."""
+    expected, output = counted(directory, program, form)
+    run = measure_program(directory, program, form, options=options)
+    assert run.done.stdout == output, (form, run.done, output)
+    found = executions_and_bytes(run)
+    for kind in CONSTRUCTS + OPERATIONS:
+        count, size = expected[kind]
+        wanted = count, 0 if kind == "device-free" else size  # whose bytes the runtime does not report
+        assert found.get(kind, (0, 0)) == wanted, (form, options, kind, found, expected)
+    return run, expected
+
+
+@tap.case
+def counts_equal_an_independent_tool(directory):
+    program = device_program("target_forms.c")
+    for form, options in combinations(list(FORMS), list(MODES)):
+        alone = tap.run(program, form, timeout=60, **FOUND)
+        run, expected = equal(directory, program, form, options)
+        assert alone.stdout == run.done.stdout and alone.returncode == 0, (alone, run.done)
+        constructs = tuple(expected[kind][0] for kind in CONSTRUCTS)
+        assert constructs == FORMS[form], (form, constructs)
+
+
+@tap.case
+def counts_of_many(directory):
+    """All forms in one run, and 10,000 target regions."""
+    program = device_program("target_forms.c")
+    expected, output = counted(directory, program, *FORMS)
+    run = measure_program(directory, program, *FORMS)
+    assert run.done.stdout == output, (run.done, output)
+    found = executions_and_bytes(run)
+    assert all(found[kind][0] == expected[kind][0] for kind in CONSTRUCTS + OPERATIONS), (found, expected)
+    assert all(found[kind][1] == expected[kind][1] for kind in OPERATIONS if kind != "device-free"), (found, expected)
+    _, expected = equal(directory, device_program("device_targets.c"), "loop", MODES[0])
+    assert expected["target"] == (10000, 0), expected
+
+
+tap.main()
