@@ -82,7 +82,8 @@ enum workspan_unseen {
   UNSEEN_CHUNKS = 4,
   UNSEEN_MASKED = 8,
   UNSEEN_DEPENDENCES = 16,
-  UNSEEN_INLINED = 128 /* see doc/format.md */
+  UNSEEN_INLINED = 128, /* see doc/format.md */
+  UNSEEN_OPERATIONS = 256
 };
 
 /* Work and span: of a process as measured, or of the run as merge/span_merge.h computes it. */

@@ -21,7 +21,7 @@ static const char *reason_of(const struct profile_process *process)
 {
   assert(process->usable);
   static const char *const others[] = {
-      "Scaling: ",          "NUMA: ",           "counted: ", "counts are scaled: ", PROFILE_NOTE_FILTERED,
+      "Scaling: ",          "NUMA: ",           "Devices: ", "counted: ", "counts are scaled: ", PROFILE_NOTE_FILTERED,
       PROFILE_NOTE_MISSING, PROFILE_NOTE_PAUSED};
   for (const char *at = process->notes; (at = strchr(at, '\n'));) {
     bool other = false;

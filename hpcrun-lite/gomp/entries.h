@@ -166,6 +166,24 @@
  * the place. */
 #define KMPC_REDUCTIONS(X) X(__kmpc_reduce) X(__kmpc_reduce_nowait)
 
+/* Functions of LLVM's library for devices that clang's code calls for target constructs: wrapped for a library that does
+ * not announce these (device_calls.c).  X(name, kind, parameters): the kind is OMPT's, with a bit for nowait. */
+#define TGT_TARGETS(X) \
+  X(__tgt_target_mapper, ompt_target, 10) \
+  X(__tgt_target_nowait_mapper, ompt_target | ompt_target_nowait, 14) \
+  X(__tgt_target_teams_mapper, ompt_target, 12) \
+  X(__tgt_target_teams_nowait_mapper, ompt_target | ompt_target_nowait, 16) \
+  X(__tgt_target_kernel, ompt_target, 6) \
+  X(__tgt_target_kernel_nowait, ompt_target | ompt_target_nowait, 10)
+#define TGT_DATA(X) \
+  X(__tgt_target_data_begin_mapper, ompt_target_enter_data, 9) \
+  X(__tgt_target_data_begin_nowait_mapper, ompt_target_enter_data | ompt_target_nowait, 13) \
+  X(__tgt_target_data_end_mapper, ompt_target_exit_data, 9) \
+  X(__tgt_target_data_end_nowait_mapper, ompt_target_exit_data | ompt_target_nowait, 13) \
+  X(__tgt_target_data_update_mapper, ompt_target_update, 9) \
+  X(__tgt_target_data_update_nowait_mapper, ompt_target_update | ompt_target_nowait, 13)
+#define TGT_CALLS(X) TGT_TARGETS(X) TGT_DATA(X)
+
 /* Task functions by which the taskloops of a libomp without chunks are distinguished (chunks.c). */
 #define KMPC_TASKLOOPS 256
 

@@ -21,11 +21,12 @@
 
 /* The numbers of the entry points, in the order of gomp_targets (jumps.S). */
 #define GOMP_NUMBER(name) GOMP_NUMBER_##name,
+#define GOMP_NUMBER_TGT(name, kind, parameters) GOMP_NUMBER_##name,
 #define GOMP_NUMBER_V1(name) GOMP_NUMBER_v1_##name,
 enum gomp_entry {
   GOMP_WRAPPED(GOMP_NUMBER) KMPC_CREATIONS(GOMP_NUMBER) KMPC_GROUP(GOMP_NUMBER) KMPC_SECTIONS(GOMP_NUMBER)
       KMPC_CHUNKS(GOMP_NUMBER) KMPC_TESTS(GOMP_NUMBER) KMPC_DOACROSS(GOMP_NUMBER) KMPC_REDUCTIONS(GOMP_NUMBER)
-          GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES
+          TGT_CALLS(GOMP_NUMBER_TGT) GOMP_LOCKS(GOMP_NUMBER) GOMP_LOCKS(GOMP_NUMBER_V1) GOMP_ENTRIES
 };
 
 /* A libgomp, or another library that exports its interface. */
@@ -81,6 +82,14 @@ void gomp_test_sections(struct gomp_runtime *runtime, void *handle);
 /* The ticks that the allocation of a task of libomp took, if it is the one that the thread allocated last; NULL: that
  * one. */
 uint64_t gomp_allocation(const void *task);
+
+/* Binds an entry point of LLVM's library for devices at its first call (device_calls.c).  Returns where the call leads:
+ * to the library's function or to the wrapper; NULL: there is no such function.  *lasting: all other calls lead there,
+ * too. */
+void *gomp_bind_device_call(unsigned entry, void (*wrapper)(void), const void *caller, bool *lasting);
+
+/* Has an entry point's calls lead to that function from now on. */
+void gomp_rebind(unsigned entry, void *function);
 
 /* The runtime in the program's global scope, to which all calls lead; NULL if there is none, or if it is silent. */
 extern const struct gomp_runtime *gomp_global;

@@ -199,6 +199,7 @@ bind:                                   /* (%rsp): number of the entry; above it
 #define STATIC_ENTRY_POINT_8(name) entry_point name, note_static_loop_8;
 #define DIST_ENTRY_POINT_4(name) entry_point name, note_dist_loop_4;
 #define DIST_ENTRY_POINT_8(name) entry_point name, note_dist_loop_8;
+#define DEVICE_ENTRY_POINT(name, kind, parameters) entry_point name;
 #define VERSIONED_ENTRY_POINT(name) versioned_entry_point name;
 #define OLD_ENTRY_POINT(name) old_entry_point name;
 GOMP_WRAPPED(ENTRY_POINT)
@@ -218,6 +219,7 @@ KMPC_OTHER_CHUNKS(ENTRY_POINT)
 KMPC_TESTS(ENTRY_POINT)
 KMPC_DOACROSS(ENTRY_POINT)
 KMPC_REDUCTIONS(REDUCTION_ENTRY_POINT)
+TGT_CALLS(DEVICE_ENTRY_POINT)
 GOMP_LOCKS(VERSIONED_ENTRY_POINT)
 GOMP_LOCKS(OLD_ENTRY_POINT)
 

@@ -20,11 +20,13 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 #define NAME(name) #name,
+#define NAME_TGT(name, kind, parameters) #name,
 static const char *const names[] = {GOMP_WRAPPED(NAME) KMPC_CREATIONS(NAME) KMPC_GROUP(NAME) KMPC_SECTIONS(NAME)
                                         KMPC_CHUNKS(NAME) KMPC_TESTS(NAME) KMPC_DOACROSS(NAME) KMPC_REDUCTIONS(NAME)
-                                            GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
+                                            TGT_CALLS(NAME_TGT) GOMP_LOCKS(NAME) GOMP_LOCKS(NAME)};
 
 #define DECLARE(name) extern void wrap_##name(void);
+#define DECLARE_TGT(name, kind, parameters) DECLARE(name)
 #define DECLARE_V1(name) extern void wrap_v1_##name(void);
 GOMP_WRAPPED(DECLARE)
 KMPC_TIMED(DECLARE)
@@ -34,17 +36,19 @@ KMPC_SECTIONS(DECLARE)
 KMPC_CHUNKS(DECLARE)
 KMPC_TESTS(DECLARE)
 KMPC_DOACROSS(DECLARE)
+TGT_CALLS(DECLARE_TGT)
 GOMP_LOCKS(DECLARE)
 GOMP_LOCKS(DECLARE_V1)
 
 #define WRAPPER(name) wrap_##name,
+#define WRAPPER_TGT(name, kind, parameters) wrap_##name,
 #define NO_WRAPPER(name) NULL,
 #define WRAPPER_V1(name) wrap_v1_##name,
-static void (*const wrappers[])(void) = {GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_TASKLOOP_CALLS(WRAPPER)
-                                             KMPC_ALLOCATION(WRAPPER) KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER)
-                                                 KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER) KMPC_TESTS(WRAPPER)
-                                                     KMPC_DOACROSS(WRAPPER) KMPC_REDUCTIONS(NO_WRAPPER)
-                                                         GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
+static void (*const wrappers[])(void) = {
+    GOMP_WRAPPED(WRAPPER) KMPC_TIMED(WRAPPER) KMPC_TASKLOOP_CALLS(WRAPPER) KMPC_ALLOCATION(WRAPPER)
+        KMPC_UNWRAPPED(NO_WRAPPER) KMPC_GROUP(NO_WRAPPER) KMPC_SECTIONS(WRAPPER) KMPC_CHUNKS(WRAPPER)
+            KMPC_TESTS(WRAPPER) KMPC_DOACROSS(WRAPPER) KMPC_REDUCTIONS(NO_WRAPPER) TGT_CALLS(WRAPPER_TGT)
+                GOMP_LOCKS(WRAPPER) GOMP_LOCKS(WRAPPER_V1)};
 
 extern void *gomp_targets[GOMP_ENTRIES]; /* jumps.S */
 
@@ -567,6 +571,23 @@ static void *bind_online(unsigned entry, const void *caller)
   return span_process.online ? bind_wrapper(entry) : bind_unwrapped(entry, caller);
 }
 
+/* A call of LLVM's library for devices. */
+static void *bind_device_call(unsigned entry, const void *caller)
+{
+  bool lasting;
+  void *target = gomp_bind_device_call(entry, wrappers[entry], caller, &lasting);
+  if (target == (void *)wrappers[entry])
+    return bind_wrapper(entry);
+  if (target && lasting)
+    gomp_rebind(entry, target);
+  return target ? target : (void *)missing;
+}
+
+void gomp_rebind(unsigned entry, void *function)
+{
+  __atomic_store_n(&gomp_targets[entry], function, __ATOMIC_RELAXED);
+}
+
 /* The first call of an entry point.  Returns where this call leads; stores it for later ones if they
  * all lead there. */
 __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void *caller)
@@ -587,6 +608,8 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
     return bind_wrapper(entry);
   if (entry == GOMP_NUMBER___kmpc_doacross_wait)
     return bind_online(entry, caller);
+  if (entry >= GOMP_NUMBER___tgt_target_mapper && entry <= GOMP_NUMBER___tgt_target_data_update_nowait_mapper)
+    return bind_device_call(entry, caller);
   if (entry == GOMP_NUMBER_GOMP_task)
     target = gomp_task_wrapper();
   if (entry == GOMP_NUMBER_GOMP_target_ext)

@@ -611,6 +611,7 @@ static int put_counted(char *notes, size_t size, unsigned i)
 static uint32_t process_notes(uint32_t before, bool ended)
 {
   static char notes[4096], filtered[2048];
+  const char *devices = process_devices_missing();
   int at = put_events(notes, sizeof notes);
   const char *missing =
       ended ? process_openmp_missing() : NULL; /* which looks through the relocations of all modules */
@@ -618,6 +619,8 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < counts_process.count && (size_t)at < sizeof notes; i++)
     at += put_counted(notes + at, sizeof notes - (size_t)at, i);
+  if (devices && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", devices);
   if (sampling_process.count_locks && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%sacquisitions of each lock",
                    counts_process.count ? ", " : "\ncounted: ");

@@ -80,6 +80,8 @@ void exit_line_print(void)
   if (timed && sampling_process.timers_for_cpu && timed->clock == EVENT_CPU_TIME)
     message_print("CPU time was sampled by timers, since perf_event may not sample the kernel here (hpcrun-lite "
                   "--diagnose COMMAND tells how to allow it)");
+  if (process.devices == PROCESS_DEVICES_APART)
+    message_print("%s", process_devices_missing());
   if (process.unwind_fault)
     message_print("%s", process.unwind_fault);
 }

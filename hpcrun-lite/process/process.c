@@ -197,6 +197,21 @@ const char *process_openmp_missing(void)
   return "the OpenMP runtime did not attach the tool";
 }
 
+const char *process_devices_missing(void)
+{
+  switch (process.devices) {
+  case PROCESS_DEVICES_UNANNOUNCED:
+    return "Devices: LLVM's library for devices, before release 17, does not report copies, allocations and bytes of "
+           "target constructs";
+  case PROCESS_DEVICES_APART:
+    return "Devices: copies, allocations and bytes of target constructs are not known, because LLVM's library for "
+           "devices did not find libomp.so: add a folder with a file of that name, of the same release, to "
+           "LD_LIBRARY_PATH";
+  default:
+    return NULL;
+  }
+}
+
 void process_add_runtime(const char *name)
 {
   static const char libomp[] = "LLVM OMP version"; /* followed by the same number in all releases */

@@ -21,6 +21,10 @@ struct process_mpi {
   uint64_t init_ns, finalize_ns;
 };
 
+/* What LLVM's library for devices tells of target constructs.  APART: it could, but has not found the OpenMP runtime.
+ */
+enum process_devices { PROCESS_DEVICES_UNUSED, PROCESS_DEVICES_UNANNOUNCED, PROCESS_DEVICES_APART };
+
 struct process {
   bool active;   /* measuring was started in this process image and has not been ended by lifecycle_end_early() */
   bool finished; /* the measurement is complete: nothing more is recorded */
@@ -38,7 +42,8 @@ struct process {
   uint32_t thread_count;        /* threads ever registered */
   char runtime[128];            /* the OpenMP runtimes that are measured, separated by ", "; "" if none is */
   struct process_mpi mpi;
-  bool other_tool; /* the program has an OMPT tool of its own, which the runtime starts instead */
+  _Atomic enum process_devices devices; /* any thread writes it, at the first target construct that is not announced */
+  bool other_tool;                      /* the program has an OMPT tool of its own, which the runtime starts instead */
   char executable[4096];
   char command[1024];
   const char *unwind_fault; /* why stacks cannot be unwound, or NULL */
@@ -76,6 +81,9 @@ uint64_t process_peak_memory_bytes(void);
 /* The time between two ticks of the kernel's clock; 0: not known. */
 uint64_t process_tick_ns(void);
 uint64_t process_lost(enum format_loss loss);
+
+/* What is not known of target constructs on devices, and why; NULL: nothing. */
+const char *process_devices_missing(void);
 
 /* The reason why the report will have no information from OpenMP, or NULL if it will have. */
 const char *process_openmp_missing(void);

@@ -6,6 +6,8 @@
 #ifndef HPCRUN_LITE_RT_MEASURED_THREAD_H
 #define HPCRUN_LITE_RT_MEASURED_THREAD_H
 
+#include <stdatomic.h>
+
 #include "hpcrun-lite/rt/control/command.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
@@ -21,7 +23,8 @@ struct loop_call {
 extern struct measured_process {
   uint32_t unseen; /* bits: callbacks of the graph that the runtime does not provide; that of chunks is set by any
                       thread, relaxed */
-  bool no_chunks;  /* the runtime does not announce chunks; hpcrun-lite/gomp reports those of the calls that it sees */
+  atomic_bool targets_announced; /* the runtime has announced a target construct on a device */
+  bool no_chunks; /* the runtime does not announce chunks; hpcrun-lite/gomp reports those of the calls that it sees */
 } measured_process __attribute__((visibility("hidden")));
 
 /* The data word of a worker's implicit task that waits at a barrier: libomp has 0 in its place until the thread runs

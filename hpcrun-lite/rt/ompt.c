@@ -301,11 +301,19 @@ void ompt_target_asks(uint32_t teams, uint32_t threads)
     target_events_asks(t, teams, threads);
 }
 
+/* The library for devices announces it. */
+static void on_announced_target(int kind, int endpoint, int device, ompt_data_t *task_data, uint64_t target,
+                                const void *codeptr)
+{
+  atomic_store_explicit(&measured_process.targets_announced, true, memory_order_relaxed);
+  ompt_on_target(kind, endpoint, device, task_data, target, codeptr);
+}
+
 static void on_target_emi(int kind, int endpoint, int device, ompt_data_t *task_data, ompt_data_t *target_task,
                           ompt_data_t *target, const void *codeptr)
 {
   (void)target_task, (void)target;
-  ompt_on_target(kind, endpoint, device, task_data, 0, codeptr);
+  on_announced_target(kind, endpoint, device, task_data, 0, codeptr);
 }
 
 static void operation(uint32_t kind, int endpoint, int device, uint64_t bytes, const void *codeptr)
@@ -472,7 +480,7 @@ int ompt_register(ompt_set_callback_t set_callback)
   if (span_process.online) {
     set_callback(ompt_callback_cancel, (ompt_callback_t)on_cancel); /* without it, only places are less exact */
     if (set_callback(ompt_callback_target_emi, (ompt_callback_t)on_target_emi) != ompt_set_always)
-      set_callback(ompt_callback_target, (ompt_callback_t)ompt_on_target); /* from libomp 17 on */
+      set_callback(ompt_callback_target, (ompt_callback_t)on_announced_target); /* from libomp 17 on */
     set_callback(ompt_callback_device_initialize, (ompt_callback_t)on_device_initialize);
     set_callback(ompt_callback_target_data_op_emi, (ompt_callback_t)on_data_op_emi);
     set_callback(ompt_callback_target_submit_emi, (ompt_callback_t)on_submit_emi);

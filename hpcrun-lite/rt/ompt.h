@@ -83,6 +83,9 @@ void ompt_lock_test(void);
  * runtime, and does not say to which construct a barrier belongs. */
 enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 
+/* Another: the runtime reports no operations on devices. */
+enum { OMPT_UNSEEN_OPERATIONS = 1 << 8 };
+
 /* For -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks
  * that were spent on the task before.  ompt_creation_end() gets what ompt_creation_begin() has returned.  An undeferred
  * creation has no end (span/graph_log.h). */

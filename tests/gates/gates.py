@@ -94,7 +94,11 @@ EXPORTS = {
     "__kmpc_omp_task_begin_if0", "__kmpc_taskgroup", "__kmpc_test_lock", "__kmpc_test_nest_lock",
     "__kmpc_doacross_wait", "__kmpc_reduce", "__kmpc_reduce_nowait",
 } | {f"__kmpc_{name}_{kind}" for kind in ("4", "4u", "8", "8u")
-     for name in ("dispatch_init", "dispatch_next", "for_static_init", "dist_dispatch_init", "dist_for_static_init")}
+     for name in ("dispatch_init", "dispatch_next", "for_static_init", "dist_dispatch_init", "dist_for_static_init")} | {
+    f"__tgt_target_{name}" for name in (
+        "mapper", "nowait_mapper", "teams_mapper", "teams_nowait_mapper", "kernel", "kernel_nowait", "data_begin_mapper",
+        "data_begin_nowait_mapper", "data_end_mapper", "data_end_nowait_mapper", "data_update_mapper",
+        "data_update_nowait_mapper")}
 
 
 def sources():

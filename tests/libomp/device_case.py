@@ -1,5 +1,6 @@
 """What the tests on devices share: programs of clang 19 on the devices that LLVM's plug-in for x86-64 makes of the host,
 and what their reports count."""
+import glob
 import os
 import shutil
 
@@ -13,6 +14,26 @@ def device_program(source):
     if not os.path.exists(os.path.join(LIBRARIES, "libomptarget.so")) or not shutil.which("clang-linker-wrapper-19"):
         raise tap.Skip("no clang 19 for devices (scripts/setup --full)")
     return build(source, "clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib", "-Wno-unknown-assumption")
+
+
+def old_device_program(source, version):
+    """Likewise of clang 14 or 16, linked to the library for devices of that release."""
+    linker = {14: "clang-offload-wrapper-14", 16: "clang-linker-wrapper-16"}[version]
+    folder = old_libraries(version)
+    headers = glob.glob(os.path.join(tap.DEPS, "libomp-*", "include", "omp.h")) or glob.glob("/usr/lib/llvm-*/lib/clang/*/include/omp.h")
+    if not shutil.which(linker) or not shutil.which(f"clang-{version}") or not headers:
+        raise tap.Skip(f"no clang {version} for devices (scripts/setup --full)")
+    return build(source, f"clang-{version}", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib",
+                 "-idirafter", os.path.dirname(headers[0]), f"-L{folder}", name=f"{os.path.splitext(source)[0]}-{version}",
+                 openmp=False)
+
+
+def old_libraries(version):
+    """The folder of the libraries of that release: that of 14 has them from its package."""
+    folder = "/usr/lib/llvm-14/lib" if version == 14 else os.path.join(tap.DEPS, f"libomp-{version}")
+    if not os.path.exists(os.path.join(folder, "libomptarget.rtl.x86_64.so")):
+        raise tap.Skip(f"no library for devices of LLVM {version} (scripts/setup --full)")
+    return folder
 
 
 def measure_program(directory, program, *arguments, options=(), status=0, timeout=60, **settings):

@@ -5,8 +5,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from device_case import FOUND, device_program, executions_and_bytes, measure_program
-from measured import build, combinations, tap
+from device_case import (FOUND, device_program, executions, executions_and_bytes, measure_program, old_device_program,
+                         old_libraries)
+from measured import build, clocks, combinations, tap
 
 # Executions of target, target-enter-data, target-exit-data (those of target data included) and target-update.
 FORMS = {"maps": (3, 3, 4, 1), "globals": (3, 0, 0, 2), "pointers": (3, 2, 2, 0), "teams": (4, 0, 0, 0),
@@ -63,6 +64,54 @@ def counts_of_many(directory):
     assert all(found[kind][1] == expected[kind][1] for kind in OPERATIONS if kind != "device-free"), (found, expected)
     _, expected = equal(directory, device_program("device_targets.c"), "loop", MODES[0])
     assert expected["target"] == (10000, 0), expected
+
+
+def unannounced(directory, program, libraries, form, options=MODES[0]):
+    """Where the library for devices announces nothing: executions and output are the same, and no operation is known."""
+    alone = tap.run(program, form, timeout=60, LD_LIBRARY_PATH=libraries)
+    run = measure_program(directory, program, form, options=options, LD_LIBRARY_PATH=libraries)
+    assert (alone.returncode, alone.stdout) == (0, run.done.stdout), (alone, run.done)
+    found = executions(run)
+    assert tuple(found.get(kind, 0) for kind in CONSTRUCTS) == FORMS[form], (form, libraries, found)
+    assert not any(kind in found for kind in OPERATIONS), found
+    rows = [row for row in run.view("regions") if row["kind"] in CONSTRUCTS and row["thread"] == "SUM"]
+    assert all(not row["bytes"] and "does not report copies" in row["note"] for row in rows), rows
+    assert all(row["line"] and float(row["exec_s"]) > 0 for row in rows), rows
+    return run
+
+
+@tap.case
+def libraries_without_callbacks(directory):
+    """Releases before 17: functions of the library are wrapped; clang 14 calls others than clang 16."""
+    for compiler, version in ((14, 14), (14, 15), (16, 16)):
+        program, libraries = old_device_program("target_forms.c", compiler), old_libraries(version)
+        for form, options in combinations(list(FORMS), list(MODES)):
+            run = unannounced(directory, program, libraries, form, options)
+            assert "Devices: " not in run.done.stderr, run.done
+
+
+@tap.case
+def many_without_callbacks(directory):
+    """Target regions in a loop, and one beside work of the host."""
+    program = old_device_program("device_targets.c", 14)
+    run = measure_program(directory, program, "loop", LD_LIBRARY_PATH=old_libraries(14))
+    assert executions(run)["target"] == 10000, executions(run)
+    run = measure_program(directory, program, "beside", LD_LIBRARY_PATH=old_libraries(14))
+    own = clocks(run.done.stdout)
+    assert executions(run)["target"] == 1 and len(run.threads()) == 2, (executions(run), run.threads())
+    row = run.view("parallelism")[0]
+    tap.timed(abs(float(row["work"]) - sum(own.values())) < 0.06, row, own)
+    tap.timed(abs(float(row["span"]) - max(own.values())) < 0.06, row, own)
+
+
+@tap.case
+def library_that_does_not_find_libomp(directory):
+    """Release 19 with libomp.so.5 alone: constructs are there, and the line at the end says what is missing, and why."""
+    program = device_program("target_forms.c")
+    for form in FORMS:
+        run = unannounced(directory, program, "", form)
+        said = "did not find libomp.so: add a folder" in run.done.stderr
+        assert said == (form != "host"), run.done
 
 
 tap.main()

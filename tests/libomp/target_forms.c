@@ -40,7 +40,7 @@ static void maps(void)
   }
   printf("to, from, alloc: %ld %ld, private %d\n", sum(values), sum(others), own);
 #pragma omp target enter data map(to : values) map(alloc : others)
-#pragma omp target map(always, tofrom : values) map(present, alloc : others)
+#pragma omp target map(always, tofrom : values) map(alloc : others)
   for (int i = 0; i < LENGTH; i++)
     others[i] = ++values[i];
   printf("always: %ld\n", sum(values));
@@ -128,10 +128,9 @@ static void teams(void)
   for (int i = 0; i < 8; i++)
     for (int k = 0; k < 8; k++)
       grid[i][k] = i * k;
-#pragma omp target teams num_teams(2) map(tofrom : of_team, count)
+#pragma omp target teams num_teams(2) reduction(+ : count) map(tofrom : of_team, count)
   {
     of_team[omp_get_team_num()]++;
-#pragma omp atomic
     count++;
   }
   printf("teams: %ld, grid %d, league %d %d %d\n", sum(values), grid[7][7], of_team[0], of_team[1], count);
