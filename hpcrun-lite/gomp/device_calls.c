@@ -131,13 +131,13 @@ struct device_call {
   enum { CALL_PLAIN, CALL_ANNOUNCED, CALL_WATCHED } how; /* watched: does the library announce it? */
 };
 
-/* Does a construct for that device, or a part of it, run on the host? */
-static bool on_host(const struct device_library *library, int64_t device, const void *caller)
+/* The number of a device, the default one resolved; OMPT_DEVICE_HOST: the construct runs on the host. */
+static int number_of(const struct device_library *library, int64_t device, const void *caller)
 {
   int count = library->device_count ? library->device_count() : 0;
   if (device == DEFAULT_DEVICE)
     device = gomp_libomp(caller)->default_device();
-  return device < 0 || device >= count;
+  return device < 0 || device >= count ? OMPT_DEVICE_HOST : (int)device;
 }
 
 static bool is_own_call(const struct device_library *library, const void *caller)
@@ -157,15 +157,16 @@ static void note_unannounced(const struct device_library *library)
 
 static struct device_call call_begin(unsigned entry, int kind, int64_t device, const void *caller)
 {
-  struct device_call call = {library_of_call(entry, caller), entry, kind, (int)device, caller, CALL_PLAIN};
-  if (is_own_call(call.library, caller) || on_host(call.library, device, caller))
+  struct device_library *library = library_of_call(entry, caller);
+  struct device_call call = {library, entry, kind, number_of(library, device, caller), caller, CALL_PLAIN};
+  if (call.device == OMPT_DEVICE_HOST || is_own_call(library, caller))
     return call;
-  if (call.library->joined) {
+  if (library->joined) {
     call.how = CALL_WATCHED;
     return call;
   }
   call.how = CALL_ANNOUNCED;
-  note_unannounced(call.library);
+  note_unannounced(library);
   ompt_on_target(kind, ompt_scope_begin, call.device, graph_current_data(NULL), 0, caller);
   return call;
 }

@@ -61,7 +61,8 @@ const void *code_of_caller(struct thread_state *t, const ompt_data_t *data, cons
 static inline const void *code_of_construct(struct thread_state *t, const ompt_data_t *data, const void *code)
 {
   code = code_past_wrapper(t, code);
-  if (!code || code_in_runtime(code))
+  bool wrapped = __builtin_expect(code_in_adapter(code) && !rt_gomp_task, 0); /* see hpcrun-lite/gomp/device_calls.c */
+  if (!code || code_in_runtime(code) || wrapped)
     return code_of_caller(t, data, code, code_of_directive(t));
   return code_after_jump(code);
 }

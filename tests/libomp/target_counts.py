@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from device_case import (FOUND, device_program, executions, executions_and_bytes, measure_program, old_device_program,
                          old_libraries)
-from measured import build, clocks, combinations, tap
+from measured import build, clocks, combinations, source_file, tap
 
 # Executions of target, target-enter-data, target-exit-data (those of target data included) and target-update.
 FORMS = {"maps": (3, 3, 4, 1), "globals": (3, 0, 0, 2), "pointers": (3, 2, 2, 0), "teams": (4, 0, 0, 0),
@@ -38,6 +38,8 @@ def equal(directory, program, form, options):
         count, size = expected[kind]
         wanted = count, 0 if kind == "device-free" else size  # whose bytes the runtime does not report
         assert found.get(kind, (0, 0)) == wanted, (form, options, kind, found, expected)
+    assert all(row["file"] == source_file(os.path.basename(row["file"])) and row["line"] for row in run.view("regions")
+               if row["kind"] in CONSTRUCTS), run.view("regions")
     return run, expected
 
 
@@ -77,6 +79,10 @@ def unannounced(directory, program, libraries, form, options=MODES[0]):
     rows = [row for row in run.view("regions") if row["kind"] in CONSTRUCTS and row["thread"] == "SUM"]
     assert all(not row["bytes"] and "does not report copies" in row["note"] for row in rows), rows
     assert all(row["line"] and float(row["exec_s"]) > 0 for row in rows), rows
+    if form == "devices":
+        assert {row["device"] for row in rows} == {"0", "1"}, rows
+    elif form not in ("copies", "host"):
+        assert {row["device"] for row in rows} == {"0"}, rows
     return run
 
 
