@@ -72,7 +72,8 @@ static inline bool format_has_suffix(const char *name, const char *suffix)
   T(DEBUG_DATA, "debug data", uint8_t)  /* bytes: what was read of debug data (common/symbols/debug_store.h) */        \
   T(LOCKS, "locks", struct format_lock) /* locks of the thread; record 0: those without a record */                    \
   T(MPI, "mpi", struct format_mpi)      /* calls of MPI of the thread; record 0: those without a record */             \
-  T(DEVICES, "devices", struct format_device) /* devices for which the program had target constructs */
+  T(DEVICES, "devices", struct format_device) /* devices for which the program had target constructs */                \
+  T(DEVICE_TIMES, "device times", struct format_device_times) /* operations by the devices' own records */
 
 #define FORMAT_TABLE(enumerator, name, type) FORMAT_##enumerator,
 enum format_table { FORMAT_TABLE_LIST(FORMAT_TABLE) FORMAT_TABLES };
@@ -666,24 +667,31 @@ enum format_schedule { FORMAT_SCHEDULE_LIST(FORMAT_SCHEDULE) FORMAT_SCHEDULES };
   F(uint64_t, chunk_most)           /* likewise, of the largest */                                                     \
   F(uint64_t, chunk_size)           /* that the program demands; 0: none; FORMAT_CHUNKS_DIFFER: not always this one */ \
   F(uint32_t, schedule)             /* enum format_schedule */                                                         \
-  F(uint32_t, reserved)                                                                                                \
-  F(uint64_t, light_ticks)       /* of a region: in light ones, with what is in them; `ticks` lack it */               \
-  F(uint64_t, bytes)             /* that copies to and from devices move, and allocations there take */                \
-  F(uint64_t, device_ticks)      /* of operations: how long they took, by the device's own record of their bounds */   \
-  F(uint64_t, device_operations) /* how many of them have one */                                                       \
-  F(uint32_t, teams)             /* of target: the most teams that an execution asked for; 0: none */                  \
-  F(uint32_t, team_threads)      /* likewise, threads of a team */
+  F(uint32_t, device_times)         /* of operations: what devices have recorded of them; 0: nothing is expected */    \
+  F(uint64_t, light_ticks)          /* of a region: in light ones, with what is in them; `ticks` lack it */            \
+  F(uint64_t, bytes)                /* that copies to and from devices move, and allocations there take */             \
+  F(uint32_t, teams)                /* of target: the most teams that an execution asked for; 0: none */               \
+  F(uint32_t, team_threads)         /* likewise, threads of a team */
 struct format_construct {
   FORMAT_CONSTRUCT_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
 
 enum format_device_flag {
   FORMAT_DEVICE_ON_HOST = 1, /* its regions run in threads of the host */
+  FORMAT_DEVICE_TRACED = 2,  /* it records what it does */
   FORMAT_DEVICE_AWAITED = 4  /* threads wait for it in its target constructs: device_ns of struct format_thread */
 };
 
-/* A device.  Ticks as in constructs.  It is busy while a target construct for it is open, except target data; or an
- * operation for it outside of these; or, by the device's own record, while it does something. */
+/* What devices have recorded of the operations of one construct record.  Record 0: not used. */
+#define FORMAT_DEVICE_TIMES_FIELDS(F, A)                                                                               \
+  F(uint64_t, operations) /* that have a record of the device */                                                       \
+  F(uint64_t, ticks)      /* from their begins to their ends, in ticks of the host */
+struct format_device_times {
+  FORMAT_DEVICE_TIMES_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
+};
+
+/* A device.  Ticks as in constructs.  As the host sees it, it is busy while a target construct for it is open, except
+ * target data, or an operation for it outside of these. */
 #define FORMAT_DEVICE_FIELDS(F, A)                                                                                     \
   F(uint32_t, number) /* of the device + 1 */                                                                          \
   F(uint32_t, flags)  /* enum format_device_flag */                                                                    \
@@ -693,7 +701,9 @@ enum format_device_flag {
   F(uint64_t, first) /* value of the counter when it was first busy */                                                 \
   F(uint64_t, last)  /* likewise, when it was last busy */                                                             \
   F(uint64_t, open)  /* while the program runs: how many intervals are open << 48 | since when, mod 2^48; 0: none */   \
-  F(uint64_t, beside_ns) /* of `busy`, sampled: threads of the host worked; not with FORMAT_DEVICE_ON_HOST */
+  F(uint64_t, beside_ns) /* of `busy`, sampled: threads of the host worked; not with FORMAT_DEVICE_ON_HOST */          \
+  F(uint64_t, recorded)  /* ticks: it copied or ran regions, by its own records; a union, likewise */                  \
+  F(uint64_t, rejected)  /* records that could not be used, and buffers for records that were refused */
 struct format_device {
   FORMAT_DEVICE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };
@@ -892,6 +902,7 @@ struct format_index_region {
   R(format_directive, FORMAT_DIRECTIVE_FIELDS)                                                                         \
   R(format_construct, FORMAT_CONSTRUCT_FIELDS)                                                                         \
   R(format_device, FORMAT_DEVICE_FIELDS)                                                                               \
+  R(format_device_times, FORMAT_DEVICE_TIMES_FIELDS)                                                                   \
   R(format_tasks, FORMAT_TASKS_FIELDS)                                                                                 \
   R(format_contribution, FORMAT_CONTRIBUTION_FIELDS)                                                                   \
   R(format_mark, FORMAT_MARK_FIELDS)                                                                                   \

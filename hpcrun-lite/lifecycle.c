@@ -28,6 +28,7 @@
 #include "hpcrun-lite/rt/counts/counts.h"
 #include "hpcrun-lite/rt/sampling/source.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
+#include "hpcrun-lite/rt/device_trace.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
 
@@ -199,5 +200,7 @@ static __attribute__((constructor)) void on_load(void)
 
 static __attribute__((destructor)) void on_unload(void)
 {
+  if (process.active && !process.finished && rt.pid == sys_pid())
+    device_trace_end();
   lifecycle_finish();
 }

@@ -17,6 +17,7 @@
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/construct/devices.h"
+#include "hpcrun-lite/rt/device_trace.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
@@ -41,6 +42,7 @@ void measurement_begin(void)
   modules_start(process.executable);
   marks_start();
   devices_start();
+  device_trace_start();
   region_start();
   live_threads_start();
   blame_start();

@@ -45,6 +45,7 @@ static const struct {
     [FORMAT_LOCKS] = {THREAD, 1u << 13},
     [FORMAT_MPI] = {THREAD, 1u << 13},
     [FORMAT_DEVICES] = {PROCESS, 1u << 12},
+    [FORMAT_DEVICE_TIMES] = {PROCESS, 1u << 20},
     [FORMAT_GRAPH_LOG] = {OTHER, 0},
     [FORMAT_TRACE] = {OTHER, 0},
 };

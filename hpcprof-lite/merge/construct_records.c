@@ -252,6 +252,18 @@ static void chunk_figures(const struct build *build, const struct format_constru
 }
 
 /* The figures of a record without those of the constructs in it. */
+/* What devices have recorded. */
+static void device_figures(const struct build *build, const struct format_construct *record,
+                           struct construct_figures *figures)
+{
+  const struct format_device_times *times = read_records(build->file, FORMAT_DEVICE_TIMES);
+  if (!record->device_times || record->device_times >= read_count(build->file, FORMAT_DEVICE_TIMES))
+    return;
+  figures->device_ns = to_ns(build, times[record->device_times].ticks);
+  figures->device_operations = times[record->device_times].operations;
+  figures->device_expected = record->count;
+}
+
 static struct construct_figures own_figures(const struct build *build, const struct format_construct *record,
                                             const struct placement *placement)
 {
@@ -277,8 +289,7 @@ static struct construct_figures own_figures(const struct build *build, const str
     return figures; /* the parent gets what the kernel counted */
   figures.body = figures.own_body;
   figures.bytes = record->bytes;
-  figures.device_ns = to_ns(build, record->device_ticks);
-  figures.device_operations = record->device_operations;
+  device_figures(build, record, &figures);
   figures.teams = record->teams;
   figures.team_threads = record->team_threads;
   if (record->kind == DIRECTIVE_FOR)

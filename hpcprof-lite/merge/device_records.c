@@ -31,7 +31,10 @@ void device_records_read(struct read_file *file, struct profile_process *process
                                       .on_host = (from->flags & FORMAT_DEVICE_ON_HOST) != 0,
                                       .busy_ns = busy_ns,
                                       .idle_ns = life_ns - busy_ns,
-                                      .beside_ns = MIN(from->beside_ns, busy_ns)};
+                                      .beside_ns = MIN(from->beside_ns, busy_ns),
+                                      .recorded_ns = model_rounded((double)from->recorded * tick_ns),
+                                      .rejected = from->rejected,
+                                      .traced = (from->flags & FORMAT_DEVICE_TRACED) != 0};
     snprintf(device->type, sizeof device->type, "%s", read_string(file, from->type));
   }
   if (process->devices_count)

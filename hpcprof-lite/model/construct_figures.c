@@ -83,6 +83,7 @@ void construct_figures_add(struct construct_figures *sum, const struct construct
   model_add(&sum->bytes, figures->bytes);
   model_add(&sum->device_ns, figures->device_ns);
   model_add(&sum->device_operations, figures->device_operations);
+  model_add(&sum->device_expected, figures->device_expected);
   sum->teams = MAX(sum->teams, figures->teams);
   sum->team_threads = MAX(sum->team_threads, figures->team_threads);
   construct_usage_add(sum, figures);

@@ -100,6 +100,7 @@ struct construct_figures {
   uint64_t created, creating;                 /* likewise: threads that were created, and how long that took */
   uint64_t bytes;                             /* of operations for devices: that they move or allocate */
   uint64_t device_ns, device_operations; /* likewise: how long they took by the device's record; how many have one */
+  uint64_t device_expected;              /* likewise: how many should have one */
   uint32_t teams, team_threads;          /* of target: the most that an execution asked for; 0: none */
   /* of loops; a sum has the largest of all, of chunk_least the smallest */
   uint64_t longest_ns;                        /* the longest chunk, without waiting in it */

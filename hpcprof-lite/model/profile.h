@@ -128,6 +128,9 @@ struct profile_device {
   uint64_t busy_ns;           /* a union: see struct format_device */
   uint64_t idle_ns;           /* since it was first busy, until the process ended */
   uint64_t beside_ns;         /* of busy_ns, sampled: threads of the host worked */
+  uint64_t recorded_ns;       /* it copied or ran regions, by its own records */
+  uint64_t rejected;          /* such records that could not be used, and refusals of memory for them */
+  uint32_t traced, reserved;  /* traced: 1: it has such records */
   char type[DEVICE_TYPE_MAX]; /* as the runtime names it, cut; "": not known */
 };
 

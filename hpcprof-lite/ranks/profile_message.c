@@ -69,7 +69,7 @@ _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_colu
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_lock) == 88 && sizeof(struct context_mpi) == 80, "see below");
 _Static_assert(sizeof(struct context_device) == 24, "see below");
-_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 272, "see below");
+_Static_assert(sizeof(struct construct_node) == 20 && sizeof(struct construct_row) == 280, "see below");
 _Static_assert(sizeof(struct construct_tasks) == 3016 && sizeof(struct construct_times) == 80, "see below");
 
 /* What sender and receiver must have in common: a version, and the sizes of records. */

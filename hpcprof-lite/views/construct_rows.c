@@ -208,6 +208,10 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     words_append(note, NOTE_MAX, "the body counts for the construct around it as well");
   if (entry->kind != DIRECTIVE_PROGRAM && !*entry->name && !*entry->file)
     words_append(note, NOTE_MAX, "its place is not known");
+  if (entry->sum.device_operations < entry->sum.device_expected)
+    words_append(note, NOTE_MAX,
+                 "the device has reported %" PRIu64 " of %" PRIu64 " operations: its time lacks the others",
+                 entry->sum.device_operations, entry->sum.device_expected);
   if (entry->sum.unended)
     words_append(note, NOTE_MAX, "executions whose end was not seen: %" PRIu64, entry->sum.unended);
   note_estimate(entry->kind, &entry->sum, note);

@@ -621,6 +621,10 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += put_counted(notes + at, sizeof notes - (size_t)at, i);
   if (devices && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", devices);
+  if (devices_rejected() && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at,
+                   "\nDevices: %llu records of what devices did could not be used: times of devices are too small",
+                   (unsigned long long)devices_rejected());
   if (sampling_process.count_locks && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%sacquisitions of each lock",
                    counts_process.count ? ", " : "\ncounted: ");
@@ -830,6 +834,7 @@ void writer_process(void)
   put_table(&writer.common, region_table());
   put_table(&writer.common, marks_table());
   put_table(&writer.common, devices_table());
+  put_table(&writer.common, devices_times_table());
   flush(true);
 }
 

@@ -2,6 +2,7 @@
 
 #include "hpcrun-lite/rt/control_events.h"
 #include "hpcrun-lite/rt/core/ctl_calls.h"
+#include "hpcrun-lite/rt/device_trace.h"
 #include "hpcrun-lite/rt/doacross_events.h"
 #include "hpcrun-lite/rt/helper_events.h"
 #include "hpcrun-lite/rt/lock_events.h"
@@ -316,38 +317,46 @@ static void on_target_emi(int kind, int endpoint, int device, ompt_data_t *task_
   on_announced_target(kind, endpoint, device, task_data, 0, codeptr);
 }
 
-static void operation(uint32_t kind, int endpoint, int device, uint64_t bytes, const void *codeptr)
+static void operation(uint32_t kind, int endpoint, uint64_t *host_op, int device, uint64_t bytes, const void *codeptr)
 {
   struct thread_state *t = callback_thread();
-  if (t)
-    target_events_operation(t, kind, endpoint == ompt_scope_begin, device, bytes, codeptr);
+  uint64_t number = t ? target_events_operation(t, kind, endpoint == ompt_scope_begin, device, bytes, codeptr) : 0;
+  if (number && host_op)
+    *host_op = number;
 }
 
-static void on_device_initialize(int device, const char *type, void *handle, ompt_function_lookup_t lookup,
+static void on_device_initialize(int device, const char *type, ompt_device_t *handle, ompt_function_lookup_t lookup,
                                  const char *documentation)
 {
-  (void)handle, (void)lookup, (void)documentation;
+  (void)documentation;
   struct thread_state *t = callback_thread();
-  if (t)
-    target_events_device(t, device, type);
+  if (!t)
+    return;
+  target_events_device(t, device, type);
+  device_trace_initialize(t, device, handle, lookup);
+}
+
+static void on_device_finalize(int device)
+{
+  device_trace_finalize(device);
 }
 
 static void on_data_op_emi(int endpoint, ompt_data_t *target_task, ompt_data_t *target, uint64_t *host_op, int type,
                            void *from, int from_device, void *to, int to_device, size_t bytes, const void *codeptr)
 {
-  (void)target_task, (void)target, (void)host_op, (void)from, (void)to;
+  (void)target_task, (void)target, (void)from, (void)to;
   switch (type & ~ompt_target_data_async) {
   case ompt_target_data_alloc:
-    operation(FORMAT_CONSTRUCT_DEVICE_ALLOC, endpoint, to_device, bytes, codeptr);
+    operation(FORMAT_CONSTRUCT_DEVICE_ALLOC, endpoint, host_op, to_device, bytes, codeptr);
     break;
   case ompt_target_data_transfer_to_device:
-    operation(FORMAT_CONSTRUCT_COPY_TO_DEVICE, endpoint, to_device, bytes, codeptr);
+    operation(FORMAT_CONSTRUCT_COPY_TO_DEVICE, endpoint, host_op, to_device, bytes, codeptr);
     break;
   case ompt_target_data_transfer_from_device:
-    operation(FORMAT_CONSTRUCT_COPY_FROM_DEVICE, endpoint, from_device, bytes, codeptr);
+    operation(FORMAT_CONSTRUCT_COPY_FROM_DEVICE, endpoint, host_op, from_device, bytes, codeptr);
     break;
   case ompt_target_data_delete:
-    operation(FORMAT_CONSTRUCT_DEVICE_FREE, endpoint, from_device, 0, codeptr);
+    operation(FORMAT_CONSTRUCT_DEVICE_FREE, endpoint, host_op, from_device, 0, codeptr);
     break;
   default:
     break;
@@ -356,10 +365,10 @@ static void on_data_op_emi(int endpoint, ompt_data_t *target_task, ompt_data_t *
 
 static void on_submit_emi(int endpoint, ompt_data_t *target, uint64_t *host_op, unsigned teams)
 {
-  (void)target, (void)host_op;
+  (void)target;
   if (endpoint == ompt_scope_begin)
     ompt_target_asks(teams, 0);
-  operation(FORMAT_CONSTRUCT_SUBMIT, endpoint, OMPT_DEVICE_HOST, 0, NULL);
+  operation(FORMAT_CONSTRUCT_SUBMIT, endpoint, host_op, OMPT_DEVICE_HOST, 0, NULL);
 }
 
 static void on_cancel(ompt_data_t *task_data, int flags, const void *codeptr)
@@ -482,6 +491,7 @@ int ompt_register(ompt_set_callback_t set_callback)
     if (set_callback(ompt_callback_target_emi, (ompt_callback_t)on_target_emi) != ompt_set_always)
       set_callback(ompt_callback_target, (ompt_callback_t)on_announced_target); /* from libomp 17 on */
     set_callback(ompt_callback_device_initialize, (ompt_callback_t)on_device_initialize);
+    set_callback(ompt_callback_device_finalize, (ompt_callback_t)on_device_finalize);
     set_callback(ompt_callback_target_data_op_emi, (ompt_callback_t)on_data_op_emi);
     set_callback(ompt_callback_target_submit_emi, (ompt_callback_t)on_submit_emi);
   }

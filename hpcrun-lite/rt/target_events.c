@@ -115,9 +115,10 @@ void target_events_asks(struct thread_state *t, uint32_t teams, uint32_t threads
   graph_leave(t);
 }
 
-void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, int device, uint64_t bytes,
-                             const void *codeptr)
+uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool begin, int device, uint64_t bytes,
+                                 const void *codeptr)
 {
+  uint64_t number = 0;
   if (begin)
     device_busy(t, device, true);
   else
@@ -131,12 +132,16 @@ void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, 
       row = directive_row(t, directive_for_device((enum format_directive_kind)kind, device_code(device)),
                           code_of_construct(t, NULL, codeptr));
     construct_events_operation(t, kind, row, begin, bytes);
+    struct format_construct *at = begin && devices_any_traced() ? construct_open_operation(t) : NULL;
+    if (at)
+      number = devices_times_of(t, at);
     graph_leave(t);
   }
   if (begin)
     device_wait(t, device, true);
   else
     device_busy(t, device, false);
+  return number;
 }
 
 void target_events_device(struct thread_state *t, int device, const char *type)

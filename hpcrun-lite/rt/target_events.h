@@ -17,9 +17,10 @@ void target_events(struct thread_state *t, int kind, bool begin, int device, con
 void target_events_asks(struct thread_state *t, uint32_t teams, uint32_t threads);
 
 /* An operation for a device, of a kind of constructs, begins or ends; bytes: that it moves or allocates.  device,
- * codeptr: as above, where no target construct is around it. */
-void target_events_operation(struct thread_state *t, uint32_t kind, bool begin, int device, uint64_t bytes,
-                             const void *codeptr);
+ * codeptr: as above, where no target construct is around it.  Returns, at the begin, the number by which a device may
+ * record it; 0: none. */
+uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool begin, int device, uint64_t bytes,
+                                 const void *codeptr);
 
 /* The runtime has initialized a device of that type. */
 void target_events_device(struct thread_state *t, int device, const char *type);

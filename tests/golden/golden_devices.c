@@ -61,11 +61,19 @@ static void devices(enum compose_form form)
                                        .first = at(500),
                                        .last = at(600),
                                        .open = form == COMPOSE_LIVE ? UINT64_C(2) << 48 | at(900) : 0},
-                                      {.number = 3, .busy = ticks_of_ms(5000), .first = at(950), .last = at(1000)},
+                                      {.number = 3,
+                                       .flags = FORMAT_DEVICE_TRACED,
+                                       .busy = ticks_of_ms(5000),
+                                       .first = at(950),
+                                       .last = at(1000),
+                                       .recorded = ticks_of_ms(45),
+                                       .rejected = 2},
                                       {.number = 0, .busy = 7, .first = at(1)},
                                       {.number = 9, .busy = 7, .first = 1},
                                       {.number = 0xfffffff0, .busy = 7, .first = at(1)}};
   compose_extent(&compose, FORMAT_DEVICES, 0, 0, sizeof all / sizeof *all, sizeof *all, all);
+  const struct format_device_times times[] = {{0, 0}, {2, ticks_of_ms(40)}, {1, ticks_of_ms(30)}};
+  compose_extent(&compose, FORMAT_DEVICE_TIMES, 0, 0, sizeof times / sizeof *times, sizeof *times, times);
   compose_construct(&compose, 0, FORMAT_DIRECTIVE_PROGRAM, 0, 0);
   spent(0, FIRST_KIND, region, 10, 200, &record)->teams = 8;
   compose.constructs[record].team_threads = 64;
@@ -76,11 +84,9 @@ static void devices(enum compose_form form)
   spent(record, FORMAT_CONSTRUCT_SUBMIT, region, 10, 20, &sub);
   spent(0, FORMAT_DIRECTIVE_TARGET_UPDATE, update, 2, 10, &record);
   spent(record, FORMAT_CONSTRUCT_COPY_TO_DEVICE, update, 2, 1, &sub)->bytes = 1000;
-  compose.constructs[sub].device_ticks = ticks_of_ms(40);
-  compose.constructs[sub].device_operations = 2;
+  compose.constructs[sub].device_times = 1;
   spent(record, FORMAT_CONSTRUCT_COPY_FROM_DEVICE, update, 2, 1, &sub)->bytes = 1000;
-  compose.constructs[sub].device_ticks = ticks_of_ms(30);
-  compose.constructs[sub].device_operations = 1;
+  compose.constructs[sub].device_times = 2;
   spent(0, FIRST_KIND, host, 1, 50, &record);
   spent(0, FIRST_KIND, none, 3, 30, &record);
   compose.constructs[0].ticks[FORMAT_TIME_BODY] = ticks_of_ms(1000 - 300 - 12 - 50 - 30);

@@ -50,6 +50,12 @@ struct format_construct *construct_open_target(const struct thread_state *t)
   return at && at->kind >= FORMAT_DIRECTIVE_TARGET && at->kind <= FORMAT_DIRECTIVE_TARGET_UPDATE ? at : NULL;
 }
 
+struct format_construct *construct_open_operation(const struct thread_state *t)
+{
+  struct format_construct *at = construct_of(t)->ticks ? construct_of(t)->top->at : NULL;
+  return at && at->kind >= FORMAT_CONSTRUCT_DEVICE_ALLOC && at->kind <= FORMAT_CONSTRUCT_SUBMIT ? at : NULL;
+}
+
 /* ---- taskgroups and taskloops ---- */
 
 struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now)

@@ -73,6 +73,9 @@ void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
 /* The target construct that the thread is in, and in nothing else inside; NULL: none. */
 struct format_construct *construct_open_target(const struct thread_state *t);
 
+/* The operation for a device that the thread is in; NULL: none. */
+struct format_construct *construct_open_operation(const struct thread_state *t);
+
 /* The same for taskgroups and taskloops.  Runtimes announce a taskloop's own taskgroup before it (own_group); they are
  * one construct, a taskloop, which lasts until the taskgroup ends. */
 struct format_construct *construct_group_begin(struct thread_state *t, uint32_t directive, uint64_t now);

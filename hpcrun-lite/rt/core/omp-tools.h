@@ -3,6 +3,7 @@
 #ifndef HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 #define HPCRUN_LITE_RT_CORE_OMP_TOOLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef union ompt_data_t {
@@ -51,7 +52,10 @@ enum {
   ompt_callback_implicit_task = 7,
   ompt_callback_target = 8,
   ompt_callback_control_tool = 11,
+  ompt_callback_target_data_op = 9,
+  ompt_callback_target_submit = 10,
   ompt_callback_device_initialize = 12,
+  ompt_callback_device_finalize = 13,
   ompt_callback_sync_region_wait = 16,
   ompt_callback_dependences = 18,
   ompt_callback_work = 20,
@@ -156,5 +160,54 @@ enum {
   ompt_dependence_type_inout_all_memory = 35
 };
 enum { ompt_set_always = 5 };
+
+/* The trace of a device. */
+typedef void ompt_device_t;
+typedef void ompt_buffer_t;
+typedef uint64_t ompt_buffer_cursor_t, ompt_device_time_t, ompt_id_t;
+
+enum { ompt_record_ompt = 1, ompt_record_native = 2, ompt_record_invalid = 3 };
+enum { ompt_set_sometimes = 3 }; /* the least result that promises some records */
+
+typedef struct ompt_record_target_data_op_t {
+  ompt_id_t host_op_id;
+  int optype;
+  void *src_addr;
+  int src_device_num;
+  void *dest_addr;
+  int dest_device_num;
+  size_t bytes;
+  ompt_device_time_t end_time;
+  const void *codeptr_ra;
+} ompt_record_target_data_op_t;
+
+typedef struct ompt_record_target_kernel_t {
+  ompt_id_t host_op_id;
+  unsigned requested_num_teams, granted_num_teams;
+  ompt_device_time_t end_time;
+} ompt_record_target_kernel_t;
+
+typedef struct ompt_record_ompt_t {
+  int type; /* as of a callback */
+  ompt_device_time_t time;
+  ompt_id_t thread_id, target_id;
+  union {
+    ompt_record_target_data_op_t target_data_op;
+    ompt_record_target_kernel_t target_kernel;
+  } record;
+} ompt_record_ompt_t;
+
+typedef void (*ompt_callback_buffer_request_t)(int device_num, ompt_buffer_t **buffer, size_t *bytes);
+typedef void (*ompt_callback_buffer_complete_t)(int device_num, ompt_buffer_t *buffer, size_t bytes,
+                                                ompt_buffer_cursor_t begin, int buffer_owned);
+typedef ompt_device_time_t (*ompt_get_device_time_t)(ompt_device_t *device);
+typedef int (*ompt_set_trace_ompt_t)(ompt_device_t *device, unsigned enable, unsigned type);
+typedef int (*ompt_start_trace_t)(ompt_device_t *device, ompt_callback_buffer_request_t request,
+                                  ompt_callback_buffer_complete_t complete);
+typedef int (*ompt_trace_command_t)(ompt_device_t *device); /* ompt_flush_trace, ompt_stop_trace */
+typedef int (*ompt_advance_buffer_cursor_t)(ompt_device_t *device, ompt_buffer_t *buffer, size_t size,
+                                            ompt_buffer_cursor_t current, ompt_buffer_cursor_t *next);
+typedef int (*ompt_get_record_type_t)(ompt_buffer_t *buffer, ompt_buffer_cursor_t current);
+typedef ompt_record_ompt_t *(*ompt_get_record_ompt_t)(ompt_buffer_t *buffer, ompt_buffer_cursor_t current);
 
 #endif
