@@ -33,6 +33,7 @@ struct device_library {
   struct device_library *next_known;
   void *next[CALLS]; /* its functions; NULL: it lacks that one */
   int (*device_count)(void);
+  int (*policy)(void); /* OMP_TARGET_OFFLOAD, by libomp; NULL: the library has no devices where they are disabled */
   bool has_ompt;
   atomic_bool joined; /* libomp's tools, as far as is known: then it announces constructs */
 };
@@ -71,6 +72,7 @@ static struct device_library *add_library(const struct link_map *map)
   for (unsigned i = 0; i < CALLS; i++)
     made->next[i] = dlsym(handle, names[i]);
   *(void **)&made->device_count = dlsym(handle, "omp_get_num_devices");
+  *(void **)&made->policy = dlsym(handle, "__kmpc_get_target_offload");
   made->has_ompt = dlsym(handle, "ompt_libomptarget_connect");
   made->joined = made->has_ompt && finds_libomp();
   made->next_known = atomic_load(&known);
@@ -134,7 +136,10 @@ struct device_call {
 /* The number of a device, the default one resolved; OMPT_DEVICE_HOST: the construct runs on the host. */
 static int number_of(const struct device_library *library, int64_t device, const void *caller)
 {
+  enum { DISABLED = 0 };
   int count = library->device_count ? library->device_count() : 0;
+  if (library->policy && library->policy() == DISABLED)
+    return OMPT_DEVICE_HOST;
   if (device == DEFAULT_DEVICE)
     device = gomp_libomp(caller)->default_device();
   return device < 0 || device >= count ? OMPT_DEVICE_HOST : (int)device;

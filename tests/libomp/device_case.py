@@ -10,10 +10,11 @@ LIBRARIES = os.path.join(tap.DEPS, "libomp-19")
 FOUND = {"LD_LIBRARY_PATH": LIBRARIES}  # libomptarget looks for libomp.so by that name
 
 
-def device_program(source):
+def device_program(source, *flags):
     if not os.path.exists(os.path.join(LIBRARIES, "libomptarget.so")) or not shutil.which("clang-linker-wrapper-19"):
         raise tap.Skip("no clang 19 for devices (scripts/setup --full)")
-    return build(source, "clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib", "-Wno-unknown-assumption")
+    return build(source, "clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib", "-Wno-unknown-assumption",
+                 *flags)
 
 
 def old_device_program(source, version):

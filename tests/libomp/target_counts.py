@@ -120,4 +120,52 @@ def library_that_does_not_find_libomp(directory):
         assert said == (form != "host"), run.done
 
 
+@tap.case
+def devices_that_are_off(directory):
+    """Regions run on the host as a part of the code around them, in the rows of no construct; nothing is missing."""
+    for program, libraries in ((old_device_program("target_forms.c", 14), old_libraries(14)),
+                               (device_program("target_forms.c"), "")):
+        run = measure_program(directory, program, "maps", "teams", LD_LIBRARY_PATH=libraries,
+                              OMP_TARGET_OFFLOAD="DISABLED")
+        assert "to, from, alloc: 2016 4480" in run.done.stdout and "Devices: " not in run.done.stderr, run.done
+        assert not set(executions(run)) & set(CONSTRUCTS + OPERATIONS), executions(run)
+
+
+@tap.case
+def plugin_with_targets(directory):
+    """Of a program without OpenMP: the runtime and the library for devices are in no global scope."""
+    host = tap.compile_c(directory, "plugin_host", """
+        #include <dlfcn.h>
+        int main(int count, char **arguments)
+        {
+          void *plugin = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+          int (*run)(int, char **) = (int (*)(int, char **))(plugin ? dlsym(plugin, "main") : 0);
+          return run ? run(count - 1, arguments + 1) : 9;
+        }""", "-ldl")
+    plugin = device_program("target_forms.c", "-shared", "-fPIC")
+    for libraries in (FOUND["LD_LIBRARY_PATH"], ""):
+        alone = tap.run(host, plugin, "maps", LD_LIBRARY_PATH=libraries)
+        run = measure_program(directory, host, plugin, "maps", LD_LIBRARY_PATH=libraries)
+        assert (alone.returncode, alone.stdout) == (0, run.done.stdout), (alone, run.done)
+        assert tuple(executions(run)[kind] for kind in CONSTRUCTS) == FORMS["maps"], executions(run)
+        assert ("device-alloc" in executions(run)) == bool(libraries), (libraries, executions(run))
+
+
+@tap.case
+def forms_of_gcc_on_the_host(directory):
+    """libgomp without devices: target data is a construct of its own, and regions that the host must run count, too."""
+    program = build("target_forms.c", "gcc")
+    for form, options in combinations(list(FORMS), list(MODES)):
+        alone = tap.run(program, form, timeout=60)
+        run = measure_program(directory, program, form, options=options)
+        assert (alone.returncode, alone.stdout) == (0, run.done.stdout), (form, alone, run.done)
+        found = executions(run)
+        targets, entered, left, updates = FORMS[form]
+        data = found.get("target-data", 0)
+        assert found.get("target", 0) == (2 if form == "host" else targets), (form, found)
+        assert data == {"maps": 1, "pointers": 2, "devices": 2}.get(form, 0), (form, found)
+        counts = tuple(found.get(kind, 0) for kind in CONSTRUCTS[1:])
+        assert counts == (entered - data, left - data, updates), (form, found)
+
+
 tap.main()

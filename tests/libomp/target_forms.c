@@ -182,7 +182,8 @@ static void chains(void)
 
 static void copies(void)
 {
-  int host = omp_get_initial_device(), device = omp_get_default_device(), other = omp_get_num_devices() - 1;
+  int host = omp_get_initial_device(), device = omp_get_default_device(), count = omp_get_num_devices();
+  int other = count ? count - 1 : host;
   int *there = omp_target_alloc(sizeof values, device), *beyond = omp_target_alloc(sizeof values, other);
   fill(values, 7);
   int failed = omp_target_memcpy(there, values, sizeof values, 0, 0, device, host);
