@@ -677,7 +677,7 @@ struct format_construct {
 };
 
 enum format_device_flag {
-  FORMAT_DEVICE_ON_HOST = 1, /* its regions run in threads of the host */
+  FORMAT_DEVICE_ON_HOST = 1, /* its regions run in threads of the host, or may do so: the runtime says nothing of it */
   FORMAT_DEVICE_TRACED = 2,  /* it records what it does */
   FORMAT_DEVICE_AWAITED = 4  /* threads wait for it in its target constructs: device_ns of struct format_thread */
 };

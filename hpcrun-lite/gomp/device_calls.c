@@ -172,6 +172,7 @@ static struct device_call call_begin(unsigned entry, int kind, int64_t device, c
   }
   call.how = CALL_ANNOUNCED;
   note_unannounced(library);
+  ompt_target_unannounced(call.device);
   ompt_on_target(kind, ompt_scope_begin, call.device, graph_current_data(NULL), 0, caller);
   return call;
 }

@@ -302,6 +302,13 @@ void ompt_target_asks(uint32_t teams, uint32_t threads)
     target_events_asks(t, teams, threads);
 }
 
+void ompt_target_unannounced(int device)
+{
+  struct thread_state *t = callback_thread();
+  if (t)
+    target_events_unannounced(t, device);
+}
+
 /* The library for devices announces it. */
 static void on_announced_target(int kind, int endpoint, int device, ompt_data_t *task_data, uint64_t target,
                                 const void *codeptr)

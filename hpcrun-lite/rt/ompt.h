@@ -44,6 +44,9 @@ void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
 void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 
+/* A target construct is about to begin that the runtime does not announce. */
+void ompt_target_unannounced(int device);
+
 /* A target construct begins or ends, as the host sees it.  device: may be OMPT_DEVICE_HOST or OMPT_DEVICE_NONE. */
 void ompt_target_asks(uint32_t teams, uint32_t threads); /* of the one that has begun: target_events_asks() */
 void ompt_on_target(int kind, int endpoint, int device, ompt_data_t *task_data, uint64_t target, const void *codeptr);

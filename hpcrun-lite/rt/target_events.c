@@ -144,6 +144,13 @@ uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool beg
   return number;
 }
 
+void target_events_unannounced(struct thread_state *t, int device)
+{
+  rt_inside_inc(t);
+  devices_unknown(t, device);
+  rt_inside_dec(t);
+}
+
 void target_events_device(struct thread_state *t, int device, const char *type)
 {
   rt_inside_inc(t);

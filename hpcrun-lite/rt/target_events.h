@@ -22,6 +22,9 @@ void target_events_asks(struct thread_state *t, uint32_t teams, uint32_t threads
 uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool begin, int device, uint64_t bytes,
                                  const void *codeptr);
 
+/* The runtime does not announce constructs for that device, nor what the device is. */
+void target_events_unannounced(struct thread_state *t, int device);
+
 /* The runtime has initialized a device of that type. */
 void target_events_device(struct thread_state *t, int device, const char *type);
 

@@ -98,6 +98,13 @@ void devices_describe(struct thread_state *t, int number, const char *type)
   __atomic_store_n(&device->type, modules_string(type), __ATOMIC_RELEASE);
 }
 
+void devices_unknown(struct thread_state *t, int number)
+{
+  struct format_device *device = devices_find(t, number);
+  if (device && !(__atomic_load_n(&device->flags, __ATOMIC_RELAXED) & FORMAT_DEVICE_ON_HOST))
+    __atomic_fetch_or(&device->flags, FORMAT_DEVICE_ON_HOST, __ATOMIC_RELAXED);
+}
+
 void devices_begin(struct format_device *device, uint64_t now)
 {
   uint64_t open = __atomic_load_n(&device->open, __ATOMIC_RELAXED), next;

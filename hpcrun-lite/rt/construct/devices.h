@@ -27,6 +27,9 @@ struct format_device *devices_find(struct thread_state *t, int number);
 /* What the runtime says of a device.  type may be NULL. */
 void devices_describe(struct thread_state *t, int number, const char *type);
 
+/* The runtime says nothing of the device: the host itself may be it. */
+void devices_unknown(struct thread_state *t, int number);
+
 /* An interval in which the device is busy begins or ends at that moment, in ticks. */
 void devices_begin(struct format_device *device, uint64_t now);
 void devices_end(struct format_device *device, uint64_t now);
