@@ -522,6 +522,17 @@ static void test_unused_joins_are_released(void **state)
   assert_null(joins_find(&joins, 2, false));
   assert_ptr_equal(joins_find(&joins, 1, false), kept);
   assert_non_null(joins_find(&joins, 3, false));
+  assert_null(joins_of_message(&joins, 1, false));
+  const struct join *message = joins_of_message(&joins, 1, true); /* in place of 4 */
+  assert_true(message && message != kept && joins_of_message(&joins, 1, false) == message);
+  vector_clock_at(&clocks, message->clock)->element[0].time = 5;
+  assert_non_null(joins_find(&joins, 5, true)); /* in place of 1, not of the message */
+  assert_ptr_equal(joins_of_message(&joins, 1, false), message);
+  joins_drop_message(&joins, 1);
+  assert_null(joins_of_message(&joins, 1, false));
+  message = joins_of_message(&joins, 1, true); /* another one with that number */
+  assert_true(message && vector_clock_at(&clocks, message->clock)->element[0].time == 0);
+  assert_non_null(joins_find(&joins, 3, false));
   joins_release(&joins);
   vector_clock_release(&clocks);
 }
