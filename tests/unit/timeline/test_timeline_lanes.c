@@ -127,7 +127,7 @@ static void not_known(void **unused)
   struct script script = {0};
   (void)unused;
   assert_int_equal(WALK(&script, intervals), 0);
-  assert_string_equal(script.log, "(1@0 .0@0 )1@1 .9@1 (1@2 .0@2 )1@3 .0@3 ");
+  assert_string_equal(script.log, "(1@0 .0@0 )1@1 .10@1 (1@2 .0@2 )1@3 .0@3 ");
 }
 
 /* Where nothing more can be written. */
@@ -142,7 +142,7 @@ static void ends_early(void **unused)
   (void)unused;
   assert_non_null(script.stream);
   assert_int_equal(WALK(&script, intervals), ERR_INPUT);
-  assert_string_equal(script.log, "(1@0 .0@0 .8@1 )1@2 ");
+  assert_string_equal(script.log, "(1@0 .0@0 .9@1 )1@2 ");
   fclose(script.stream);
 }
 
