@@ -4,8 +4,8 @@
  *     just_in_time MAP [HOW]
  *
  * MAP: the lines of the map; START1, START2 and SIZE stand for numbers of two functions.  HOW: "remove" the map at
- * once after the first calls, "long": it has 1 MiB more, "wait" for ever after "ready", "started": wait for input
- * before the first call. */
+ * once after the first calls, "plain": the second one has no frame pointer, "long": it has 1 MiB more, "wait" for ever
+ * after "ready", "started": wait for input before the first call. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +31,12 @@ NOINLINE static void drive(function *generated, double seconds)
     generated(callback);
 }
 
-/* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
-static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
-enum { APART = 256 };
+enum { APART = 256, BYTES = 16 };
+/* push %rbp; mov %rsp, %rbp; call *%rdi; nop; pop %rbp; ret */
+static const unsigned char framed[BYTES] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x90, 0x5d, 0xc3};
+/* endbr64; sub $8, %rsp; call *%rdi; add $8, %rsp; ret: as Python has them, but for the register */
+static const unsigned char plain[BYTES] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 8,
+                                           0xff, 0xd7, 0x48, 0x83, 0xc4, 8,    0xc3};
 
 static void put_map(const char *lines, const unsigned char *memory)
 {
@@ -45,7 +48,7 @@ static void put_map(const char *lines, const unsigned char *memory)
       fprintf(file, "%lx", (unsigned long)memory + (at[5] == '2' ? APART : 0));
       at += 5;
     } else if (!strncmp(at, "SIZE", 4)) {
-      fprintf(file, "%zx", sizeof code);
+      fprintf(file, "%x", BYTES);
       at += 3;
     } else {
       putc(*at, file);
@@ -69,8 +72,8 @@ int main(int count, char **arguments)
   unsigned char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return 2;
-  memcpy(memory, code, sizeof code);
-  memcpy(memory + APART, code, sizeof code);
+  memcpy(memory, framed, sizeof framed);
+  memcpy(memory + APART, strcmp(how, "plain") ? framed : plain, sizeof plain);
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
   if (*arguments[1])
     put_map(arguments[1], memory);

@@ -59,6 +59,16 @@ def generated_functions_have_their_names(directory):
 
 
 @case
+def the_caller_is_where_the_code_returns_to(directory):
+    """Code without a frame pointer that removes its frame and returns after the call: nothing is guessed."""
+    run_of = Measurement(directory, program(), MAP, "plain")
+    paths = {tuple(node.path()): node for node in run_of.tree() if node.name == "callback"}
+    assert ("main", "drive", "second [tier 2]", "callback") in paths, set(paths)
+    assert not any("second [tier 2]" in path and "[guessed] drive" in path for path in paths), set(paths)
+    timed(abs(paths["main", "drive", "second [tier 2]", "callback"].value("work_incl_s") - 0.2) < 0.05, paths)
+
+
+@case
 def a_map_that_the_program_removes_is_kept(directory):
     check_named(Measurement(directory, program(), MAP, "remove").output)
 

@@ -18,7 +18,8 @@ enum evidence {
   EVIDENCE_NONE,
   EVIDENCE_CALL,  /* it follows a call of any function */
   EVIDENCE_LEADS, /* it follows a call that leads to that code */
-  EVIDENCE_SURE   /* it follows the call of the stub that is that code, and is where a stub has it */
+  EVIDENCE_SURE   /* it follows the call of the stub that is that code, and is where a stub has it; or it follows a
+                     call, and is where that code is about to return to */
 };
 
 /* The caller of a frame, as found so far. */
@@ -335,7 +336,7 @@ static bool consider(struct walk *walk, struct guess *guess, uint64_t at, bool g
 /* Where the innermost function has its return address while it makes or has removed its frame; 0: its frame is made. */
 static uint64_t frameless_at(struct walk *walk, uint64_t pc, uint64_t sp)
 {
-  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa},
+  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa}, take_from_rsp[3] = {0x48, 0x83, 0xec},
                        set_frame[2][3] = {{0x48, 0x89, 0xe5}, {0x48, 0x8b, 0xec}};
   enum { PUSH_RBP = 0x55, RET = 0xc3 };
   uint8_t code[8];
@@ -343,9 +344,26 @@ static uint64_t frameless_at(struct walk *walk, uint64_t pc, uint64_t sp)
   if (access_mem(space, pc, &bytes, 0, walk) != 0)
     return 0;
   memcpy(code, &bytes, sizeof code);
-  if (code[0] == PUSH_RBP || code[0] == RET || !memcmp(code, endbr64, sizeof endbr64))
+  if (code[0] == PUSH_RBP || code[0] == RET || !memcmp(code, endbr64, sizeof endbr64) ||
+      !memcmp(code, take_from_rsp, sizeof take_from_rsp))
     return sp;
   return !memcmp(code, set_frame[0], 3) || !memcmp(code, set_frame[1], 3) ? sp + 8 : 0;
+}
+
+/* Where the return address is if the code at pc removes a small frame and returns, as that of Python's perf support
+ * does; 0: it does not. */
+static uint64_t leaving_at(struct walk *walk, uint64_t pc, uint64_t sp)
+{
+  static const uint8_t add_to_rsp[3] = {0x48, 0x83, 0xc4};
+  enum { POP_RBP = 0x5d, RET = 0xc3, SMALL = 0x80 };
+  uint8_t code[8];
+  unw_word_t bytes;
+  if (access_mem(space, pc, &bytes, 0, walk) != 0)
+    return 0;
+  memcpy(code, &bytes, sizeof code);
+  if (code[0] == POP_RBP && code[1] == RET)
+    return sp + 8;
+  return !memcmp(code, add_to_rsp, sizeof add_to_rsp) && code[3] < SMALL && code[4] == RET ? sp + code[3] : 0;
 }
 
 /* Can it be a frame pointer of the frame at sp? */
@@ -368,9 +386,10 @@ static void search(struct walk *walk, struct guess *guess, uint64_t from, uint64
   }
 }
 
-/* Finds the most probable return address of a frame.  That of generated code is above its frame pointer, unless the
- * frame is not made.  Otherwise it is directly at sp (a leaf function), or above a frame pointer, or up the stack:
- * where the lowest call is that leads to the code, or else the lowest one by a register or memory. */
+/* Finds the most probable return address of a frame.  That of generated code is where it returns to next, or above its
+ * frame pointer, unless the frame is not made.  Otherwise it is directly at sp (a leaf function), or above a frame
+ * pointer, or up the stack: where the lowest call is that leads to the code, or else the lowest one by a register or
+ * memory. */
 static void find_caller(struct walk *walk, struct guess *guess, uint64_t rbp, bool innermost)
 {
   struct dl_find_object object;
@@ -378,7 +397,10 @@ static void find_caller(struct walk *walk, struct guess *guess, uint64_t rbp, bo
   bool framed = is_frame_pointer(walk, guess->sp, rbp);
   if (generated) {
     uint64_t frameless = innermost ? frameless_at(walk, guess->pc, guess->sp) : 0;
-    if (frameless)
+    uint64_t leaving = leaving_at(walk, guess->pc + !innermost, guess->sp); /* frames have the address before */
+    if (leaving && consider(walk, guess, leaving, true) && guess->evidence)
+      guess->evidence = EVIDENCE_SURE;
+    else if (frameless)
       consider(walk, guess, frameless, true);
     else if (framed)
       consider(walk, guess, rbp + 8, true);
