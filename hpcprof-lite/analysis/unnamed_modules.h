@@ -1,4 +1,4 @@
-/* Modules without symbols or source lines that take much time.
+/* Modules without symbols or source lines that take much time, and interpreters of functions without a name.
  *
  * Context: BATCH.  Pure: the tree is only read, the caller owns the result.
  */
@@ -10,10 +10,14 @@
 
 enum { UNNAMED_MODULES_MAX = 4 };
 
+/* What a module lacks: source lines; names, of functions in which most of its time is; those of functions of Python,
+ * which it interprets. */
+enum unnamed_what { UNNAMED_LINES, UNNAMED_FUNCTIONS, UNNAMED_PYTHON };
+
 struct unnamed_module {
   uint32_t module;
   uint64_t weight; /* sum of the exclusive values of its rows */
-  bool unnamed;    /* most of its time is in functions without a name; otherwise, it has no source lines */
+  enum unnamed_what what;
 };
 
 /* Fills modules[] with the modules that have at least 1 % of all time, the largest first, and sets *count. */

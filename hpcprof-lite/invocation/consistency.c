@@ -312,6 +312,8 @@ static int check_order(const struct options *options, char *message, size_t size
       {options->source_paths.count && !source && !options->sources,
        "view '{view}' shows no source text: --source-path needs source"},
       {options->debuginfod && !symbols, "view '{view}' shows no functions: --debuginfod has no effect on it"},
+      {options->python_frames && options->live, "the live view shows no functions of the Python interpreter"},
+      {options->python_frames && !symbols, "view '{view}' shows no functions: --python-frames has no effect on it"},
       {options->symbols.count && !symbols, "view '{view}' shows no functions: --symbols has no effect on it"},
       {source && options->sort, "view 'source' is in the order of lines: it cannot be sorted"},
       {source && options->limits.rows && !text,

@@ -149,6 +149,7 @@ struct options {
   bool lines, per_thread, legend, no_header, raw_names, quiet, verbose, help, version, no_pager, live;
   bool sources; /* embed source lines in the page */
   bool collapse_recursion;
+  bool python_frames; /* show functions of the Python interpreter */
   bool debuginfod; /* ask servers for debug files */
   bool index;      /* store the index of the trace */
   enum timeline_grouping lanes;

@@ -22,6 +22,7 @@ void catalog_release(struct catalog *catalog)
   for (uint32_t i = 0; i < catalog->modules_count; i++) {
     free(catalog->modules[i].path);
     free(catalog->modules[i].generated);
+    free(catalog->modules[i].name);
     free(catalog->modules[i].identity.pages);
   }
   for (uint32_t i = 0; i < catalog->columns_count; i++) {
@@ -54,13 +55,20 @@ static int module_compare(const struct catalog_module *a, const struct catalog_m
                                   ?: strcmp(generated_of(a), generated_of(b));
 }
 
+/* Returns the allocated name of a module: of "_x.cpython-311-x86_64-linux-gnu.so", "_x.so". */
+static char *name_of(const char *path)
+{
+  const char *base = names_base(path), *tag = strstr(base, ".cpython-"), *suffix = tag ? strstr(tag, ".so") : NULL;
+  return suffix ? xasprintf("%.*s%s", (int)(tag - base), base, suffix) : xstrdup(base);
+}
+
 static void add_module(struct catalog *catalog, const struct catalog_module *wanted, uint64_t hash)
 {
   assert(wanted->path && hash);
   struct catalog_module module = *wanted;
   module.path = xstrdup(wanted->path);
   module.generated = wanted->generated ? xstrdup(wanted->generated) : NULL;
-  module.name = names_base(module.path);
+  module.name = name_of(module.path);
   *XAPPEND(catalog->modules, catalog->modules_count, catalog->modules_room) = module;
   hash_map_add(&catalog->module_map, hash, catalog->modules_count);
 }

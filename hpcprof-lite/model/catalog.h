@@ -75,8 +75,8 @@ enum module_flag {
 /* One loaded file.  Path and build ID identify it in all processes; of generated code each function is a module. */
 struct catalog_module {
   char *path;
-  char *generated;  /* name of the function of generated code; NULL: it is something else, or has no name */
-  const char *name; /* last component of the path */
+  char *generated; /* name of the function of generated code; NULL: it is something else, or has no name */
+  char *name;      /* last component of the path, of modules of Python without the tag of the version */
   uint8_t build_id[20];
   uint32_t build_id_size;
   uint32_t flags;

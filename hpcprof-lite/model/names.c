@@ -63,6 +63,14 @@ uint32_t names_function(struct names *names, const struct names_function *functi
   return names->functions_count - 1;
 }
 
+bool names_has_python(const struct names *names)
+{
+  bool python = false;
+  for (uint32_t i = 0; i < names->functions_count; i++)
+    python |= names->functions[i].python;
+  return python;
+}
+
 const struct names_frame *names_innermost(const struct names *names, uint32_t address)
 {
   assert(address < names->addresses_count && names->addresses[address].count);

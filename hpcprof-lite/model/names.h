@@ -26,6 +26,7 @@ struct names_function {
   uint32_t origin; /* of an outlined function: the function that contains the construct, MODEL_NONE if its name does not
                       tell; MODEL_NONE for all other functions */
   bool unknown;
+  bool python; /* a function of Python, which its interpreter has named in the map of generated code */
 };
 
 /* One function of an address's chain, outermost first.  file and line: the position in this function, "" and 0 if not
@@ -102,6 +103,9 @@ const char *names_file(struct names *names, const char *file);
 
 /* Returns the number of a function, which is added without an origin if it is new. */
 uint32_t names_function(struct names *names, const struct names_function *function);
+
+/* Whether functions of Python are known by name. */
+bool names_has_python(const struct names *names);
 
 /* Returns the innermost step of an address.  For the call by which a construct enters the runtime, it is the
  * construct's place (doc/glossary.md). */

@@ -9,6 +9,7 @@
 
 const char tree_guessed[] = "[guessed] ", tree_inferred[] = "[inferred] ";
 const char tree_unseen_waiting[] = "[waiting that no sample saw]";
+const char tree_interpreter[] = "[Python interpreter]";
 
 /* Fills *columns with those of the catalog that have COLUMN_OF_WHOLE as it is in `of_whole`. */
 static void init_columns(const struct catalog *catalog, uint32_t of_whole, struct tree_columns *columns)

@@ -108,6 +108,9 @@ extern const char tree_guessed[], tree_inferred[];
 /* Name of the top-down row of waiting whose context is not known because no sample saw it. */
 extern const char tree_unseen_waiting[];
 
+/* Name of the function that stands for all functions of the Python interpreter. */
+extern const char tree_interpreter[];
+
 /* Fills *columns from the catalog, in the order of catalog_column_order(). */
 void tree_columns_init(const struct catalog *catalog, struct tree_columns *columns);
 

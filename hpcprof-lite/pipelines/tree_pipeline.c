@@ -44,12 +44,14 @@ struct tree_order tree_default_order(const struct job *job, bool exclusive)
   return (struct tree_order){.by = exclusive ? SORT_WEIGHT_EXCL : SORT_WEIGHT_INCL, .columns = &job->columns};
 }
 
-static enum topdown_lines shown_lines(const struct options *options)
+static struct topdown_choice shown_frames(const struct options *options)
 {
   assert(options->view < OPTIONS_VIEWS);
+  struct topdown_choice choice = {.lines = options->lines ? TOPDOWN_LINES : TOPDOWN_NO_LINES,
+                                  .python_frames = options->python_frames};
   if (options->view == OPTIONS_SOURCE)
-    return TOPDOWN_LINES_OF_CALLS;
-  return options->lines ? TOPDOWN_LINES : TOPDOWN_NO_LINES;
+    choice.lines = TOPDOWN_LINES_OF_CALLS;
+  return choice;
 }
 
 /* Gives the rows of a part of the run the IDs that they have in the whole. */
@@ -61,7 +63,7 @@ static void number_as_whole(struct job *job)
   struct tree whole = {0};
   if (!tree_columns_of_whole(&job->profile.catalog, &columns))
     return;
-  topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_lines(&job->options), &whole, NULL);
+  topdown_build(&job->profile, &job->names, &columns, job->totals.command, shown_frames(&job->options), &whole, NULL);
   tree_inclusive(&whole);
   assert(check_tree_sums(&whole));
   tree_finish(&whole, &order, false);
@@ -75,7 +77,7 @@ static void build_tree(struct job *job)
 {
   assert(job->row_of && !job->tree.rows);
   struct tree_order order = tree_default_order(job, false);
-  topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_lines(&job->options), &job->tree,
+  topdown_build(&job->profile, &job->names, &job->columns, job->totals.command, shown_frames(&job->options), &job->tree,
                 job->row_of);
   topdown_critical_path(&job->profile, &job->names, &job->columns, &job->tree, job->row_of);
   tree_inclusive(&job->tree);

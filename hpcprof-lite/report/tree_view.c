@@ -406,6 +406,8 @@ static void print_row(struct text_table *text, const struct tree_row *row, unsig
   bool own_place = row->kind == ROW_FUNCTION || row->kind == ROW_INLINED;
   if (own_place && row->file[0] && row->line)
     snprintf(place, sizeof place, "%s:%" PRIu32, names_base(row->file), row->line);
+  else if (own_place)
+    snprintf(place, sizeof place, "%s", names_base(row->file));
   if (row->depth * (uint64_t)step <= most) {
     indent = row->depth * step;
   } else {
@@ -470,15 +472,20 @@ static void print_narrow(const struct report *report, bool narrow)
 /* Explains the marks of the rows that are shown. */
 static void print_marks(const struct report *report)
 {
-  bool guessed = false, inferred = false;
+  bool guessed = false, inferred = false, python = false;
   for (uint32_t i = 0; i < report->tree->count; i++) {
     guessed |= report->shown[i] && report->tree->rows[i].mark == tree_guessed;
     inferred |= report->shown[i] && report->tree->rows[i].mark == tree_inferred;
+    python |= report->shown[i] && report->tree->rows[i].name == tree_interpreter;
   }
   if (guessed)
     fputs("[guessed]: may be wrong, since the code that it calls has no call frame information.\n", report->stream);
   if (inferred)
     fputs("[inferred]: left no frame, since it ended in a jump; every possible way leads through it.\n",
+          report->stream);
+  if (python && !names_has_python(report->names))
+    fputs("[Python interpreter]: executes functions of Python.  Their names are known if\n"
+          "Python 3.12 or later is started as python3 -X perf (doc/python.md).\n",
           report->stream);
 }
 

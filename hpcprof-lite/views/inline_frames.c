@@ -56,6 +56,19 @@ static enum names_outline outline_of(const char *raw)
   }
 }
 
+/* Names a function by the map of generated code.  That of Python calls its functions "py::name:file". */
+static void name_generated(struct names *names, char *text, struct names_function *function)
+{
+  function->name = function->raw = text;
+  char *end = strncmp(text, "py::", 4) ? NULL : strchr(text + 4, ':');
+  if (!end)
+    return;
+  char *name = xasprintf("%.*s", (int)(end - (text + 4)), text + 4);
+  function->name = names_own(names, name);
+  function->file = names_file(names, end + 1);
+  function->python = true;
+}
+
 /* Returns the number of a place's function, which is named module+0xaddress if it has no name. */
 static uint32_t place_function(struct names *names, const struct catalog_module *module, uint32_t number,
                                const struct symbols_location *place, uint64_t offset)
@@ -63,7 +76,9 @@ static uint32_t place_function(struct names *names, const struct catalog_module 
   assert(number < names->modules_count);
   struct names_function function = {.module = number, .file = "", .name = place->function};
   if (module->generated) {
-    function.name = function.raw = names_own(names, xstrdup(module->generated));
+    char *text = xstrdup(module->generated);
+    names_own(names, text);
+    name_generated(names, text, &function);
     return names_function(names, &function);
   }
   if (!function.name) {

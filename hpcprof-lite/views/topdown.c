@@ -39,7 +39,7 @@ struct build {
   struct names *names;
   const struct tree_columns *columns;
   struct tree *tree;
-  enum topdown_lines lines;
+  struct topdown_choice choice;
   uint32_t *row_of;             /* the caller's, or NULL */
   uint32_t *first_child, *next; /* [context] lists of children */
   uint32_t *system_rows;        /* [context] row of a context of system frames only, 0 = none yet; NULL until needed */
@@ -127,7 +127,7 @@ static void add_line_values(struct build *build, uint32_t node, uint32_t row, ui
   const char *file;
   uint32_t line;
   site_position(build, address, &file, &line);
-  if (build->lines && *file && line && (call || !names_innermost(build->names, address)->near)) {
+  if (build->choice.lines && *file && line && (call || !names_innermost(build->names, address)->near)) {
     struct tree_row wanted = tree_plain_row(row, ROW_LINE, "", file, line);
     wanted.module = build->contexts->nodes[node].module;
     bool added;
@@ -147,14 +147,14 @@ static void add_own_values(struct build *build, uint32_t node, uint32_t row, uin
       build->row_of[node] = row;
     return;
   }
-  bool call = address == MODEL_NONE && build->lines == TOPDOWN_LINES_OF_CALLS;
+  bool call = address == MODEL_NONE && build->choice.lines == TOPDOWN_LINES_OF_CALLS;
   add_line_values(build, node, row, call ? site : address, call);
 }
 
 /* Adds the values of a context of the OpenMP runtime, which belong to the call `site`. */
 static void add_runtime_values(struct build *build, uint32_t node, uint32_t row, uint32_t site)
 {
-  if (has_values(build, node) && build->lines == TOPDOWN_LINES_OF_CALLS)
+  if (has_values(build, node) && build->choice.lines == TOPDOWN_LINES_OF_CALLS)
     add_line_values(build, node, row, site, true);
   else
     add_values(build, node, row);
@@ -426,6 +426,46 @@ static uint32_t system_row(struct build *build, uint32_t node)
   return row;
 }
 
+/* Whether a module is the Python interpreter: python3.11, libpython3.12.so.1.0. */
+static bool is_interpreter(const struct catalog_module *module)
+{
+  const char *name = names_base(module->path);
+  name += strncmp(name, "lib", 3) ? 0 : 3;
+  if (module->flags & MODULE_ANON || strncmp(name, "python3", 7) != 0)
+    return false;
+  name += 7 + strspn(name + 7, ".0123456789dmt");
+  return !*name || !strncmp(name, "so", 2);
+}
+
+/* Whether the interpreter's time belongs to a row: that of the interpreter, or of a function of Python. */
+static bool takes_interpreter(const struct build *build, uint32_t row)
+{
+  uint32_t function = build->tree->rows[row].function;
+  return function != MODEL_NONE && build->tree->rows[row].kind == ROW_FUNCTION &&
+         (build->names->functions[function].name == tree_interpreter || build->names->functions[function].python);
+}
+
+/* Visits a frame of the interpreter. */
+static void visit_interpreter(struct build *build, const struct item *item, uint32_t address)
+{
+  struct item below = *item;
+  place_inferred(build, &below);
+  if (!takes_interpreter(build, below.row)) {
+    struct names_function whole = {.name = tree_interpreter,
+                                   .raw = tree_interpreter,
+                                   .file = "",
+                                   .module = build->contexts->nodes[item->node].module};
+    struct names_frame step = {.function = names_function(build->names, &whole)};
+    below.row = add_function(build, below.row, &step, NULL);
+  }
+  below.top = false;
+  below.outline = MODEL_NONE;
+  below.site = address;
+  below.call = MODEL_NONE;
+  add_own_values(build, item->node, below.row, MODEL_NONE);
+  push_children(build, &below);
+}
+
 static void visit_frame(struct build *build, const struct item *item)
 {
   const struct context_node *node = &build->contexts->nodes[item->node];
@@ -445,6 +485,9 @@ static void visit_frame(struct build *build, const struct item *item)
       row = system_row(build, item->node);
     add_own_values(build, item->node, row, MODEL_NONE);
     push_children(build, &below);
+  } else if (item->entry == MODEL_NONE && !build->choice.python_frames &&
+             is_interpreter(&build->profile->catalog.modules[node->module])) {
+    visit_interpreter(build, item, address);
   } else {
     visit_steps(build, item, address);
   }
@@ -619,14 +662,14 @@ static void visit_all(struct build *build)
 }
 
 void topdown_build(const struct profile *profile, struct names *names, const struct tree_columns *columns,
-                   const char *root_name, enum topdown_lines lines, struct tree *tree, uint32_t *row_of)
+                   const char *root_name, struct topdown_choice choice, struct tree *tree, uint32_t *row_of)
 {
   struct build build = {.profile = profile,
                         .contexts = &profile->contexts,
                         .names = names,
                         .columns = columns,
                         .tree = tree,
-                        .lines = lines,
+                        .choice = choice,
                         .row_of = row_of};
   if (row_of)
     memset(row_of, 0xff, profile->contexts.count * sizeof *row_of);

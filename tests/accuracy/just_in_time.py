@@ -152,6 +152,41 @@ def the_map_of_another_user_is_not_used(directory):
     check_unnamed(measured_with_map(directory, lambda path: os.chown(path, 65534, 65534)))
 
 
+def hints(measurement):
+    """Whether summary and topdown say how functions of Python get names."""
+    summary = report("--view", "summary", "--legend", measurement).stdout
+    assert "No source lines: python3" not in summary, summary
+    return ("No names of Python's functions: python3.99" in summary,
+            "python3 -X perf" in report("--view", "topdown", measurement).stdout)
+
+
+@case
+def functions_of_python_have_the_time_of_their_interpreter(directory):
+    """The frames of a program that is called as the interpreter is are one row, or the function's that it names."""
+    interpreter = build("just_in_time.c", openmp=False, name="python3.99")
+    run_of = Measurement(directory, interpreter, "START1 SIZE py::Model.fit:/x/model.py\nSTART2 SIZE second\n")
+    tree = run_of.tree()
+    paths = {tuple(node.path()): node for node in tree if node.kind == "function"}
+    whole = "[Python interpreter]"
+    assert {(whole,), (whole, "Model.fit"), (whole, "second"), (whole, "second", whole)} <= set(paths), set(paths)
+    assert paths[whole, "Model.fit"].row["file"] == "/x/model.py" and not paths[whole, "Model.fit"].row["line"]
+    wrong = [path for path in paths if {"callback", "drive"} & set(path) or path[-2:] == (whole, whole)]
+    assert not wrong, wrong
+    timed(abs(paths[whole, "Model.fit"].value("work_excl_s") - 0.2) < 0.05, paths[whole, "Model.fit"].row)
+    assert hints(run_of.output) == (False, False)
+    flat = functions(run_of.output)
+    assert {whole, "Model.fit", "second"} <= set(flat) and "callback" not in flat, set(flat)
+    done = report("--view", "topdown", "-f", "csv", "--python-frames", run_of.output)
+    assert ",callback," in done.stdout and whole not in done.stdout, done
+    sums = [sum(float(row["work_excl_s"] or 0) for row in rows("topdown", run_of.output, *flag))
+            for flag in ((), ("--python-frames",))]
+    assert abs(sums[0] - sums[1]) < 1e-6, sums
+    refused = report("--view", "threads", "--python-frames", run_of.output)
+    assert refused.returncode == 2 and "--python-frames has no effect" in refused.stderr, refused
+    nameless = Measurement(directory, interpreter, "START1 SIZE first\n").output
+    assert {"first", whole} <= set(functions(nameless)) and hints(nameless) == (True, True)
+
+
 @case
 def functions_of_several_processes_are_one(directory):
     """Wherever their code lies; in two reports they are compared by name."""

@@ -239,7 +239,7 @@ def threads_of_python_that_wait_for_the_interpreter_are_idle(directory):
         idle, work = (sum_of(others(threads), column) for column in ("idle_s", "work_s"))
         assert idle > 0, (options, threads)
         tap.timed(idle > work, options, idle, work, threads)
-        root = run.tree()[0]
+        root = run.tree("--python-frames")[0]
         near(root.value("idleness_incl_s"), sum_of(threads, "idle_s"), 0.02, options)
         most = max(root.children, key=lambda node: node.value("idleness_incl_s"))
         near(most.value("work_incl_s"), work, 0.1, f"{options}: work of the threads that have the interpreter")

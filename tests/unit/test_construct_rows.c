@@ -267,7 +267,7 @@ static void test_random_trees(void **state)
     size_t rows = (size_t)profile.contexts.count + profile.workspan.directives_count + 1;
     uint32_t *row_of = calloc(rows, sizeof *row_of);
     struct tree_order order = {.columns = &columns};
-    topdown_build(&profile, &names, &columns, "run", false, &tree, row_of);
+    topdown_build(&profile, &names, &columns, "run", (struct topdown_choice){0}, &tree, row_of);
     tree_inclusive(&tree);
     tree_finish(&tree, &order, false);
     construct_names(&profile, &tree, &names);

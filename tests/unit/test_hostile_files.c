@@ -81,7 +81,7 @@ static uint32_t merge(size_t *problems)
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   struct tree_order order = {.columns = &columns};
   assert_non_null(row_of);
-  topdown_build(&profile, &names, &columns, "run", false, &tree, row_of);
+  topdown_build(&profile, &names, &columns, "run", (struct topdown_choice){0}, &tree, row_of);
   topdown_critical_path(&profile, &names, &columns, &tree, row_of);
   tree_inclusive(&tree);
   tree_finish(&tree, &order, false);

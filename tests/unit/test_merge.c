@@ -335,7 +335,7 @@ static void flatten(const struct profile *profile, struct names *names, struct t
 {
   tree_columns_init(&profile->catalog, columns);
   symbolize(profile, NULL, 1, names);
-  topdown_build(profile, names, columns, "run", false, tree, NULL);
+  topdown_build(profile, names, columns, "run", (struct topdown_choice){0}, tree, NULL);
   tree_inclusive(tree);
   struct tree_order order = {.columns = columns};
   tree_finish(tree, &order, false);

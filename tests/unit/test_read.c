@@ -158,7 +158,7 @@ static void check(void)
   symbolize(&profile, NULL, 1, &names);
   uint32_t *row_of = calloc((size_t)profile.contexts.count + profile.workspan.directives_count + 1, sizeof *row_of);
   assert_non_null(row_of);
-  topdown_build(&profile, &names, &columns, "run", chance(3), &tree, row_of);
+  topdown_build(&profile, &names, &columns, "run", (struct topdown_choice){.lines = chance(3)}, &tree, row_of);
   tree_inclusive(&tree);
   struct tree_order order = {.columns = &columns};
   tree_finish(&tree, &order, false);

@@ -62,7 +62,7 @@ static void analyse(void)
   run.row_of = row_of;
   struct tree_order order = {.columns = &columns};
   symbolize(&profile, NULL, 1, &names);
-  topdown_build(&profile, &names, &columns, "run", false, &tree, row_of);
+  topdown_build(&profile, &names, &columns, "run", (struct topdown_choice){0}, &tree, row_of);
   topdown_critical_path(&profile, &names, &columns, &tree, row_of);
   tree_inclusive(&tree);
   tree_finish(&tree, &order, false);

@@ -85,6 +85,22 @@ static void share_text(const struct report *report, unsigned loss, char out[SHAR
     snprintf(out, SHARE, " (%s %%)", percent);
 }
 
+/* Whether each frame outside all modules that is shown has a name in the program's map of generated code. */
+static bool is_named(const struct report *report)
+{
+  const struct contexts *contexts = &report->profile->contexts;
+  bool named = false;
+  for (uint32_t i = 0; i < contexts->count; i++) {
+    if (!contexts_has_address(&contexts->nodes[i]))
+      continue;
+    const struct catalog_module *module = &report->profile->catalog.modules[contexts->nodes[i].module];
+    if (module->flags & MODULE_ANON && !module->generated)
+      return false;
+    named |= module->generated != NULL;
+  }
+  return named;
+}
+
 /* Prints the losses with their remedies, and small ones in a line. */
 static void print_losses(struct quality *quality)
 {
@@ -93,7 +109,7 @@ static void print_losses(struct quality *quality)
   char share[SHARE], small[LINE] = "";
   size_t length = 0;
   for (unsigned i = 0; i < LOSS_MAX; i++) {
-    if (!run->lost[i])
+    if (!run->lost[i] || (i == LOSS_MODULES && is_named(report)))
       continue;
     const char *remedy = format_loss_remedy(i);
     share_text(report, i, share);
@@ -109,8 +125,10 @@ static void print_losses(struct quality *quality)
     print_hint(quality, "%s", small);
 }
 
-static const char *remedy_of(const struct report *report, uint32_t module)
+static const char *remedy_of(const struct report *report, uint32_t module, enum unnamed_what what)
 {
+  if (what == UNNAMED_PYTHON)
+    return " (Python 3.12 or later names them with python3 -X perf)";
   const struct catalog_module *file = &report->profile->catalog.modules[module];
   bool system = !strncmp(file->path, "/usr/", 5) || !strncmp(file->path, "/lib", 4);
   if (file->flags & (MODULE_ANON | MODULE_VDSO))
@@ -120,9 +138,10 @@ static const char *remedy_of(const struct report *report, uint32_t module)
   return system ? " (install the -dbgsym package)" : " (build with -g)";
 }
 
-/* Prints the modules without symbols, or those without source lines, in one sentence. */
-static void print_modules(struct quality *quality, bool unnamed)
+/* Prints the modules that lack something, in one sentence. */
+static void print_modules(struct quality *quality, enum unnamed_what what)
 {
+  static const char *const missing[] = {"No source lines: ", "No symbols: ", "No names of Python's functions: "};
   const struct report *report = quality->report;
   const struct catalog_module *files = report->profile->catalog.modules;
   const char *last = NULL;
@@ -133,17 +152,17 @@ static void print_modules(struct quality *quality, bool unnamed)
     const struct unnamed_module *module = &report->summary.unnamed[i];
     const struct catalog_module *file = &files[module->module];
     char percent[CELL], name[TERMINAL_TEXT_MAX];
-    if (module->unnamed != unnamed)
+    if (module->what != what)
       continue;
     terminal_percent(module->weight, whole, percent);
     terminal_fit(quality->terminal, file->flags & MODULE_VDSO ? "code of the kernel (vdso)" : file->name, 28, name);
-    const char *now = remedy_of(report, module->module), *remedy = last && last != now ? last : "";
+    const char *now = remedy_of(report, module->module, what), *remedy = last && last != now ? last : "";
     length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%.100s %s %%", remedy, last ? ", " : "", name,
                                percent);
     last = now;
   }
   if (last)
-    print_hint(quality, "%s%s%s", unnamed ? "No symbols: " : "No source lines: ", text, last);
+    print_hint(quality, "%s%s%s", missing[what], text, last);
 }
 
 /* Prints what limited the cores of the processes. */
@@ -318,8 +337,9 @@ void quality_print(const struct report *report, const struct terminal *terminal)
   struct quality quality = {.report = report, .terminal = terminal};
   print_unfinished(&quality);
   print_losses(&quality);
-  print_modules(&quality, true);
-  print_modules(&quality, false);
+  print_modules(&quality, UNNAMED_FUNCTIONS);
+  print_modules(&quality, UNNAMED_LINES);
+  print_modules(&quality, UNNAMED_PYTHON);
   print_cores(&quality);
   print_delays(&quality);
   print_unsampled(&quality);

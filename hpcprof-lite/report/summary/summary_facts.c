@@ -299,8 +299,10 @@ static void add_health(struct facts *facts)
     const struct unnamed_module *module = &report->summary.unnamed[i];
     const char *path = report->profile->catalog.modules[module->module].path;
     const char *note = "own work and overhead without source lines";
-    if (module->unnamed)
+    if (module->what == UNNAMED_FUNCTIONS)
       note = "own work and overhead in code without symbols";
+    if (module->what == UNNAMED_PYTHON)
+      note = "own work and overhead of the Python interpreter: functions of Python have no names";
     if (time)
       fact_ns(facts, "modules", path, module->weight, note);
     else
