@@ -421,7 +421,9 @@ struct format_node {
   F(uint64_t, mpi_received)      /* likewise */                                                                        \
   F(uint64_t, device_ns)         /* in target constructs, waiting for devices that are not the host: exact */          \
   F(uint64_t, samples_device)    /* of `samples`: meanwhile */                                                         \
-  F(uint64_t, device_sampled_ns) /* the time that samples_device represent */
+  F(uint64_t, device_sampled_ns) /* the time that samples_device represent */                                          \
+  F(uint64_t, initial_cpu_ns) /* of the process's initial thread, until this one began; 0: not known, or it is that */ \
+  F(uint64_t, initial_delay_ns) /* likewise, as run_delay_ns */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

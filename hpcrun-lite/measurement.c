@@ -103,6 +103,8 @@ static void write_tables(bool last)
   complete_span();
   if (last)
     graph_log_stop();
+  if (rt_self && switches_unread(rt_self)) /* others may wait for it */
+    switches_outside(rt_self);
   for (struct thread_state *t = process.threads; t; t = t->next) {
     uint64_t cpu_ns = sys_cpu_ns_of(t->tid);
     if (last)

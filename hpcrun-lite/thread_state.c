@@ -17,6 +17,7 @@
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/core_limits.h"
 #include "hpcrun-lite/rt/sampling/sample_trace.h"
+#include "hpcrun-lite/rt/sampling/times.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/barrier.h"
@@ -111,6 +112,20 @@ static void list_remove(struct thread_state *t)
     t->next->link = t->link;
 }
 
+/* Notes what the initial thread has done until this one begins: nobody worked for a thread that did not exist, while
+ * that one slept. */
+static void note_initial(const struct thread_state *t)
+{
+  static struct times_schedule begun; /* before that thread was measured */
+  struct times_schedule now = times_schedule(rt.pid);
+  if (t->tid == rt.pid) {
+    begun = now;
+  } else if (now.cpu_ns > begun.cpu_ns && now.delay_ns >= begun.delay_ns) {
+    t->record->initial_cpu_ns = now.cpu_ns - begun.cpu_ns;
+    t->record->initial_delay_ns = now.delay_ns - begun.delay_ns;
+  }
+}
+
 struct thread_state *thread_state_new(uint32_t index)
 {
   struct format_extent *extent = arena_new(ARENA_THREAD, 0, FORMAT_FREE, index, sizeof(struct measured_thread), 1);
@@ -130,6 +145,7 @@ struct thread_state *thread_state_new(uint32_t index)
   sampling_of(t)->frames = arena_data(sampling_of(t)->frames_extent);
   sampling_of(t)->walk = arena_data(sampling_of(t)->walk_extent);
   t->cpu_start_ns = sys_thread_cpu_ns();
+  note_initial(t);
   waiting_init(t);
   call_sleep_init(t);
   barrier_start_thread(t);

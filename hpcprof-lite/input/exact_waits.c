@@ -262,6 +262,61 @@ static struct outside find_outside(const struct profile_process *process, enum p
   return outside;
 }
 
+/* The time of threads that did not exist yet while the initial thread slept or had no processor.  Only that of threads
+ * before which none had ended: it is not known what the initial thread has done since then. */
+static void find_before(const struct profile_process *process, double while_ns[PROFILE_UNSEEN_CAUSES])
+{
+  uint32_t begun = 0;
+  uint64_t first_end_ns = UINT64_MAX;
+  for (uint32_t i = 0; i < process->threads_count && begun < process->threads_max; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    if (!(thread->flags & THREAD_OPENMP))
+      continue;
+    if (process->in_part || process->paused_ns || thread->start_ns >= first_end_ns)
+      return;
+    uint64_t off_ns = model_difference(thread->start_ns, thread->initial_cpu_ns);
+    uint64_t delay_ns = MIN(thread->initial_delay_ns, off_ns);
+    if (begun++ && thread->initial_cpu_ns) {
+      while_ns[UNSEEN_NO_CORE_BEFORE] += (double)delay_ns;
+      while_ns[UNSEEN_ASLEEP_BEFORE] += (double)(off_ns - delay_ns);
+    }
+    first_end_ns = MIN(first_end_ns, model_sum(thread->start_ns, thread->wall_ns));
+  }
+}
+
+/* How long the initial thread slept since a thread had begun, but for its own waits in the runtime; 0 if that is not
+ * known. */
+static double slept_since(const struct profile_process *process, const struct exact_waits *waits, uint32_t position)
+{
+  const struct profile_thread *initial = process->threads, *thread = &process->threads[position];
+  if (process->in_part || process->paused_ns || !thread->initial_cpu_ns)
+    return 0;
+  double off_ns = (double)initial->wall_ns - (double)initial->cpu_ns - (double)initial->run_delay_ns;
+  double before_ns = (double)thread->start_ns - (double)thread->initial_cpu_ns - (double)thread->initial_delay_ns;
+  double waited_ns = (double)waits->threads[0].idle_ns + (double)waits->threads[0].lock_ns;
+  return MAX(0, off_ns - MAX(0, before_ns) - waited_ns);
+}
+
+/* Finds out why no sample saw waiting; missing_ns: of threads that did not exist.  While the initial thread runs, it is
+ * sampled; where it had no processor between regions, that is no waiting. */
+static void find_causes(const struct profile_process *process, const struct sites *sites, double missing_ns,
+                        struct exact_waits *waits)
+{
+  double while_ns[PROFILE_UNSEEN_CAUSES] = {0}, between_ns = 0;
+  find_before(process, while_ns);
+  double before_ns = while_ns[UNSEEN_ASLEEP_BEFORE] + while_ns[UNSEEN_NO_CORE_BEFORE];
+  double part = before_ns > missing_ns ? missing_ns / before_ns : 1;
+  for (uint32_t i = 0; i < waits->threads_count; i++)
+    for (uint32_t j = 0; j < waits->threads[i].count; j++) {
+      const struct exact_wait *wait = &waits->threads[i].waits[j];
+      if (sites->all[wait->site].at.kind == FORMAT_WAIT_PARKED && !wait->node)
+        between_ns += fmin((double)wait->unseen_ns, slept_since(process, waits, i));
+    }
+  waits->unseen_while[UNSEEN_ASLEEP_BEFORE] = to_ns(part * while_ns[UNSEEN_ASLEEP_BEFORE]);
+  waits->unseen_while[UNSEEN_NO_CORE_BEFORE] = to_ns(part * while_ns[UNSEEN_NO_CORE_BEFORE]);
+  waits->unseen_while[UNSEEN_ASLEEP_BETWEEN] = to_ns(between_ns);
+}
+
 /* What a nanosecond of shares stands for: amount_ns / shared_ns.  Samples count too much where they make threads wait,
  * but too little only by chance, up to about a standard error: more waiting than that was seen by no sample, for
  * example because the thread that others waited for slept. */
@@ -305,6 +360,7 @@ static void distribute(const struct profile_process *process, enum profile_basel
   waits->spare = per_busy > 0 ? outside.spare_ns / per_busy : 0;
   double missing_ns = weight > 0 ? outside.missing_ns - waits->missing * weight : outside.missing_ns;
   waits->unseen_ns = to_ns(missing_ns + (per_busy > 0 ? 0 : outside.spare_ns));
+  find_causes(process, sites, missing_ns, waits);
 }
 
 void exact_waits_open(struct read_file *file, const struct profile_process *process, enum profile_baseline baseline,

@@ -55,8 +55,9 @@ struct exact_waits {
   bool counted;          /* fewer cores than threads count: how long a core was idle is only known from samples */
   double missing, spare; /* the same for threads that do not exist, and cores without a thread */
   uint32_t threads_count;
-  uint32_t baseline;  /* T */
-  uint64_t unseen_ns; /* idleness outside all sites that no sample saw */
+  uint32_t baseline;                            /* T */
+  uint64_t unseen_ns;                           /* idleness outside all sites that no sample saw */
+  uint64_t unseen_while[PROFILE_UNSEEN_CAUSES]; /* of idleness that no sample saw and that has no context: why */
 };
 
 /* Reads the wait sites of all threads of the process. */

@@ -112,6 +112,8 @@ static void subtract_process(struct profile_process *process, const struct profi
   subtract(&process->unsampled_ns, before->unsampled_ns);
   subtract(&process->cpu_ns, before->cpu_ns);
   subtract(&process->regions, before->regions);
+  for (unsigned i = 0; i < PROFILE_UNSEEN_CAUSES; i++)
+    subtract(&process->unseen_ns[i], before->unseen_ns[i]);
   for (unsigned i = 0; i < LOSS_MAX; i++)
     subtract(&process->lost[i], before->lost[i]);
 }

@@ -134,6 +134,10 @@ struct profile_device {
   char type[DEVICE_TYPE_MAX]; /* as the runtime names it, cut; "": not known */
 };
 
+/* Why no sample saw that threads waited: the initial thread, for which they did, slept before they existed, had no
+ * processor then, or slept between regions. */
+enum profile_unseen { UNSEEN_ASLEEP_BEFORE, UNSEEN_NO_CORE_BEFORE, UNSEEN_ASLEEP_BETWEEN, PROFILE_UNSEEN_CAUSES };
+
 /* Meanings: common/format.h. */
 #define PROCESS_FLAG(name, value) PROCESS_##name = value,
 enum process_flag { FORMAT_PROCESS_FLAG_LIST(PROCESS_FLAG) };
@@ -156,6 +160,7 @@ struct profile_process {
     };
   };
   uint32_t threads_registered;
+  uint64_t unseen_ns[PROFILE_UNSEEN_CAUSES]; /* of the idleness of the root context */
   uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;
   char *limits;      /* lines NAME=VALUE: settings that limit its cores */

@@ -9,6 +9,8 @@
 
 const char tree_guessed[] = "[guessed] ", tree_inferred[] = "[inferred] ";
 const char tree_unseen_waiting[] = "[waiting that no sample saw]";
+const char *const tree_unseen_causes[] = {"[before the team: asleep]", "[before the team: no core]",
+                                          "[between regions: asleep]"};
 const char tree_interpreter[] = "[Python interpreter]";
 
 /* Fills *columns with those of the catalog that have COLUMN_OF_WHOLE as it is in `of_whole`. */

@@ -108,6 +108,9 @@ extern const char tree_guessed[], tree_inferred[];
 /* Name of the top-down row of waiting whose context is not known because no sample saw it. */
 extern const char tree_unseen_waiting[];
 
+/* The same where it is known why, by enum profile_unseen: what the initial thread did, for which others waited. */
+extern const char *const tree_unseen_causes[];
+
 /* Name of the function that stands for all functions of the Python interpreter. */
 extern const char tree_interpreter[];
 

@@ -472,17 +472,25 @@ static void print_narrow(const struct report *report, bool narrow)
 /* Explains the marks of the rows that are shown. */
 static void print_marks(const struct report *report)
 {
-  bool guessed = false, inferred = false, python = false;
+  bool guessed = false, inferred = false, python = false, causes[PROFILE_UNSEEN_CAUSES] = {false};
   for (uint32_t i = 0; i < report->tree->count; i++) {
     guessed |= report->shown[i] && report->tree->rows[i].mark == tree_guessed;
     inferred |= report->shown[i] && report->tree->rows[i].mark == tree_inferred;
     python |= report->shown[i] && report->tree->rows[i].name == tree_interpreter;
+    for (unsigned cause = 0; cause < PROFILE_UNSEEN_CAUSES; cause++)
+      causes[cause] |= report->shown[i] && report->tree->rows[i].name == tree_unseen_causes[cause];
   }
   if (guessed)
     fputs("[guessed]: may be wrong, since the code that it calls has no call frame information.\n", report->stream);
   if (inferred)
     fputs("[inferred]: left no frame, since it ended in a jump; every possible way leads through it.\n",
           report->stream);
+  if (causes[UNSEEN_ASLEEP_BEFORE] || causes[UNSEEN_NO_CORE_BEFORE])
+    fputs("[before the team: ...]: time of threads that did not exist yet, in which the initial\n"
+          "thread slept, or had no core.\n",
+          report->stream);
+  if (causes[UNSEEN_ASLEEP_BETWEEN])
+    fputs("[between regions: asleep]: threads waited for the initial thread, which slept.\n", report->stream);
   if (python && !names_has_python(report->names))
     fputs("[Python interpreter]: executes functions of Python.  Their names are known if\n"
           "Python 3.12 or later is started as python3 -X perf (doc/python.md).\n",

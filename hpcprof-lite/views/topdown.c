@@ -616,12 +616,18 @@ static bool is_counted(uint32_t role)
   return role == COLUMN_EVENT || (role >= COLUMN_USER_CPU && role <= COLUMN_BLOCKED_BYTES);
 }
 
-/* Adds the values of the root to a row: those that are counted between samples, or all others. */
-static void add_root_values(struct build *build, bool counted, const char *name)
+static uint64_t root_value(const struct build *build, uint32_t column)
+{
+  return contexts_get(build->contexts, 0, build->columns->source[column]);
+}
+
+/* Adds the values of the root to a row: those that are counted between samples, or all others.  unseen: idleness that
+ * has rows already. */
+static void add_root_values(struct build *build, bool counted, const char *name, uint64_t unseen)
 {
   uint32_t row = MODEL_NONE;
   for (uint32_t i = 0; i < build->columns->count; i++) {
-    uint64_t value = contexts_get(build->contexts, 0, build->columns->source[i]);
+    uint64_t value = root_value(build, i) - (i == build->columns->idleness ? unseen : 0);
     if (!value || is_counted(build->columns->columns[i].role % COLUMN_OF_WHOLE) != counted)
       continue;
     if (row == MODEL_NONE)
@@ -632,12 +638,35 @@ static void add_root_values(struct build *build, bool counted, const char *name)
     build->row_of[0] = row;
 }
 
+/* Adds rows for the idleness of the root whose cause is known.  Returns their sum. */
+static uint64_t add_unseen(struct build *build)
+{
+  uint32_t idleness = build->columns->idleness;
+  uint64_t all = idleness == MODEL_NONE ? 0 : root_value(build, idleness), left = all;
+  for (unsigned cause = 0; cause < PROFILE_UNSEEN_CAUSES; cause++) {
+    uint64_t amount = 0;
+    for (uint32_t i = 0; i < build->profile->processes_count; i++)
+      if (build->profile->processes[i].usable)
+        model_add(&amount, build->profile->processes[i].unseen_ns[cause]);
+    amount = MIN(amount, left);
+    if (!amount)
+      continue;
+    uint32_t row = add_plain(build, 0, ROW_PARTIAL, tree_unseen_causes[cause]);
+    tree_value(build->tree, row, idleness, amount);
+    if (build->row_of)
+      build->row_of[0] = row;
+    left -= amount;
+  }
+  return all - left;
+}
+
 /* Without a sample there, what was counted in the root is what followed the last one. */
 static void visit_root(struct build *build)
 {
   const char *name = root_name(build);
-  add_root_values(build, true, spent(build, 0) ? name : "[counted after the last sample]");
-  add_root_values(build, false, name);
+  uint64_t unseen = add_unseen(build);
+  add_root_values(build, true, spent(build, 0) ? name : "[counted after the last sample]", 0);
+  add_root_values(build, false, name, unseen);
 }
 
 /* Visits all contexts.  Those that were deferred, because their row depends on the bodies found, come last. */

@@ -356,6 +356,7 @@ static void put_waits(struct thread_state *t, uint64_t now)
       rows[i] = *wait;
       rows[i].since = 0;
       rows[i].idle += (wait == sampling->waiting ? open.idle : 0) + (first + i == 0 ? open.parked : 0);
+      rows[i].no_core += first + i == 0 ? waiting_open_no_core(t, now) : 0;
       rows[i].idle += wait == sampling->waiting_lock ? for_lock : 0;
       rows[i].runtime += wait == sampling->waiting ? open.runtime : 0;
     }

@@ -60,6 +60,26 @@ class Blamed:
 
 # ---- sequential code ----
 
+
+@tap.case
+def serial_code_that_no_sample_sees(directory):
+    """The initial thread sleeps, or another program has its core: why nobody worked for the others is said."""
+    cpu = min(os.sched_getaffinity(0))
+    busy = tap.start(sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass")
+    try:
+        run = Measurement(directory, build("unsampled_waits.c"), str(cpu), options=EVENT)
+    finally:
+        busy.kill()
+        busy.wait()
+    rows = {node.name: node.value("idleness_excl_s") for node in run.tree()}
+    names = "[before the team: asleep]", "[before the team: no core]", "[between regions: asleep]"
+    for name, expected in zip(names, map(float, run.done.stdout.split())):
+        tap.timed(abs(rows.get(name, 0) - expected) < 0.1 * expected + 0.02, f"{name}: {rows.get(name)}, expected {expected}")
+    idle = sum(rows.values())
+    tap.timed(rows.get("[waiting that no sample saw]", 0) < 0.03 * idle, f"{rows}")
+    legend = tap.must(tap.REPORT, "topdown", run.output)
+    assert "[before the team: ...]" in legend and "[between regions: asleep]:" in legend, legend
+
 def check_serial(directory, compiler, threads, policy="passive", **settings):
     run = Blamed(directory, "serial", compiler, threads, policy, **settings)
     for function, burnt in (("before_regions", 0.2), ("between_regions", 0.3), ("after_regions", 0.1)):

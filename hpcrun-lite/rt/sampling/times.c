@@ -191,16 +191,28 @@ void times_refresh(struct thread_state *t)
     times_process(process);
 }
 
-/* The number after the first space of /proc/self/task/TID/schedstat. */
-uint64_t times_run_delay_ns(int tid)
+static uint64_t take_number(const char **at)
+{
+  uint64_t number = 0;
+  for (; **at >= '0' && **at <= '9'; ++*at)
+    number = number * 10 + (uint64_t)(**at - '0');
+  *at += **at == ' ';
+  return number;
+}
+
+/* The first numbers of /proc/self/task/TID/schedstat. */
+struct times_schedule times_schedule(int tid)
 {
   char text[64];
+  struct times_schedule schedule;
   sys_read_thread_file(tid, "/schedstat", text, sizeof text);
   const char *at = text;
-  while (*at && *at != ' ')
-    at++;
-  uint64_t delay = 0;
-  for (at += *at == ' '; *at >= '0' && *at <= '9'; at++)
-    delay = delay * 10 + (uint64_t)(*at - '0');
-  return delay;
+  schedule.cpu_ns = take_number(&at);
+  schedule.delay_ns = take_number(&at);
+  return schedule;
+}
+
+uint64_t times_run_delay_ns(int tid)
+{
+  return times_schedule(tid).delay_ns;
 }

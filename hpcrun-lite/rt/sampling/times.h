@@ -43,7 +43,13 @@ void times_process_unsampled(bool unsampled);
 /* Elapsed time since the process's start. */
 uint64_t times_elapsed_ns(void);
 
-/* How long the thread has been ready to run and waited for a processor; 0 if the kernel does not report it. */
+/* What the kernel has counted for a thread of the process in all of its life. */
+struct times_schedule {
+  uint64_t cpu_ns, delay_ns; /* delay: it was ready to run and waited for a processor; 0 where it is not reported */
+};
+struct times_schedule times_schedule(int tid);
+
+/* The second of these. */
 uint64_t times_run_delay_ns(int tid);
 
 #endif

@@ -563,6 +563,26 @@ struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t n
   return interval;
 }
 
+uint64_t waiting_open_no_core(struct thread_state *t, uint64_t now)
+{
+  const struct thread_state *initial = rt_self;
+  if (!initial || initial == t || initial->tid != rt.pid || rt_ever_paused() || regions_around(rt_self))
+    return 0;
+  const struct format_wait *waiting = sampling_of(t)->waiting;
+  struct waiting_interval open = waiting_open_interval(t, now);
+  uint64_t parked = open.parked + (waiting && waiting->kind == FORMAT_WAIT_PARKED ? open.idle : 0);
+  return MIN(sampling_of(initial)->switches.since_join, parked);
+}
+
+/* Writes the state in which the thread may be parked. */
+static void end_trace_parked(struct thread_state *t, uint64_t now, uint64_t code)
+{
+  uint64_t no_core = waiting_open_no_core(t, now);
+  if (no_core)
+    trace_ready(t, now - no_core, now, (struct trace_ready){.no_core = no_core});
+  trace_state(t, now, code);
+}
+
 /* Writes a wait without what follows the end of its region.  codes: of the wait, of that region's end, and of a thread
  * outside any. */
 static void end_trace_in_wait(struct thread_state *t, uint64_t now, const uint64_t codes[3])
@@ -571,7 +591,7 @@ static void end_trace_in_wait(struct thread_state *t, uint64_t now, const uint64
   trace_own(t, open.runtime);
   trace_state(t, now - open.parked - open.ending, codes[0]);
   trace_state(t, now - open.parked, codes[1]);
-  trace_state(t, now, codes[2]);
+  end_trace_parked(t, now, codes[2]);
 }
 
 enum { PARKED_CONSTRUCT = FORMAT_TIME_WAIT, PARKED_SITE = 1, OUTSIDE_CONSTRUCT = FORMAT_TIME_EXIT };
@@ -582,14 +602,14 @@ static void end_trace_outside(struct thread_state *t, uint64_t now, uint64_t cod
 {
   if (t->activity.idle && !construct_of(t)->ticks) {
     trace_state(t, t->idle_since, OUTSIDE_CONSTRUCT);
-    trace_state(t, now, PARKED_CONSTRUCT);
+    end_trace_parked(t, now, PARKED_CONSTRUCT);
   } else if (!t->activity.idle && code == PARKED_CONSTRUCT) {
     trace_state(t, sampling_of(t)->barrier_left, code);
     trace_state(t, now, OUTSIDE_CONSTRUCT);
   } else {
     if (!t->activity.idle && code % FORMAT_TIMES == FORMAT_TIME_EXIT)
       trace_own(t, part_before(t->record->construct_since, now, now));
-    trace_state(t, now, code);
+    end_trace_parked(t, now, code);
   }
 }
 

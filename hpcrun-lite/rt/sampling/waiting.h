@@ -118,6 +118,10 @@ struct waiting_interval {
 };
 struct waiting_interval waiting_open_interval(struct thread_state *t, uint64_t now);
 
+/* CTL, called by the thread that ends the process: for how many ticks of the time for which the other thread is parked
+ * until that moment the calling one, if it is the initial thread outside regions, had no processor. */
+uint64_t waiting_open_no_core(struct thread_state *t, uint64_t now);
+
 /* CTL: for how many ticks the thread has waited for a lock until that moment, if it still waits; 0: it does not.  The
  * thread may be running. */
 uint64_t waiting_open_lock(const struct thread_state *t, uint64_t now);
