@@ -16,6 +16,8 @@
 
 enum { GLYPHS_MAX = 1900, WIDTH_LEAST = 40, WIDTH_MOST = 400, ELLIPSIS = 0x2026 };
 
+static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$";
+
 /* A text as code points, each with the columns that it takes. */
 struct glyphs {
   uint32_t code[GLYPHS_MAX];
@@ -239,6 +241,72 @@ static bool drop_outer(struct glyphs *glyphs)
   return false;
 }
 
+/* Whether the text has these ASCII letters from `at` on. */
+static bool has_at(const struct glyphs *glyphs, size_t at, const char *letters)
+{
+  size_t i = 0;
+  while (letters[i] && at + i < glyphs->count && glyphs->code[at + i] == (uint32_t)letters[i])
+    i++;
+  return !letters[i];
+}
+
+static bool has(const struct glyphs *glyphs, const char *letters)
+{
+  bool found = false;
+  for (size_t i = 0; i < glyphs->count && !found; i++)
+    found = has_at(glyphs, i, letters);
+  return found;
+}
+
+static void remove_first(struct glyphs *glyphs, size_t count)
+{
+  assert(count <= glyphs->count);
+  memmove(glyphs->code, glyphs->code + count, (glyphs->count - count) * sizeof *glyphs->code);
+  glyphs->count -= count;
+}
+
+/* Removes " [clone .avx2]" at the end. */
+static void drop_clone(struct glyphs *glyphs)
+{
+  for (size_t i = 1; i < glyphs->count; i++)
+    if (has_at(glyphs, i, " [clone ") && glyphs->code[glyphs->count - 1] == ']')
+      glyphs->count = i;
+}
+
+/* Removes the list of parameters at the end, with "const" behind it, and then the type of the result before the name.
+ */
+static void drop_list(struct glyphs *glyphs)
+{
+  static const char constant[] = " const", operator[] = "operator";
+  enum { CONST = sizeof constant - 1, OPERATOR = sizeof operator- 1 };
+  size_t end = glyphs->count;
+  if (end > CONST && has_at(glyphs, end - CONST, constant))
+    end -= CONST;
+  if (!end || glyphs->code[end - 1] != ')' || has(glyphs, " @ "))
+    return;
+  size_t open = opening(glyphs, end);
+  bool is_call = open >= OPERATOR && open < end && has_at(glyphs, open - OPERATOR, operator);
+  if (!open || open == end || glyphs->code[open - 1] == ' ' || is_call) /* "name (a remark)", "operator()" */
+    return;
+  glyphs->count = open;
+  size_t begin = has(glyphs, operator) ? 0 : open; /* "operator new" */
+  while (begin && glyphs->code[begin - 1] != ' ')
+    begin--;
+  remove_first(glyphs, begin);
+}
+
+/* Removes the outermost namespace; false if there is none. */
+static bool drop_namespace(struct glyphs *glyphs)
+{
+  size_t i = 0;
+  while (i < glyphs->count && (glyphs->code[i] > 127 || strchr(name_letters, (int)glyphs->code[i])))
+    i++;
+  if (!i || !has_at(glyphs, i, "::") || i + 2 == glyphs->count || has(glyphs, " "))
+    return false;
+  remove_first(glyphs, i + 2);
+  return true;
+}
+
 /* Where the remark " (function)" of a construct with a place begins, so that the place need not be cut; 0 without one,
  * or if it leaves no room. */
 static size_t kept_place(const struct glyphs *glyphs, unsigned width)
@@ -299,11 +367,16 @@ static void write_glyphs(const struct glyphs *glyphs, char *out)
 static void shorten(struct glyphs *glyphs, unsigned width)
 {
   drop_raw(glyphs);
+  drop_clone(glyphs);
   if (glyphs_width(glyphs) > width)
     drop_parameters(glyphs);
   bool more = true;
   while (more && glyphs_width(glyphs) > width)
     more = drop_template(glyphs) || drop_outer(glyphs);
+  if (glyphs_width(glyphs) > width)
+    drop_list(glyphs);
+  while (glyphs_width(glyphs) > width && drop_namespace(glyphs))
+    ;
   if (glyphs_width(glyphs) > width)
     cut_middle(glyphs, width);
 }

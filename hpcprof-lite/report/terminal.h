@@ -32,7 +32,8 @@ void terminal_behind(int pipe, int terminal);
 unsigned terminal_room(const struct terminal *terminal, unsigned used);
 
 /* Writes text into out[TERMINAL_TEXT_MAX] so that it takes at most `width` columns; returns its width.  A longer
- * text loses, in this order: the raw name in brackets, parameters, template arguments from the inside, the middle. */
+ * text loses, in this order: the raw name in brackets, parameters, template arguments from the inside, the list of
+ * parameters and the type of the result, outer namespaces, the middle. */
 unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigned width, char *out);
 
 /* The same for a text that is cut at its end. */
