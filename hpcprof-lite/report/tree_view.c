@@ -480,21 +480,25 @@ static void print_marks(const struct report *report)
     for (unsigned cause = 0; cause < PROFILE_UNSEEN_CAUSES; cause++)
       causes[cause] |= report->shown[i] && report->tree->rows[i].name == tree_unseen_causes[cause];
   }
+  static const char *const of_causes[] = {
+      "[before the team: asleep]: time of threads that did not exist yet, in which the initial thread slept.",
+      "[before the team: no core]: time of threads that did not exist yet, in which the initial thread had no core.",
+      "[between regions: asleep]: threads waited for the initial thread, which slept."};
+  struct terminal terminal;
+  terminal_init(&terminal, report->stream);
   if (guessed)
-    fputs("[guessed]: may be wrong, since the code that it calls has no call frame information.\n", report->stream);
+    terminal_wrap(&terminal, report->stream, "", "  ",
+                  "[guessed]: may be wrong, since the code that it calls has no call frame information.");
   if (inferred)
-    fputs("[inferred]: left no frame, since it ended in a jump; every possible way leads through it.\n",
-          report->stream);
-  if (causes[UNSEEN_ASLEEP_BEFORE] || causes[UNSEEN_NO_CORE_BEFORE])
-    fputs("[before the team: ...]: time of threads that did not exist yet, in which the initial\n"
-          "thread slept, or had no core.\n",
-          report->stream);
-  if (causes[UNSEEN_ASLEEP_BETWEEN])
-    fputs("[between regions: asleep]: threads waited for the initial thread, which slept.\n", report->stream);
+    terminal_wrap(&terminal, report->stream, "", "  ",
+                  "[inferred]: left no frame, since it ended in a jump; every possible way leads through it.");
+  for (unsigned cause = 0; cause < PROFILE_UNSEEN_CAUSES; cause++)
+    if (causes[cause])
+      terminal_wrap(&terminal, report->stream, "", "  ", of_causes[cause]);
   if (python && !names_has_python(report->names))
-    fputs("[Python interpreter]: executes functions of Python.  Their names are known if\n"
-          "Python 3.12 or later is started as python3 -X perf (doc/python.md).\n",
-          report->stream);
+    terminal_wrap(&terminal, report->stream, "", "  ",
+                  "[Python interpreter]: executes functions of Python. Python 3.12 and later names them with "
+                  "python3 -X perf (doc/python.md).");
 }
 
 void tree_view_text(const struct report *report)
