@@ -301,8 +301,11 @@ static bool drop_namespace(struct glyphs *glyphs)
   size_t i = 0;
   while (i < glyphs->count && (glyphs->code[i] > 127 || strchr(name_letters, (int)glyphs->code[i])))
     i++;
-  if (!i || !has_at(glyphs, i, "::") || i + 2 == glyphs->count || has(glyphs, " "))
+  if (!i || !has_at(glyphs, i, "::") || i + 2 == glyphs->count)
     return false;
+  for (size_t j = i; j < glyphs->count && glyphs->code[j] != '('; j++)
+    if (glyphs->code[j] == ' ')
+      return false;
   remove_first(glyphs, i + 2);
   return true;
 }
@@ -363,17 +366,17 @@ static void write_glyphs(const struct glyphs *glyphs, char *out)
   *out = 0;
 }
 
-/* Shortens a text that is too long. */
-static void shorten(struct glyphs *glyphs, unsigned width)
+/* Shortens a text that is too long; lists: as in struct terminal. */
+static void shorten(struct glyphs *glyphs, unsigned width, bool lists)
 {
   drop_raw(glyphs);
   drop_clone(glyphs);
-  if (glyphs_width(glyphs) > width)
+  if (glyphs_width(glyphs) > width && !lists)
     drop_parameters(glyphs);
   bool more = true;
   while (more && glyphs_width(glyphs) > width)
     more = drop_template(glyphs) || drop_outer(glyphs);
-  if (glyphs_width(glyphs) > width)
+  if (glyphs_width(glyphs) > width && !lists)
     drop_list(glyphs);
   while (glyphs_width(glyphs) > width && drop_namespace(glyphs))
     ;
@@ -388,7 +391,7 @@ unsigned terminal_fit(const struct terminal *terminal, const char *text, unsigne
   struct glyphs glyphs;
   read_glyphs(terminal, text, &glyphs);
   if (glyphs_width(&glyphs) > width)
-    shorten(&glyphs, width);
+    shorten(&glyphs, width, terminal->lists);
   write_glyphs(&glyphs, out);
   return glyphs_width(&glyphs);
 }

@@ -18,7 +18,8 @@ struct terminal {
   bool utf8; /* names may be shown in UTF-8 */
   bool dots; /* ellipses may be UTF-8, too; not in a pipe, where tools count bytes */
   bool colour;
-  bool raw; /* text is only fitted: the writer that gets it escapes */
+  bool raw;   /* text is only fitted: the writer that gets it escapes */
+  bool lists; /* parameters are dropped at last: functions of that name differ in them */
 };
 
 /* Finds out what the stream can show.  Unless it is a terminal with a known size: as many columns as COLUMNS says, or

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/report/tree_view.h"
 
 #include "common/order.h"
+#include "common/xalloc.h"
 #include "hpcprof-lite/report/views.h"
 #include "hpcprof-lite/report/compare_cells.h"
 #include "hpcprof-lite/report/legend.h"
@@ -9,6 +10,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EVENTS_SHOWN = 2, CELL = TEXT_TABLE_FIGURE };
@@ -417,13 +419,57 @@ static void print_row(struct text_table *text, const struct tree_row *row, unsig
   text_table_row_beside(text, row, indent, number, place);
 }
 
+static int by_name(const void *a, const void *b)
+{
+  const struct tree_row *const *x = a, *const *y = b;
+  return strcmp((*x)->name, (*y)->name);
+}
+
+/* Whether two names differ in the lists of parameters only. */
+static bool are_overloads(const char *a, const char *b)
+{
+  const char *open_a = strrchr(a, '('), *open_b = strrchr(b, '(');
+  return open_a && open_b && open_a - a == open_b - b && !strncmp(a, b, (size_t)(open_a - a)) && strcmp(a, b) != 0;
+}
+
+/* Returns [row] whether a function that is shown has the name of another one with other parameters. */
+static bool *find_overloads(const struct report *report)
+{
+  const struct tree *tree = report->tree;
+  bool *found = xcalloc(tree->count, sizeof *found);
+  const struct tree_row **rows = xcalloc(tree->count, sizeof *rows);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < tree->count; i++)
+    if (report->shown[i] && tree->rows[i].function != MODEL_NONE)
+      rows[count++] = &tree->rows[i];
+  qsort(rows, count, sizeof *rows, by_name);
+  for (unsigned backwards = 0; backwards < 2; backwards++) {
+    const struct tree_row *last = NULL, *other = NULL; /* other: the last one with another name */
+    for (uint32_t i = 0; i < count; i++) {
+      const struct tree_row *row = rows[backwards ? count - 1 - i : i];
+      if (last && strcmp(last->name, row->name) != 0)
+        other = last;
+      last = row;
+      found[row - tree->rows] |= other && are_overloads(other->name, row->name);
+    }
+  }
+  free(rows);
+  return found;
+}
+
 static void print_rows(const struct report *report, struct text_table *text)
 {
   unsigned step = step_of(report, text);
+  bool *overloads = find_overloads(report);
   text_table_heading(text);
-  for (uint32_t i = 0; i < report->tree->count; i++)
-    if (report->shown[report->tree->order[i]])
-      print_row(text, &report->tree->rows[report->tree->order[i]], step);
+  for (uint32_t i = 0; i < report->tree->count; i++) {
+    uint32_t row = report->tree->order[i];
+    text->terminal.lists = overloads[row];
+    if (report->shown[row])
+      print_row(text, &report->tree->rows[row], step);
+  }
+  text->terminal.lists = false;
+  free(overloads);
 }
 
 static void print_legend(const struct report *report, const struct text_table *text)

@@ -25,6 +25,17 @@ static void the_name_itself_is_left_at_last(void **state)
   check("void ns::f<int, g<long> >(int) [clone .avx2]", 14, "ns::f<..>");
 }
 
+static void overloads_keep_their_parameters(void **state)
+{
+  const struct terminal terminal = {.width = 80, .lists = true};
+  char text[TERMINAL_TEXT_MAX];
+  (void)state;
+  terminal_fit(&terminal, "primecount::Sieve::count(unsigned long) const", 34, text);
+  assert_string_equal(text, "Sieve::count(unsigned long) const");
+  terminal_fit(&terminal, "primecount::Sieve::count(unsigned long, unsigned long) const", 20, text);
+  assert_string_equal(text, "count(u..long) const");
+}
+
 static void what_is_no_list_of_parameters_stays(void **state)
 {
   (void)state;
@@ -40,6 +51,7 @@ static void what_is_no_list_of_parameters_stays(void **state)
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_name_itself_is_left_at_last),
+                                     cmocka_unit_test(overloads_keep_their_parameters),
                                      cmocka_unit_test(what_is_no_list_of_parameters_stays)};
   return UNIT_RUN(argc, argv, "fitted_names", tests, NULL, NULL);
 }
