@@ -3,6 +3,7 @@
  * Follows the ARIA pattern of a (tree) grid with the selection in rows. */
 import { alignedText, copyButton } from "./copying.js";
 import { capitalised, element, fill } from "./dom.js";
+import { isPrinting, onLook } from "./printing.js";
 
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
 const WIDTH_SAMPLES = 200; /* rows whose cells decide how wide a column is */
@@ -27,14 +28,16 @@ export class Grid {
     this.order = tree ? tree.visible() : rows;
     this.head = element("div", { class: "grid-head", role: "row" });
     this.body = element("div", { class: "grid-body", role: "rowgroup" });
+    this.left = element("p", { class: "grid-left note" });
     this.scroller = element("div", { class: "grid-scroller", tabindex: "0" }, element("div", { class: "grid-sheet" }, this.head, this.body));
     this.element = element("div", {
       class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, "aria-rowcount": this.order.length + 1,
-    }, this.scroller, copyButton(() => this.asText()));
+    }, this.scroller, this.left, copyButton(() => this.asText()));
     this.scroller.addEventListener("scroll", () => this.draw());
     this.scroller.addEventListener("keydown", (event) => this.#key(event));
     this.body.addEventListener("click", (event) => this.#click(event));
     new ResizeObserver(() => this.#resized()).observe(this.scroller);
+    onLook(() => this.#look());
     this.setColumns(columns);
   }
 
@@ -146,13 +149,35 @@ export class Grid {
 
   draw() {
     const height = this.scroller.clientHeight || FIRST_ROWS * ROW_HEIGHT;
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - 4);
-    const last = Math.min(this.order.length, first + Math.max(FIRST_ROWS, Math.ceil(height / ROW_HEIGHT) + 8));
+    const first = isPrinting() ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - 4);
+    const most = isPrinting() ? FIRST_ROWS : Math.max(FIRST_ROWS, Math.ceil(height / ROW_HEIGHT) + 8);
+    const last = Math.min(this.order.length, first + most);
     const made = [];
     for (let position = first; position < last; position++)
       made.push(this.#row(position));
-    this.body.style.height = this.order.length * ROW_HEIGHT + "px";
+    this.body.style.height = (isPrinting() ? last : this.order.length) * ROW_HEIGHT + "px";
     fill(this.body, made);
+  }
+
+  /* Printed are the first rows, and the columns for which there is room; a line says what is left out. */
+  #look() {
+    const all = this.allColumns ?? this.columns;
+    this.allColumns = null;
+    this.left.textContent = "";
+    if (all.length !== this.columns.length)
+      this.setColumns(all);
+    if (isPrinting() && this.scroller.clientWidth) {
+      const fits = [...this.head.children].filter((title) => title.offsetLeft + title.offsetWidth <= this.scroller.clientWidth + 1).length;
+      const columns = all.length - fits, rows = Math.max(0, this.order.length - FIRST_ROWS);
+      const counted = [[rows, "row"], [columns, "column"]].filter(([count]) => count)
+        .map(([count, name]) => `${count} more ${name}${count === 1 ? "" : "s"}`);
+      this.left.textContent = counted.length ? `Not printed: ${counted.join(" and ")}.` : "";
+      if (columns) {
+        this.allColumns = all;
+        this.setColumns(all.slice(0, Math.max(1, fits)));
+      }
+    }
+    this.draw();
   }
 
   /* Selects a row and brings it into sight; one that is not shown is only remembered. */

@@ -59,7 +59,7 @@ async function startPage() {
   for (const tab of tabs) {
     tab.button = element("button", { role: "tab", id: "tab-" + tab.name, "aria-controls": "panel-" + tab.name,
       onclick: () => changeState({ tab: tab.name }) }, tab.title);
-    tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1" });
+    tab.panel = element("main", { role: "tabpanel", id: "panel-" + tab.name, "aria-labelledby": "tab-" + tab.name, tabindex: "-1", "data-title": tab.title });
   }
   const subtitle = element("p", { class: "subtitle" }), filtered = element("p", { class: "notice page-notice", id: "filtered", hidden: true }),
     pauses = element("p", { class: "notice page-notice", id: "pauses", hidden: true }),

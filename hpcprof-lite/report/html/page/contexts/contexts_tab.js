@@ -5,6 +5,7 @@ import { changeState, onState, stateValue } from "../page_state.js";
 import { formatCount, formatPercent } from "../number_format.js";
 import { hasTable, loadTable } from "../table_data.js";
 import { Grid } from "../grid.js";
+import { onLook } from "../printing.js";
 import { ContextTree } from "./context_tree.js";
 import { IcicleLayout } from "./icicle_layout.js";
 import { availableColourings, chooseColouring, colouringLegend } from "./icicle_colours.js";
@@ -549,6 +550,6 @@ export async function drawContexts(panel) {
     return;
   }
   const tab = new ContextsTab(panel, about, source);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => tab.recolour());
+  onLook(() => tab.recolour());
   await tab.apply();
 }

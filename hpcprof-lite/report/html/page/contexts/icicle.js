@@ -2,6 +2,7 @@
  * out; Control and the wheel zoom where the pointer is; dragging moves.  The grid beside it shows the same tree to
  * readers that cannot see a canvas. */
 import { element, styleValue } from "../dom.js";
+import { onLook } from "../printing.js";
 
 const ICICLE_LEVEL = 20, ICICLE_TEXT = 12, ICICLE_TEXT_LEAST = 28; /* pixels; narrower boxes have no text */
 const ICICLE_ZOOM_MS = 180, ICICLE_WHEEL = 1.002, ICICLE_KEY_ZOOM = 1.6, NARROW_BOX = 3;
@@ -22,7 +23,10 @@ export class Icicle {
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     this.#listen();
     new ResizeObserver(() => this.#resized()).observe(this.canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+    onLook(() => {
+      this.recolour();
+      this.#draw();
+    });
   }
 
   #listen() {

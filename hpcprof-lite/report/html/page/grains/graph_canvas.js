@@ -1,4 +1,5 @@
 /* Draws a task graph: drag or arrow keys move it, the wheel or + and - zoom, a click or Tab and Enter choose a node. */
+import { onLook } from "../printing.js";
 import { element, styleValue } from "../dom.js";
 
 const ZOOM_STEP = 1.25, LEAST_SCALE = 0.001, MOST_SCALE = 4, LABEL_FROM = 11;
@@ -15,7 +16,7 @@ export class GraphCanvas {
     this.canvas.addEventListener("dblclick", (event) => this.#open(this.#nodeAt(event)));
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
     new ResizeObserver(() => this.#resize()).observe(this.element);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    onLook(() => this.#resize());
   }
 
   /* Shows another graph, whose nodes have places; `size` is that of the whole. */

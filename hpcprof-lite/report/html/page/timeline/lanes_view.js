@@ -4,10 +4,12 @@ import { changeState, onState, stateValue } from "../page_state.js";
 import { LANE_HEIGHT, AxisCanvas, LaneCanvas } from "./lane_canvas.js";
 import { CounterChart } from "./counter_chart.js";
 import { LaneRows } from "./lane_rows.js";
+import { isPrinting, onLook } from "../printing.js";
 import { Messages } from "./messages.js";
 import { chosenRange } from "./range_sums.js";
 
 const SHORTEST = 1000, STEP = 1.25; /* ns that are shown at least; factor of a step of the zoom */
+const ROWS_IN_SIGHT = 18, PRINTED_ROWS = 40;
 const DRAG = 4;                     /* pixels; less is a click */
 
 export function secondsText(ns) {
@@ -37,7 +39,11 @@ export class LanesView {
       this.draw();
     });
     this.#readView();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.setColours(this.names, this.sums));
+    onLook(() => {
+      this.#layOut();
+      this.setColours(this.names, this.sums);
+      this.drawNow();
+    });
   }
 
   #build() {
@@ -147,7 +153,8 @@ export class LanesView {
 
   #layOut() {
     this.inner.style.height = this.rows.shown.length * LANE_HEIGHT + "px";
-    const height = Math.min(18, Math.max(2, this.rows.shown.length)) * LANE_HEIGHT + "px";
+    const most = isPrinting() ? PRINTED_ROWS : ROWS_IN_SIGHT;
+    const height = Math.min(most, Math.max(2, this.rows.shown.length)) * LANE_HEIGHT + "px";
     this.scroller.style.height = height;
     this.canvas.canvas.style.height = height;
   }

@@ -138,7 +138,8 @@ class TimelineTab {
       element("details", { class: "lanes-help" }, element("summary", {}, "Mouse and keyboard"),
         element("p", { class: "note", id: "lanes-keys" }, KEYS)),
       element("div", { class: "range-tables" }, phaseSection, markSection, this.counters?.element ?? null, this.tables.threads.element, this.tables.contexts.element,
-        this.tables.constructs.element, this.intervals.element));
+        this.tables.constructs.element,
+        element("div", { class: "screen-only" }, this.intervals.element)));
     for (const name of ["from", "to"])
       onState(name, () => this.#showRange());
     onState("colour", () => this.#colour());
