@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import CHROMIUM, Browser, need_browser
 from report import report
-from tap import BUILD, GOLDEN, INCLUDE, LAUNCHER, REPORT, case, compile_c, main, must
+from tap import BUILD, GOLDEN, INCLUDE, LAUNCHER, REPORT, case, compile_c, main, must, timed
 from traced_pages import CELLS, NAMES, SHOWN, TITLES, intervals, ns, page, quiet, seconds_ns, shown_ns, topdown
 
 INTERVALS = """loadTrace().then((trace) => trace.lanes.flatMap((lane) =>
@@ -326,6 +326,61 @@ def processes_fold_and_unfold(directory):
         left, top, _, _ = box(browser, ".lanes-labels")
         browser.click(left + 20, top + 4 * 24 + 12)
         browser.wait(LABELS + ".length === 5")
+        quiet(browser)
+
+
+# Lanes of 40 threads, each of which works for a part of the run and is idle then.
+ALIKE = """(() => {
+  const until = [0.2, ...Array(19).fill(0.5), ...Array(20).fill(0.9)];
+  until[29] = 0.8;
+  until[34] = 0.6;
+  const starts = Float64Array.from(until.flatMap((part) => [0, 1000 * part, 1000]));
+  const states = Uint16Array.from(until.flatMap(() => [0, 1, 0])), critical = new Int32Array(2).fill(-1);
+  const lanes = until.map((_, i) => ({ number: i, first: 3 * i, end: 3 * i + 2, from: 0, to: 1000, process: "7", rank: "",
+    thread: String(i + 1), host: "node" }));
+  const trace = { lanes, starts, states, critical, from: 0, until: 1000, positionAt: Trace.prototype.positionAt };
+  const rows = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0, 1), 2)), titles = () => rows.shown.map((row) => row.title);
+  const found = [titles()];
+  rows.toggle(rows.shown[2]);
+  found.push(titles());
+  const text = rows.foldsText, again = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0, 1), 2));
+  again.foldsText = text;
+  found.push(again.shown.map((row) => row.title));
+  return found;
+})()"""
+
+
+@case
+def neighbours_that_did_alike_share_a_row(directory):
+    with Browser() as browser:
+        browser.open(page(directory, "traced"), "#tab=timeline")
+        folded, unfolded, again = browser.evaluate(ALIKE)
+        assert folded == ["Thread 1", "Threads 2 to 20 alike", "Threads 21 to 34 alike", "Thread 35", "Threads 36 to 40 alike"], folded
+        assert unfolded == folded[:3] + [f"Thread {number}" for number in range(21, 35)] + folded[3:] == again, unfolded
+        path = synthetic(directory, "--processes", "2", "--ranks", "--threads", "20", "--contexts", "60", "--events", "4000")
+        browser.open(page(directory, path), "#tab=timeline")
+        drawn(browser)
+        names = browser.evaluate(LABELS)
+        assert len(names) == 6 and names[2] == "\u25b8Threads 2 to 20 alike" == names[5], names
+        left, top, width, _ = box(browser, ".lanes-canvas")
+        browser.click(left + width / 2, top + 2 * 24 + 12)
+        browser.wait(LABELS + ".length > 10")
+        assert browser.evaluate(LABELS)[2:5] == ["\u25beThreads 2 to 20 alike", "Thread 2", "Thread 3"]
+        assert "folds=alike" in browser.evaluate("location.hash")
+        quiet(browser)
+
+
+@case
+def thousands_of_lanes_are_drawn_soon(directory):
+    path = synthetic(directory, "--processes", "10", "--ranks", "--threads", "256", "--contexts", "200", "--events", "100000")
+    with Browser() as browser:
+        browser.call("Performance.enable", timeDomain="threadTicks")
+        browser.open(page(directory, path), "#tab=timeline")
+        drawn(browser)
+        measured = {metric["name"]: metric["value"] for metric in browser.call("Performance.getMetrics")["metrics"]}
+        assert browser.evaluate("loadTrace().then((trace) => trace.lanes.length)") == 2560
+        assert len(browser.evaluate(LABELS)) <= 30, browser.evaluate(LABELS)
+        timed(measured["TaskDuration"] <= 3, measured)
         quiet(browser)
 
 

@@ -17,14 +17,15 @@ export function secondsText(ns) {
 }
 
 /* counters: see counters.js; oncounter(counter, time, rate): the one that is pointed at, or null.
- * messages: see messages.js, or null; onmessage(message): the one that is pointed at.
+ * categorySums: the LaneSums of the categories.  messages: see messages.js, or null; onmessage(message): the one that is pointed at.
  * onpoint(position): the interval that is pointed at, or -1; onselect(position): the one that is selected. */
 export class LanesView {
-  constructor(trace, phases, marks, { counters, messages, onpoint, onselect, oncounter, onphase, onmessage }) {
+  constructor(trace, phases, marks, { counters, categorySums, messages, onpoint, onselect, oncounter, onphase, onmessage }) {
     this.chart = counters.length ?
       new CounterChart(counters, { onpoint: oncounter, onwheel: (event) => this.#wheel(event) }) : null;
     Object.assign(this, { trace, phases, marks, messages, onpoint, onselect, onphase, onmessage });
-    this.rows = new LaneRows(trace);
+    this.rows = new LaneRows(trace, categorySums);
+    this.rows.foldsText = stateValue("folds");
     this.lines = [];   /* of messages, that are drawn */
     this.message = -1; /* the one that is pointed at */
     this.view = { from: trace.from, to: trace.until };
@@ -36,6 +37,12 @@ export class LanesView {
     onState("to", () => this.draw());
     onState("view", () => {
       this.#readView();
+      this.draw();
+    });
+    onState("folds", () => {
+      this.rows.foldsText = stateValue("folds");
+      this.row = Math.min(this.row, this.rows.shown.length - 1);
+      this.#layOut();
       this.draw();
     });
     this.#readView();
@@ -242,7 +249,7 @@ export class LanesView {
     this.labelsPresent = present;
     fill(this.labels, shown.map(({ row }, i) => {
       const group = this.rows.isGroup(row), place = first + i;
-      const label = element("div", { class: "lanes-label" + (place === this.row ? " chosen" : ""), title: row.title },
+      const label = element("div", { class: "lanes-label" + (place === this.row ? " chosen" : ""), title: row.help ?? row.title },
         element("span", { class: "twisty", "aria-hidden": "true" },
           group ? (this.rows.isOpen(row) ? "\u25be" : "\u25b8") : ""),
         row.title);
@@ -299,7 +306,7 @@ export class LanesView {
     const { from, to } = this.view, start = this.trace.starts[position], end = this.trace.starts[position + 1];
     if (end < from || start > to)
       this.show(start - (to - from) / 2, start + (to - from) / 2);
-    changeState({ lane: `${lane.process}.${lane.thread}`, at: secondsText(start) }, true);
+    changeState({ lane: `${lane.process}.${lane.thread}`, at: secondsText(start), folds: this.rows.foldsText }, true);
     this.onselect(position);
     this.draw();
   }
@@ -334,6 +341,7 @@ export class LanesView {
     this.row = place;
     this.rows.toggle(this.rows.shown[place]);
     this.#layOut();
+    changeState({ folds: this.rows.foldsText }, true);
     this.draw();
   }
 
@@ -394,9 +402,12 @@ export class LanesView {
     return this.view.from + (event.clientX - box.left) / box.width * (this.view.to - this.view.from);
   }
 
+  #placeAt(event) {
+    return Math.floor((event.clientY - this.scroller.getBoundingClientRect().top + this.scroller.scrollTop) / LANE_HEIGHT);
+  }
+
   #positionAt(event) {
-    const box = this.scroller.getBoundingClientRect(), time = this.#timeAt(event);
-    const row = this.rows.shown[Math.floor((event.clientY - box.top + this.scroller.scrollTop) / LANE_HEIGHT)];
+    const time = this.#timeAt(event), row = this.rows.shown[this.#placeAt(event)];
     const lane = row?.kind === "thread" ? row.lanes[0] : null;
     return lane && time >= lane.from && time < lane.to ? this.trace.positionAt(lane, time) : -1;
   }
@@ -450,7 +461,15 @@ export class LanesView {
     this.#letGo();
     if (dragged)
       this.choose(dragged.from, dragged.to);
-    else if (pressed && !pressed.pans && this.#positionAt(event) >= 0)
+    else if (pressed && !pressed.pans)
+      this.#clickLane(event);
+  }
+
+  #clickLane(event) {
+    const row = this.rows.shown[this.#placeAt(event)];
+    if (row?.kind === "alike" && !this.rows.isOpen(row))
+      this.#toggle(this.#placeAt(event));
+    else if (this.#positionAt(event) >= 0)
       this.select(this.#positionAt(event));
   }
 

@@ -98,6 +98,7 @@ class TimelineTab {
     this.categorySums = new LaneSums(trace, trace.categoryOf, laneCategories.length);
     this.lanes = new LanesView(trace, named.length ? named : phases, marks, {
       counters,
+      categorySums: this.categorySums,
       messages,
       onmessage: (message) => this.#describeMessage(message),
       oncounter: (counter, time, rate) => this.#describeCounter(counter, time, rate),
