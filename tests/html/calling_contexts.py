@@ -15,7 +15,7 @@ PANEL = "document.getElementById('panel-contexts')"
 SELECTED = PANEL + ".querySelector('.grid-row[aria-selected=true]')"
 # The rows of the grid in the document: id of the row's number, and the texts of its cells.
 ROWS = PANEL + """ && [...%s.querySelectorAll('.grid-row')].map((row) => [Number(row.dataset.row),
-    ...[...row.children].map((cell) => cell.textContent.replace(/^[\\u25be\\u25b8]/, ''))])""" % PANEL
+    ...[...row.children].map((cell) => (cell.querySelector('[title]')?.title ?? cell.textContent).replace(/^[\\u25be\\u25b8]/, ''))])""" % PANEL
 TITLES = "[...%s.querySelectorAll('.grid-title')].map((title) => title.dataset.column)" % PANEL
 STATE = "Object.fromEntries(new URLSearchParams(location.hash.slice(1)))"
 

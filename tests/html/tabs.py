@@ -13,7 +13,7 @@ from tap import GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must
 
 # The cells of the first rows of a grid, by its label.
 CELLS = """[...document.querySelectorAll('[aria-label=%s] .grid-row')].map(
-    (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
+    (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.querySelector('[title]')?.title ?? cell.textContent))"""
 TITLES = "[...document.querySelectorAll('[aria-label=%s] .grid-title')].map((title) => title.dataset.column)"
 
 

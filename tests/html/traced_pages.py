@@ -9,8 +9,8 @@ from tap import GOLDEN
 
 SHOWN = """[...document.querySelectorAll('[aria-label="%s"] .grid-row')].map(
     (row) => [...row.querySelectorAll('.grid-cell')].map((cell) => cell.textContent))"""
-CELLS = SHOWN.replace("cell.textContent", "cell.title || cell.textContent")  # in full
-TITLES = "[...document.querySelectorAll('[aria-label=\"%s\"] .grid-title')].map((title) => title.textContent)"
+CELLS = SHOWN.replace("cell.textContent", "cell.title || (cell.querySelector('[title]')?.title ?? cell.textContent)")  # in full
+TITLES = "[...document.querySelectorAll('[aria-label=\"%s\"] .grid-title')].map((title) => title.textContent.replaceAll('\u00a0', ' '))"
 NAMES = {"Work": "work", "Overhead": "overhead", "Lock wait": "lock_wait", "Idle": "idle",
          "MPI": "mpi",
          "Blocked in calls": "blocked", "Ready without a core": "core_wait",

@@ -6,9 +6,12 @@ import { loadTable } from "./table_data.js";
 import { chosenRange, stateSums } from "./timeline/range_sums.js";
 import { ConstructTable } from "./timeline/timeline_grids.js";
 import { loadTrace } from "./timeline/trace_data.js";
-import { contextLink, gridSection } from "./table_grid.js";
+import { contextOf, gridSection } from "./table_grid.js";
+import { briefAnchor, loadContextFinder } from "./context_links.js";
+import { ConstructSearch } from "./construct_search.js";
 import { TreeRows } from "./tree_rows.js";
 
+const BAR_LETTERS = 36;
 const BARS = 30; /* regions that are drawn as bars; the table below has all */
 
 /* ompP's four classes of lost time, and what is left. */
@@ -20,7 +23,7 @@ const classes = [
   { key: "management_s", title: "Management", style: "overhead" },
 ];
 
-function overheadBars(table) {
+function overheadBars(table, contextId, search) {
   const regions = Array.from({ length: table.rows }, (_, row) => row).filter((row) => table.text("region", row) !== "program");
   const longest = regions.reduce((most, row) => Math.max(most, table.number("total_s", row) || 0), 0), bars = [];
   for (const row of regions.slice(0, BARS)) {
@@ -33,21 +36,20 @@ function overheadBars(table) {
       part.style.width = 100 * value / longest + "%";
       track.append(part);
     }
-    const name = contextLink(table)(row);
-    if (name instanceof Element)
-      name.tabIndex = 0; /* rows of grids follow theirs with Enter */
-    bars.push(element("li", {}, element("span", { class: "bar-name" }, name),
-      element("div", { class: "bar-line" }, track), element("span", { class: "number" }, formatSeconds(total))));
+    const bar = element("li", {}, element("span", { class: "bar-name" }, briefAnchor(contextId(row), table.text("name", row), BAR_LETTERS)),
+      element("div", { class: "bar-line" }, track), element("span", { class: "number" }, formatSeconds(total)));
+    search.addBar(bar, table, row);
+    bars.push(bar);
   }
   return [element("ul", { class: "legend" }, classes.map(({ title, style }) => element("li", { class: style },
     element("span", { class: "swatch", "aria-hidden": "true" }), title))),
     element("ul", { class: "bars" }, bars)];
 }
 
-function overheadSection(table) {
+function overheadSection(table, contextId, search) {
   const section = element("section", { class: "card wide" }, element("h2", {}, "What regions lose their time to"));
   if (table && table.rows)
-    section.append(...overheadBars(table));
+    section.append(...overheadBars(table, contextId, search));
   else
     section.append(element("p", {}, "No parallel region was timed."));
   return section;
@@ -85,6 +87,7 @@ class SumTree {
   hasChildren(row) { return this.tree.hasChildren(this.places.get(row)); }
   isOpen(row) { return this.tree.isOpen(this.places.get(row)); }
   setOpen(row, open) { this.tree.setOpen(this.places.get(row), open); }
+  keep(matched) { this.tree.keep(matched && this.rows.map((row) => matched[row])); }
   sort(compare) { this.tree.sort((a, b) => compare(this.rows[a], this.rows[b])); }
 }
 
@@ -102,7 +105,7 @@ class RangeSection {
     if (!trace)
       return;
     if (!this.table) {
-      this.table = new ConstructTable(trace, "Time of constructs in the chosen part of the run");
+      this.table = new ConstructTable(trace, "Time of constructs in the chosen part of the run", await loadContextFinder());
       fill(this.element, this.table.element);
     }
     this.table.show(stateSums(trace, range.from, range.to));
@@ -110,25 +113,29 @@ class RangeSection {
 }
 
 export async function drawConstructs(tab) {
-  const [overheads, regions, nested, tasks, locks, devices] =
-    await Promise.all(["overheads", "regions", "region-tree", "tasks", "locks", "devices"].map(loadTable));
-  const range = new RangeSection();
-  fill(tab, element("div", { class: "cards" },
-    range.element, overheadSection(overheads),
-    gridSection({ title: "Overheads", table: overheads, hidden: ["context_id"], missing: "No parallel region was timed." }),
-    gridSection({
+  const names = ["overheads", "regions", "region-tree", "tasks", "locks", "devices"];
+  const [overheads, regions, nested, tasks, locks, devices, finder] =
+    await Promise.all([...names.map(loadTable), loadContextFinder()]);
+  const range = new RangeSection(), sums = nested?.rows ? regionTree(nested) : null;
+  const search = new ConstructSearch(sums && { table: nested, rows: sums.rows });
+  const section = (options) => gridSection({ ...options, finder, regions, onmade: (grid, rows) => search.add(grid, options.table, rows, options.tree) });
+  fill(tab, search.element, element("div", { class: "cards" },
+    range.element, overheadSection(overheads, overheads ? contextOf(overheads, finder, regions) : null, search),
+    section({ title: "Overheads", table: overheads, hidden: ["context_id"], missing: "No parallel region was timed." }),
+    section({
       title: "Regions", note: "Sums over all threads.", table: regions, rows: sumRows(regions),
       hidden: ["thread", "context_id"], missing: "No construct was timed.",
     }),
-    nested && nested.rows ? gridSection({
+    sums ? section({
       title: "Constructs as they were nested", note: "Sums over all threads.", table: nested, first: "name",
-      tree: new SumTree(regionTree(nested)), hidden: ["id", "parent_id", "depth", "thread", "context_id"],
+      tree: new SumTree(sums), rows: sums.rows, hidden: ["id", "parent_id", "depth", "thread", "context_id"],
     }) : null,
-    gridSection({ title: "Tasks", table: tasks, hidden: ["context_id"], missing: "No explicit task was created." }),
-    gridSection({ title: "Locks", table: locks, missing: "No thread waited for a lock, as far as is known." }),
-    devices && devices.rows ? gridSection({
+    section({ title: "Tasks", table: tasks, hidden: ["context_id"], missing: "No explicit task was created." }),
+    section({ title: "Locks", table: locks, missing: "No thread waited for a lock, as far as is known." }),
+    devices?.rows ? section({
       title: "Devices", table: devices, hidden: ["context_id"],
       note: "As the host knows them; below each, on what threads of the host worked while it was idle.",
     }) : null));
+  search.apply();
   await range.follow();
 }

@@ -3,6 +3,7 @@
  * Follows the ARIA pattern of a (tree) grid with the selection in rows. */
 import { alignedText, copyButton } from "./copying.js";
 import { capitalised, element, fill } from "./dom.js";
+import { distinctNames, fittedName } from "./names.js";
 import { isPrinting, onLook } from "./printing.js";
 
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
@@ -10,7 +11,22 @@ const WIDTH_SAMPLES = 200; /* rows whose cells decide how wide a column is */
 const TEXT_WIDTH = 42; /* characters that a column of text has at most, unless there is room */
 const STEEP_LEVELS = 12; /* deeper ones are indented by less, so that their names stay in sight */
 const COPIED_ROWS = 1000; /* that are copied as text at most */
+const CELL_PADDING = 1.3; /* rem, as in page.css */
+const ASIDE_SHARE = 0.4; /* of a cell's width */
 const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
+
+/* What measures text as an element shows it. */
+function measuringPen(shown) {
+  const pen = new OffscreenCanvas(1, 1).getContext("2d");
+  const { fontSize, fontFamily } = getComputedStyle(shown);
+  pen.font = `${fontSize} ${fontFamily}`;
+  return pen;
+}
+
+/* A title of which no line begins with a unit. */
+function joinedUnit(title) {
+  return title.replace(/ (?=\(\S+\)$|%$)/, "\u00a0");
+}
 
 /* Columns are objects:
  *   key, title, help      name in the CSV, heading, and its explanation
@@ -18,7 +34,9 @@ const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
  *   value(row)            what it is sorted by, a number or text
  *   numeric               aligned to the right, and sorted from the largest at first
  *   wide                  takes the room that is left, which otherwise the first column does
- *   node(row)             instead of text: an element
+ *   symbol                a name that is shortened to the width of its column, as long as rows can be told apart
+ *   aside(row)            what tells it from rows with the same name, behind it; "" if nothing has to
+ *   node(row, text)       instead of text, which is shortened: an element
  *   full(row)             what the text is short for, shown where one points at the cell
  * Options: label; columns; rows (numbers of rows, in their first order); tree, a TreeRows, instead of rows;
  * onselect(row); onsort(key, descending), which tells that the user wants another order. */
@@ -53,7 +71,8 @@ export class Grid {
   #width(column, number) {
     const wide = this.columns.find((candidate) => candidate.wide) ?? this.columns[0];
     const step = Math.max(1, Math.floor(this.order.length / WIDTH_SAMPLES));
-    let longest = column.title.length + 3;
+    const words = joinedUnit(column.title).split(" ").map((word) => word.length); /* a long title takes two lines */
+    let longest = Math.max(...words, Math.ceil(column.title.length / (words.length > 1 ? 1.8 : 1))) + 3;
     for (let position = 0; position < this.order.length; position += step)
       longest = Math.max(longest, column.text(this.order[position]).length + (this.tree && number === 0 ? 30 : 2));
     if (column.numeric)
@@ -92,7 +111,7 @@ export class Grid {
         class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help, "data-column": column.key,
         "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : null,
         onclick: () => this.sortBy(column.key, sorted ? !this.descending : Boolean(column.numeric)),
-      }, capitalised(column.title) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
+      }, joinedUnit(capitalised(column.title)) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
     }));
   }
 
@@ -116,34 +135,55 @@ export class Grid {
     }
   }
 
-  #row(position) {
+  /* What the columns of symbols show of the rows from one position to another one, by column. */
+  #symbols(first, last) {
+    const rows = this.order.slice(first, last), pen = measuringPen(this.scroller), rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return new Map(this.columns.map((column, number) => [column, number]).filter(([column]) => column.symbol).map(([column, number]) => {
+      const width = this.head.children[number]?.offsetWidth ?? 0;
+      const room = (row) => (width ? width - rem * (CELL_PADDING + (this.tree && number === 0 ? this.#indent(row) + 1 : 0)) : Infinity);
+      const share = (row) => room(row) * (column.aside?.(row) ? 1 - ASIDE_SHARE : 1);
+      const fit = (text, most) => fittedName(text, (part) => pen.measureText(part).width <= most);
+      const short = distinctNames(rows.map(column.text), (name, i) => fit(name, share(rows[i])));
+      const asides = rows.map((row) => (column.aside?.(row) ? fit(column.aside(row), room(row) * ASIDE_SHARE) : ""));
+      return [column, { short, asides }];
+    }));
+  }
+
+  #cell(column, number, row, symbol) {
+    const cell = element("div", { class: "grid-cell" + (column.numeric ? " number" : ""), role: "gridcell" });
+    const text = symbol?.short ?? column.text(row);
+    if (this.tree && number === 0)
+      cell.append(this.#twisty(row));
+    cell.append(column.node ? column.node(row, text) : text);
+    if (symbol?.aside)
+      cell.append(element("span", { class: "grid-aside" }, " " + symbol.aside));
+    if (column.full || (!column.numeric && !column.node))
+      cell.title = (column.full ?? column.text)(row);
+    return cell;
+  }
+
+  #row(position, symbols) {
     const row = this.order[position], tree = this.tree;
     const made = element("div", {
       class: "grid-row", role: "row", "data-row": row, "aria-rowindex": position + 2,
       "aria-selected": row === this.selected ? "true" : "false",
       "aria-level": tree ? tree.depth(row) + 1 : null,
       "aria-expanded": tree && tree.hasChildren(row) ? String(tree.isOpen(row)) : null,
-    }, this.columns.map((column, number) => {
-      const cell = element("div", { class: "grid-cell" + (column.numeric ? " number" : ""), role: "gridcell" });
-      if (tree && number === 0)
-        cell.append(this.#twisty(row));
-      if (column.node)
-        cell.append(column.node(row));
-      else
-        cell.append(column.text(row));
-      if (column.full || (!column.numeric && !column.node))
-        cell.title = (column.full ?? column.text)(row);
-      return cell;
-    }));
+    }, this.columns.map((column, number) => this.#cell(column, number, row, symbols(column))));
     made.style.top = position * ROW_HEIGHT + "px";
     return made;
   }
 
-  #twisty(row) {
+  /* Of a row of a tree, in rem. */
+  #indent(row) {
     const level = this.tree.depth(row) - this.tree.depth(this.order[0] ?? row);
+    return 0.75 * Math.min(level, STEEP_LEVELS) + 0.15 * Math.max(0, Math.min(level, 60) - STEEP_LEVELS);
+  }
+
+  #twisty(row) {
     const mark = element("span", { class: "twisty", "aria-hidden": "true" },
       this.tree.hasChildren(row) ? (this.tree.isOpen(row) ? "\u25be" : "\u25b8") : "");
-    mark.style.marginLeft = (0.75 * Math.min(level, STEEP_LEVELS) + 0.15 * Math.max(0, Math.min(level, 60) - STEEP_LEVELS)) + "rem";
+    mark.style.marginLeft = this.#indent(row) + "rem";
     return mark;
   }
 
@@ -152,9 +192,12 @@ export class Grid {
     const first = isPrinting() ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - 4);
     const most = isPrinting() ? FIRST_ROWS : Math.max(FIRST_ROWS, Math.ceil(height / ROW_HEIGHT) + 8);
     const last = Math.min(this.order.length, first + most);
-    const made = [];
+    const made = [], found = this.#symbols(first, last);
     for (let position = first; position < last; position++)
-      made.push(this.#row(position));
+      made.push(this.#row(position, (column) => {
+        const symbol = found.get(column), at = position - first;
+        return symbol && { short: symbol.short[at], aside: symbol.asides[at] };
+      }));
     this.body.style.height = (isPrinting() ? last : this.order.length) * ROW_HEIGHT + "px";
     fill(this.body, made);
   }

@@ -2,10 +2,11 @@
 import { element, fill } from "./dom.js";
 import { formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
+import { briefAnchor, loadContextFinder } from "./context_links.js";
 import { gridSection } from "./table_grid.js";
 
 const FACTORS = [1, 1.25, 1.5, 2, 3, 4, 8, 16, 64, Infinity];
-const CANDIDATES = 12;
+const CANDIDATES = 12, SLIDER_LETTERS = 34;
 
 /* An amount of work in the unit of the run. */
 function amountText(table, value) {
@@ -54,7 +55,7 @@ function criticalPlaces(flat) {
   return places.sort((a, b) => b.critical - a.critical).slice(0, CANDIDATES);
 }
 
-function whatIfSliders(tables) {
+function whatIfSliders(tables, finder) {
   const places = criticalPlaces(tables.flat), span = tables.parallelism.number("span", programRow(tables.parallelism));
   if (!places.length || !(span > 0))
     return null;
@@ -69,7 +70,7 @@ function whatIfSliders(tables) {
         fill(result, factor === 1 ? `${formatPercent(100 * place.critical / span)} of the critical path` : scenarioText(tables, place, factor));
       };
       show(0);
-      return element("div", { class: "slider" }, element("label", { for: "factor-" + number }, place.name),
+      return element("div", { class: "slider" }, element("label", { for: "factor-" + number }, briefAnchor(finder?.find({ name: place.name }) ?? "", place.name, SLIDER_LETTERS)),
         element("input", {
           type: "range", id: "factor-" + number, min: 0, max: FACTORS.length - 1, value: 0,
           oninput: (event) => show(Number(event.target.value)),
@@ -93,8 +94,8 @@ function mpiSections(efficiency, ranks, calls) {
 }
 
 export async function drawParallelism(tab) {
-  const [parallelism, whatif, flat, ...mpi] =
-    await Promise.all(["parallelism", "whatif", "flat", "efficiency", "ranks", "mpi"].map(loadTable));
+  const [finder, parallelism, whatif, flat, ...mpi] = await Promise.all([loadContextFinder(),
+    ...["parallelism", "whatif", "flat", "efficiency", "ranks", "mpi"].map(loadTable)]);
   if (!parallelism || !parallelism.rows) {
     fill(tab, element("p", { class: "notice" }, "This run has no logical clocks: they need an OpenMP program and 'hpcrun-lite -p online', the default."),
       element("div", { class: "cards" }, mpiSections(...mpi)));
@@ -103,12 +104,12 @@ export async function drawParallelism(tab) {
   const doubt = parallelism.text("note", programRow(parallelism));
   fill(tab, element("div", { class: "cards" },
     gridSection({
-      title: "Work, span and parallelism of each construct", table: parallelism,
+      title: "Work, span and parallelism of each construct", table: parallelism, finder,
       note: "Work: what the initial thread and threads of OpenMP did. Span: the longest chain of work in which each part " +
         "waits for the one before. Critical path: the construct's own part of the program's span." +
         (doubt ? ` Program: ${doubt}.` : ""),
     }),
-    whatIfSliders({ parallelism, whatif, flat }),
+    whatIfSliders({ parallelism, whatif, flat }, finder),
     mpiSections(...mpi),
     gridSection({ title: "Most rewarding changes", table: whatif, missing: "No code has a part of the critical path worth a scenario." })));
 }

@@ -3,7 +3,7 @@ import { copyButton } from "./copying.js";
 import { capitalised, element, fileName, fill } from "./dom.js";
 import { formatCount, formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
-import { changeState } from "./page_state.js";
+import { briefAnchor, loadContextFinder } from "./context_links.js";
 import { categories, otherStates } from "./categories.js";
 import { plotSpeedups } from "./plot.js";
 
@@ -108,30 +108,25 @@ function confidence(advice, row) {
 
 const shownFindings = 3; /* the others are folded */
 
+const PLACE_LETTERS = 60;
+
 /* The place of a finding, which leads to its context. */
-function findingPlace(advice, row) {
-  const context = advice.text("context_id", row), name = advice.text("name", row);
-  const file = advice.text("file", row), line = advice.text("line", row);
-  const link = () => element("a", {
-    href: "#tab=contexts&context=" + encodeURIComponent(context),
-    onclick: (event) => {
-      event.preventDefault();
-      changeState({ tab: "contexts", context });
-    },
-  }, name);
+function findingPlace(advice, row, finder) {
+  const [name, file, line, kind] = ["name", "file", "line", "class"].map((column) => advice.text(column, row));
+  const context = advice.text("context_id", row) || (finder?.find({ kind, name, file, line }) ?? "");
   if (!name)
     return null;
   const where = file ? element("span", { class: "file", title: file }, ` ${fileName(file)}${line ? ":" + line : ""}`) : null;
-  return element("span", { class: "place" }, " in ", context ? link() : name, where);
+  return element("span", { class: "place" }, " in ", briefAnchor(context, name, PLACE_LETTERS), where);
 }
 
 /* What to change; the evidence is folded, and a command that the finding before has named is left out. */
-function finding(advice, about, row, before) {
+function finding(advice, about, row, before, finder) {
   const gain = advice.number("gain_s", row), command = advice.text("command", row);
   const sure = advice.text("confidence", row) ? `Confidence ${confidence(advice, row)}. ` : "";
   return element("li", { class: "finding" },
     element("div", { class: "finding-head" },
-      element("strong", {}, findingTitle(about, advice.text("class", row))), findingPlace(advice, row),
+      element("strong", {}, findingTitle(about, advice.text("class", row))), findingPlace(advice, row, finder),
       gain > 0 ? element("span", { class: "gain" },
         `${formatSeconds(gain)} shorter (${formatPercent(advice.number("gain_pct", row))}; ` +
         `${formatSeconds(advice.number("gain_low_s", row))} to ${formatSeconds(advice.number("gain_high_s", row))})`) : null),
@@ -148,7 +143,7 @@ function findingText(one, number) {
 }
 
 /* A list of what to change, one of what makes these findings less certain, and one of what they do not explain. */
-function findings(advice, about) {
+function findings(advice, about, finder) {
   const list = [], doubts = [], rests = [];
   let command = "";
   for (let row = 0; advice && row < advice.rows; row++) {
@@ -161,7 +156,7 @@ function findings(advice, about) {
         `${formatSeconds(advice.number("loss_s", row))}. ${advice.text("evidence", row)}`));
       continue;
     }
-    list.push(finding(advice, about, row, command));
+    list.push(finding(advice, about, row, command, finder));
     command = advice.text("command", row);
   }
   const texts = list.map((one, number) => findingText(one, number + 1)), more = list.splice(shownFindings);
@@ -249,21 +244,21 @@ function health(items, about) {
     missing.length ? [element("h3", {}, "Not in this report"), element("ul", {}, missing)] : null);
 }
 
-function hottest(items) {
+function hottest(items, finder) {
   const rows = items.rows("hottest");
   return rows.length ? element("section", { class: "card" }, element("h2", {}, "Functions with the most work and overhead"),
-    element("table", { class: "plain" }, rows.map((row) => element("tr", {}, element("td", { class: "number" }, formatSeconds(row.number)), element("td", {}, row.item))))) : null;
+    element("table", { class: "plain" }, rows.map((row) => element("tr", {}, element("td", { class: "number" }, formatSeconds(row.number)), element("td", {}, briefAnchor(finder?.find({ name: row.item }) ?? "", row.item, PLACE_LETTERS)))))) : null;
 }
 
 export async function drawSummary(tab) {
-  const [summary, advice, trial, speedup, about] =
-    await Promise.all(["summary", "advice", "try", "speedup", "about"].map(loadTable));
+  const [summary, advice, trial, speedup, about, finder] =
+    await Promise.all([...["summary", "advice", "try", "speedup", "about"].map(loadTable), loadContextFinder()]);
   if (!summary) {
     fill(tab, element("p", { class: "notice" }, "This report has no summary: see the messages of hpcprof-lite."));
     return;
   }
-  const items = summaryItems(summary), { changes, doubts, rest } = findings(advice, about);
+  const items = summaryItems(summary), { changes, doubts, rest } = findings(advice, about, finder);
   fill(tab, verdict(items), figures(items), reliability(items, doubts), timeUse(items), changes, rest, tried(trial),
-    element("div", { class: "columns" }, speedups(speedup, items), hottest(items), health(items, about)));
+    element("div", { class: "columns" }, speedups(speedup, items), hottest(items, finder), health(items, about)));
   addEventListener("beforeprint", () => tab.querySelectorAll("details").forEach((one) => one.setAttribute("open", "")));
 }

@@ -1,8 +1,9 @@
 /* A grid that shows a table as it is: one column for each of the CSV, numbers to the right. */
 import { element, fileName } from "./dom.js";
 import { Grid } from "./grid.js";
-import { changeState } from "./page_state.js";
+import { callersThatDiffer, contextAnchor } from "./context_links.js";
 
+const NAMES = ["name", "function", "held_by", "caller", "selector"]; /* columns of symbols */
 const units = { s: "s", pct: "%" };
 
 /* "exec_mean_s" → "exec mean (s)" */
@@ -40,7 +41,7 @@ export function gridColumns(table, hidden = []) {
     const text = (row) => (path ? fileName(column.text(row)) : column.text(row)); /* the title has the whole path */
     return {
       key: column.name, title: columnTitle(column.name), numeric, help: column.help,
-      wide: column.name === "name",
+      wide: column.name === "name", symbol: NAMES.includes(column.name),
       text: (row) => (numeric ? shortNumber(column, row) : text(row)),
       full: path ? (row) => column.text(row) : null,
       value: (row) => (numeric ? column.numbers[row] : column.text(row)),
@@ -48,35 +49,50 @@ export function gridColumns(table, hidden = []) {
   });
 }
 
-/* The name of a construct, with a link to its calling context where it has one. */
-export function contextLink(table) {
-  return (row) => {
-    const name = table.text("name", row), context = table.text("context_id", row);
-    if (!context)
-      return document.createTextNode(name);
-    return element("a", {
-      href: "#tab=contexts&context=" + encodeURIComponent(context), tabindex: "-1", title: name,
-      onclick: (event) => {
-        event.preventDefault();
-        changeState({ tab: "contexts", context });
-      },
-    }, name);
-  };
+/* Locks have functions, constructs names. */
+function nameColumn(table) {
+  return table.has("name") ? "name" : "function";
 }
 
-/* A titled section with a grid of a table, or with the reason why there is none. */
-export function gridSection({ title, note, table, missing, hidden = [], rows = null, tree = null, first = null }) {
+/* The id of a row's context: its own, or what the finder knows of its name; "" if there is none. */
+export function contextOf(table, finder, regions = null) {
+  const ids = new Map(); /* of regions, by what other tables call them */
+  for (let row = 0; regions && row < regions.rows; row++)
+    if (!ids.has(regions.text("region", row)))
+      ids.set(regions.text("region", row), regions.text("context_id", row));
+  const text = (name, row) => table.text(name, row);
+  return (row) => text("context_id", row) || ids.get(text("region", row)) ||
+    (finder && text("kind", row) !== "program" ?
+      finder.find({ kind: text("kind", row), name: text(nameColumn(table), row), file: text("file", row), line: text("line", row) }) : "");
+}
+
+/* What tells rows apart that have the same name, kind and place. */
+function callerAside(table, rows, contextId, finder) {
+  const keys = rows.map((row) => [nameColumn(table), "kind", "file", "line"].map((name) => table.text(name, row)).join("\n"));
+  const asides = callersThatDiffer(keys, (i) => (finder && contextId(rows[i]) !== "" ? finder.callers(contextId(rows[i])) : []));
+  const found = new Map(rows.map((row, i) => [row, asides[i]]));
+  return (row) => found.get(row);
+}
+
+/* A titled section with a grid of a table, or with the reason why there is none.  Names lead to their contexts, where
+ * there is a finder; `regions`: see contextOf(); onmade(grid, rows). */
+export function gridSection({ title, note, table, missing, hidden = [], rows = null, tree = null, first = null, finder = null, regions = null, onmade = () => {} }) {
   const section = element("section", { class: "card wide" }, element("h2", {}, title), note ? element("p", { class: "note" }, note) : null);
   if (!table || !table.rows) {
     section.append(element("p", {}, missing));
     return section;
   }
-  const columns = gridColumns(table, hidden), named = columns.find((column) => column.key === "name");
-  if (named && table.has("context_id"))
-    named.node = contextLink(table);
+  const columns = gridColumns(table, hidden), named = columns.find((column) => column.key === nameColumn(table));
+  const shown = rows ?? Array.from({ length: table.rows }, (_, row) => row);
+  if (named && (finder || table.has("context_id"))) {
+    const contextId = contextOf(table, finder, regions);
+    named.node = (row, text) => contextAnchor(contextId(row), table.text(nameColumn(table), row), text, true);
+    named.aside = callerAside(table, shown, contextId, finder);
+  }
   if (first) /* the tree's column */
     columns.unshift(...columns.splice(columns.findIndex((column) => column.key === first), 1));
-  const grid = new Grid({ label: title, columns, tree, rows: rows ?? Array.from({ length: table.rows }, (_, row) => row) });
+  const grid = new Grid({ label: title, columns, tree, rows: shown });
   section.append(grid.element);
+  onmade(grid, shown);
   return section;
 }

@@ -36,6 +36,8 @@ export class TreeRows {
     this.rowOfId = new RowNumbers(ids);
     this.open = new Uint8Array(this.rows);
     this.leftOut = new Uint8Array(this.rows); /* 1: neither the row nor what is below it is shown */
+    this.kept = null;       /* of a search, rows that are shown; null: all */
+    this.openBefore = null; /* the search */
     this.top = -1; /* the row that is shown as root; -1: all roots */
     this.compare = null;
     const above = new Int32Array(this.rows);
@@ -145,12 +147,31 @@ export class TreeRows {
     return at;
   }
 
+  /* Shows only the rows that match (1 for each), what is below them, and what leads to them, which is unfolded.  Null:
+   * shows all, folded as before. */
+  keep(matched) {
+    const { parents } = this;
+    this.open = this.openBefore ?? this.open;
+    this.openBefore = this.kept = null;
+    if (!matched)
+      return;
+    this.openBefore = this.open.slice();
+    this.kept = Uint8Array.from(matched);
+    for (let row = 0; row < this.rows; row++)
+      if (parents[row] >= 0)
+        this.kept[row] |= this.kept[parents[row]];
+    const leads = Uint8Array.from(matched);
+    for (let row = this.rows - 1; row >= 0; row--)
+      if (parents[row] >= 0 && leads[row])
+        this.open[parents[row]] = leads[parents[row]] = this.kept[parents[row]] = 1;
+  }
+
   /* The rows that are shown, in their order. */
   visible() {
     const shown = [], stack = this.top >= 0 ? [this.top] : [...this.roots].reverse();
     while (stack.length) {
       const row = stack.pop();
-      if (this.leftOut[row])
+      if (this.leftOut[row] || (this.kept && !this.kept[row]))
         continue;
       shown.push(row);
       if (this.open[row]) {

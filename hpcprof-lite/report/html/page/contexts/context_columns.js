@@ -7,10 +7,9 @@ import { isAdditive } from "./context_tree.js";
 import { markedText } from "./context_search.js";
 
 const USUAL_COLUMNS = ["work_incl_s", "work_excl_s", "overhead_incl_s", "lockwait_incl_s", "idleness_incl_s",
-  "rel_idleness_pct", "critical_path_incl", "file"];
+  "rel_idleness_pct", "critical_path_incl"];
 const USUAL_OF_EXCLUSIVE = ["work_excl_s", "work_incl_s", "overhead_excl_s", "lockwait_excl_s", "idleness_excl_s",
-  "critical_path_excl", "file"];
-const USUAL_WITHOUT_TIME = ["samples", "file"];
+  "critical_path_excl"];
 const SECONDS_DECIMALS = 9;
 const STRUCTURE = new Set(["id", "parent_id", "depth", "line"]); /* numbers that are no metrics */
 
@@ -32,12 +31,13 @@ function hasTime(tree) {
 /* The columns that are shown unless the reader chooses others. */
 export function usualColumns(tree) {
   const names = tree.name === "critical-path" ? ["critical_path_incl", "critical_path_excl"] : [];
+  names.unshift("file"); /* beside the name, in sight */
   if (tree.table.has(rangeColumnNames()[0]))
-    names.push(...rangeColumnNames(), "file");
+    names.push(...rangeColumnNames());
   else if (hasTime(tree))
     names.push(...(tree.exclusive ? USUAL_OF_EXCLUSIVE : USUAL_COLUMNS));
   else
-    names.push(...USUAL_WITHOUT_TIME, ...tree.weights().flatMap(({ columns }) => columns));
+    names.push("samples", ...tree.weights().flatMap(({ columns }) => columns));
   return [...new Set(names)].filter((name) => tree.table.has(name) && isTold(tree.table.column(name)) &&
     (!isAdditive(name) || tree.whole(name) > 0 || name === "work_incl_s" || name === "range_work_incl_s" || name === "samples"));
 }
@@ -92,10 +92,11 @@ export function contextColumns(tree, names, { percent, expression }) {
     title: "name",
     help: "function, construct or line",
     wide: true,
+    symbol: true,
     text: (row) => tree.text("name", row),
     value: (row) => tree.text("name", row),
-    node: (row) => markedText(
-      tree.text("name", row) + (tree.contexts(row) > 1 ? ` (${tree.contexts(row)} contexts)` : ""), expression),
+    aside: (row) => (tree.contexts(row) > 1 ? `(${tree.contexts(row)} contexts)` : ""),
+    node: (row, text) => markedText(text, expression, tree.text("name", row)),
   };
   return [
     name,

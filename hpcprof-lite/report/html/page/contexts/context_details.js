@@ -1,5 +1,8 @@
 /* The pane with all that is known of one context: its path, every cell of its row, its place, and its source lines. */
-import { element } from "../dom.js";
+import { element, fill } from "../dom.js";
+import { changeState } from "../page_state.js";
+import { hasTable } from "../table_data.js";
+import { loadTrace } from "../timeline/trace_data.js";
 import { formatColumnSeconds, formatCount } from "../number_format.js";
 import { metricLines, placeText } from "./context_columns.js";
 
@@ -134,6 +137,23 @@ function commandLine(tree, row, about) {
       `hpcprof-lite --view source --root ${shellQuoted(selector)} ${reportedDirectories(about)}`));
 }
 
+/* A button that selects the longest interval of a context, or of what it calls, in the timeline; null without one. */
+function timelineButton(tree, row) {
+  if (tree.name !== "topdown" || !hasTable("timeline"))
+    return null;
+  const said = element("span", { class: "note", role: "status" });
+  const show = async () => {
+    const trace = await loadTrace(), longest = trace ? trace.longestIn(Number(tree.text("id", row))) : -1;
+    if (longest < 0) {
+      fill(said, " No sample of it is in the timeline.");
+      return;
+    }
+    const lane = trace.laneOf(longest);
+    changeState({ tab: "timeline", lane: `${lane.process}.${lane.thread}`, at: (trace.starts[longest] / 1e9).toFixed(9) });
+  };
+  return element("p", {}, element("button", { type: "button", class: "context-timeline", onclick: show }, "Show in the timeline"), said);
+}
+
 /* The contents of the pane.  onrow(row): the reader chose a caller. */
 export function contextDetails({ tree, row, about, source, onrow }) {
   if (row < 0)
@@ -146,6 +166,7 @@ export function contextDetails({ tree, row, about, source, onrow }) {
       contexts > 1 ? `; the sum of ${contexts} contexts, because recursion is collapsed` : ""),
     place ? element("p", { class: "context-place" }, place) : null,
     metricTable(tree, row),
+    timelineButton(tree, row),
     element("h3", {}, source ? "Source, in seconds" : "Source"),
     sourceSelector(tree, row) ? sourceLines(source, tree, row) : null,
     commandLine(tree, row, about),

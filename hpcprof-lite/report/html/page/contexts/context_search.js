@@ -19,10 +19,10 @@ function matchingStrings(column, expression) {
   return found;
 }
 
-/* Which rows match: 1 for each. */
-export function matchingRows(table, expression) {
+/* Which rows match in one of the columns of text: 1 for each. */
+export function matchingRows(table, expression, columns = ["name", "file"]) {
   const found = new Uint8Array(table.rows);
-  for (const name of ["name", "file"]) {
+  for (const name of columns) {
     const column = table.column(name);
     if (!column)
       continue;
@@ -33,8 +33,8 @@ export function matchingRows(table, expression) {
   return found;
 }
 
-/* A text with what matches marked. */
-export function markedText(text, expression) {
+/* A text, which stands for a whole name, with what matches marked. */
+export function markedText(text, expression, whole = text) {
   const parts = [];
   let at = 0;
   for (const found of expression ? text.matchAll(expression) : []) {
@@ -44,5 +44,5 @@ export function markedText(text, expression) {
     at = found.index + found[0].length;
   }
   parts.push(text.slice(at));
-  return element("span", { title: text }, parts);
+  return element("span", { title: whole }, parts);
 }

@@ -475,6 +475,10 @@ class ContextsTab {
     this.search.setAttribute("aria-invalid", String(Boolean(wrong)));
     const matched = this.expression ? this.#findMatches() : null;
     this.icicle.match(matched);
+    view.tree.keep(matched);
+    view.grid.setRows(view.tree.visible());
+    if (view.flat && view.grid.sorted)
+      view.grid.sortBy(view.grid.sorted, view.grid.descending);
     this.previous.disabled = this.next.disabled = !this.matches.length;
     fill(this.found, wrong || (text ? this.#matchesText() : ""));
   }

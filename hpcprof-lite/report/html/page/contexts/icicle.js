@@ -2,6 +2,7 @@
  * out; Control and the wheel zoom where the pointer is; dragging moves.  The grid beside it shows the same tree to
  * readers that cannot see a canvas. */
 import { element, styleValue } from "../dom.js";
+import { fittedName } from "../names.js";
 import { onLook } from "../printing.js";
 
 const ICICLE_LEVEL = 20, ICICLE_TEXT = 12, ICICLE_TEXT_LEAST = 28; /* pixels; narrower boxes have no text */
@@ -383,8 +384,8 @@ export class Icicle {
     for (let i = 0; i < boxes.count; i++) {
       if (boxes.colour[i] !== number || boxes.width[i] < ICICLE_TEXT_LEAST || boxes.rows[i] < 0)
         continue;
-      const room = boxes.width[i] - 9, fits = Math.floor(room / letter), name = this.name(boxes.rows[i]);
-      const text = name.length <= fits ? name : name.slice(0, Math.max(1, fits - 1)) + "\u2026";
+      const room = boxes.width[i] - 9, letters = Math.max(1, Math.floor(room / letter));
+      const text = fittedName(this.name(boxes.rows[i]), (part) => part.length <= letters);
       context.fillText(text, boxes.x[i] + 4, (boxes.level[i] - top + 0.5) * ICICLE_LEVEL, room);
     }
   }

@@ -1,11 +1,12 @@
 /* The tables below the lanes: threads, contexts and constructs in the chosen part, phases, and the intervals of a
  * thread for those who cannot see lanes. */
 import { element, fill } from "../dom.js";
+import { callersThatDiffer, contextAnchor } from "../context_links.js";
 import { Grid } from "../grid.js";
 import { formatCount, formatMoment, formatSeconds } from "../number_format.js";
 import { laneCategories } from "./trace_data.js";
 import { constructTitle } from "./lane_colours.js";
-import { constructSums, contextSums, inclusiveInRange, stateSums } from "./range_sums.js";
+import { chosenRange, constructSums, contextSums, inclusiveInRange, stateSums } from "./range_sums.js";
 import { formatRate } from "./counter_chart.js";
 import { secondsText } from "./lanes_view.js";
 
@@ -47,21 +48,31 @@ function categoryColumns(trace, ns) {
            (row) => ns(row)[laneCategories.indexOf(category)]));
 }
 
-/* A heading, a note and a grid. */
+/* A heading with the part of the run, a note and a grid. */
 function section(title, grid) {
-  const note = element("p", { class: "note" });
-  return { element: element("section", { class: "card" }, element("h2", {}, title), note, grid.element), note, grid };
+  const note = element("p", { class: "note" }), part = element("span", { class: "part" });
+  return { element: element("section", { class: "card" }, element("h2", {}, title, part), note, grid.element), note, grid, part };
+}
+
+/* Tells beside headings which part of the run they are about. */
+function namePart({ part }) {
+  const range = chosenRange();
+  fill(part, range ? ` from ${formatMoment(range.from / 1e9)} to ${formatMoment(range.to / 1e9)} s` : " in the whole run");
 }
 
 /* The time of each construct in a part. */
 export class ConstructTable {
-  constructor(trace, label) {
+  constructor(trace, label, finder) {
     const row = (number) => this.rows[number];
     Object.assign(this, { trace, rows: [] });
+    const context = ({ kind, name, place }) => finder?.find({ kind, name, file: place.split(":")[0], line: place.split(":")[1] }) ?? "";
     this.section = section("Constructs", new Grid({
       label,
       columns: [
-        textColumnOfRange("construct", "Construct", (number) => row(number).title, true),
+        {
+          ...textColumnOfRange("construct", "Construct", (number) => row(number).title, true),
+          node: (number, text) => contextAnchor(row(number).construct ? context(row(number).construct) : "", row(number).title, text, true)
+        },
         ...categoryColumns(trace, (number) => row(number).ns),
         timeColumn("total", "Total", "All categories", (number) => total(row(number).ns))
       ]
@@ -73,12 +84,14 @@ export class ConstructTable {
   show(sums) {
     const { trace, section: { grid, note } } = this;
     this.rows = [...constructSums(trace, sums)]
-                  .map(([number, ns]) => ({ number, ns, title: constructTitle(trace, number) }))
+                  .map(([number, ns]) => ({ number, ns, title: constructTitle(trace, number),
+                    construct: number ? trace.constructs.find((known) => known.number === number) : null }))
                   .sort((a, b) => total(b.ns) - total(a.ns));
     showRows(grid, this.rows.map((_, i) => i));
     fill(note, this.rows.length ? "The time of all threads, by the innermost construct." :
                                   "No thread was in a construct in this part.");
     grid.element.hidden = !this.rows.length;
+    namePart(this.section);
   }
 }
 
@@ -112,12 +125,13 @@ export class CounterTable {
         highest: to > from ? counter.rates(from, to, 400).reduce((most, rate) => Math.max(most, rate), 0) : 0 };
     });
     showRows(this.section.grid, this.rows.map((_, i) => i));
+    namePart(this.section);
   }
 }
 
 /* Sections whose rows change with the part. */
 export class RangeTables {
-  constructor(trace, sums, { onlane, oncontext }) {
+  constructor(trace, sums, { onlane, finder }) {
     Object.assign(this, { trace, sums });
     this.threadRows = trace.lanes.map(() => new Float64Array(laneCategories.length));
     this.threads = section("Threads", new Grid({
@@ -133,9 +147,12 @@ export class RangeTables {
     const context = (row) => this.contextRows[row];
     this.contexts = section("Contexts", new Grid({
       label: "Contexts with most time in the chosen part",
-      onselect: (row) => oncontext(context(row).id),
       columns: [
-        textColumnOfRange("name", "Context", (row) => context(row).name, true),
+        {
+          ...textColumnOfRange("name", "Context", (row) => context(row).name, true), symbol: true,
+          aside: (row) => context(row).aside,
+          node: (row, text) => contextAnchor(String(context(row).id), context(row).name, text, true)
+        },
         textColumnOfRange("place", "Place", (row) => context(row).place),
         timeColumn("work", "Work", "Work of the context itself", (row) => context(row).ns[WORK]),
         timeColumn(
@@ -147,7 +164,7 @@ export class RangeTables {
           (row) => context(row).ns[LOCK_WAIT])
       ]
     }));
-    this.constructs = new ConstructTable(trace, "Constructs with most time in the chosen part");
+    this.constructs = new ConstructTable(trace, "Constructs with most time in the chosen part", finder);
     this.ids = trace.contexts.table?.column("id").numbers ?? [];
     this.parents = trace.contexts.table?.column("parent_id").numbers ?? [];
   }
@@ -167,6 +184,9 @@ export class RangeTables {
                            workBelow: below[trace.contexts.rowOf(id)]
                          }))
                          .sort((a, b) => total(b.ns) - total(a.ns));
+    const asides = callersThatDiffer(this.contextRows.map(({ name, place }) => `${name} ${place}`),
+      (i) => trace.contexts.path(this.contextRows[i].id).reverse().slice(1));
+    this.contextRows.forEach((row, i) => { row.aside = asides[i]; });
     showRows(this.contexts.grid, this.contextRows.map((_, i) => i));
     this.constructs.show(sums);
     fill(this.threads.note, "The time of each category.");
@@ -175,6 +195,7 @@ export class RangeTables {
           "none was taken is in no row." :
         "No sample was taken in this part.");
     this.contexts.grid.element.hidden = !this.contextRows.length;
+    [this.threads, this.contexts].forEach(namePart);
   }
 }
 
@@ -277,6 +298,7 @@ export class IntervalTable {
       `Thread ${trace.title(lane)}: ${count} intervals` +
         (count > rows.length ? `, of which the first ${rows.length} are listed; choose a shorter part for the others.` :
                                "."));
+    namePart(this.section);
   }
 
   mark(position) {

@@ -2,6 +2,7 @@
 import { element, fill } from "../dom.js";
 import { formatPercent, formatSeconds } from "../number_format.js";
 import { loadTable } from "../table_data.js";
+import { contextAnchor, loadContextFinder } from "../context_links.js";
 import { changeState, onState, stateValue } from "../page_state.js";
 import { formatRate } from "./counter_chart.js";
 import { loadCounters } from "./counters.js";
@@ -85,13 +86,14 @@ function culprits(trace, lane, blame) {
   return steps < MOST_CULPRITS ? found : [];
 }
 
-function contextText(trace, id) {
-  const place = trace.contexts.place(id);
-  return trace.contexts.path(id).join(" \u203a ") + (place ? ` (${place})` : "");
+/* The path of a context, which leads to it; null without one. */
+function contextPath(trace, id) {
+  const place = trace.contexts.place(id), path = trace.contexts.path(id).join(" \u203a ");
+  return path ? contextAnchor(String(id), path + (place ? ` (${place})` : "")) : null;
 }
 
 class TimelineTab {
-  constructor(trace, phases, marks, counters, messages) {
+  constructor(trace, phases, marks, counters, messages, finder) {
     const named = phases.filter((phase) => phase.named);
     Object.assign(this, { trace, phases, marks });
     this.wholeSums = stateSums(trace, trace.from, trace.end);
@@ -107,7 +109,7 @@ class TimelineTab {
       onphase: (phase) => this.#describePhase(phase)
     });
     this.tables = new RangeTables(trace, this.categorySums,
-      { onlane: (row) => this.#selectLane(trace.lanes[row]), oncontext: (id) => changeState({ context: id }, true) });
+      { onlane: (row) => this.#selectLane(trace.lanes[row]), finder });
     this.counters = counters.length ? new CounterTable(counters) : null;
     this.intervals = new IntervalTable(trace, (position) => this.lanes.select(position));
     this.legend = element("ul", { class: "legend lanes-legend" });
@@ -144,6 +146,8 @@ class TimelineTab {
     for (const name of ["from", "to"])
       onState(name, () => this.#showRange());
     onState("colour", () => this.#colour());
+    for (const name of ["lane", "at"])
+      onState(name, this.restore ??= () => this.#restore());
     this.#colour();
     this.#describe(-1);
     this.#restore();
@@ -180,10 +184,11 @@ class TimelineTab {
     const lane = trace.lanes.find((candidate) => candidate.process === process && candidate.thread === thread);
     if (!lane)
       return;
-    this.lane = lane;
     const position = trace.positionAt(lane, Math.round(Number(stateValue("at")) * 1e9));
-    if (stateValue("at") && position >= 0)
+    if (stateValue("at") && position >= 0 && position !== this.lanes.selected)
       this.lanes.select(position);
+    else if (lane !== this.lane)
+      this.#selectLane(lane);
   }
 
   #showRange() {
@@ -252,8 +257,8 @@ class TimelineTab {
       ["Thread", trace.title(lane)], ["Begin", secondsText(at.start) + " s"],
       ["Duration", formatSeconds((at.end - at.start) / 1e9)], ["Category", at.category.title],
       ["Construct", [at.kind, at.name, at.place && `(${at.place})`].filter(Boolean).join(" ")],
-      ["Critical path", ["", "no", "yes"][at.critical + 1]], ["Context", contextText(trace, at.context)],
-      ["Waits for", contextText(trace, at.waitFor)], ["To blame", blame ? culprits(trace, lane, blame).join(", ") : ""]
+      ["Critical path", ["", "no", "yes"][at.critical + 1]], ["Context", contextPath(trace, at.context)],
+      ["Waits for", contextPath(trace, at.waitFor)], ["To blame", blame ? culprits(trace, lane, blame).join(", ") : ""]
     ]);
   }
 }
@@ -262,7 +267,7 @@ export async function drawTimeline(tab) {
   const [trace, phases, about] = [await loadTrace(), await loadTable("phases"), await loadTable("about")];
   if (trace) {
     const marks = readMarks(await loadTable("marks")), messages = await loadMessages(trace);
-    new TimelineTab(trace, readPhases(phases), marks, await loadCounters(), messages).start(tab);
+    new TimelineTab(trace, readPhases(phases), marks, await loadCounters(), messages, await loadContextFinder()).start(tab);
     return;
   }
   const row = about ? about.find("name", "timeline") : -1;

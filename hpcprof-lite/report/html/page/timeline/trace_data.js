@@ -200,6 +200,19 @@ export class Trace {
     };
   }
 
+  /* The position of the longest interval in which a thread runs a context, or what that calls; -1 without any. */
+  longestIn(context) {
+    const marked = this.statesBelow(context);
+    let longest = -1, most = 0;
+    for (const lane of this.lanes)
+      for (let at = lane.first; at < lane.end; at++)
+        if (marked[this.states[at]] && this.starts[at + 1] - this.starts[at] > most) {
+          most = this.starts[at + 1] - this.starts[at];
+          longest = at;
+        }
+    return longest;
+  }
+
   /* Marks the states in which a thread runs a context, or what that calls. */
   statesBelow(context) {
     const first = this.contexts.rowOf(context), end = this.contexts.end(context),
