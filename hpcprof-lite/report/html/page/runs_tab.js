@@ -73,6 +73,19 @@ function contextChanges(note, table) {
     changeIcicle(table, tree, choose), grid.element);
 }
 
+/* Whether the change helped, in a sentence. */
+function changeVerdict(summary) {
+  const row = rowsWhere(summary, (at) => summary.text("section", at) === "run" && summary.text("item", at) === "elapsed")[0];
+  const base = row === undefined ? NaN : summary.number("base", row), now = row === undefined ? NaN : summary.number("new", row);
+  if (!(base > 0) || !(now > 0))
+    return null;
+  const change = 100 * (now - base) / base, probability = summary.number("significance", row);
+  const chance = Number.isNaN(probability) ? "Whether this is chance is not known: it takes several runs of each (hpcrun-lite --repeat)." :
+    probability < SIGNIFICANT ? "Equal runs differ so much in less than one of 100 cases." : "Equal runs can differ as much.";
+  return element("p", { class: "verdict" }, `The new run took ${formatSeconds(now)}, the base ${formatSeconds(base)}: ` +
+    `${change > 0 ? "+" : change < 0 ? "\u2212" : ""}${formatPercent(Math.abs(change))}. `, element("span", { class: "part" }, chance));
+}
+
 async function comparisonSections() {
   const [summary, tree, flat, regions, parallelism, threads] = await Promise.all(
     ["summary", "topdown", "flat", "regions", "parallelism", "threads"].map((name) => loadTable("compared-" + name)));
@@ -139,9 +152,10 @@ async function scalingSections() {
 
 export async function drawRuns(tab) {
   const sections = [...await scalingSections(), ...await comparisonSections()];
+  const compared = await loadTable("compared-summary");
   const about = await loadTable("about"), text = (item) => rowsWhere(about, (row) => about.text("item", row) === item).map((row) => about.text("value", row));
   const base = text("base"), directories = text("directory");
-  fill(tab, element("p", { class: "note" }, base.length ? `New: ${directories.join(", ")}; base: ${base.join(", ")}. The other tabs show ${directories[0]}.`
+  fill(tab, compared ? changeVerdict(compared) : null, element("p", { class: "note" }, base.length ? `New: ${directories.join(", ")}; base: ${base.join(", ")}. The other tabs show ${directories[0]}.`
     : `Runs: ${directories.join(", ")}. The other tabs show ${directories[directories.length - 1]}.`),
     element("div", { class: "cards" }, sections));
 }

@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+"""The page as strangers meet it: names that can be read and followed, search, addresses that show the same again, paper,
+and the five questions of doc/report.md, with the clicks that it names."""
+import base64
+import csv
+import io
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+from browser import Browser, need_browser
+from report import report
+from tap import GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must, need_program, timed
+from traced_pages import quiet
+
+PANEL = "document.getElementById('panel-%s')"
+STATE = "Object.fromEntries(new URLSearchParams(location.hash.slice(1)))"
+SETTLE = "new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 250))"
+
+TEMPLATES = """
+#include <map>
+#include <string>
+#include <vector>
+#include <math.h>
+namespace solver {
+template <class K, class V> struct Grid {
+  std::map<K, V> cells;
+  std::vector<double> values = std::vector<double>(20000, 1.0);
+  __attribute__((noinline)) void relax(int n) { for (int s = 0; s < n; s++) for (auto &v : values) v = sqrt(v + s); }
+};
+template <class F> __attribute__((noinline)) void each(F f, int n)
+{
+#pragma omp parallel for schedule(static)
+  for (int i = 0; i < n; i++)
+    f(i);
+}
+}
+int main()
+{
+  static solver::Grid<std::string, std::vector<std::pair<int, double>>> grids[2];
+  static solver::Grid<std::vector<long>, std::pair<float, std::string>> others[2];
+  for (int step = 0; step < 4; step++) {
+    solver::each([&](int i) { grids[i].relax(900); }, 2);
+    solver::each([&](int i) { others[i].relax(900); }, 2);
+  }
+}
+"""
+
+QUESTIONS = """
+#include <stdlib.h>
+#define BURN(amount) for (volatile long i = 0; i < 600000L * (amount); i++)
+__attribute__((noinline)) static void integrate(int amount) { BURN(amount) ; }
+__attribute__((noinline)) static void write_results(int amount) { BURN(amount) ; }
+__attribute__((noinline)) static void add_up(void)
+{
+#pragma omp critical(ledger)
+  BURN(4) ;
+}
+int main(int count, char **arguments)
+{
+  int serial = count > 1 ? atoi(arguments[1]) : 80;
+  for (int step = 1; step <= 20; step++) {
+#pragma omp parallel num_threads(2)
+    {
+      integrate(step == 13 ? 500 : 100);
+      add_up();
+    }
+    write_results(serial);
+  }
+}
+"""
+
+
+def page(directory, *options, cwd=GOLDEN):
+    need_browser()
+    path = os.path.join(directory, "report.html")
+    must(REPORT, "-q", "-f", "html", "-o", path, *options, cwd=cwd)
+    return path
+
+
+def rows_of(view, measurement, cwd=GOLDEN):
+    done = report("-q", "--view", view, "-f", "csv", measurement, cwd=cwd)
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def settle(browser):
+    browser.evaluate(SETTLE)
+
+
+def templates(directory):
+    need_program("g++")
+    program = os.path.join(directory, "templates")
+    with open(program + ".cc", "w", encoding="utf-8") as file:
+        file.write(TEMPLATES)
+    must("g++", "-g", "-O1", "-fopenmp", program + ".cc", "-o", program)
+    must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", "measured", program, cwd=directory)
+    return page(directory, "measured", cwd=directory)
+
+
+# Of the names in the grids of a tab: the grid's label, whole name, text, and whether the text is cut off.
+NAMES = """[...%s.querySelectorAll('.grid')].filter((grid) => grid.offsetWidth).flatMap((grid) =>
+    [...grid.querySelectorAll('.grid-cell')].filter((cell) => cell.querySelector('[title]')).map((cell) =>
+      [grid.getAttribute('aria-label'), cell.querySelector('[title]').title, cell.querySelector('[title]').textContent,
+        cell.scrollWidth > cell.clientWidth + 1]))"""
+
+
+@case
+def long_names_are_folded_and_told_apart(directory):
+    path, folded = templates(directory), 0
+    with Browser(1280, 1400) as browser:
+        for fragment in ("contexts", "contexts&tree=flat", "contexts&tree=bottomup", "timeline", "constructs", "parallelism"):
+            browser.open(path, "#tab=" + fragment)
+            settle(browser)
+            found = browser.evaluate(NAMES % (PANEL % fragment.split("&")[0]))
+            assert found, fragment
+            for _, whole, text, cut in found:
+                assert not cut and (text == whole or "\u2026" in text or whole.startswith(text)), (fragment, whole, text)
+                folded += text != whole
+            for label in {one[0] for one in found}:
+                names = {(whole, text) for at, whole, text, _ in found if at == label}
+                texts = [text for _, text in names]
+                assert len(set(texts)) == len(texts), (fragment, label, sorted(names))
+        assert folded > 4, folded
+        places = browser.evaluate("""[...document.querySelectorAll('.grid-title[data-column=file]')].map((title) => {
+            const grid = title.closest('.grid-scroller').getBoundingClientRect(), box = title.getBoundingClientRect();
+            return [box.width > 0, box.right <= grid.right]; }).filter(([shown]) => shown)""")
+        assert places and all(inside for _, inside in places), places
+        browser.open(path, "#tab=contexts")
+        settle(browser)
+        place = browser.evaluate("""(() => { const title = document.querySelector('#panel-contexts [data-column=file]');
+            return title.getBoundingClientRect().right <= innerWidth && title.previousSibling.dataset.column; })()""")
+        assert place == "name", place
+        quiet(browser)
+
+
+@case
+def equal_rows_have_their_callers(directory):
+    program = compile_c(directory, "twice", """
+        #include <math.h>
+        static volatile double sum;
+        __attribute__((noinline)) static void shared(void)
+        {
+        #pragma omp parallel num_threads(2)
+          for (int i = 0; i < 2000000; i++)
+            sum += sqrt(i);
+        }
+        __attribute__((noinline)) static void first_user(void) { shared(); sum++; }
+        __attribute__((noinline)) static void second_user(void) { shared(); sum++; }
+        int main(void) { first_user(); second_user(); }""", "-fopenmp", "-fno-optimize-sibling-calls", "-lm")
+    must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", "measured", program, cwd=directory)
+    with Browser(1280, 1400) as browser:
+        browser.open(page(directory, "measured", cwd=directory), "#tab=timeline")
+        settle(browser)
+        asides = browser.evaluate("[...document.querySelectorAll('[aria-label=\"Contexts with most time in the chosen part\"]"
+                                  " .grid-cell')].map((cell) => cell.textContent).filter((text) => text.includes(' called '))")
+        assert len(asides) == len(set(asides)) >= 2, asides
+        quiet(browser)
+
+
+@case
+def names_lead_to_contexts_and_to_the_timeline(directory):
+    path = templates(directory)
+    rows = {row["id"]: row for row in rows_of("topdown", "measured", cwd=directory)}
+    followed = 0
+    with Browser(1280, 1400) as browser:
+        for tab in ("summary", "timeline", "constructs", "parallelism"):
+            browser.open(path, "#tab=" + tab)
+            links = browser.evaluate(f"[...{PANEL % tab}.querySelectorAll('a[href*=\"context=\"]')].map((link) => link.title)")
+            assert len(links) >= 2, (tab, links)
+            for number in (0, len(links) - 1):
+                browser.open(path, "#tab=" + tab)
+                browser.evaluate(f"[...{PANEL % tab}.querySelectorAll('a[href*=\"context=\"]')][{number}].click()")
+                settle(browser)
+                state = browser.evaluate(STATE)
+                row, name = rows[state["context"]], links[number]
+                assert state["tab"] == "contexts" and (name.split(" (")[0].split("(")[0] in row["name"] or "@" in row["name"]), (tab, name, row)
+                shown = browser.evaluate("document.querySelector('#panel-contexts .context-details h2').textContent")
+                assert shown == row["name"], (shown, row)
+                followed += 1
+        work = next(row for row in rows.values() if "relax" in row["name"])
+        browser.open(path, "#tab=contexts&context=" + work["id"])
+        browser.evaluate("document.querySelector('.context-timeline').click()")
+        browser.wait("location.hash.includes('tab=timeline')")
+        settle(browser)
+        details = browser.evaluate("document.querySelector('.lane-details').textContent")
+        assert work["name"] in details, (work["name"], details)
+        quiet(browser)
+    assert followed == 8
+
+
+@case
+def search_filters_and_tells_the_share(directory):
+    path = page(directory, "constructs2")
+    nested = [row for row in rows_of("region-tree", "constructs2") if row["thread"] == "SUM"]
+    with Browser(1280, 1400) as browser:
+        for word in ("for", "critical", "task"):
+            browser.open(path, "#tab=constructs&search=" + word)
+            settle(browser)
+            covered, part, count = {}, 0.0, 0
+            for row in nested:
+                hit = int(row["depth"]) > 0 and any(word in row[name].lower() for name in ("name", "file", "kind"))
+                above = covered.get(row["parent_id"], False)
+                count, part = count + hit, part + (float(row["incl_s"] or 0) if hit and not above else 0)
+                covered[row["id"]] = hit or above
+            told = browser.evaluate("document.getElementById('constructs-found').textContent")
+            found = re.fullmatch(r"([\d\u2009]+) constructs? match(?:es)?, ([\d.]+)\s% of all threads' time", told)
+            assert found and int(found[1]) == count > 0, (word, told, count)
+            assert abs(float(found[2]) - 100 * part / float(nested[0]["incl_s"])) < 0.06, (word, told, part)
+            rows = [row for row in rows_of("regions", "constructs2") if row["thread"] == "SUM"]
+            kinds = browser.evaluate("[...document.querySelectorAll('[aria-label=Regions] .grid-row')].length")
+            expected = [row for row in rows if any(word in row[name].lower() for name in ("region", "name", "file", "kind"))]
+            assert kinds == len(expected) < len(rows), (word, kinds, len(expected), len(rows))
+        browser.evaluate("document.querySelector('.construct-search input').focus()")
+        for _ in "task":
+            browser.key("Backspace")
+        browser.evaluate("(() => { const input = document.querySelector('.construct-search input'); input.value = '';"
+                         " input.dispatchEvent(new Event('input')); })()")
+        browser.wait("document.querySelectorAll('[aria-label=Regions] .grid-row').length === %d" % len(rows))
+        # contexts: matches, what leads to them and what they call; then all again
+        path = page(directory, "blame")
+        tree = rows_of("topdown", "blame")
+        browser.open(path, "#tab=contexts&search=0x1300")
+        settle(browser)
+        parents = {row["id"]: row["parent_id"] for row in tree}
+        leading = set()
+        for row in tree:
+            if "0x1300" in row["name"]:
+                at = row["id"]
+                while at:
+                    leading.add(at)
+                    at = parents[at]
+        shown = browser.evaluate("[...document.querySelectorAll('#panel-contexts .grid-row')].map((row) => Number(row.dataset.row))")
+        assert {tree[number]["id"] for number in shown} == leading and len(leading) < len(tree), (shown, leading)
+        browser.evaluate("changeState({ search: '' })")
+        settle(browser)
+        again = browser.evaluate("[...document.querySelectorAll('#panel-contexts .grid-row')].map((row) => Number(row.dataset.row))")
+        browser.open(path, "#tab=contexts")
+        settle(browser)
+        assert again == browser.evaluate("[...document.querySelectorAll('#panel-contexts .grid-row')].map((row) => Number(row.dataset.row))")
+        quiet(browser)
+
+
+@case
+def the_part_of_the_run_is_named(directory):
+    with Browser() as browser:
+        browser.open(page(directory, "traced"), "#tab=timeline")
+        parts = "[...document.querySelectorAll('#panel-timeline h2 .part')].map((part) => part.textContent).filter(Boolean)"
+        assert set(browser.evaluate(parts)) == {" in the whole run"} and len(browser.evaluate(parts)) >= 4
+        browser.evaluate("changeState({ from: '0.1', to: '0.3' })")
+        assert set(browser.evaluate(parts)) == {" from 0.100000 to 0.300000 s"}, browser.evaluate(parts)
+        # a click on a phase selects it, and the address keeps it
+        settle(browser)
+        left, top, width = browser.evaluate("(() => { const box = document.querySelector('.lanes-axis').getBoundingClientRect();"
+                                            " return [box.left, box.top, box.width]; })()")
+        browser.evaluate("changeState({ from: '', to: '' })")
+        browser.click(left + width / 2, top + 33)
+        browser.wait("chosenRange() !== null")
+        chosen = browser.evaluate("chosenRange()")
+        phases = [row for row in rows_of("phases", "traced") if not row["step"]]
+        assert any(abs(float(row["start_s"]) * 1e9 - chosen["from"]) < 2 and abs(float(row["end_s"]) * 1e9 - chosen["to"]) < 2
+                   for row in phases), (chosen, phases)
+        quiet(browser)
+
+
+VIEW = """({ tabs: [...document.querySelectorAll('[role=tab]')].map((tab) => tab.ariaSelected),
+    rows: [...document.querySelectorAll('.grid-row')].map((row) => row.textContent), search: document.querySelector('#panel-contexts input[type=search]').value,
+    lanes: [...document.querySelectorAll('.lanes-label')].map((label) => label.textContent), range: document.querySelector('.range-text').textContent,
+    details: document.querySelector('.lane-details').textContent })"""
+
+
+@case
+def an_address_shows_the_same_again(directory):
+    measured = os.path.join(directory, "measured")
+    must(os.path.join(os.path.dirname(REPORT), "..", "..", "..", "..", "tests", "synthesize"), "--processes", "2", "--ranks",
+         "--threads", "20", "--contexts", "60", "--events", "4000", measured)
+    path = page(directory, measured)
+    with Browser() as browser:
+        browser.open(path, "#tab=timeline")
+        settle(browser)
+        left, top = browser.evaluate("(() => { const box = document.querySelector('.lanes-labels').getBoundingClientRect();"
+                                     " return [box.left, box.top]; })()")
+        browser.click(left + 60, top + 2 * 24 + 12)  # the threads alike of the first rank
+        browser.wait("document.querySelectorAll('.lanes-label').length > 10")
+        browser.evaluate("document.querySelector('.lanes-scroller').focus()")
+        for key in ("ArrowDown", "ArrowRight", "[", "+", "d"):
+            browser.key(key)
+        browser.evaluate("changeState({ search: 'a.*1', colour: 'context' })")
+        for tab in ("timeline", "contexts"):
+            browser.evaluate(f"changeState({{ tab: '{tab}' }})")
+            settle(browser)
+            settle(browser)
+            address, before = browser.evaluate("location.hash"), browser.evaluate(VIEW)
+            assert all(f"{name}=" in address for name in ("folds", "from", "to", "view", "lane", "at", "search", "tab")), address
+            with Browser() as other:
+                other.open(path, address)
+                settle(other)
+                after = other.evaluate(VIEW)
+                for name in before:
+                    assert before[name] == after[name], (tab, name, before[name], after[name])
+                quiet(other)
+        quiet(browser)
+
+
+PAPER = """({ ground: getComputedStyle(document.documentElement).backgroundColor, width: document.getElementById('page').offsetWidth,
+    controls: [...document.querySelectorAll('nav, .copy, .toolbar, .lanes-help, .context-controls, button')].filter((one) => one.offsetWidth && !one.closest('.grid-head, .context-details')).map((one) => one.className || one.textContent),
+    tabs: [...document.querySelectorAll('main')].filter((one) => one.offsetHeight).map((one) => one.id),
+    wide: [...document.querySelectorAll('.grid-title')].filter((title) => title.offsetWidth && title.getBoundingClientRect().right > document.getElementById('page').getBoundingClientRect().right + 1).length,
+    most: Math.max(...[...document.querySelectorAll('.grid-body')].filter((body) => body.offsetWidth).map((body) => body.offsetHeight / 24)),
+    left: [...document.querySelectorAll('.grid-left')].map((one) => one.textContent).filter(Boolean),
+    folded: [...document.querySelectorAll('#panel-summary details')].filter((one) => !one.open).length,
+    pixel: new Uint8Array(document.querySelector('.icicle').getContext('2d').getImageData(3, document.querySelector('.icicle').height - 3, 1, 1).data.buffer)[0] })"""
+
+
+@case
+def paper_is_light_and_has_no_controls(directory):
+    measured = os.path.join(directory, "measured")
+    must(os.path.join(os.path.dirname(REPORT), "..", "..", "..", "..", "tests", "synthesize"), "--threads", "3", "--contexts",
+         "400", "--events", "4000", measured)
+    path = page(directory, measured)
+    with Browser() as browser:
+        browser.scheme("dark")
+        browser.open(path, "#tab=contexts&tree=flat")
+        browser.evaluate("changeState({ tree: '' })")
+        settle(browser)
+        dark = browser.evaluate(PAPER)
+        assert dark["pixel"] < 128 and dark["controls"] and dark["tabs"] == ["panel-contexts"], dark
+        browser.evaluate("dispatchEvent(new Event('beforeprint'))")
+        paper = browser.evaluate(PAPER)
+        assert paper["ground"] == "rgb(255, 255, 255)" and paper["pixel"] > 128 and not paper["controls"], paper
+        assert {"panel-summary", "panel-contexts", "panel-timeline"} <= set(paper["tabs"]) and not paper["wide"], paper
+        assert abs(paper["width"] - 277 / 25.4 * 96) < 2 and paper["most"] <= 40 and paper["left"] and not paper["folded"], paper
+        browser.evaluate("dispatchEvent(new Event('afterprint'))")
+        settle(browser)
+        again = browser.evaluate(PAPER)
+        assert [again[name] for name in ("ground", "pixel", "tabs", "left")] == [dark[name] for name in ("ground", "pixel", "tabs", "left")]
+        printed = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
+        boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", printed)
+        assert boxes and all(abs(float(width) - 842) < 1.5 and abs(float(height) - 595) < 1.5 for width, height in boxes), boxes
+        assert 3 <= len(boxes) < 25, len(boxes)
+        browser.messages = [text for text in browser.messages if "getImageData" not in text]  # this test's own
+        quiet(browser)
+
+
+def click(browser, script):
+    """Clicks where an element is in the window, as a reader does."""
+    browser.evaluate(f"({script}).scrollIntoView({{ block: 'center' }})")
+    settle(browser)
+    x, y = browser.evaluate(f"(() => {{ const box = ({script}).getBoundingClientRect();"
+                            " return [box.left + Math.min(box.width / 2, 60), box.top + box.height / 2]; })()")
+    browser.click(x, y)
+    settle(browser)
+
+
+def first_row(browser, label):
+    return browser.evaluate(f"""(() => {{ const row = document.querySelector('[aria-label="{label}"] .grid-row');
+        return Object.fromEntries([...row.children].map((cell, i) => [row.closest('.grid').querySelectorAll('.grid-title')[i].dataset.column,
+          cell.querySelector('[title]')?.title ?? cell.textContent])); }})()""")
+
+
+@case
+def five_questions_take_three_clicks_each(directory):
+    program = compile_c(directory, "questions", QUESTIONS, "-fopenmp")
+    must(LAUNCHER, "-q", "-t", "-e", "task-clock@f500", "-o", "before", program, cwd=directory)
+    must(LAUNCHER, "-q", "-t", "-e", "task-clock@f500", "-o", "after", program, "0", cwd=directory)
+    path = page(directory, "--compare", "before", "after", cwd=directory)
+    compared = os.path.join(directory, "compared.html")
+    os.rename(path, compared)
+    path = page(directory, "before", cwd=directory)
+    tab = "document.getElementById('tab-%s')"
+    with Browser() as browser:
+        # the hottest path
+        browser.open(path)
+        click(browser, tab % "contexts")
+        click(browser, "[...document.querySelectorAll('#panel-contexts button')].find((one) => one.textContent === 'Hot path')")
+        way = browser.evaluate("document.querySelector('.context-path').textContent")
+        timed("integrate" in way, way)
+        # the worst cause of idleness
+        browser.open(path)
+        click(browser, tab % "contexts")
+        browser.evaluate("document.querySelector('#panel-contexts select').focus()")
+        browser.key("F")  # functions
+        settle(browser)
+        click(browser, "document.querySelector('#panel-contexts .grid-title[data-column=idleness_excl_s]')")
+        worst = first_row(browser, "Calling contexts, Functions")
+        timed(worst["name"] == "write_results", worst)
+        # the slowest repetition
+        browser.open(path)
+        click(browser, tab % "timeline")
+        click(browser, "[...document.querySelectorAll('[aria-label=Phases] .grid-row')].find((row) => row.textContent.includes('slowest of'))")
+        chosen = browser.evaluate("chosenRange()")
+        slowest = browser.evaluate("document.querySelector('[aria-label=Phases] [aria-selected=true]').textContent")
+        timed("slowest of 20 repetitions: number 13" in slowest, slowest)
+        timed(chosen["to"] - chosen["from"] > 0, chosen)
+        # which lock
+        browser.open(path)
+        click(browser, tab % "constructs")
+        lock = first_row(browser, "Locks")
+        assert lock["kind"] == "critical" and lock["function"] == "add_up", lock
+        # did the change help
+        browser.open(compared)
+        click(browser, tab % "runs")
+        verdict = browser.evaluate("document.querySelector('#panel-runs .verdict').textContent")
+        timed(re.match(r"The new run took [\d.]+\s(?:s|ms), the base [\d.]+\s(?:s|ms): \u2212[\d.]+\s%\. ", verdict), verdict)
+        quiet(browser)
+
+
+if __name__ == "__main__":
+    main()
