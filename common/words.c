@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,4 +77,64 @@ void words_append(char *text, size_t size, const char *format, ...)
   va_start(arguments, format);
   vsnprintf(text + used, size - used, format, arguments);
   va_end(arguments);
+}
+
+enum { SYMBOL_MOST = 4096 }; /* bytes of a name that are looked at */
+
+/* Whether it is no bracket of template arguments: a part of operator<, operator>> and the like, or of an arrow. */
+static bool is_operator(const char *name, size_t at)
+{
+  static const char word[] = "operator";
+  size_t start = at, length = sizeof word - 1;
+  while (start && at - start < 3 && strchr("<>=-", name[start - 1]))
+    start--;
+  return (start >= length && !memcmp(name + start - length, word, length)) || (at && name[at - 1] == '-');
+}
+
+/* Replaces what is between the outer brackets by dots; leaves the name as it is if they do not match. */
+static void fold(char *name, char open, char close)
+{
+  char folded[SYMBOL_MOST];
+  size_t length = 0, opened = 0;
+  unsigned depth = 0;
+  for (size_t i = 0; name[i]; i++) {
+    bool bracket = open != '<' || !is_operator(name, i);
+    if (bracket && name[i] == close && depth && !--depth) {
+      size_t within = i - opened - 1;
+      memcpy(folded + length, within > 2 ? ".." : name + opened + 1, MIN(within, 2));
+      length += MIN(within, 2);
+    }
+    if (!depth)
+      folded[length++] = name[i];
+    if (bracket && name[i] == open && !depth++)
+      opened = i;
+  }
+  folded[length] = '\0';
+  if (!depth)
+    strcpy(name, folded);
+}
+
+const char *words_symbol(const char *name, char out[WORDS_SYMBOL])
+{
+  assert(name && out);
+  enum { ROOM = WORDS_SYMBOL - 1, HEAD = ROOM * 2 / 5, TAIL = ROOM - HEAD - 2 };
+  char whole[SYMBOL_MOST];
+  snprintf(whole, sizeof whole, "%s", name);
+  if (strlen(whole) > ROOM)
+    fold(whole, '<', '>');
+  if (strlen(whole) > ROOM)
+    fold(whole, '(', ')');
+  size_t length = strlen(whole), head = HEAD, tail = length - TAIL;
+  if (length <= ROOM) {
+    memcpy(out, whole, length + 1);
+    return out;
+  }
+  while (((unsigned char)whole[head] & 0xc0) == 0x80) /* no character is divided */
+    head--;
+  while (((unsigned char)whole[tail] & 0xc0) == 0x80)
+    tail++;
+  memcpy(out, whole, head);
+  memcpy(out + head, "..", 2);
+  memcpy(out + head + 2, whole + tail, length - tail + 1);
+  return out;
 }

@@ -78,13 +78,35 @@ static void test_appended_parts(void **state)
   assert_string_equal(text, "one; 2; thr");
 }
 
+static void expect_symbol(const char *name, const char *shown)
+{
+  char out[WORDS_SYMBOL];
+  assert_string_equal(words_symbol(name, out), shown);
+}
+
+#define LONG "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+
+static void test_symbols_in_sentences(void **state)
+{
+  (void)state;
+  expect_symbol("", "");
+  expect_symbol("a<b>(c)", "a<b>(c)");
+  expect_symbol("a<" LONG ", b<c>>::f(int)", "a<..>::f(int)");
+  expect_symbol("f(" LONG ") const", "f(..) const");
+  expect_symbol("a<b>::f(" LONG ")", "a<b>::f(..)");
+  expect_symbol("operator<<(" LONG ")", "operator<<(..)");
+  expect_symbol("a<&b::operator->, " LONG ">::f", "a<..>::f");
+  expect_symbol("a<" LONG, "a<abcdefghijklmnopqrstuvwxyzabc..ghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+  expect_symbol(LONG LONG, "abcdefghijklmnopqrstuvwxyzabcde..ghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+  expect_symbol("abcdefghijklmnopqrstuvwxyzabcd\u00e4" LONG, /* no character is divided */
+                "abcdefghijklmnopqrstuvwxyzabcd..ghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+}
+
 int main(int argc, char **argv)
 {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_similar_words),
-      cmocka_unit_test(test_place_of_a_word),
-      cmocka_unit_test(test_lists),
-      cmocka_unit_test(test_appended_parts),
+      cmocka_unit_test(test_similar_words),  cmocka_unit_test(test_place_of_a_word),      cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_appended_parts), cmocka_unit_test(test_symbols_in_sentences),
   };
   return UNIT_RUN(argc, argv, "words", tests, NULL, NULL);
 }

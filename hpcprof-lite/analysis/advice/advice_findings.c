@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_findings.h"
 
+#include "common/words.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/names.h"
@@ -491,11 +492,14 @@ static void places_text(const struct advice_omitted *omitted, char *out, size_t 
   for (int i = 0; i < ADVICE_PLACES && omitted->most[i].gain_s > 0 && length < size; i++) {
     const struct advice_finding *found = &omitted->most[i];
     const char *comma = length ? ", " : ": ";
+    char symbol[WORDS_SYMBOL];
     if (*found->file && found->line)
-      length += (size_t)snprintf(out + length, size - length, "%s%.40s (%.40s:%" PRIu32 ", %.3f s)", comma, found->name,
-                                 names_base(found->file), found->line, found->gain_s);
+      length +=
+          (size_t)snprintf(out + length, size - length, "%s%s (%.40s:%" PRIu32 ", %.3f s)", comma,
+                           words_symbol(found->name, symbol), names_base(found->file), found->line, found->gain_s);
     else if (*found->name)
-      length += (size_t)snprintf(out + length, size - length, "%s%.60s (%.3f s)", comma, found->name, found->gain_s);
+      length += (size_t)snprintf(out + length, size - length, "%s%s (%.3f s)", comma, words_symbol(found->name, symbol),
+                                 found->gain_s);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_loss.h"
 
+#include "common/words.h"
 #include "hpcprof-lite/model/names.h"
 
 #include <assert.h>
@@ -66,15 +67,15 @@ static void add_other(const struct advice_input *input, struct advice *advice, s
   double beside_s = take(left, 1u << TIMELINE_IDLE, per > 0 ? input->beside_s / per : 0);
   double sum_s = beside_s + left->s[TIMELINE_OVERHEAD] + left->s[TIMELINE_LOCK_WAIT] + placed_s + cores_s +
                  left->s[TIMELINE_NO_CORE] + left->s[TIMELINE_MPI] + left->s[TIMELINE_DEVICE];
-  char text[ADVICE_EVIDENCE_MAX] = "";
+  char text[ADVICE_EVIDENCE_MAX] = "", symbol[WORDS_SYMBOL];
   add_part(text, beside_s, "without work while threads outside OpenMP ran");
   add_part(text, left->s[TIMELINE_OVERHEAD], "in the OpenMP runtime");
   add_part(text, left->s[TIMELINE_LOCK_WAIT], "waiting for locks");
   add_part(text, left->s[TIMELINE_MPI], "in calls of MPI");
   add_part(text, left->s[TIMELINE_DEVICE], "waiting for devices");
   if (blocked->function && *blocked->function && *blocked->file && blocked->s > 0)
-    add_part(text, placed_s, "blocked in calls, most of it %s %.80s (%.80s:%" PRIu32 ")", blocked->near ? "near" : "in",
-             blocked->function, names_base(blocked->file), blocked->line);
+    add_part(text, placed_s, "blocked in calls, most of it %s %s (%.80s:%" PRIu32 ")", blocked->near ? "near" : "in",
+             words_symbol(blocked->function, symbol), names_base(blocked->file), blocked->line);
   else
     add_part(text, placed_s, "blocked in calls");
   add_part(text, cores_s, "ready to run without a core");

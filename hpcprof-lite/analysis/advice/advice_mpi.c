@@ -1,5 +1,6 @@
 #include "hpcprof-lite/analysis/advice/advice_mpi.h"
 
+#include "common/words.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/analysis/advice/advice_system.h"
 #include "hpcprof-lite/model/names.h"
@@ -199,13 +200,14 @@ static void find_small_messages(struct advice_run *run, const struct advice_call
   static const struct advice_remedy larger = {
       "Send fewer, larger messages: collect what goes to one rank, derived data types, or a collective.",
       "Send fewer, larger messages: collect what goes to one rank", NULL};
+  char symbol[WORDS_SYMBOL];
   double elapsed_s = call->s * advice_per_process(run);
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_MPI, elapsed_s / 2,
-                 "%" PRIu64 " messages of %.0f bytes on average, sent by %s in %.60s; these calls take %.3f s in "
-                 "all ranks together, %.2f us each",
-                 call->calls, call->mean_bytes, call->function, *call->caller ? call->caller : "other code", call->s,
-                 1e6 * call->s / (double)call->calls);
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_MPI, elapsed_s / 2,
+      "%" PRIu64 " messages of %.0f bytes on average, sent by %s in %s; these calls take %.3f s in "
+      "all ranks together, %.2f us each",
+      call->calls, call->mean_bytes, call->function, *call->caller ? words_symbol(call->caller, symbol) : "other code",
+      call->s, 1e6 * call->s / (double)call->calls);
   found->title = "many small messages";
   found->remedy = &larger;
   found->low_s = 0;

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/advice/advice_outside.h"
 
 #include "common/order.h"
+#include "common/words.h"
 #include "common/xalloc.h"
 #include "hpcprof-lite/analysis/advice/advice_cores.h"
 #include "hpcprof-lite/model/names.h"
@@ -131,9 +132,10 @@ static void place_serial(const struct advice_input *input, const struct serial_r
     callee = next_callee(tree, rows, at, callee);
     if (callee == MODEL_NONE || rows->idle[callee] < rows->idle[at] / 20)
       break;
+    char symbol[WORDS_SYMBOL];
     length = strlen(found->evidence);
-    snprintf(found->evidence + length, sizeof found->evidence - length, "%s %.3f s in %.60s", i ? "," : ", of which",
-             per_idle * (double)rows->idle[callee], tree->rows[callee].name);
+    snprintf(found->evidence + length, sizeof found->evidence - length, "%s %.3f s in %s", i ? "," : ", of which",
+             per_idle * (double)rows->idle[callee], words_symbol(tree->rows[callee].name, symbol));
   }
   found->name = tree->rows[at].name;
   found->file = tree->rows[at].file;
@@ -386,8 +388,9 @@ void advice_pool_text(const struct advice_pool *pool, char *out, size_t size)
   *out = '\0';
   if (!pool->kind || !*pool->function)
     return;
-  int length = snprintf(out, size, ", mostly at the %s %.60s%sin %.60s", pool->kind, pool->name, *pool->name ? " " : "",
-                        pool->function);
+  char symbol[WORDS_SYMBOL];
+  int length = snprintf(out, size, ", mostly at the %s %.60s%sin %s", pool->kind, pool->name, *pool->name ? " " : "",
+                        words_symbol(pool->function, symbol));
   if (*pool->file && pool->line)
     snprintf(out + length, size - (size_t)length, " (%.60s:%" PRIu32 ")", names_base(pool->file), pool->line);
 }

@@ -1,6 +1,7 @@
 #include "hpcprof-lite/analysis/advice/advice_system.h"
 
 #include "common/order.h"
+#include "common/words.h"
 #include "common/xalloc.h"
 
 #include <assert.h>
@@ -331,9 +332,10 @@ static void find_calls(struct advice_run *run, const struct kernel_sums *sums, u
   uint32_t at = own_place(run, part->calls_row);
   const char *call =
       at == part->calls_row ? "calls that samples do not name" : tree_unmarked_name(&tree->rows[part->calls_row]);
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
-                 "%.3f s of CPU time in the kernel, most of it in %.60s", advice_seconds(part->calls_ns), call);
+  char symbol[WORDS_SYMBOL];
+  struct advice_finding *found = advice_add(run->advice, ADVICE_KERNEL, elapsed_of(run, sums, number, part->calls_ns),
+                                            "%.3f s of CPU time in the kernel, most of it in %s",
+                                            advice_seconds(part->calls_ns), words_symbol(call, symbol));
   advice_place_row(run, at, found);
   found->low_s = 0;
   found->confidence = "low";
@@ -496,11 +498,11 @@ static void find_atomics(struct advice_run *run, const struct advice_atomics *at
   const struct advice_region *region = around ? region_of(run, &tree->rows[around]) : NULL;
   if (!region || region->threads < 2)
     return;
-  struct advice_finding *found =
-      advice_add(run->advice, ADVICE_ATOMICS, advice_region_gain(region, atomics->atomic_s) / 2,
-                 "%" PRIu64 " of %" PRIu64
-                 " samples in %.80s are at or just after atomic instructions (on x86: with a lock prefix)",
-                 atomics->atomic, atomics->samples, atomics->name);
+  char symbol[WORDS_SYMBOL];
+  struct advice_finding *found = advice_add(
+      run->advice, ADVICE_ATOMICS, advice_region_gain(region, atomics->atomic_s) / 2,
+      "%" PRIu64 " of %" PRIu64 " samples in %s are at or just after atomic instructions (on x86: with a lock prefix)",
+      atomics->atomic, atomics->samples, words_symbol(atomics->name, symbol));
   found->name = atomics->name;
   found->file = atomics->file;
   found->line = atomics->line;
