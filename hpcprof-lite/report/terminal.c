@@ -189,56 +189,34 @@ static bool is_angle(const struct glyphs *glyphs, size_t i)
   return false;
 }
 
-/* Shortens the first innermost template argument list that is not shortened yet; false if there is none. */
+/* Shortens the first of the innermost template argument lists that are not shortened yet; false if there is none. */
 static bool drop_template(struct glyphs *glyphs)
 {
-  size_t best = 0, best_end = 0;
+  enum { DEPTH_MAX = 64 };
+  size_t opened[DEPTH_MAX], best = 0, best_end = 0;
   unsigned depth = 0, deepest = 0;
-  size_t open = 0;
-  bool pending = false;
   for (size_t i = 0; i < glyphs->count; i++) {
     if (!is_angle(glyphs, i))
       continue;
     if (glyphs->code[i] == '<') {
+      if (depth < DEPTH_MAX)
+        opened[depth] = i;
       depth++;
-      open = i;
-      pending = true;
       continue;
     }
+    if (!depth || depth-- > DEPTH_MAX)
+      continue;
+    size_t open = opened[depth];
     bool shortened = i == open + 2 && glyphs->code[open + 1] == ELLIPSIS;
-    if (pending && depth > deepest && !shortened && i > open + 1) {
-      deepest = depth;
+    if (depth + 1 > deepest && !shortened && i > open + 1) {
+      deepest = depth + 1;
       best = open;
       best_end = i;
     }
-    pending = false;
-    depth -= depth > 0;
   }
-  if (!deepest)
-    return false;
-  replace(glyphs, best + 1, best_end);
-  return true;
-}
-
-/* Shortens outer template arguments after the inner ones: "a<b<...>, c>" becomes "a<...>". */
-static bool drop_outer(struct glyphs *glyphs)
-{
-  unsigned depth = 0;
-  size_t open = 0;
-  for (size_t i = 0; i < glyphs->count; i++) {
-    if (!is_angle(glyphs, i))
-      continue;
-    if (glyphs->code[i] == '<') {
-      if (!depth++)
-        open = i;
-      continue;
-    }
-    if (depth && !--depth && !(i == open + 2 && glyphs->code[open + 1] == ELLIPSIS) && i > open + 1) {
-      replace(glyphs, open + 1, i);
-      return true;
-    }
-  }
-  return false;
+  if (deepest)
+    replace(glyphs, best + 1, best_end);
+  return deepest > 0;
 }
 
 /* Whether the text has these ASCII letters from `at` on. */
@@ -375,7 +353,7 @@ static void shorten(struct glyphs *glyphs, unsigned width, bool lists)
     drop_parameters(glyphs);
   bool more = true;
   while (more && glyphs_width(glyphs) > width)
-    more = drop_template(glyphs) || drop_outer(glyphs);
+    more = drop_template(glyphs);
   if (glyphs_width(glyphs) > width && !lists)
     drop_list(glyphs);
   while (glyphs_width(glyphs) > width && drop_namespace(glyphs))

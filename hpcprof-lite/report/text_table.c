@@ -222,6 +222,7 @@ void text_table_init(struct text_table *text, const struct report *report, table
 void text_table_release(struct text_table *text)
 {
   table_release(&text->table);
+  hash_map_release(&text->shortened);
   free(text->cells);
   free(text->columns);
 }
@@ -273,11 +274,27 @@ static void put_spaces(FILE *stream, unsigned count)
     putc_unlocked(' ', stream);
 }
 
+enum { BELOW = 4 }; /* columns before a text below a row */
+
+/* Prints a name in a line of its own if it was shortened to what stands for another name already. */
+static void tell_apart(struct text_table *text, const char *name, const char *shown)
+{
+  char fitted[TERMINAL_TEXT_MAX];
+  uint64_t key = hash_map_key_bytes(1, shown, strlen(shown));
+  uint32_t number = (uint32_t)hash_map_key_bytes(1, name, strlen(name)) | 1;
+  bool alike = hash_map_find(&text->shortened, key) != 0;
+  if (!strcmp(name, shown) || HASH_MAP_FIND(&text->shortened, key, i, i == number))
+    return;
+  hash_map_add(&text->shortened, key, number);
+  terminal_fit(&text->terminal, name, terminal_room(&text->terminal, BELOW), fitted);
+  if (alike && strcmp(fitted, shown) != 0)
+    fprintf(text->report->stream, "%*s%s\n", BELOW, "", fitted);
+}
+
 /* Prints the last column: a place without its function where there is no room for both. */
-static void print_rest(const struct text_table *text, enum column_form form, const struct cell *cell, unsigned indent,
+static void print_rest(struct text_table *text, enum column_form form, const struct cell *cell, unsigned indent,
                        const char *before, const char *aside)
 {
-  enum { BELOW = 4 };
   char fitted[TERMINAL_TEXT_MAX], beside[TERMINAL_TEXT_MAX] = "";
   FILE *stream = text->report->stream;
   unsigned width = text_table_room(text, indent + (unsigned)strlen(before));
@@ -303,6 +320,8 @@ static void print_rest(const struct text_table *text, enum column_form form, con
     fprintf(stream, "%*s%s%s%s", (int)(width - used - more), "", terminal_dim(&text->terminal), beside,
             terminal_plain(&text->terminal));
   putc_unlocked('\n', stream);
+  if (form <= FORM_REST && cell->kind == CELL_TEXT)
+    tell_apart(text, cell->text, fitted);
 }
 
 /* Prints text in a column that is not the last one, behind spaces.  Returns how many follow. */

@@ -5,6 +5,7 @@
 #ifndef HPCPROF_LITE_REPORT_TEXT_TABLE_H
 #define HPCPROF_LITE_REPORT_TEXT_TABLE_H
 
+#include "hpcprof-lite/model/hash_map.h"
 #include "hpcprof-lite/model/table.h"
 #include "hpcprof-lite/report/report.h"
 #include "hpcprof-lite/report/terminal.h"
@@ -25,12 +26,13 @@ struct text_table {
   struct table table;
   struct text_column *columns; /* in order */
   uint32_t columns_count;
-  struct cell *cells; /* of the row that was filled last */
-  unsigned decimals;  /* of seconds */
-  bool plain;         /* its headings are not coloured as categories of time */
-  unsigned rest_at;   /* column at which the last one begins, if it takes the rest of the line */
-  uint32_t omitted;   /* columns for which there is too little room */
-  bool marked;        /* a figure of a row had a mark */
+  struct cell *cells;        /* of the row that was filled last */
+  unsigned decimals;         /* of seconds */
+  bool plain;                /* its headings are not coloured as categories of time */
+  unsigned rest_at;          /* column at which the last one begins, if it takes the rest of the line */
+  uint32_t omitted;          /* columns for which there is too little room */
+  bool marked;               /* a figure of a row had a mark */
+  struct hash_map shortened; /* names: the text that stands for one -> the name, as hashes */
 };
 
 /* Prepares the table of a view, which must be released. */
@@ -44,8 +46,8 @@ bool text_table_shows(const struct text_table *text, const char *name);
 /* Prints the headings. */
 void text_table_heading(const struct text_table *text);
 
-/* Prints a row.  indent: columns by which the text that takes the rest of the line is moved to the right; before: text
- * that stands before it. */
+/* Prints a row; in a line below it, the name that reads as another one did, when it comes first.  indent: columns by
+ * which the text that takes the rest of the line is moved to the right; before: text that stands before it. */
 void text_table_row(struct text_table *text, const void *row);
 void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before);
 

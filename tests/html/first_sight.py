@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page as strangers meet it: names that can be read and followed, search, addresses that show the same again, paper,
+"""The page as strangers meet it: names that can be read (also in text) and followed, search, addresses that show the same again, paper,
 and the five questions of doc/report.md, with the clicks that it names."""
 import base64
 import csv
@@ -132,6 +132,19 @@ def long_names_are_folded_and_told_apart(directory):
             return title.getBoundingClientRect().right <= innerWidth && title.previousSibling.dataset.column; })()""")
         assert place == "name", place
         quiet(browser)
+
+
+@case
+def text_tells_shortened_names_apart(directory):
+    templates(directory)
+    whole = [row["name"] for row in rows_of("flat", "measured", cwd=directory) if "relax" in row["name"]]
+    assert len(whole) == 2 and whole[0] != whole[1], whole
+    lines = must(REPORT, "-q", "flat", "--percent-limit", "0", "measured", cwd=directory, COLUMNS="80").splitlines()
+    rows = [number for number, line in enumerate(lines) if re.match(r" +\d+\.\d+.* solver::Grid<\.\.>::relax\(\.\.\)", line)]
+    assert len(rows) == 2 and max(map(len, lines)) <= 80, lines
+    below = [lines[number + 1] for number in rows]
+    assert not below[0].startswith("    solver") and re.match(r"    solver::Grid<std::\S.*::relax", below[1]), below
+    assert any(name.startswith(below[1].strip().split("<..")[0]) for name in whole), (below, whole)
 
 
 @case

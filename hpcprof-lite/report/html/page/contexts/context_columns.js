@@ -31,7 +31,9 @@ function hasTime(tree) {
 /* The columns that are shown unless the reader chooses others. */
 export function usualColumns(tree) {
   const names = tree.name === "critical-path" ? ["critical_path_incl", "critical_path_excl"] : [];
-  names.unshift("file"); /* beside the name, in sight */
+  const file = tree.table.column("file");
+  if (file?.isText && file.strings.some(Boolean))
+    names.unshift("file"); /* beside the name, in sight */
   if (tree.table.has(rangeColumnNames()[0]))
     names.push(...rangeColumnNames());
   else if (hasTime(tree))

@@ -239,7 +239,7 @@ export function phaseTable(trace, allPhases, onselect) {
         value: (row) => Number(phase(row).efficiency || NaN),
         numeric: true
       },
-      textColumnOfRange("context", "Worst context", (row) => phase(row).context)
+      { ...textColumnOfRange("context", "Worst context", (row) => phase(row).context), symbol: true }
     ]
   }));
   fill(made.note, "Arrow keys or a click select the phase's part of the run, or that of the slowest repetition.");
