@@ -414,6 +414,7 @@ def five_questions_take_three_clicks_each(directory):
         browser.open(compared)
         click(browser, tab % "runs")
         verdict = browser.evaluate("document.querySelector('#panel-runs .verdict').textContent")
+        timed(browser.evaluate("document.querySelectorAll('#panel-runs a[href*=\"context=\"]').length") > 2)
         timed(re.match(r"The new run took [\d.]+\s(?:s|ms), the base [\d.]+\s(?:s|ms): \u2212[\d.]+\s%\. ", verdict), verdict)
         quiet(browser)
 

@@ -3,7 +3,8 @@ import { element, fill } from "./dom.js";
 import { formatPercent, formatSeconds, significant } from "./number_format.js";
 import { loadTable } from "./table_data.js";
 import { Grid } from "./grid.js";
-import { gridColumns } from "./table_grid.js";
+import { contextAnchor, loadContextFinder } from "./context_links.js";
+import { contextOf, gridColumns } from "./table_grid.js";
 import { plotSpeedups } from "./plot.js";
 import { ContextTree } from "./contexts/context_tree.js";
 import { changeIcicle } from "./change_icicle.js";
@@ -30,21 +31,25 @@ function changeNode(table) {
   };
 }
 
-function changeColumns(table, names) {
+/* finder: leads from names to their contexts in the new run, which the other tabs show; or null. */
+function changeColumns(table, names, finder) {
   const columns = gridColumns(table).filter((column) => names.includes(column.key));
+  const named = columns.find((column) => column.key === "name"), contextId = contextOf(table, finder);
+  if (named)
+    named.node = (row, text) => contextAnchor(contextId(row), table.text("name", row), text, true);
   const difference = columns.find((column) => column.key === "difference");
   if (difference)
     difference.node = changeNode(table);
   return names.map((name) => columns.find((column) => column.key === name)).filter(Boolean);
 }
 
-function changeGrid(title, note, table, { names = CHANGE_COLUMNS, rows = null } = {}) {
+function changeGrid(title, note, table, finder, { names = CHANGE_COLUMNS, rows = null } = {}) {
   const section = element("section", { class: "card wide" }, element("h2", {}, title), element("p", { class: "note" }, note));
   if (!table || !table.rows) {
     section.append(element("p", {}, "There is nothing to compare."));
     return section;
   }
-  const grid = new Grid({ label: title, columns: changeColumns(table, names), rows: rows ?? rowsWhere(table, () => true) });
+  const grid = new Grid({ label: title, columns: changeColumns(table, names, finder), rows: rows ?? rowsWhere(table, () => true) });
   section.append(grid.element);
   return section;
 }
@@ -63,7 +68,7 @@ function contextChanges(note, table) {
   if (!table || !table.rows)
     return null;
   const tree = changeTree(table), title = "Calling contexts: time";
-  const grid = new Grid({ label: title, columns: changeColumns(table, CHANGE_COLUMNS), tree });
+  const grid = new Grid({ label: title, columns: changeColumns(table, CHANGE_COLUMNS, null), tree });
   const choose = (row) => {
     tree.reveal(row);
     grid.refresh();
@@ -87,19 +92,19 @@ function changeVerdict(summary) {
 }
 
 async function comparisonSections() {
-  const [summary, tree, flat, regions, parallelism, threads] = await Promise.all(
-    ["summary", "topdown", "flat", "regions", "parallelism", "threads"].map((name) => loadTable("compared-" + name)));
+  const [finder, summary, tree, flat, regions, parallelism, threads] = await Promise.all([loadContextFinder(),
+    ...["summary", "topdown", "flat", "regions", "parallelism", "threads"].map((name) => loadTable("compared-" + name))]);
   if (!summary)
     return [];
   const note = "The differences marked with ! are significant: equal runs differ so much in less than one of 100 cases.";
   return [
-    changeGrid("What has changed", note, summary, { names: ["section", "item", "base", "new", "difference", "ratio", "significance"],
+    changeGrid("What has changed", note, summary, finder, { names: ["section", "item", "base", "new", "difference", "ratio", "significance"],
       rows: rowsWhere(summary, (row) => summary.text("base", row) !== "" || summary.text("new", row) !== "") }),
-    changeGrid("Functions: time", note, flat),
+    changeGrid("Functions: time", note, flat, finder),
     contextChanges(note, tree),
-    changeGrid("Regions and constructs", note, regions, { names: ["kind", ...CHANGE_COLUMNS] }),
-    changeGrid("Parallelism", note, parallelism, { names: ["kind", ...CHANGE_COLUMNS] }),
-    changeGrid("Threads: CPU time", note, threads, { names: ["rank", "process", "thread", "base", "new", "difference", "ratio"] }),
+    changeGrid("Regions and constructs", note, regions, finder, { names: ["kind", ...CHANGE_COLUMNS] }),
+    changeGrid("Parallelism", note, parallelism, finder, { names: ["kind", ...CHANGE_COLUMNS] }),
+    changeGrid("Threads: CPU time", note, threads, finder, { names: ["rank", "process", "thread", "base", "new", "difference", "ratio"] }),
   ];
 }
 
