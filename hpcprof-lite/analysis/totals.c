@@ -66,8 +66,7 @@ static char *distinct_text(const struct profile *profile, bool hosts, const char
   return text;
 }
 
-static void add_thread(struct totals *totals, const struct profile_process *process,
-                       const struct profile_thread *thread)
+static void add_thread(struct totals *totals, const struct profile_thread *thread)
 {
   bool helper = thread->flags & THREAD_HELPER;
   uint64_t ran_ns = model_sum(model_sum(thread->work_ns, thread->overhead_ns), thread->lockwait_ns);
@@ -196,7 +195,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
       model_add(&totals->lost[j], process->lost[j]);
     uint64_t others_ns = totals->blocked_ns;
     for (uint32_t j = 0; j < process->threads_count; j++) {
-      add_thread(totals, process, &process->threads[j]);
+      add_thread(totals, &process->threads[j]);
       if (!(process->flags & PROCESS_OMPT))
         model_add(&totals->pool_idle_ns, process->threads[j].idle_ns);
     }

@@ -1213,7 +1213,7 @@ static bool ranks_wait_in(uint64_t function)
 /* Returns the place of a node of the stream's thread. */
 static uint32_t place_of(struct message_matching *m, struct stream *s, uint64_t node)
 {
-  struct wait_place place = {s->of.process, s->of.thread, (uint32_t)MIN(node, UINT32_MAX)};
+  struct wait_place place = {.process = s->of.process, .thread = s->of.thread, .node = (uint32_t)MIN(node, UINT32_MAX)};
   struct place_of_node *recent = &s->recent[place.node % RECENT_PLACES];
   if (!recent->place || recent->node != place.node)
     *recent = (struct place_of_node){place.node, wait_states_place(m->states, &place)};
