@@ -100,11 +100,13 @@ static int open_file(struct order *order, uid_t user)
  * EPERM: what has its name is not a control file of the process. */
 static int lock_file(struct order *order, uid_t user, gid_t group, uint64_t deadline)
 {
-  for (bool again = false;; again = true) {
+  enum { LOOKS = 5 };
+  for (unsigned looks = 0;;) {
     int error = make_file(order, user, group);
     if (error == EEXIST)
       error = open_file(order, user);
-    if (error == EPERM && !again) /* another commander may have completed it between two looks at it */
+    looks = error == EPERM ? looks + 1 : 0;
+    if (looks && looks < LOOKS) /* another commander may have completed it between two looks at it */
       error = EAGAIN;
     if (!error && flock(order->fd, LOCK_EX | LOCK_NB) == 0 && safe_file_is_open_as(order->at, order->name, order->fd))
       return 0;
