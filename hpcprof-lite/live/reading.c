@@ -154,8 +154,8 @@ static void build_rows(struct reading *reading)
   size_t places = (size_t)profile->contexts.count + profile->workspan.directives_count + 1;
   struct tree_order order = {.by = SORT_WEIGHT_INCL, .columns = &reading->columns};
   uint32_t *row_of = xmalloc(places * sizeof *row_of);
-  topdown_build(profile, &reading->names, &reading->columns, reading->totals.command, (struct topdown_choice){0}, &reading->tree,
-                row_of);
+  topdown_build(profile, &reading->names, &reading->columns, reading->totals.command, (struct topdown_choice){0},
+                &reading->tree, row_of);
   free(row_of);
   tree_inclusive(&reading->tree);
   assert(check_tree_sums(&reading->tree));

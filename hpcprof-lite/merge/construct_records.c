@@ -251,7 +251,6 @@ static void chunk_figures(const struct build *build, const struct format_constru
   figures->chunk_size = known ? record->chunk_size : 0;
 }
 
-/* The figures of a record without those of the constructs in it. */
 /* What devices have recorded. */
 static void device_figures(const struct build *build, const struct format_construct *record,
                            struct construct_figures *figures)
@@ -264,6 +263,7 @@ static void device_figures(const struct build *build, const struct format_constr
   figures->device_expected = record->count;
 }
 
+/* The figures of a record without those of the constructs in it. */
 static struct construct_figures own_figures(const struct build *build, const struct format_construct *record,
                                             const struct placement *placement)
 {
