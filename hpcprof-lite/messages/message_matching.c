@@ -91,6 +91,7 @@ struct collective {
   uint32_t other; /* of a join: that of the other group, once it is known */
   struct partner root;
   bool root_known, mixed, failed;
+  bool led;              /* the leader of a join has named that of the other group */
   bool loose;            /* on a file: no rank waits for another one */
   struct partner *ranks; /* [size], of those in which ranks wait for some others; begin_ns 0: not there */
 };
@@ -138,8 +139,12 @@ struct message_matching {
   struct message_observer observer;
   uint64_t numbers; /* that the observer has got; those that have ended are used again */
   uint64_t *ended;
-  size_t ended_room;
-  uint32_t ended_count;
+  struct numbers {
+    uint64_t first;
+    uint32_t count;
+  } * ended_rows; /* several that follow each other */
+  size_t ended_room, ended_rows_room;
+  uint32_t ended_count, ended_rows_count;
   struct job_communicators communicators;
   struct object_pool operations, channels, inboxes, collectives, requests;
   struct hash_map channel_numbers, inbox_numbers, collective_numbers, request_numbers;
@@ -189,13 +194,16 @@ static void takes(const struct message_matching *m, uint32_t stream, uint64_t nu
 }
 
 /* first: 0: none. */
-static void ends(struct message_matching *m, uint64_t first, uint64_t count)
+static void ends(struct message_matching *m, uint64_t first, uint32_t count)
 {
-  for (uint64_t i = 0; first && i < count; i++) {
-    if (m->observer.ends)
-      m->observer.ends(m->observer.context, first + i);
-    *XAPPEND(m->ended, m->ended_count, m->ended_room) = first + i;
-  }
+  if (!first)
+    return;
+  for (uint32_t i = 0; i < count && m->observer.ends; i++)
+    m->observer.ends(m->observer.context, first + i);
+  if (count == 1)
+    *XAPPEND(m->ended, m->ended_count, m->ended_room) = first;
+  else
+    *XAPPEND(m->ended_rows, m->ended_rows_count, m->ended_rows_room) = (struct numbers){first, count};
 }
 
 /* Return a number for the observer, and the first of so many that follow each other. */
@@ -208,6 +216,13 @@ static uint64_t new_numbers(struct message_matching *m, uint32_t count)
 {
   if (count == 1)
     return new_number(m);
+  for (uint32_t i = m->ended_rows_count, searched = 0; i-- > 0 && searched < SEARCHED_MAX; searched++) {
+    uint64_t first = m->ended_rows[i].first;
+    if (m->ended_rows[i].count != count)
+      continue;
+    m->ended_rows[i] = m->ended_rows[--m->ended_rows_count];
+    return first;
+  }
   m->numbers += count;
   return m->numbers - count + 1;
 }
@@ -982,7 +997,7 @@ static void on_collective(struct message_matching *m, uint32_t stream, const uin
 static void on_leader(struct message_matching *m, uint32_t stream, const uint64_t *operand)
 {
   uint32_t index = m->streams[stream].collective.collective;
-  if (!index || collective_at(m, index)->kind != GRAPHLOG_MPI_JOIN || collective_at(m, index)->other)
+  if (!index || collective_at(m, index)->kind != GRAPHLOG_MPI_JOIN || collective_at(m, index)->led)
     return;
   const struct job_local *local = communicator_of(m, stream, operand[0]);
   if (!local)
@@ -992,9 +1007,10 @@ static void on_leader(struct message_matching *m, uint32_t stream, const uint64_
   uint64_t key = hash_map_key(hash_map_key(6, local->same), operand[2]);
   key = hash_map_key(hash_map_key(key, MIN(own, peer)), MAX(own, peer));
   uint32_t other = hash_map_find(&m->joins, key);
+  collective_at(m, index)->led = true;
   if (!other) {
     hash_map_add(&m->joins, key, index);
-  } else if (other != index) {
+  } else {
     hash_map_remove(&m->joins, key);
     collective_at(m, index)->other = other;
     collective_at(m, other)->other = index;
@@ -1512,6 +1528,7 @@ void message_matching_end(struct message_matching *m)
   hash_map_release(&m->request_numbers);
   hash_map_release(&m->joins);
   free(m->ended);
+  free(m->ended_rows);
   job_communicators_release(&m->communicators);
   free(m->streams);
   free(m);

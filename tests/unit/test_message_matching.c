@@ -40,12 +40,13 @@ static void run(uint32_t rank, uint64_t begin_ns, uint64_t end_ns, uint32_t node
   put_at(rank, begin_ns, end_ns, GRAPHLOG_RUN, (const uint64_t[GRAPHLOG_OPERANDS_MAX]){0});
 }
 
-static bool causes = true; /* of waits are wanted */
+static bool causes = true;             /* of waits are wanted */
+static struct message_observer noting; /* of jobs without `ideal` */
 
 static void begin_job(uint32_t ranks)
 {
   states = (struct wait_states){0};
-  const struct message_observer observer = ideal.ranks ? ideal_time_observer(&ideal) : (struct message_observer){0};
+  const struct message_observer observer = ideal.ranks ? ideal_time_observer(&ideal) : noting;
   matching = message_matching_new(2 * STREAMS, causes, &states, &observer);
   for (uint32_t i = 0; i < ranks; i++) {
     PUT(i, 0, MPI_COMMUNICATOR, WORLD, GRAPHLOG_MPI_WORLD, 0, 0, i);
@@ -613,6 +614,57 @@ static void test_joined_groups(void **state)
   release();
 }
 
+/* A leader names two others, as only a damaged log has it: the first one counts, and no operation ends twice. */
+static void test_leader_of_two(void **state)
+{
+  (void)state;
+  begin_job(3);
+  for (uint32_t i = 0; i < 3; i++) {
+    call(i, 10, 5);
+    PUT(i, 10, MPI_COLLECTIVE, SELF, GRAPHLOG_MPI_JOIN, 0 + 1, 0, 0);
+  }
+  PUT(0, 10, MPI_LEADER, WORLD, 1, 7);
+  PUT(0, 10, MPI_LEADER, WORLD, 2, 7);
+  PUT(1, 10, MPI_LEADER, WORLD, 0, 7);
+  PUT(2, 10, MPI_LEADER, WORLD, 0, 7);
+  for (uint32_t i = 0; i < 3; i++)
+    ret(i, 20);
+  end_job();
+  assert_int_equal(states.collectives, 2);
+  assert_int_equal(states.incomplete, 1);
+  release();
+}
+
+static uint64_t highest;
+
+static void note_number(void *context, uint32_t stream, uint64_t number)
+{
+  (void)context;
+  (void)stream;
+  highest = highest > number ? highest : number;
+}
+
+/* Numbers for each rank are used again, too. */
+static void test_numbers_of_ranks(void **state)
+{
+  (void)state;
+  enum { RANKS = 4, TURNS = 100 };
+  noting.offers = note_number;
+  highest = 0;
+  begin_job(RANKS);
+  for (uint32_t turn = 1; turn <= TURNS; turn++) {
+    for (uint32_t i = 0; i < RANKS; i++)
+      collective(i, 10 * turn, GRAPHLOG_MPI_PREFIX, 0);
+    for (uint32_t i = 0; i < RANKS; i++)
+      ret(i, 10 * turn + 2);
+  }
+  end_job();
+  noting = (struct message_observer){0};
+  assert_in_range(highest, RANKS, 2 * RANKS);
+  assert_int_equal(states.incomplete, 0);
+  release();
+}
+
 /* Rank 0 leaves an operation on a file before or after the last rank, 2, begins it: then none has waited, or all have.
  */
 static void test_operations_on_files(void **state)
@@ -1127,6 +1179,8 @@ int main(void)
       cmocka_unit_test(test_two_groups),
       cmocka_unit_test(test_roots_between_groups),
       cmocka_unit_test(test_joined_groups),
+      cmocka_unit_test(test_leader_of_two),
+      cmocka_unit_test(test_numbers_of_ranks),
       cmocka_unit_test(test_failed_collective),
       cmocka_unit_test(test_operations_on_files),
       cmocka_unit_test(test_neighbours),
