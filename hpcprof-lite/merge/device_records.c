@@ -9,6 +9,13 @@
 /* The lower bits of `open`: when the device became busy. */
 static const uint64_t since_mask = (UINT64_C(1) << 48) - 1;
 
+/* How long a device has been busy that still is; nothing if it became so after the process was seen last. */
+static uint64_t open_ticks(uint64_t open, uint64_t end)
+{
+  uint64_t ticks = (end - open) & since_mask;
+  return ticks <= since_mask / 2 ? ticks : 0;
+}
+
 ORDER(by_number, struct profile_device, COMPARE(x->number, y->number))
 
 void device_records_read(struct read_file *file, struct profile_process *process)
@@ -22,7 +29,7 @@ void device_records_read(struct read_file *file, struct profile_process *process
     if (!from->number || from->number > DEVICES_MOST || from->first < process->start_ticks || !from->first)
       continue;
     uint64_t end = model_sum(process->start_ticks, model_rounded((double)process->wall_ns / tick_ns));
-    uint64_t open = process->unfinished && from->open ? (end - from->open) & since_mask : 0;
+    uint64_t open = process->unfinished && from->open ? open_ticks(from->open, end) : 0;
     uint64_t life_ns = MIN(model_rounded((double)model_difference(end, from->first) * tick_ns),
                            profile_measured_ns(process->wall_ns, process->paused_ns));
     uint64_t busy_ns = MIN(model_rounded((double)model_sum(from->busy, open) * tick_ns), life_ns);

@@ -75,6 +75,18 @@ struct idle {
 ORDER(by_place, struct idle, call_place_compare(&x->place, &y->place))
 ORDER(by_time, struct device_row, COMPARE(y->idle_ns, x->idle_ns) ?: call_place_compare(&x->place, &y->place))
 
+/* Divides a device's idleness by that of its rows, of which samples have counted too much: sum_ns. */
+static void divide(struct device_row *rows, uint32_t count, uint64_t sum_ns, uint64_t idle_ns)
+{
+  uint64_t sampled_ns = 0, given_ns = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    model_add(&sampled_ns, rows[i].idle_ns);
+    uint64_t until_ns = MIN(model_rounded((double)idle_ns * ((double)sampled_ns / (double)sum_ns)), idle_ns);
+    rows[i].idle_ns = model_difference(until_ns, given_ns);
+    given_ns = MAX(given_ns, until_ns);
+  }
+}
+
 /* Appends the rows of a device's idleness. */
 static void add_idle(struct build *build, const struct names *names, const uint32_t *row_of, struct device_row device)
 {
@@ -104,6 +116,8 @@ static void add_idle(struct build *build, const struct names *names, const uint3
   free(idle);
   if (build->rows->count > first)
     qsort(build->rows->rows + first, build->rows->count - first, sizeof *build->rows->rows, by_time);
+  if (device.device && device.device->idle_ns < sum_ns)
+    divide(build->rows->rows + first, build->rows->count - first, sum_ns, device.device->idle_ns);
   if (device.device && device.device->idle_ns > sum_ns)
     *XAPPEND(build->rows->rows, build->rows->count, build->room) =
         (struct device_row){.kind = DEVICE_ROW_REST,

@@ -24,7 +24,8 @@ struct device_row {
   const struct profile_device *device; /* NULL: its times are not known */
   uint64_t targets, target_ns;         /* executions of target, and the time of threads in all target constructs */
   struct device_operations to, from, allocated, freed, submitted;
-  uint64_t idle_ns;        /* of DEVICE_ROW_WORK: sampled; of _REST: what is left, in which no thread of the host ran */
+  uint64_t idle_ns; /* of DEVICE_ROW_WORK: sampled, in all no more than the device's; of _REST: what is left, in which
+                       no thread of the host ran */
   struct call_place place; /* of DEVICE_ROW_WORK */
   uint32_t row;            /* likewise: of the top-down tree, with most of the time; MODEL_NONE if not known */
 };

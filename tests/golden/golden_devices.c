@@ -40,7 +40,8 @@ static void begin(enum compose_form form)
 }
 
 /* Device 0: busy for 300 of 900 ms, 250 of the others while two functions ran.  Device 2 records its copies itself, and
- * has them in one construct; the host is device 3.  A region that found no device. */
+ * has them in one construct; the host is device 3, which is busy to the end.  Device 4 is busy again after the process
+ * was seen last; samples have counted twice its idleness.  A region that found no device. */
 static void devices(enum compose_form form)
 {
   uint32_t record, sub;
@@ -68,6 +69,11 @@ static void devices(enum compose_form form)
                                        .last = at(1000),
                                        .recorded = ticks_of_ms(45),
                                        .rejected = 2},
+                                      {.number = 5,
+                                       .busy = ticks_of_ms(10),
+                                       .first = at(800),
+                                       .last = at(990),
+                                       .open = form == COMPOSE_LIVE ? UINT64_C(1) << 48 | at(1001) : 0},
                                       {.number = 0, .busy = 7, .first = at(1)},
                                       {.number = 9, .busy = 7, .first = 1},
                                       {.number = 0xfffffff0, .busy = 7, .first = at(1)}};
@@ -92,8 +98,8 @@ static void devices(enum compose_form form)
   compose.constructs[0].ticks[FORMAT_TIME_BODY] = ticks_of_ms(1000 - 300 - 12 - 50 - 30);
   wait_of(FORMAT_WAIT_PARKED, 0, 0, 0, 0);
   uint32_t main_frame = frame_below(0, 0x1000);
-  share_context(main_frame, 0x2000, WORK, 200, 200, 200, idle(1, 200, 0));
-  share_context(main_frame, 0x2100, WORK, 300, 300, 300, idle(1, 50, idle(4, 300, 0)));
+  share_context(main_frame, 0x2000, WORK, 200, 200, 200, idle(1, 200, idle(5, 200, 0)));
+  share_context(main_frame, 0x2100, WORK, 300, 300, 300, idle(1, 50, idle(4, 300, idle(5, 180, 0))));
   places_thread(1, 1000, 500);
   compose_end(&compose);
 }
