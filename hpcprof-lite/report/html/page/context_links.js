@@ -53,13 +53,14 @@ class ContextFinder {
  * keys, [row] texts that are equal for such rows; callers(row): names from the inside out. */
 export function callersThatDiffer(keys, callers) {
   const alike = new Map();
-  keys.forEach((key, i) => alike.set(key, [...alike.get(key) ?? [], i]));
+  keys.forEach((key, i) => (alike.has(key) ? alike.get(key).push(i) : alike.set(key, [i])));
   const found = keys.map(() => "");
   for (const rows of alike.values()) {
-    const paths = rows.length > 1 ? rows.map(callers) : [];
+    const paths = rows.length > 1 ? rows.map(callers) : [[]];
+    const longest = paths.reduce((most, path) => (path.length > most.length ? path : most));
+    const at = longest.findIndex((name, level) => paths.some((path) => path[level] !== name));
     paths.forEach((path, i) => {
-      const at = path.findIndex((name, level) => paths.some((other) => other[level] !== name));
-      if (at >= 0)
+      if (at >= 0 && at < path.length)
         found[rows[i]] = `called ${at ? "through" : "by"} ${path[at]}`;
     });
   }
