@@ -222,7 +222,7 @@ void text_table_init(struct text_table *text, const struct report *report, table
 void text_table_release(struct text_table *text)
 {
   table_release(&text->table);
-  hash_map_release(&text->shortened);
+  hash_map_release(&text->shown);
   free(text->cells);
   free(text->columns);
 }
@@ -282,12 +282,14 @@ static void tell_apart(struct text_table *text, const char *name, const char *sh
   char fitted[TERMINAL_TEXT_MAX];
   uint64_t key = hash_map_key_bytes(1, shown, strlen(shown));
   uint32_t number = (uint32_t)hash_map_key_bytes(1, name, strlen(name)) | 1;
-  bool alike = hash_map_find(&text->shortened, key) != 0;
-  if (!strcmp(name, shown) || HASH_MAP_FIND(&text->shortened, key, i, i == number))
+  bool alike = hash_map_find(&text->shown, key) != 0;
+  if (HASH_MAP_FIND(&text->shown, key, i, i == number))
     return;
-  hash_map_add(&text->shortened, key, number);
+  hash_map_add(&text->shown, key, number);
+  if (!alike || !strcmp(name, shown))
+    return;
   terminal_fit(&text->terminal, name, terminal_room(&text->terminal, BELOW), fitted);
-  if (alike && strcmp(fitted, shown) != 0)
+  if (strcmp(fitted, shown) != 0)
     fprintf(text->report->stream, "%*s%s\n", BELOW, "", fitted);
 }
 

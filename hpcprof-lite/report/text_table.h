@@ -26,13 +26,13 @@ struct text_table {
   struct table table;
   struct text_column *columns; /* in order */
   uint32_t columns_count;
-  struct cell *cells;        /* of the row that was filled last */
-  unsigned decimals;         /* of seconds */
-  bool plain;                /* its headings are not coloured as categories of time */
-  unsigned rest_at;          /* column at which the last one begins, if it takes the rest of the line */
-  uint32_t omitted;          /* columns for which there is too little room */
-  bool marked;               /* a figure of a row had a mark */
-  struct hash_map shortened; /* names: the text that stands for one -> the name, as hashes */
+  struct cell *cells;    /* of the row that was filled last */
+  unsigned decimals;     /* of seconds */
+  bool plain;            /* its headings are not coloured as categories of time */
+  unsigned rest_at;      /* column at which the last one begins, if it takes the rest of the line */
+  uint32_t omitted;      /* columns for which there is too little room */
+  bool marked;           /* a figure of a row had a mark */
+  struct hash_map shown; /* the text that stands for a name -> the name, as hashes */
 };
 
 /* Prepares the table of a view, which must be released. */

@@ -148,6 +148,23 @@ def text_tells_shortened_names_apart(directory):
 
 
 @case
+def text_tells_shortened_names_from_whole_ones(directory):
+    need_program("g++")
+    program, space = os.path.join(directory, "spaces"), "outer_" * 8
+    with open(program + ".cc", "w", encoding="utf-8") as file:
+        file.write(f"""#define BURN(amount) for (volatile long i = 0; i < 50000000L * (amount); i++)
+            namespace {space} {{ __attribute__((noinline)) void advance(void) {{ BURN(1) ; }} }}
+            extern "C" __attribute__((noinline)) void advance(void) {{ BURN(3) ; }}
+            int main() {{ advance(); {space}::advance(); }}""")
+    must("g++", "-g", "-O1", program + ".cc", "-o", program)
+    must(LAUNCHER, "-q", "-e", "task-clock@f1000", "-o", "measured", program, cwd=directory)
+    lines = must(REPORT, "-q", "flat", "--percent-limit", "0", "measured", cwd=directory, COLUMNS="80").splitlines()
+    rows = [number for number, line in enumerate(lines) if re.search(r" advance\b", line)]
+    assert len(rows) == 2 and lines[rows[1] + 1].startswith("    outer_"), lines
+    assert rows[1] == rows[0] + 1, lines
+
+
+@case
 def equal_rows_have_their_callers(directory):
     program = compile_c(directory, "twice", """
         #include <math.h>
