@@ -87,8 +87,8 @@ static struct fact job_fact(const struct efficiency_job *job, enum efficiency_jo
   if (!known)
     fact.note = metric == JOB_OPENMP ? "no rank has OpenMP threads"
                                      : "not known: it needs an undamaged graph log of each "
-                                       "rank, with all operations followed and matched, and calls of MPI "
-                                       "by initial threads only";
+                                       "rank, with all operations followed and matched, calls of MPI by "
+                                       "initial threads only, and a core for each of them in these calls";
   return fact;
 }
 
