@@ -417,8 +417,8 @@ static void find_most(struct errors *errors, uint32_t number)
     list_margins(errors, &clocks->directions[reverse - 1], -1);
   list_ranges(errors, direction);
   double least = furthest(bounds, -2 * errors->rate_most), greatest = furthest(bounds, 2 * errors->rate_most);
-  errors->most[0][number] = corridor(bounds, least).high;
-  errors->most[1][number] = corridor(bounds, greatest).high + greatest * errors->length_ns;
+  errors->most[0][number] = fmax(corridor(bounds, least).high, 0); /* slopes of 0 can be missed by rounding */
+  errors->most[1][number] = fmax(corridor(bounds, greatest).high + greatest * errors->length_ns, 0);
 }
 
 /* Narrows the ranges of both hosts of a direction.  Returns whether that changes them. */

@@ -344,6 +344,23 @@ static void test_contradictions(void **state)
   assert_true(fitted[1].open_ns < 0 && isfinite(fitted[1].offset_ns) && fitted[1].rate > 0);
 }
 
+/* Clocks that agree, and messages that take no time: only slopes of 0 are left, which rounding can miss. */
+static void test_no_delays(void **state)
+{
+  enum { ALIKE = 15, SENT = 4000 };
+  (void)state;
+  begin(ALIKE);
+  for (uint32_t i = 0; i < SENT; i++) {
+    uint32_t from = (uint32_t)(ALIKE * random_part()), to = (uint32_t)(ALIKE * random_part());
+    double ns = 1000 * S * random_part();
+    if (from != to)
+      host_clocks_bound(clocks, from, ns, to, ns);
+  }
+  end(ALIKE);
+  for (uint32_t i = 0; i < ALIKE; i++)
+    assert_true(fitted[i].related && fabs(fitted[i].open_ns) < 1 && fabs(corrected(i, S) - S) < 1);
+}
+
 /* 32 times 32 hosts, each of which exchanges messages with the next ones in its row and its column. */
 static void test_many_hosts(void **state)
 {
@@ -377,6 +394,7 @@ int main(void)
       cmocka_unit_test(test_many_messages),
       cmocka_unit_test(test_unrelated),
       cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_no_delays),
       cmocka_unit_test(test_random_jobs),
       cmocka_unit_test(test_many_hosts),
   };
