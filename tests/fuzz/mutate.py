@@ -99,7 +99,7 @@ def write(chance, directory, all_seeds):
 
 def check(chance, report, plain, directory):
     """Runs one report; returns what was wrong with it, if anything, and how long it took."""
-    view = chance.choice((*VIEWS, *("timeline",) * len(EXPORTS)))
+    view = chance.choice((*VIEWS, "devices", *("timeline",) * len(EXPORTS)))
     form = chance.choice(EXPORTS if view == "timeline" else FORMS)
     command = [report, "-q", "-j", chance.choice("12"), "--view", view, "-f", form, directory]
     begun = time.monotonic()
