@@ -1278,6 +1278,7 @@ static void on_return(struct message_matching *m, uint32_t stream, uint64_t now)
     send_complete(m, stream, s->send, now, true);
   if (s->collective.collective)
     collective_ended(m, stream, &s->collective);
+  s->collective = (struct request){0};
   add_call(m, s, now);
   m->states->unseen += s->unseen;
   s->in_call = false;

@@ -709,6 +709,25 @@ static void test_failed_collective(void **state)
   }
 }
 
+/* One that is over cannot fail, though a damaged log says so. */
+static void test_failed_after_the_end(void **state)
+{
+  (void)state;
+  begin_job(1);
+  collective(0, 10, GRAPHLOG_MPI_BARRIER, 0);
+  ret(0, 20);
+  PUT(0, 20, MPI_DROPPED, 0);
+  for (uint32_t i = 0; i < 2; i++) {
+    PUT(0, 30, MPI_CALL, 1, 5);
+    PUT(0, 30, MPI_COLLECTIVE, i ? SELF : WORLD, GRAPHLOG_MPI_BARRIER, 0, 0, 1 + i);
+    ret(0, 30);
+  }
+  end_job();
+  assert_int_equal(states.cancelled, 0);
+  assert_int_equal(states.incomplete, 2);
+  release();
+}
+
 /* Each rank waits for the next one only: 0 for 1, 1 for 2; 2 for none. */
 static void test_neighbours(void **state)
 {
@@ -1182,6 +1201,7 @@ int main(void)
       cmocka_unit_test(test_leader_of_two),
       cmocka_unit_test(test_numbers_of_ranks),
       cmocka_unit_test(test_failed_collective),
+      cmocka_unit_test(test_failed_after_the_end),
       cmocka_unit_test(test_operations_on_files),
       cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_synchronous),
