@@ -620,15 +620,17 @@ static uint32_t process_notes(uint32_t before, bool ended)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", missing);
   for (unsigned i = 0; i < counts_process.count && (size_t)at < sizeof notes; i++)
     at += put_counted(notes + at, sizeof notes - (size_t)at, i);
-  if (devices && (size_t)at < sizeof notes)
-    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", devices);
-  if (devices_rejected() && (size_t)at < sizeof notes)
-    at += snprintf(notes + at, sizeof notes - (size_t)at,
-                   "\nDevices: %llu records of what devices did could not be used: times of devices are too small",
-                   (unsigned long long)devices_rejected());
   if (sampling_process.count_locks && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at, "%sacquisitions of each lock",
                    counts_process.count ? ", " : "\ncounted: ");
+  if (devices && (size_t)at < sizeof notes)
+    at += snprintf(notes + at, sizeof notes - (size_t)at, "\n%s", devices);
+  if (devices_rejected() && (size_t)at < sizeof notes)
+    at += snprintf(
+        notes + at, sizeof notes - (size_t)at,
+        "\nDevices: %llu records of what devices did, or buffers for them, could not be used: times of devices are "
+        "too small",
+        (unsigned long long)devices_rejected());
   if (atomic_load(&counts_process.scaled) && (size_t)at < sizeof notes)
     at += snprintf(notes + at, sizeof notes - (size_t)at,
                    "\ncounts are scaled: the processor could not count all events all the time");

@@ -75,13 +75,14 @@ def a_thread_may_end_before_its_records_come(directory):
 
 @tap.case
 def missing_and_wrong_records_are_said(directory):
-    run, said = measure(directory, "lost")
+    run, said = measure(directory, "lost", "-c", "page-faults,locks")
     row = operations(run)["target-submit"]
     near(row["device_s"], said["run_s"])
     assert f"the device has reported {said['reported']:.0f} of 20 operations" in row["note"], row
     assert int(device(run)["rejected"]) == said["lost"] == 3, device(run)
     summary = tap.must(tap.REPORT, "--view=summary", run.output, COLUMNS="300", LINES="200")
-    assert "Devices: 3 records of what devices did could not be used" in summary, summary
+    assert "Devices: 3 records of what devices did, or buffers for them, could not be used" in summary, summary
+    assert "counted: page-faults, acquisitions of each lock\n" in summary, summary
     run, said = measure(directory, "greedy")
     assert int(device(run)["rejected"]) == said["lost"] > 0, (said, device(run))
 
