@@ -168,15 +168,16 @@ static void print_excluded(const struct report *report, const struct terminal *t
 {
   enum { MUCH = 10 };
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
-  uint64_t excluded = model_sum(model_sum(ns[TIMELINE_BLOCKED], ns[TIMELINE_CORE_WAIT]), ns[TIMELINE_NO_CORE]);
+  uint64_t excluded = model_sum(model_sum(ns[TIMELINE_BLOCKED], ns[TIMELINE_CORE_WAIT]),
+                                model_sum(ns[TIMELINE_NO_CORE], ns[TIMELINE_DEVICE]));
   char percent[CELL];
   if (excluded <= all / MUCH)
     return;
   terminal_percent(excluded, all, percent);
   terminal_wrapf(terminal, report->stream, "", "",
                  "For %s %% of their time, threads were blocked in calls outside OpenMP, ready to run without a core, "
-                 "or waited for such a thread.  This does not count as a loss.",
-                 percent);
+                 "or waited for such a thread%s.  This does not count as a loss.",
+                 percent, report->awaits ? " or a device" : "");
 }
 
 static const char job_legend[] = "Efficiencies of the job: those of POP's hybrid model (doc/mpi.md).\n"

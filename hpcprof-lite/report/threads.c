@@ -117,12 +117,12 @@ void threads_table(const struct report *report, struct table *table)
   table_add(table, &threads_schema, report);
   if (profile_pauses(report->profile, true, pauses, sizeof pauses))
     table_add(table, &paused_schema, report);
+  if (report->awaits || report->mpi)
+    table->hidden = "wall_s"; /* it hardly differs between threads, and these need the room */
   if (report->awaits)
     table_add(table, &device_schema, report);
-  if (!report->mpi)
-    return;
-  table->hidden = "wall_s"; /* it hardly differs between threads, and MPI needs the room */
-  table_add(table, &mpi_schema, report);
+  if (report->mpi)
+    table_add(table, &mpi_schema, report);
 }
 
 /* ---- text ---- */
@@ -274,6 +274,9 @@ static void print_all(const struct report *report)
   if (report->legend && text_table_shows(&text, "mpi_s"))
     fprintf(report->stream, "MPI: in calls of MPI, polling or asleep, without the time in which the thread\n"
                             "had no core; exact.  CPU contains the part in which the thread ran.\n");
+  if (report->legend && text_table_shows(&text, "device_s"))
+    fprintf(report->stream, "Device: waiting for devices in target constructs, polling or asleep, with a core\n"
+                            "or without; exact.  CPU contains the part in which the thread ran.\n");
   if (report->legend && text_table_shows(&text, "blocked_s"))
     fprintf(report->stream, "Block: time asleep outside OpenMP and MPI: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");

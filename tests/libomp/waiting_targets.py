@@ -26,6 +26,10 @@ def measure(directory, kind, how, *options, once=()):
     return run, clocks(run.done.stdout)["on_host"]
 
 
+def text_of(view, run, *options):
+    return tap.must(tap.REPORT, "-q", "--view", view, *options, run.output)
+
+
 def check_sums(row):
     parts = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "blocked_s", "device_s")
     found = sum(float(row[name] or 0) for name in parts)
@@ -42,6 +46,9 @@ def waiting_is_a_category(directory):
             tap.timed(abs(float(row["work_s"]) - own) < 0.02 and float(row["overhead_s"]) < 0.01, how, row, own)
             tap.timed(float(row["blocked_s"]) < 0.02, how, row)
             check_sums(row)
+            for options in (), ("--legend",):
+                assert max(map(len, text_of("threads", run, *options).splitlines())) <= 80, how
+            assert "or waited for such a thread or a device" in " ".join(text_of("efficiency", run).split()), how
             program_row = run.view("parallelism")[0]
             tap.timed(abs(float(program_row["work"]) - own) < 0.03, how, program_row, own)
             assert float(program_row["span"]) <= float(program_row["work"]), program_row
