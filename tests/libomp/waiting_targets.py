@@ -111,10 +111,10 @@ def timeline(directory):
         whole += length
     assert sums["device"] >= DEVICE - 1e-4, sums
     tap.timed(sums["device"] < DEVICE + 0.03 and abs(sums["work"] - own) < 0.03, sums, own)
-    text = tap.must(tap.REPORT, "-q", "--view", "timeline", run.output)
-    line, = (line for line in text.splitlines() if line.startswith("d0") and not line.startswith("d0:"))
-    marks = line[2:].strip()
-    threads = next(line for line in text.splitlines() if line.startswith("1 "))[2:]
+    text = text_of("timeline", run)
+    line, = (line for line in text.splitlines() if line.startswith("d0 "))
+    marks = line[3:].strip()
+    threads = next(line for line in text.splitlines() if line.startswith(" 1 "))[3:]
     tap.timed(abs(sum(mark in ">#" for mark in marks) - threads.count("D")) <= 2, text)
     assert set(marks) <= set(".>#") and ">" in marks and "#" in marks, text
     events = json.loads(tap.must(tap.REPORT, "-q", "-f", "perfetto", run.output))["traceEvents"]

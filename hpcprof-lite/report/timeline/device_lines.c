@@ -51,16 +51,14 @@ static void add(void *context, const struct device_use *use)
 
 ORDER(by_device, struct line, COMPARE(x->process, y->process) ?: COMPARE(x->device, y->device))
 
-static void print(const struct lines *lines, const struct line *line, bool several)
+static void print(const struct lines *lines, const struct line *line)
 {
   static const char letters[DEVICE_ACTIONS] = {[DEVICE_COPY_TO] = '>', [DEVICE_COPY_FROM] = '<', [DEVICE_OTHER] = '#'};
   const struct timeline_rows *rows = lines->rows;
   FILE *stream = lines->report->stream;
-  char process[TIMELINE_PROCESS_MAX] = "", label[TIMELINE_LABEL_MAX];
-  if (several)
-    timeline_rows_process(lines->report->profile, line->process, process);
-  snprintf(label, sizeof label, "%s%sd%" PRIu32, process, several ? "." : "", line->device - 1);
-  fprintf(stream, "%*s%s", (int)rows->label_width, label, strlen(label) > rows->label_width ? "" : " ");
+  char label[TIMELINE_LABEL_MAX];
+  timeline_rows_device(lines->report, line->process, line->device, label);
+  fprintf(stream, "%*s ", (int)rows->label_width, label);
   for (uint32_t i = 0; i < rows->columns; i++) {
     uint64_t length = timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, i + 1) -
                       timeline_cell_start(rows->from_ns, rows->to_ns, rows->columns, i);
@@ -83,11 +81,12 @@ void device_lines_print(const struct report *report, const struct terminal *term
   if (lines.count)
     qsort(lines.lines, lines.count, sizeof *lines.lines, by_device);
   for (uint32_t i = 0; i < lines.count; i++)
-    print(&lines, &lines.lines[i], report->profile->processes_usable > 1);
+    print(&lines, &lines.lines[i]);
   if (lines.count)
-    terminal_wrap(terminal, report->stream, "", "  ",
-                  "d0: device 0, as far as the host knows: > copies to it, < copies from it, # other parts of target "
-                  "constructs, for at least half of the column.");
+    terminal_wrap(
+        terminal, report->stream, "", "  ",
+        "d0: device 0 as the host sees it, if busy for half of a column: > mostly copies to it, < mostly copies "
+        "from it, # mostly other parts of target constructs.");
   for (uint32_t i = 0; i < lines.count; i++)
     free(lines.lines[i].ns);
   free(lines.lines);

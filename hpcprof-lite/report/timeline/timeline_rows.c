@@ -35,6 +35,40 @@ void timeline_rows_process(const struct profile *profile, uint32_t number, char 
     snprintf(name, TIMELINE_PROCESS_MAX, "%" PRId64, process->rank >= 0 ? process->rank : (int64_t)process->pid);
 }
 
+/* Whether lanes of several processes are shown. */
+static bool several_processes(const struct report *report)
+{
+  const struct timeline *timeline = report->time.timeline;
+  return timeline->lanes_count && timeline->lanes[0].process != timeline->lanes[timeline->lanes_count - 1].process;
+}
+
+void timeline_rows_device(const struct report *report, uint32_t process, uint32_t device,
+                          char label[TIMELINE_LABEL_MAX])
+{
+  char number[TIMELINE_PROCESS_MAX] = "";
+  bool several = several_processes(report);
+  if (several)
+    timeline_rows_process(report->profile, process, number);
+  snprintf(label, TIMELINE_LABEL_MAX, "%s%sd%" PRIu32, number, several ? "." : "", device - 1);
+}
+
+/* The longest label that a device can have; 0: there is none. */
+static unsigned device_width(const struct report *report)
+{
+  const struct profile_workspan *workspan = &report->profile->workspan;
+  uint32_t most = 0;
+  unsigned widest = 0;
+  for (uint32_t i = 0; i < workspan->directives_count; i++)
+    if (workspan->directives[i].device != DEVICE_NONE)
+      most = MAX(most, workspan->directives[i].device);
+  for (uint32_t i = 0; most && i < report->time.timeline->lanes_count; i++) {
+    char label[TIMELINE_LABEL_MAX];
+    timeline_rows_device(report, report->time.timeline->lanes[i].process, most, label);
+    widest = MAX((unsigned)strlen(label), widest);
+  }
+  return widest;
+}
+
 /* "3" of a thread; "7.3" with several processes, by rank or process id, or "2/7.3" by both; "7" of a process, and the
  * name of a node. */
 static void write_label(const struct report *report, uint32_t lane, char label[TIMELINE_LABEL_MAX])
@@ -43,13 +77,11 @@ static void write_label(const struct report *report, uint32_t lane, char label[T
   uint32_t index = process->threads[report->time.timeline->lanes[lane].thread].index;
   char number[TIMELINE_PROCESS_MAX];
   timeline_rows_process(report->profile, report->time.timeline->lanes[lane].process, number);
-  bool several = report->time.timeline->lanes[0].process !=
-                 report->time.timeline->lanes[report->time.timeline->lanes_count - 1].process;
   if (report->time.lanes == TIMELINE_NODES)
     snprintf(label, TIMELINE_LABEL_MAX, "%.20s", process->host);
   else if (report->time.lanes == TIMELINE_PROCESSES)
     snprintf(label, TIMELINE_LABEL_MAX, "%s", number);
-  else if (several)
+  else if (several_processes(report))
     snprintf(label, TIMELINE_LABEL_MAX, "%s.%" PRIu32, number, index);
   else
     snprintf(label, TIMELINE_LABEL_MAX, "%" PRIu32, index);
@@ -57,7 +89,7 @@ static void write_label(const struct report *report, uint32_t lane, char label[T
 
 uint32_t timeline_rows_columns(const struct report *report, unsigned width)
 {
-  unsigned widest = 0;
+  unsigned widest = device_width(report);
   for (uint32_t i = 0; i < report->time.timeline->lanes_count; i++) {
     char label[TIMELINE_LABEL_MAX];
     write_label(report, i, label);
@@ -97,6 +129,7 @@ void timeline_rows_read(const struct report *report, uint32_t columns, struct ti
   *rows = (struct timeline_rows){.report = report,
                                  .from_ns = UINT64_MAX,
                                  .columns = columns,
+                                 .label_width = device_width(report),
                                  .rows = xcalloc(lanes, sizeof *rows->rows),
                                  .cells = xcalloc((size_t)lanes * columns, sizeof *rows->cells),
                                  .times = xcalloc(lanes, sizeof *rows->times),
