@@ -79,11 +79,11 @@ void devices_text(const struct report *report)
   for (uint32_t i = 0; i < report->list.count; i++)
     text_table_row(&text, &report->devices->rows[i]);
   legend_print(report, "Busy: a target construct for the device was open, as the host sees it; see --legend\n",
-               "Busy: at least one target construct for the device, or an operation, was open:\n"
-               "the most that it can have worked, as the host knows only its own calls.\n"
+               "Busy: at least one target construct for the device, or an operation, was open.\n"
+               "That is what the host sees: the device need not have worked all that time.\n"
                "Idle: the remaining time since it was first used. Below a device, that is\n"
                "divided by what threads of the host worked on meanwhile; sampled. Overlap: of\n"
-               "Busy, threads of the host worked, too; sampled. A hyphen: not known.\n"
+               "Busy, threads of the host worked, too; sampled. Empty: not known.\n"
                "To, From: bytes copied to the device and from it; Copies: how long that took.\n");
   legend_omitted(report);
   text_table_release(&text);

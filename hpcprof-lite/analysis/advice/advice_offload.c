@@ -123,7 +123,7 @@ static void find_overlap(const struct advice_run *run, const struct region *long
   struct advice_finding *found =
       advice_add(run->advice, ADVICE_OFFLOAD, both_s / 2,
                  "Threads wait %.3f s for devices, which are busy for %.3f s, %.0f %% of it beside work of the host; "
-                 "while they are idle, the host works for %.3f s",
+                 "while devices are idle, the host works for %.3f s",
                  advice_seconds(run->input->ns[TIMELINE_DEVICE]), advice_seconds(busy_ns),
                  busy_ns ? 100 * (double)beside_ns / (double)busy_ns : 0, advice_seconds(idle_ns));
   settle(run, found, longest->at, "host and device take turns", &beside, both_s,
