@@ -70,7 +70,7 @@ void construct_initial(struct thread_state *t, const void *task);
 struct format_construct *construct_begin(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
 void construct_end(struct thread_state *t, uint32_t kind, uint64_t now);
 
-/* The target construct that the thread is in, and in nothing else inside; NULL: none. */
+/* The innermost construct of the thread, if that is a target construct; NULL: it is not. */
 struct format_construct *construct_open_target(const struct thread_state *t);
 
 /* The operation for a device that the thread is in; NULL: none. */

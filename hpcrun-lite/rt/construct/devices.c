@@ -82,7 +82,7 @@ struct format_device *devices_find(struct thread_state *t, int number)
   return device;
 }
 
-/* Is it what LLVM's plug-ins that make devices of the host call them? */
+/* Whether LLVM's plug-ins use that type for devices that they make of the host. */
 static bool is_host(const char *type)
 {
   return !strcmp(type, "generic-64bit");
