@@ -601,8 +601,9 @@ int devices_pipeline(struct job *job)
   struct device_rows *devices = &job->lists.devices;
   device_rows_make(&job->profile, &job->names, job->row_of, devices);
   if (!devices->count) {
-    job_print_error("no target construct used a device: the program has none, or the runtime did not report them "
-                    "(the view regions has those that ran on the host)");
+    job_print_error(
+        "no target construct is known to have used a device: there was none, the runtime did not report it, "
+        "or -p off was given (what libgomp ran on the host is in the view regions)");
     return EXIT_INPUT;
   }
   job->report.devices = devices;

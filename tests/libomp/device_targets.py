@@ -164,6 +164,8 @@ def beside_work_of_the_host(directory):
 def without_a_device(directory):
     """LLVM's runtime announces nothing: the region is a part of the code around it."""
     run, own = measure(directory, "serial", OMP_TARGET_OFFLOAD="DISABLED")
+    done = tap.run(tap.REPORT, "-q", "--view", "devices", run.output)
+    assert done.returncode and "no target construct is known to have used a device" in done.stderr, done
     found = work_of(run.tree(), "on_device", "main")
     tap.timed(abs(found - own["on_device"]) < 0.03 + 0.05 * own["on_device"], found, own)
     run, own = measure(directory, "beside", OMP_TARGET_OFFLOAD="DISABLED")
