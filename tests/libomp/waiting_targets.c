@@ -1,7 +1,10 @@
 /* Target constructs on the device of waiting_runtime.c, between work of the host.
- * Usage: waiting_targets TYPE poll|sleep [once]; once: only the first one copies; prints the CPU time of the host's own
- * work. */
+ * Usage: waiting_targets TYPE poll|sleep [once|beside]; once: only the first one copies; beside: another thread works
+ * meanwhile, as long as there are constructs; prints the CPU time of the host's own work. */
 #define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "burn.h"
@@ -18,11 +21,35 @@ NOINLINE static void on_host(double seconds)
   on_host_s += burn_clock() - begin;
 }
 
+static atomic_bool works;
+
+static void *work(void *unused)
+{
+  on_host(0.2);
+  atomic_store(&works, false);
+  return unused;
+}
+
+static void beside(int asleep)
+{
+  pthread_t thread;
+  atomic_store(&works, true);
+  pthread_create(&thread, NULL, work, NULL);
+  while (atomic_load(&works))
+    runtime_target(0, 0.01, asleep);
+  pthread_join(thread, NULL);
+  say("on_host", on_host_s);
+}
+
 int main(int count, char **arguments)
 {
   if (count < 3)
     return 1;
   runtime_start(arguments[1]);
+  if (count > 3 && !strcmp(arguments[3], "beside")) {
+    beside(!strcmp(arguments[2], "sleep"));
+    return 0;
+  }
   on_host(0.1);
   for (int i = 0; i < TARGETS; i++)
     runtime_target(i && count > 3 ? 0 : 0.02, 0.03, !strcmp(arguments[2], "sleep"));

@@ -70,6 +70,15 @@ def device_and_host(directory):
 
 
 @tap.case
+def overlap_is_work_of_any_thread(directory):
+    """Whether the thread that waits polls meanwhile, or sleeps."""
+    for how in ("poll", "sleep"):
+        run, own = measure(directory, TYPE, how, once=("beside",))
+        device, = (row for row in run.view("devices") if row["kind"] == "device")
+        tap.timed(abs(float(device["overlap_s"]) - own) < 0.15 * own, how, device, own)
+
+
+@tap.case
 def the_host_as_device(directory):
     """What runs there is work, or the runtime's."""
     run, own = measure(directory, "generic-64bit", "poll")

@@ -159,14 +159,31 @@ static bool runs_outside(const struct thread_state *t, struct activity is)
   return !is.lockwait && (is.call ? is_woken(t) : switches_state(t) != SWITCHES_SLEEPS);
 }
 
+/* Whether a thread, which may be the caller, is none that sleeps.  Callers read rings. */
+static bool is_awake(const struct thread_state *self, const struct thread_state *t, struct activity is)
+{
+  if (t == self)
+    return true;
+  if (is.call == RT_CALL_BLOCKS && !sampling_process.wall && !is_woken(t))
+    return false;
+  return is.openmp || is.idle || runs_outside(t, is);
+}
+
+/* Of very many threads, every so many stand for all; which is the first of these changes. */
+static uint32_t step_of(uint32_t all, uint32_t *first)
+{
+  uint32_t step = all / COUNTED_MAX + 1;
+  *first = step > 1 ? (uint32_t)rt_ticks() % step : 0;
+  return step;
+}
+
 struct blame blame_share(struct thread_state *self, uint64_t time_ns)
 {
   struct blame share = {.time_ns = time_ns, .samples = 1};
-  uint32_t all = live_threads(), busy = 0, present = 0, others = 0, outside = 0;
-  uint32_t step = all / COUNTED_MAX + 1; /* of very many threads, every so many stand for all */
+  uint32_t all = live_threads(), busy = 0, present = 0, others = 0, outside = 0, first, step = step_of(all, &first);
   bool region = false, idle = self->activity.idle && !self->activity.lockwait;
   switches_readers(1);
-  for (uint32_t i = step > 1 ? (uint32_t)rt_ticks() % step : 0; i < all; i += step) {
+  for (uint32_t i = first; i < all; i += step) {
     struct thread_state *t = live_thread(i);
     if (!t)
       continue;
@@ -174,9 +191,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
     __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
     region = region || (is.openmp && in_region(t));
     *(is.openmp && !t->helper ? &present : &others) += step;
-    if (is.call == RT_CALL_BLOCKS && !sampling_process.wall && t != self && !is_woken(t))
-      continue;
-    if (!is.openmp && !is.idle && t != self && !runs_outside(t, is))
+    if (!is_awake(self, t, is))
       continue;
     outside += (is.openmp && !t->helper) || is.idle ? 0 : step;
     if (is.idle && !is.lockwait)
@@ -186,7 +201,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
   }
   switches_readers(-1);
   busy += busy == 0;
-  if (!region && !idle && self->activity.call != RT_CALL_MPI && self->activity.call != RT_CALL_DEVICE) {
+  if (!region && !idle && blame_works(self->activity)) {
     uint64_t ns = part(time_ns, 1, busy);
     self->record->outside_ns += ns;
     self->record->beside_ns += outside && busy > step ? ns : 0;
@@ -199,12 +214,28 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
   return share;
 }
 
+uint64_t blame_work_share(const struct thread_state *self, uint64_t time_ns)
+{
+  uint32_t all = live_threads(), working = 0, first, step = step_of(all, &first);
+  switches_readers(1);
+  for (uint32_t i = first; i < all; i += step) {
+    const struct thread_state *t = live_thread(i);
+    struct activity is;
+    if (!t)
+      continue;
+    __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
+    working += !is.idle && !is.lockwait && blame_works(is) && is_awake(self, t, is) ? step : 0;
+  }
+  switches_readers(-1);
+  return part(time_ns, 1, working ? working : 1);
+}
+
 bool blame_any_ready(const struct thread_state *self)
 {
-  uint32_t all = live_threads(), step = all / COUNTED_MAX + 1;
+  uint32_t all = live_threads(), first, step = step_of(all, &first);
   bool found = false;
   switches_readers(1);
-  for (uint32_t i = step > 1 ? (uint32_t)rt_ticks() % step : 0; i < all && !found; i += step) {
+  for (uint32_t i = first; i < all && !found; i += step) {
     struct thread_state *t = live_thread(i);
     struct activity is;
     if (!t || t == self)

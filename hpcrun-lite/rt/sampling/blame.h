@@ -56,6 +56,16 @@ void blame_unblocked(struct thread_state *t);
 /* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */
 struct blame blame_share(struct thread_state *t, uint64_t time_ns);
 
+/* Is a thread that is neither idle nor waits for a lock in no call in which it does no work? */
+static inline bool blame_works(struct activity is)
+{
+  return is.call != RT_CALL_MPI && is.call != RT_CALL_DEVICE;
+}
+
+/* The share of this thread's sample, in which it works, in the time in which any thread works: it is divided among
+ * those that do, without those that poll. */
+uint64_t blame_work_share(const struct thread_state *self, uint64_t time_ns);
+
 /* Whether another thread, which has work, is ready to run without a processor: by its records of switches. */
 bool blame_any_ready(const struct thread_state *self);
 

@@ -70,20 +70,23 @@ static bool charge_waiting(struct thread_state *t, const struct blame *share)
   return t->activity.lockwait || t->activity.idle;
 }
 
-/* Adds what the devices did during a sample that stands for that time, each as the threads do: a device that is idle
- * waits for what works.  Where the host is the device, what works may be the device. */
-static void charge_devices(struct thread_state *t, uint32_t node, uint64_t ns)
+/* Adds what the devices did during a sample, each as the threads do: a device that is idle waits for what works, or
+ * polls.  Where the host is the device, what works may be the device. */
+static void charge_devices(struct thread_state *t, uint32_t node, const struct blame *blame)
 {
-  bool works = !device_waits_in(t);
+  bool works = blame_works(t->activity);
+  uint64_t share_ns = 0; /* the same for all devices */
   const struct table *devices = devices_table();
   uint32_t count = __atomic_load_n(&devices->count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
     struct format_device *device = table_at(devices, i);
     bool busy = __atomic_load_n(&device->open, __ATOMIC_RELAXED) != 0;
-    if (busy && works && !(device->flags & FORMAT_DEVICE_ON_HOST))
-      __atomic_fetch_add(&device->beside_ns, ns, __ATOMIC_RELAXED);
-    else if (!busy && __atomic_load_n(&device->first, __ATOMIC_RELAXED))
-      waiting_share(t, node, waiting_device_key(device->number), ns);
+    if (busy && works && !(device->flags & FORMAT_DEVICE_ON_HOST)) {
+      share_ns = share_ns ? share_ns : blame_work_share(t, blame->time_ns);
+      __atomic_fetch_add(&device->beside_ns, share_ns, __ATOMIC_RELAXED);
+    } else if (!busy && __atomic_load_n(&device->first, __ATOMIC_RELAXED)) {
+      waiting_share(t, node, waiting_device_key(device->number), blame->per_busy_ns);
+    }
   }
 }
 
@@ -96,7 +99,7 @@ static void charge_idleness(struct thread_state *t, uint32_t node, const struct 
   t->record->in_use_ns += blame->in_use_ns;
   for (unsigned i = 0; i < BLAME_SITES && blame->waits[i].ns; i++)
     waiting_share(t, node, blame->waits[i].key, blame->waits[i].ns);
-  charge_devices(t, node, blame->per_busy_ns);
+  charge_devices(t, node, blame);
 }
 
 /* Charges all columns of a sample in one place.  Returns false if there is no memory for the first one: the sample is
