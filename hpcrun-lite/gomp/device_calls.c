@@ -4,7 +4,7 @@
  * From release 17 on, the library asks the loader for `libomp.so`, by that name alone, and for a function by which it
  * joins the tools of that runtime.  Without it, it announces nothing; then the wrappers tell when a construct begins
  * and ends, of what kind it is, and nowait, as for older releases: not which operations there are, and how many bytes
- * they move.  A library that announces what a call does is called without a wrapper from then on.
+ * they move.  A library in the global scope that announces what a call does is called without a wrapper from then on.
  *
  * A construct that runs on the host is not announced, as in a library that announces constructs.  Calls that the
  * library makes itself are a part of another construct: nowait forms call the others. */
@@ -93,28 +93,64 @@ static struct device_library *library_with(const void *function)
   return add_library(object.dlfo_link_map);
 }
 
-/* The library to which a call leads: in the global scope, or in what its module was loaded with. */
+/* Modules whose calls lead to a library that is not in the global scope.  A list to which elements are only ever added:
+ * one that is loaded at the addresses of another one, of the same size, counts as that. */
+static struct calling_module {
+  const void *start, *end;
+  struct device_library *library;
+  struct calling_module *next;
+} * _Atomic calling;
+
+static void add_calling(const struct dl_find_object *module, struct device_library *library)
+{
+  struct calling_module *made = malloc(sizeof *made);
+  if (!made)
+    return;
+  *made = (struct calling_module){module->dlfo_map_start, module->dlfo_map_end, library, atomic_load(&calling)};
+  while (!atomic_compare_exchange_weak(&calling, &made->next, made))
+    ;
+}
+
+/* Asks the loader. */
+static __attribute__((noinline, cold)) struct device_library *search(unsigned entry, const struct link_map *caller)
+{
+  struct device_library *found = library_with(dlsym(RTLD_NEXT, names[entry - FIRST]));
+  if (found)
+    atomic_store(&global, found);
+  if (found || !caller)
+    return found;
+  void *handle = loaded(caller->l_name);
+  found = handle ? library_with(dlsym(handle, names[entry - FIRST])) : NULL;
+  unload(handle);
+  return found;
+}
+
+/* The library to which a call leads: in the global scope, or in what its module was loaded with, which stays so if one
+ * comes into the global scope later. */
 static struct device_library *library_of_call(unsigned entry, const void *caller)
 {
   struct device_library *found = atomic_load_explicit(&global, memory_order_acquire);
+  const struct calling_module *first = atomic_load_explicit(&calling, memory_order_acquire);
   struct dl_find_object object;
-  if (__builtin_expect(found != NULL, 1))
+  if (__builtin_expect(found && !first, 1))
     return found;
-  found = library_with(dlsym(RTLD_NEXT, names[entry - FIRST]));
+  if (_dl_find_object((void *)caller, &object) != 0)
+    object = (struct dl_find_object){0};
+  for (const struct calling_module *i = first; i; i = i->next)
+    if (i->start == object.dlfo_map_start && i->end == object.dlfo_map_end)
+      return i->library;
   if (found)
-    atomic_store(&global, found);
-  if (found || _dl_find_object((void *)caller, &object) != 0)
     return found;
-  void *handle = loaded(object.dlfo_link_map->l_name);
-  found = handle ? library_with(dlsym(handle, names[entry - FIRST])) : NULL;
-  unload(handle);
+  found = search(entry, object.dlfo_link_map);
+  if (found && found != atomic_load(&global))
+    add_calling(&object, found);
   return found;
 }
 
 void *gomp_bind_device_call(unsigned entry, void (*wrapper)(void), const void *caller, bool *lasting)
 {
   const struct device_library *library = library_of_call(entry, caller);
-  *lasting = library && library == atomic_load(&global);
+  *lasting = library && library == atomic_load(&global) && !atomic_load(&calling);
   if (!library || !library->next[entry - FIRST])
     return NULL;
   const struct gomp_runtime *libomp = span_process.online ? gomp_libomp(caller) : NULL;
@@ -140,8 +176,9 @@ static int number_of(const struct device_library *library, int64_t device, const
   int count = library->device_count ? library->device_count() : 0;
   if (library->policy && library->policy() == DISABLED)
     return OMPT_DEVICE_HOST;
-  if (device == DEFAULT_DEVICE)
-    device = gomp_libomp(caller)->default_device();
+  const struct gomp_runtime *libomp = device == DEFAULT_DEVICE ? gomp_libomp(caller) : NULL;
+  if (libomp)
+    device = libomp->libomp ? libomp->default_device() : OMPT_DEVICE_HOST;
   return device < 0 || device >= count ? OMPT_DEVICE_HOST : (int)device;
 }
 
@@ -177,11 +214,13 @@ static struct device_call call_begin(unsigned entry, int kind, int64_t device, c
   return call;
 }
 
-/* A call that may be announced has ended.  A region that ran on the device was not: later ones are, here. */
+/* A call that may be announced has ended: if it was, and all others lead to that library, they do so directly.  A
+ * region that ran on the device was not: later ones are, here. */
 static void watched(const struct device_call *call, bool is_target, bool failed)
 {
   if (measured_process.targets_announced) {
-    gomp_rebind(call->entry, call->library->next[call->entry - FIRST]);
+    if (call->library == atomic_load(&global) && !atomic_load(&calling))
+      gomp_rebind(call->entry, call->library->next[call->entry - FIRST]);
   } else if (is_target && !failed) {
     call->library->joined = false;
     rt_lost(rt_thread(), FORMAT_LOST_GRAPH);

@@ -153,6 +153,43 @@ def plugin_with_targets(directory):
 
 
 @tap.case
+def plugins_with_libraries_of_their_own(directory):
+    """A call leads to the library for devices that its plugin was loaded with, whatever others do.  LLVM's enters the global
+    scope when it is used first."""
+    host = tap.compile_c(directory, "two_plugins", """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        int main(int count, char **arguments)
+        {
+          void (*update)(void *, long, int, void *, void *, void *, void *, void *, void *);
+          int (*run[2])(int, char **);
+          for (int i = 0; i < 2 && count > 2; i++)
+            *(void **)&run[i] = dlsym(dlopen(arguments[i + 1], RTLD_NOW | RTLD_LOCAL), i ? "ask" : "main");
+          int status = 0;
+          for (int i = 0; i < 4; i++) {
+            status |= run[1](0, 0) != 42 || run[0](2, (char *[]){arguments[1], "maps", 0});
+            *(void **)&update = dlsym(RTLD_DEFAULT, "__tgt_target_data_update_mapper");
+            if (i == 1)
+              update(0, 0, 0, 0, 0, 0, 0, 0, 0);
+            dlclose(dlopen(arguments[3], RTLD_NOW));
+          }
+          return status;
+        }""", "-ldl")
+    other = tap.compile_c(directory, "libother.so", "int __tgt_target_kernel(void) { return 42; }", "-shared", "-fPIC")
+    asks = tap.compile_c(directory, "asks.so", "int __tgt_target_kernel(); int ask(void) { return __tgt_target_kernel("
+                         "(void *)0, -1L, 1, 1, (void *)0, (void *)0); }", "-shared", "-fPIC", other,
+                         f"-Wl,-rpath,{directory}")
+    unloaded = tap.compile_c(directory, "unloaded.so", "int unloaded;", "-shared", "-fPIC")
+    plugin = device_program("target_forms.c", "-shared", "-fPIC")
+    alone = tap.run(host, plugin, asks, unloaded, **FOUND)
+    run = measure_program(directory, host, plugin, asks, unloaded)
+    assert (alone.returncode, alone.stdout) == (0, run.done.stdout), (alone, run.done)
+    wanted = [4 * count for count in FORMS["maps"]]
+    wanted[CONSTRUCTS.index("target-update")] += 1
+    assert [executions(run)[kind] for kind in CONSTRUCTS] == wanted, executions(run)
+
+
+@tap.case
 def forms_of_gcc_on_the_host(directory):
     """libgomp without devices: target data is a construct of its own, and regions that the host must run count, too."""
     program = build("target_forms.c", "gcc")
