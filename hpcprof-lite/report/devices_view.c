@@ -47,7 +47,7 @@ static void fill(const void *context, const void *which, struct cell *cell)
   const struct device_row *row = which;
   const struct profile_process *process = &report->profile->processes[row->process];
   const struct profile_device *known = row->device;
-  bool device = row->kind == DEVICE_ROW_DEVICE;
+  bool device = row->kind == DEVICE_ROW_DEVICE, operations = device && row->operations_known;
   static char where[PLACE_MAX]; /* until the next row is filled */
   write_where(row, where);
 #define COLUMN COLUMN_CELL

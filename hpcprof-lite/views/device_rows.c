@@ -175,6 +175,7 @@ void device_rows_make(const struct profile *profile, const struct names *names, 
       struct device_row row = {.process = i,
                                .number = device - 1,
                                .device = times_of(&profile->processes[i], device),
+                               .operations_known = !(profile->processes[i].workspan.unseen & UNSEEN_OPERATIONS),
                                .place = {"", "", 0, false},
                                .row = MODEL_NONE};
       add_constructs(&build, &profile->processes[i], &row);

@@ -23,6 +23,7 @@ struct device_row {
   uint32_t number;                     /* as the runtime has it */
   const struct profile_device *device; /* NULL: its times are not known */
   uint64_t targets, target_ns;         /* executions of target, and the time of threads in all target constructs */
+  bool operations_known; /* the runtime reports them */
   struct device_operations to, from, allocated, freed, submitted;
   uint64_t idle_ns; /* of DEVICE_ROW_WORK: sampled, in all no more than the device's; of _REST: what is left, in which
                        no thread of the host ran */
