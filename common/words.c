@@ -129,7 +129,7 @@ const char *words_symbol(const char *name, char out[WORDS_SYMBOL])
     memcpy(out, whole, length + 1);
     return out;
   }
-  while (((unsigned char)whole[head] & 0xc0) == 0x80) /* no character is divided */
+  while (head && ((unsigned char)whole[head] & 0xc0) == 0x80) /* no character is divided */
     head--;
   while (((unsigned char)whole[tail] & 0xc0) == 0x80)
     tail++;

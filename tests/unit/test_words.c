@@ -100,6 +100,9 @@ static void test_symbols_in_sentences(void **state)
   expect_symbol(LONG LONG, "abcdefghijklmnopqrstuvwxyzabcde..ghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
   expect_symbol("abcdefghijklmnopqrstuvwxyzabcd\u00e4" LONG, /* no character is divided */
                 "abcdefghijklmnopqrstuvwxyzabcd..ghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+  char no_text[2 * WORDS_SYMBOL] = "";
+  memset(no_text, 0x80, sizeof no_text - 1);
+  expect_symbol(no_text, "..");
 }
 
 int main(int argc, char **argv)
