@@ -46,7 +46,7 @@ static struct {
   MPI_Datatype byte, no_type;
   MPI_Request no_request;
   MPI_Message no_process;
-  MPI_Group world_group;
+  MPI_Group world_group, no_group;
   bool status_known; /* its fields are those of the functions below */
 } mpi;
 
@@ -1117,8 +1117,10 @@ static void create_group_before(struct call *call)
   MPI_Group group = HANDLE(MPI_Group, value(call, 'p'));
   struct mpi_communicator fresh = {.rank = MPI_UNDEFINED};
   kept->communicator = kept->made = NULL;
-  mpi.Group_rank(group, &fresh.rank);
-  mpi.Group_size(group, &fresh.size);
+  if (group != mpi.no_group) { /* for which Open MPI creates nothing, but its functions on groups end the program */
+    mpi.Group_rank(group, &fresh.rank);
+    mpi.Group_size(group, &fresh.size);
+  }
   if (!parent || fresh.rank == MPI_UNDEFINED)
     return;
   kept->made = mpi_handles_new_communicator(&fresh);
@@ -1195,6 +1197,7 @@ static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigne
   mpi.byte = CONSTANT(MPI_Datatype, MPI_BYTE, "ompi_mpi_byte");
   mpi.no_type = CONSTANT(MPI_Datatype, MPI_DATATYPE_NULL, "ompi_mpi_datatype_null");
   mpi.no_request = CONSTANT(MPI_Request, MPI_REQUEST_NULL, "ompi_request_null");
+  mpi.no_group = CONSTANT(MPI_Group, MPI_GROUP_NULL, "ompi_mpi_group_null");
   mpi.no_process = CONSTANT(MPI_Message, MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
   describe_all();
   learn_sizes(find);

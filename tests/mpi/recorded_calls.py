@@ -279,6 +279,25 @@ def functions_that_no_library_has_fail(directory):
 
 
 @tap.case
+def no_group_is_left_to_the_library(directory):
+    """Open MPI creates no communicator of MPI_GROUP_NULL; others report an error."""
+    need("openmpi", "mpicc")
+    program = tap.compile_c(directory, "no_group", """
+        #include <mpi.h>
+        #include <stdio.h>
+        int main(int count, char **arguments)
+        {
+          MPI_Comm made = MPI_COMM_WORLD;
+          MPI_Init(&count, &arguments);
+          MPI_Comm_create_group(MPI_COMM_WORLD, MPI_GROUP_NULL, 0, &made);
+          printf("%d\\n", made == MPI_COMM_NULL);
+          return MPI_Finalize();
+        }""", compiler="mpicc.openmpi")
+    measured = Job(directory, "openmpi", 1, program)
+    assert measured.done.returncode == 0 and measured.done.stdout == "1\n", measured.done
+
+
+@tap.case
 def settings_and_other_libraries_are_not_mpi(directory):
     """Variables that users set, and a library whose name begins as MPI's do, do not make a program one of MPI."""
     program, library = os.path.join(directory, "other"), os.path.join(directory, "libmpir.so")
