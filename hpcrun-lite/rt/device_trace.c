@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "hpcrun-lite/rt/device_trace.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "hpcrun-lite/rt/construct/devices.h"
@@ -229,8 +231,16 @@ void device_trace_finalize(int number)
   atomic_store(&traced->on, false);
 }
 
+/* Is the runtime still there?  A program may unload one that has not ended its devices. */
+static bool is_loaded(const struct traced *traced)
+{
+  struct dl_find_object object;
+  return _dl_find_object((void *)traced->flush, &object) == 0;
+}
+
 void device_trace_end(void)
 {
   for (int i = 0; i < DEVICES_TRACED_MAX; i++)
-    device_trace_finalize(i);
+    if (find(i) && is_loaded(&traced[i]))
+      device_trace_finalize(i);
 }

@@ -27,7 +27,7 @@ void device_trace_initialize(struct thread_state *t, int number, ompt_device_t *
 void device_trace_finalize(int number);
 
 /* CTL, without the CTL lock, before measuring ends: the same for all devices, whose traces end.  The program's exit
- * must be an orderly one, since the runtime is called. */
+ * must be an orderly one, since the runtime is called; not one that has been unloaded. */
 void device_trace_end(void);
 
 #endif

@@ -13,11 +13,11 @@ KINDS = {"to_s": "copy-to-device", "run_s": "target-submit", "from_s": "copy-fro
 CLOCK = 1e-4  # how far the translated length may be off, as a share: the rate comes from two readings of the clocks
 
 
-def program():
+def program(*flags):
     headers = os.path.join(tap.DEPS, "libomp-19", "include")
     if not os.path.exists(os.path.join(headers, "omp-tools.h")):
         raise tap.Skip("no omp-tools.h of LLVM 19 (scripts/setup --full)")
-    return build("recording_device.c", "gcc", "-idirafter", headers, openmp=False)
+    return build("recording_device.c", "gcc", "-idirafter", headers, *flags, openmp=False)
 
 
 def measure(directory, mode, *options, status=0):
@@ -71,6 +71,22 @@ def the_end_fetches_what_is_left(directory):
 @tap.case
 def a_thread_may_end_before_its_records_come(directory):
     recorded(*measure(directory, "ended"))
+
+
+@tap.case
+def a_runtime_may_be_unloaded_before_the_end(directory):
+    """Without having ended its device, whose records are lost."""
+    host = tap.compile_c(directory, "host", """
+        #include <dlfcn.h>
+        int main(int count, char **arguments)
+        {
+          void *runtime = dlopen(arguments[1], RTLD_NOW);
+          int (*run)(int, char **) = (int (*)(int, char **))(runtime ? dlsym(runtime, "main") : 0);
+          return count < 2 || !run || run(2, (char *[]){arguments[1], "at_exit", 0}) || dlclose(runtime);
+        }""", "-ldl")
+    run = Measurement(directory, host, program("-shared", "-fPIC"), options=("-e", "task-clock@f200"), timeout=60)
+    assert run.done.returncode == 0, run.done
+    assert "reported 0 of 20 operations" in operations(run)["target-submit"]["note"], operations(run)
 
 
 @tap.case
