@@ -3,7 +3,7 @@
  * Context: RT, in callbacks of any thread, with `inside` raised; functions marked CTL are called by CTL.  The table is
  * one of the process, in the live file.  Records are added under a lock that is tried a bounded number of times; after
  * that all changes are atomic.  A device without a record, because there are too many or no memory is left, counts as
- * FORMAT_LOST_DIRECTIVES where it is met first, and is not followed.
+ * FORMAT_LOST_DIRECTIVES each time it is met, and is not followed.
  *
  * A device's intervals may overlap, in threads of the host and on the device: `open` of the record has their number and
  * the begin of the first one in one word, so that their union is exact without a lock.  Those that a device records are
