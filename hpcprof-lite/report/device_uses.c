@@ -8,7 +8,7 @@
 
 /* What a construct means for a device; device 0: nothing. */
 struct meaning {
-  uint32_t device, action;
+  uint32_t device, action, construct;
 };
 
 struct uses {
@@ -36,7 +36,7 @@ static bool set_meanings(struct uses *uses)
     *meaning = uses->meanings[entry->parent];
     if (!device || device == DEVICE_NONE || entry->kind == DIRECTIVE_TARGET_DATA)
       continue;
-    *meaning = (struct meaning){device, DEVICE_OTHER};
+    *meaning = (struct meaning){device, DEVICE_OTHER, i};
     if (entry->kind == CONSTRUCT_COPY_TO_DEVICE)
       meaning->action = DEVICE_COPY_TO;
     else if (entry->kind == CONSTRUCT_COPY_FROM_DEVICE)
@@ -76,10 +76,11 @@ static int add(void *context, const struct timeline_interval *interval)
   uint64_t start_ns = MAX(interval->start_ns, last->end_ns);
   if (interval->end_ns <= start_ns)
     return 0;
-  if (last->action != meaning.action || last->end_ns != start_ns) {
+  if (last->construct != meaning.construct || last->end_ns != start_ns) {
     deliver(uses, last);
     last->start_ns = start_ns;
     last->action = meaning.action;
+    last->construct = meaning.construct;
   }
   last->end_ns = interval->end_ns;
   return 0;
@@ -95,4 +96,37 @@ int device_uses_each(const struct report *report, device_uses_visit *visit, void
   free(uses.last);
   free(uses.meanings);
   return status;
+}
+
+/* ---- all of them ---- */
+
+static void keep(void *context, const struct device_use *use)
+{
+  struct device_lanes *lanes = context;
+  *XAPPEND(lanes->uses, lanes->uses_count, lanes->uses_room) = *use;
+}
+
+ORDER(by_lane, struct device_use,
+      COMPARE(x->process, y->process) ?: COMPARE(x->device, y->device) ?: COMPARE(x->start_ns, y->start_ns))
+
+int device_lanes_read(const struct report *report, struct device_lanes *lanes)
+{
+  *lanes = (struct device_lanes){0};
+  int status = device_uses_each(report, keep, lanes);
+  if (lanes->uses_count)
+    qsort(lanes->uses, lanes->uses_count, sizeof *lanes->uses, by_lane);
+  for (uint32_t i = 0; i < lanes->uses_count; i++) {
+    const struct device_use *use = &lanes->uses[i];
+    if (!i || use[-1].process != use->process || use[-1].device != use->device)
+      *XAPPEND(lanes->lanes, lanes->count, lanes->room) = (struct device_lane){use->process, use->device, i, i};
+    lanes->lanes[lanes->count - 1].end = i + 1;
+  }
+  return status;
+}
+
+void device_lanes_release(struct device_lanes *lanes)
+{
+  free(lanes->uses);
+  free(lanes->lanes);
+  *lanes = (struct device_lanes){0};
 }

@@ -6,22 +6,16 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, clocks, tap
+from device_case import waiting_targets
+from measured import Measurement, clocks, tap
 
 TARGETS, COPY, KERNEL, BYTES = 4, 0.02, 0.03, 1000
 DEVICE = TARGETS * (COPY + KERNEL)
 TYPE = "gfx90a"
 
 
-def program():
-    library = build("waiting_runtime.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, name="libwaiting.so", openmp=False)
-    folder = os.path.dirname(library)
-    return build("waiting_targets.c", "gcc", f"-L{folder}", "-lwaiting", f"-Wl,-rpath,{folder}", "-Wl,--no-as-needed",
-                 os.path.join(folder, "libwaiting.so"), openmp=False)
-
-
 def measure(directory, kind, how, *options, once=()):
-    run = Measurement(directory, program(), kind, how, *once, options=("-e", "task-clock@f1000", *options), timeout=60)
+    run = Measurement(directory, waiting_targets(), kind, how, *once, options=("-e", "task-clock@f1000", *options), timeout=60)
     assert run.done.returncode == 0, run.done
     return run, clocks(run.done.stdout)["on_host"]
 

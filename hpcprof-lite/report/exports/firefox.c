@@ -2,10 +2,12 @@
  *
  * Context: BATCH.  Each interval is a sample whose weight is its duration; its stack is a path of the top-down tree.
  * Constructs, and waiting with what it is for, are markers.  The format has columns: the intervals of a lane are read
- * once for each, so that memory does not grow with their number.
+ * once for each, so that memory does not grow with their number.  A device is a thread without samples, whose uses are
+ * markers.
  */
 #include "hpcprof-lite/report/exports/exports.h"
 
+#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/exports/firefox_tables.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -32,6 +34,11 @@ enum column {
   MARKER_CATEGORY,
   MARKER_DATA
 };
+
+static const char *const columns[] = {
+    [SAMPLE_STACK] = "stack", [SAMPLE_TIME] = "time",         [SAMPLE_WEIGHT] = "weight",
+    [MARKER_NAME] = "name",   [MARKER_START] = "startTime",   [MARKER_END] = "endTime",
+    [MARKER_PHASE] = "phase", [MARKER_CATEGORY] = "category", [MARKER_DATA] = "data"};
 
 enum marker_phase { PHASE_INTERVAL = 1, PHASE_BEGIN, PHASE_END };
 
@@ -200,13 +207,9 @@ static int write_columns(struct firefox_writer *writer, uint32_t lane, enum colu
                          const struct timeline_events *events)
 {
   assert(first <= last);
-  static const char *const names[] = {
-      [SAMPLE_STACK] = "stack", [SAMPLE_TIME] = "time",         [SAMPLE_WEIGHT] = "weight",
-      [MARKER_NAME] = "name",   [MARKER_START] = "startTime",   [MARKER_END] = "endTime",
-      [MARKER_PHASE] = "phase", [MARKER_CATEGORY] = "category", [MARKER_DATA] = "data"};
   int status = 0;
   for (writer->column = first; writer->column <= last && !status; writer->column++) {
-    firefox_open_column(writer, names[writer->column]);
+    firefox_open_column(writer, columns[writer->column]);
     writer->marks.next = 0;
     status = timeline_walk(&writer->lanes, lane, events, writer);
     if (first == MARKER_NAME)
@@ -217,6 +220,25 @@ static int write_columns(struct firefox_writer *writer, uint32_t lane, enum colu
   return status;
 }
 
+/* What a thread has before its samples. */
+static void write_head(struct firefox_writer *writer, uint32_t process, const char *name, const char *id, bool main,
+                       uint64_t start_ns, uint64_t end_ns)
+{
+  static const char *const times[] = {"processStartupTime", "registerTime", "processShutdownTime", "unregisterTime"};
+  char process_name[TIMELINE_TEXT_MAX];
+  timeline_process_name(&writer->report->profile->processes[process], process_name);
+  fputs("{\"processType\":\"default\",\"processName\":", writer->stream);
+  row_writer_json_string(writer->stream, process_name);
+  fprintf(writer->stream, ",\"name\":\"%s\",\"isMainThread\":%s,\"pid\":\"%" PRIu64 "\",\"tid\":\"%s\"", name,
+          main ? "true" : "false", writer->lanes.pids[process], id);
+  for (unsigned i = 0; i < 4; i++) {
+    fprintf(writer->stream, ",\"%s\":", times[i]);
+    row_writer_number(writer->stream, i < 2 ? start_ns : end_ns, 6);
+  }
+  fputs(",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"samples\":{\"weightType\":\"tracing-ms\",\n",
+        writer->stream);
+}
+
 static int write_thread(struct firefox_writer *writer, uint32_t lane)
 {
   assert(lane < writer->report->time.timeline->lanes_count);
@@ -224,36 +246,67 @@ static int write_thread(struct firefox_writer *writer, uint32_t lane)
   static const struct timeline_events markers = {
       .enter = construct_begin, .leave = construct_end, .interval = wait_marker, .mpi = mpi_marker, .calls_only = true};
   const struct timeline_lane *life = &writer->report->time.timeline->lanes[lane];
-  const struct profile_process *process = report_lane_process(writer->report, lane);
   const struct profile_thread *thread = timeline_thread(writer->report, lane);
-  FILE *stream = writer->stream;
-  char name[TIMELINE_TEXT_MAX];
-  timeline_process_name(process, name);
-  fputs("{\"processType\":\"default\",\"processName\":", stream);
-  row_writer_json_string(stream, name);
+  char name[TIMELINE_TEXT_MAX], id[32];
   timeline_thread_name(thread, name);
   /* the system may have given a number twice */
-  fprintf(stream, ",\"name\":\"%s\",\"isMainThread\":%s,\"pid\":\"%" PRIu64 "\",\"tid\":\"%" PRIu32 ".%" PRIu32 "\"",
-          name, life->thread ? "false" : "true", writer->lanes.pids[life->process], thread->tid, thread->index);
-  static const char *const times[] = {"processStartupTime", "registerTime", "processShutdownTime", "unregisterTime"};
-  for (unsigned i = 0; i < 4; i++) {
-    fprintf(stream, ",\"%s\":", times[i]);
-    row_writer_number(stream, i < 2 ? life->start_ns : life->end_ns, 6);
-  }
-  fputs(",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"samples\":{\"weightType\":\"tracing-ms\",\n", stream);
+  snprintf(id, sizeof id, "%" PRIu32 ".%" PRIu32, thread->tid, thread->index);
+  write_head(writer, life->process, name, id, !life->thread, life->start_ns, life->end_ns);
   int status = write_columns(writer, lane, SAMPLE_STACK, SAMPLE_WEIGHT, &samples);
-  fputs(",\n\"markers\":{", stream);
+  fputs(",\n\"markers\":{", writer->stream);
   lane_marks_read(writer->report, lane, &writer->marks);
   if (!status)
     status = write_columns(writer, lane, MARKER_NAME, MARKER_DATA, &markers);
   lane_marks_release(&writer->marks);
-  fputs("}", stream);
+  fputs("}", writer->stream);
   return status;
+}
+
+/* ---- devices ---- */
+
+/* A use in the present column. */
+static void use_cell(struct firefox_writer *writer, const struct device_use *use)
+{
+  switch (writer->column) {
+  case MARKER_NAME:
+    firefox_number(writer, writer->constructs[use->construct].name);
+    break;
+  case MARKER_START:
+    firefox_time(writer, use->start_ns);
+    break;
+  case MARKER_END:
+    firefox_time(writer, use->end_ns);
+    break;
+  case MARKER_DATA:
+    fputs_unlocked("{\"type\":\"device\"}", firefox_cell(writer));
+    break;
+  default:
+    firefox_number(writer, writer->column == MARKER_PHASE ? PHASE_INTERVAL : TIMELINE_DEVICE + 1);
+  }
+}
+
+static void write_device(struct firefox_writer *writer, const struct device_lanes *devices,
+                         const struct device_lane *device)
+{
+  const struct device_use *uses = devices->uses;
+  char name[TIMELINE_TEXT_MAX], id[32];
+  timeline_device_name(device->device, name);
+  snprintf(id, sizeof id, "device.%" PRIu32, device->device - 1);
+  write_head(writer, device->process, name, id, false, uses[device->first].start_ns, uses[device->end - 1].end_ns);
+  for (writer->column = SAMPLE_STACK; writer->column <= MARKER_DATA; writer->column++) {
+    if (writer->column == MARKER_NAME)
+      fputs("\"length\":0},\n\"markers\":{", writer->stream);
+    firefox_open_column(writer, columns[writer->column]);
+    for (uint32_t i = device->first; writer->column >= MARKER_NAME && i < device->end; i++)
+      use_cell(writer, &uses[i]);
+    firefox_close_column(writer);
+  }
+  fprintf(writer->stream, "\"length\":%" PRIu32 "}}", device->end - device->first);
 }
 
 /* ---- the profile ---- */
 
-static void write_meta(struct firefox_writer *writer)
+static void write_meta(struct firefox_writer *writer, uint32_t threads)
 {
   const struct timeline *timeline = writer->report->time.timeline;
   FILE *stream = writer->stream;
@@ -274,7 +327,7 @@ static void write_meta(struct firefox_writer *writer)
         "\"sourceCodeIsNotOnSearchfox\":true,\"keepProfileThreadOrder\":true,\n",
         stream);
   firefox_open_column(writer, "initialVisibleThreads");
-  for (uint32_t i = 0; i < timeline->lanes_count; i++)
+  for (uint32_t i = 0; i < threads; i++)
     firefox_number(writer, i);
   firefox_close_column(writer);
   fputs("\"categories\":[{\"name\":\"other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}", stream);
@@ -290,6 +343,7 @@ static void write_meta(struct firefox_writer *writer)
         "{\"key\":\"wait_for\",\"label\":\"waits for\",\"format\":\"unique-string\"},"
         "{\"key\":\"wait_for_id\",\"label\":\"context id\",\"format\":\"integer\"}]},\n"
         "{\"name\":\"mpi\",\"isStackBased\":true,\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[]},\n"
+        "{\"name\":\"device\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
         "{\"name\":\"mark\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
         "{\"name\":\"phase\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":[]},\n"
         "{\"name\":\"counter\",\"display\":[\"marker-chart\",\"marker-table\"],"
@@ -302,19 +356,25 @@ int firefox_write(const struct report *report)
 {
   const struct timeline *timeline = report->time.timeline;
   struct firefox_writer writer = {.report = report, .stream = report->stream};
+  struct device_lanes devices;
   firefox_prepare(&writer);
+  int status = device_lanes_read(report, &devices);
   fputs("{", writer.stream);
-  write_meta(&writer);
+  write_meta(&writer, timeline->lanes_count + devices.count);
   fputs("\"libs\":[],\"pages\":[],\n", writer.stream);
   firefox_write_tables(&writer);
   writer.strings_written = writer.strings.count;
   fputs("\"threads\":[", writer.stream);
-  int status = 0;
   for (uint32_t i = 0; i < timeline->lanes_count && !status; i++) {
     fputs(i ? ",\n" : "\n", writer.stream);
     status = write_thread(&writer, writer.lanes.order[i]);
   }
+  for (uint32_t i = 0; i < devices.count && !status; i++) {
+    fputs(",\n", writer.stream);
+    write_device(&writer, &devices, &devices.lanes[i]);
+  }
   fputs("\n]}\n", writer.stream);
+  device_lanes_release(&devices);
   firefox_release(&writer);
   return status;
 }

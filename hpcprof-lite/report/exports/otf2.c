@@ -1,12 +1,13 @@
 /* The timeline as an archive of the Open Trace Format 2, which Vampir and the tools of OTF2 read.
  *
  * Context: BATCH.  Constructs are regions; what a thread does in them but work is a region of its category inside.  So
- * the work is what remains.
+ * the work is what remains.  A device's location has a region for each of its uses.
  */
 #include "hpcprof-lite/report/exports/exports.h"
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/otf2_library.h"
@@ -37,10 +38,11 @@ struct writer {
   const struct otf2_library *otf2;
   struct timeline_lanes lanes;
   struct places places;
-  uint64_t *events;     /* [place of a lane] */
-  uint64_t written;     /* events of the present lane */
-  uint32_t *string_of;  /* [row] number of its name + 1 where something waits for it, 0 for others */
-  uint32_t *waited_for; /* those rows, by the numbers of their names: the first strings */
+  struct device_lanes devices; /* their locations follow those of the lanes and the missing ranks */
+  uint64_t *events;            /* [place of a lane] */
+  uint64_t written;            /* events of the present lane */
+  uint32_t *string_of;         /* [row] number of its name + 1 where something waits for it, 0 for others */
+  uint32_t *waited_for;        /* those rows, by the numbers of their names: the first strings */
   uint32_t waited_for_count;
   struct lane_marks marks;      /* of the present lane */
   struct string_table counters; /* names of counters, by their numbers */
@@ -163,6 +165,25 @@ static int write_lane(struct writer *writer, uint32_t place)
   writer->events[place] = writer->written;
   lane_marks_release(&writer->marks);
   return writer->otf2->close_location() ?: status;
+}
+
+static uint64_t device_location(const struct writer *writer, uint32_t number)
+{
+  return (uint64_t)writer->places.lanes + writer->places.missing + number;
+}
+
+static int write_device(struct writer *writer, uint32_t number)
+{
+  assert(number < writer->devices.count);
+  const struct device_lane *lane = &writer->devices.lanes[number];
+  if (writer->otf2->open_location(device_location(writer, number)))
+    return ERR_INPUT;
+  for (uint32_t i = lane->first; i < lane->end; i++) {
+    const struct device_use *use = &writer->devices.uses[i];
+    enter(writer, use->construct, use->start_ns);
+    leave(writer, use->construct, use->end_ns);
+  }
+  return writer->otf2->close_location();
 }
 
 /* ---- definitions ---- */
@@ -339,7 +360,7 @@ static void define_ranks(struct writer *writer, const struct places *places)
     locations[rank] = places->first[rank];
     if (locations[rank] == MODEL_NONE) {
       locations[rank] = next++;
-      writer->otf2->location(locations[rank], define_string(writer, "without a trace"), 0, rank);
+      writer->otf2->location(locations[rank], define_string(writer, "without a trace"), 0, rank, false);
     }
   }
   writer->otf2->ranks(define_string(writer, "ranks of MPI"), places->ranks, locations);
@@ -362,7 +383,24 @@ static void define_lanes(struct writer *writer, const struct places *places)
     define_process(writer, places, group, nodes);
   for (uint32_t place = 0; place < places->lanes; place++) {
     timeline_thread_name(timeline_thread(writer->report, writer->lanes.order[place]), name);
-    writer->otf2->location(place, define_string(writer, name), writer->events[place], places->group[place]);
+    writer->otf2->location(place, define_string(writer, name), writer->events[place], places->group[place], false);
+  }
+}
+
+/* In the location groups of their processes. */
+static void define_devices(struct writer *writer)
+{
+  const struct places *places = &writer->places;
+  const struct timeline_lane *lanes = writer->report->time.timeline->lanes;
+  char name[TIMELINE_TEXT_MAX];
+  for (uint32_t i = 0; i < writer->devices.count; i++) {
+    const struct device_lane *device = &writer->devices.lanes[i];
+    uint32_t place = 0;
+    while (lanes[writer->lanes.order[place]].process != device->process)
+      place++;
+    timeline_device_name(device->device, name);
+    writer->otf2->location(device_location(writer, i), define_string(writer, name),
+                           2 * (uint64_t)(device->end - device->first), places->group[place], true);
   }
 }
 
@@ -409,14 +447,15 @@ static void define_communicators(struct writer *writer)
   }
 }
 
-/* Processes, threads and communicators. */
+/* Processes, threads, devices and communicators. */
 static void define_job(struct writer *writer)
 {
   define_lanes(writer, &writer->places);
-  if (!writer->report->time.mpi)
-    return;
-  define_ranks(writer, &writer->places);
-  define_communicators(writer);
+  if (writer->report->time.mpi)
+    define_ranks(writer, &writer->places);
+  define_devices(writer);
+  if (writer->report->time.mpi)
+    define_communicators(writer);
 }
 
 /* Readers want a file of events of each location. */
@@ -440,7 +479,11 @@ static void write_archive(struct writer *writer, const char *directory)
     status = write_lane(writer, i);
     end_ns = MAX(end_ns, timeline->lanes[i].end_ns);
   }
-  if (status || write_missing(writer))
+  if (!status)
+    status = write_missing(writer);
+  for (uint32_t i = 0; i < writer->devices.count && !status; i++)
+    status = write_device(writer, i);
+  if (status)
     return;
   if (writer->otf2->clock(timeline->from_ns, end_ns - timeline->from_ns, timeline->origin_ns + timeline->from_ns))
     return;
@@ -467,12 +510,14 @@ int otf2_write(const struct report *report, const char *directory, char *message
   timeline_lanes_init(report, &writer.lanes);
   number_functions(&writer);
   find_places(&writer, &writer.places);
+  device_lanes_read(report, &writer.devices);
   write_archive(&writer, directory);
   const char *failure = writer.otf2->finish();
   if (failure)
     snprintf(message, size, "%s", failure);
   timeline_lanes_release(&writer.lanes);
   release_places(&writer.places);
+  device_lanes_release(&writer.devices);
   string_table_release(&writer.counters);
   free(writer.events);
   free(writer.string_of);

@@ -341,13 +341,13 @@ static void process(uint32_t number, uint32_t name, uint32_t in_node)
                                                 OTF2_UNDEFINED_LOCATION_GROUP));
 }
 
-static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in_process)
+static void location(uint64_t number, uint32_t name, uint64_t count, uint32_t in_process, bool device)
 {
   OTF2_DefWriter *local = OTF2_Archive_GetDefWriter(archive, number); /* readers want its file, though it is empty */
   if (local)
     check(OTF2_Archive_CloseDefWriter(archive, local));
-  check(
-      OTF2_GlobalDefWriter_WriteLocation(definitions, number, name, OTF2_LOCATION_TYPE_CPU_THREAD, count, in_process));
+  OTF2_LocationType type = device ? OTF2_LOCATION_TYPE_ACCELERATOR_STREAM : OTF2_LOCATION_TYPE_CPU_THREAD;
+  check(OTF2_GlobalDefWriter_WriteLocation(definitions, number, name, type, count, in_process));
 }
 
 static uint32_t groups; /* defined so far */

@@ -8,6 +8,7 @@
 
 #include "hpcprof-lite/timeline/mpi_events.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,7 +47,7 @@ struct otf2_library {
   void (*counter)(uint32_t number, uint32_t name);
   void (*node)(uint32_t number, uint32_t name, uint32_t class_name);
   void (*process)(uint32_t number, uint32_t name, uint32_t node);
-  void (*location)(uint64_t number, uint32_t name, uint64_t events, uint32_t process);
+  void (*location)(uint64_t number, uint32_t name, uint64_t events, uint32_t process, bool device);
   /* Of all ranks of MPI_COMM_WORLD, then communicators in the order of their numbers. */
   void (*ranks)(uint32_t name, uint32_t count, const uint64_t *locations);
   void (*communicator)(const struct otf2_communicator *communicator);

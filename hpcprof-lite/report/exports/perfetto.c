@@ -428,15 +428,19 @@ static void write_use(void *context, const struct device_use *use)
   while (i < devices->count && (devices->named[i].process != use->process || devices->named[i].device != use->device))
     i++;
   if (i == devices->count) {
-    char name[64];
-    snprintf(name, sizeof name, "device %" PRIu32 " (as the host knows)", use->device - 1);
+    char name[TIMELINE_TEXT_MAX];
+    timeline_device_name(use->device, name);
     name_lane(writer, "thread_name", name);
     *XAPPEND(devices->named, devices->count, devices->room) = *use;
   }
   open_event(writer, 'X');
   number_field(writer->stream, "ts", use->start_ns, 3);
   number_field(writer->stream, "dur", use->end_ns - use->start_ns, 3);
-  fprintf(writer->stream, ",\"cat\":\"device\",\"name\":\"%s\"}", names[use->action]);
+  fprintf(writer->stream, ",\"cat\":\"device\",\"name\":\"%s\",\"args\":{\"construct\":", names[use->action]);
+  char construct[TIMELINE_TEXT_MAX];
+  timeline_construct_name(&writer->report->constructs->entries[use->construct], construct);
+  row_writer_json_string(writer->stream, construct);
+  fputs("}}", writer->stream);
 }
 
 static int write_devices(struct writer *writer)

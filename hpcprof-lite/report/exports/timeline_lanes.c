@@ -119,6 +119,12 @@ void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE
   snprintf(out, TIMELINE_TEXT_MAX, "thread %" PRIu32 " (tid %" PRIu32 ")", thread->index, thread->tid);
 }
 
+void timeline_device_name(uint32_t device, char out[TIMELINE_TEXT_MAX])
+{
+  assert(device);
+  snprintf(out, TIMELINE_TEXT_MAX, "device %" PRIu32 " (as the host knows)", device - 1);
+}
+
 void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX])
 {
   const char *kind = profile_directive_name(entry->kind);

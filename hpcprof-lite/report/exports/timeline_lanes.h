@@ -48,6 +48,7 @@ bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t plac
 /* Write "node7: rank 3: ./solve"; "thread 4 (tid 4711)"; "for @ solve.c:42", or the name of a user region. */
 void timeline_process_name(const struct profile_process *process, char out[TIMELINE_TEXT_MAX]);
 void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE_TEXT_MAX]);
+void timeline_device_name(uint32_t device, char out[TIMELINE_TEXT_MAX]); /* number as in struct format_directive */
 void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX]);
 
 /* Writes the name of a row of the top-down tree; for the runtime's time in a function "solve > [OpenMP runtime]". */
