@@ -339,11 +339,11 @@ ALIKE = """(() => {
   const lanes = until.map((_, i) => ({ number: i, first: 3 * i, end: 3 * i + 2, from: 0, to: 1000, process: "7", rank: "",
     thread: String(i + 1), host: "node" }));
   const trace = { lanes, starts, states, critical, from: 0, until: 1000, positionAt: Trace.prototype.positionAt };
-  const rows = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0, 1), 2)), titles = () => rows.shown.map((row) => row.title);
+  const rows = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0, 1), 2), []), titles = () => rows.shown.map((row) => row.title);
   const found = [titles()];
   rows.toggle(rows.shown[2]);
   found.push(titles());
-  const text = rows.foldsText, again = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0, 1), 2));
+  const text = rows.foldsText, again = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0, 1), 2), []);
   again.foldsText = text;
   found.push(again.shown.map((row) => row.title));
   return found;

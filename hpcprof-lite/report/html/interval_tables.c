@@ -4,6 +4,7 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/model/construct_tree.h"
 #include "hpcprof-lite/model/hash_map.h"
+#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/html/counter_tables.h"
 #include "hpcprof-lite/report/html/html_page.h"
 #include "hpcprof-lite/report/html/html_table.h"
@@ -111,6 +112,38 @@ static bool add_intervals(struct tables *tables)
   return too_many;
 }
 
+/* ---- devices ---- */
+
+/* Their uses, as far as the page has the intervals of which they are made. */
+static void write_devices(const struct tables *tables, FILE *output)
+{
+  static const char *const columns[] = {"lane", "device", "construct", "action", "start_ns", "duration_ns"};
+  const struct timeline *timeline = tables->report->time.timeline;
+  struct html_table table = {0};
+  struct device_lanes devices;
+  device_lanes_read(tables->report, &devices);
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    html_table_add_column(&table, columns[i]);
+  for (uint32_t i = 0; i < devices.count; i++) {
+    const struct device_lane *device = &devices.lanes[i];
+    uint32_t lane = 0;
+    while (timeline->lanes[lane].process != device->process)
+      lane++;
+    for (uint32_t k = device->first; k < device->end && devices.uses[k].start_ns < tables->until_ns; k++) {
+      const struct device_use *use = &devices.uses[k];
+      const int64_t row[] = {
+          lane,        use->device - 1,        use->construct,
+          use->action, (int64_t)use->start_ns, (int64_t)(MIN(use->end_ns, tables->until_ns) - use->start_ns)};
+      html_table_add_row(&table, row);
+    }
+  }
+  html_page_close_table(output);
+  html_page_open_table(output, "timeline-devices");
+  html_table_write(&table, output);
+  html_table_release(&table);
+  device_lanes_release(&devices);
+}
+
 /* ---- the tables that explain them ---- */
 
 #define LANES(COLUMN)                                                                                                  \
@@ -152,7 +185,9 @@ static void fill_state(const void *context, const void *row, struct cell *cell)
   COLUMN("kind", TEXT, cell_text(profile_directive_name(entry->kind)), "its kind")                                     \
   COLUMN("name", TEXT, cell_text(entry->name), "function that contains it")                                            \
   COLUMN("file", FILE, cell_text(entry->file), "its source file")                                                      \
-  COLUMN("line", ID, cell_optional(entry->line, entry->line), "its line")
+  COLUMN("line", ID, cell_optional(entry->line, entry->line), "its line")                                              \
+  COLUMN("executions", COUNT, cell_count(entry->sum.executions), "executions in the run")                              \
+  COLUMN("bytes", COUNT, cell_optional(entry->sum.bytes > 0, entry->sum.bytes), "of operations for devices: bytes")
 
 static void fill_construct(const void *context, const void *row, struct cell *cell)
 {
@@ -227,6 +262,7 @@ void interval_tables_write(const struct report *report, FILE *output)
   html_page_close_table(output);
   html_page_open_table(output, "timeline-messages");
   html_table_write(&tables.messages, output);
+  write_devices(&tables, output);
   write_explanations(&tables, output);
   counter_tables_write(report, tables.from_ns, tables.to_ns, output);
   html_table_release(&tables.intervals);

@@ -67,7 +67,7 @@ class Column {
   /* The whole numbers of a column without empty cells, in an array that is not kept: for columns of many rows. */
   integers() {
     const { bytes, minimum } = this.header, rows = this.rows;
-    const made = bytes < 4 ? new Uint32Array(rows) : new Float64Array(rows);
+    const made = minimum >= 0 && minimum + 256 ** bytes <= 2 ** 32 ? new Uint32Array(rows) : new Float64Array(rows);
     made.fill(minimum);
     for (let byte = 0, factor = 1; byte < bytes; byte++, factor *= 256) {
       const cells = this.cells.subarray(byte * rows, (byte + 1) * rows);

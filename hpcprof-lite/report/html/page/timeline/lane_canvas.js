@@ -1,6 +1,7 @@
 /* Draws lanes: for each pixel the shares of the classes in its time, from below in their order; the critical path as a
  * line at the bottom; names of parallel regions; the interval that is pointed at, and who is to blame for it. */
 import { styleValue } from "../dom.js";
+import { deviceActions } from "./device_lanes.js";
 import { LaneCursor } from "./lane_sums.js";
 import { pixelColours } from "./lane_colours.js";
 import { formatSeconds } from "../number_format.js";
@@ -31,6 +32,7 @@ export class LaneCanvas {
 
   setColours(names) {
     this.pixels = pixelColours([...names.map((name) => name.colour), "--text", "--ground", "--line"]);
+    this.devicePixels = pixelColours([...deviceActions.map((action) => action.colour), "--text", "--ground", "--line"]);
     this.gaps = names.map((name) => Boolean(name.gap));
     this.ground = styleValue("--ground");
     this.text = styleValue("--text");
@@ -40,6 +42,8 @@ export class LaneCanvas {
 
   /* Adds the time of each class in each column of pixels. */
   #columns(row, view, sums, columns) {
+    if (row.device)
+      return row.device.columns(view, columns);
     const times = new Float64Array(columns * sums.width), step = (view.to - view.from) / columns;
     for (const lane of row.lanes) {
       if (lane.to <= view.from || lane.from >= view.to || lane.first === lane.end)
@@ -55,26 +59,29 @@ export class LaneCanvas {
   #picture(row, view, sums) {
     const width = this.canvas.width, step = Math.max(1, Math.ceil(row.lanes.length / GROUP_LANES));
     const columns = Math.max(1, Math.floor(width / step)), height = Math.round((LANE_HEIGHT - 2 * MARGIN) * this.ratio);
-    const times = this.#columns(row, view, sums, columns), full = (view.to - view.from) / columns * row.lanes.length;
+    const { classes, pixels, gaps } = row.device ? { classes: deviceActions.length, pixels: this.devicePixels, gaps: [] } :
+                                                   { classes: sums.classes, pixels: this.pixels, gaps: this.gaps };
+    const times = this.#columns(row, view, sums, columns), lanes = row.device ? 1 : row.lanes.length;
+    const full = (view.to - view.from) / columns * lanes;
     const image = this.context.createImageData(width, height), out = new Uint32Array(image.data.buffer);
-    const [text, ground, line] = this.pixels.slice(sums.classes), strip = Math.max(2, Math.round(3 * this.ratio));
+    const [text, ground, line] = pixels.slice(classes), strip = Math.max(2, Math.round(3 * this.ratio));
     for (let x = 0; x < width; x++) {
-      const at = Math.min(columns - 1, Math.floor(x / step)) * sums.width;
+      const at = Math.min(columns - 1, Math.floor(x / step)) * (classes + 1);
       let sum = 0, top = height;
-      for (let i = 0; i < sums.classes; i++) {
+      for (let i = 0; i < classes; i++) {
         sum += times[at + i];
         const until = height - Math.round(Math.min(1, sum / full) * height);
         for (; top > until; top--)
-          out[(top - 1) * width + x] = this.gaps[i] ? ((x + top) % 6 < 1    ? text :
+          out[(top - 1) * width + x] = gaps[i] ? ((x + top) % 6 < 1    ? text :
                                                           (x + top) % 6 < 3 ? line :
                                                                               ground) :
-                                                      this.pixels[i];
+                                                      pixels[i];
       }
       for (; top > 0; top--)
         out[(top - 1) * width + x] = ground;
-      if (times[at + sums.classes] > 0)
+      if (times[at + classes] > 0)
         for (let y = height - strip; y < height; y++)
-          if (times[at + sums.classes] >= full / 2 || (x + y) % 2)
+          if (times[at + classes] >= full / 2 || (x + y) % 2)
             out[y * width + x] = text;
     }
     return image;
@@ -165,15 +172,17 @@ export class LaneCanvas {
     this.context.fillText(text, begin + 6, top + LANE_HEIGHT / 2);
   }
 
-  /* range { from, to } or null; interval { lane, start, end } or null; blame, null or { process, from, to,
-   * states }, the states of those to blame. */
-  #mark(trace, rows, view, { range, interval, blame }) {
+  /* range { from, to } or null; interval { lane, start, end } or null; use, see device_lanes.js, or null; blame, null or
+   * { process, from, to, states }, the states of those to blame. */
+  #mark(trace, rows, view, { range, interval, use, blame }) {
     const { context } = this;
     for (const { row, top } of rows) {
       if (blame && row.kind === "thread" && row.lanes[0].process === blame.process && row.lanes[0] !== interval?.lane)
         this.#markBlame(trace, row.lanes[0], top, view, blame);
       if (interval && row.kind === "thread" && row.lanes[0] === interval.lane)
         this.#frame(interval.start, interval.end, top, view, this.text);
+      if (use && row.device === use.device)
+        this.#frame(use.start, use.end, top, view, this.text);
     }
     if (range)
       this.drawRange(range, view);

@@ -1,5 +1,6 @@
-/* The rows of the timeline: a thread's lane each, below their process and node where there are several of these.  Where
- * there are many, neighbours of a process that did alike stand below a row of their own. */
+/* The rows of the timeline: a thread's lane each, below their process and node where there are several of these, and
+ * then the devices of the process.  Where there are many, neighbours of a process that did alike stand below a row of
+ * their own; devices never do. */
 import { LaneCursor } from "./lane_sums.js";
 
 const UNFOLDED_ROWS = 200; /* of more rows, those of processes are folded at first */
@@ -70,8 +71,8 @@ function alikeGroups(lanes, sums) {
 }
 
 export class LaneRows {
-  /* sums: the LaneSums of the categories. */
-  constructor(trace, sums) {
+  /* sums: the LaneSums of the categories.  devices: see device_lanes.js. */
+  constructor(trace, sums, devices) {
     this.toggled = new Set(); /* keys of the rows that are folded otherwise than at first */
     this.foldedFirst = new Set();
     this.all = [];
@@ -88,6 +89,7 @@ export class LaneRows {
         this.#add("thread", depth, `Thread ${master.thread}`, [master], true);
         const divided = trace.lanes.length > MANY_LANES ? alikeGroups(others, sums) : others.map((lane) => [lane]);
         divided.forEach((alike) => this.#addAlike(depth, alike));
+        devices.filter((device) => process.lanes.includes(device.lane)).forEach((device) => this.#addDevice(depth, device));
       }
     }
     this.refresh();
@@ -106,9 +108,16 @@ export class LaneRows {
     lanes.forEach((lane) => this.#add("thread", depth + Number(grouped), `Thread ${lane.thread}`, [lane]));
   }
 
+  #addDevice(depth, device) {
+    const row = this.#add("device", depth, `Device ${device.device}`, [device.lane]);
+    row.help = "As far as the host knows: copies to it and from it, and the rest of its target constructs";
+    Object.assign(row, { device, lanes: [] });
+  }
+
+  /* `of`: the first lane, of whose process the row is. */
   #add(kind, depth, title, lanes, master = false) {
     const [{ host, process, thread }] = lanes, key = { node: host, process: `${host}:${process}`, alike: `${host}:${process}.${thread}` }[kind];
-    const row = { id: this.all.length, key: key && `${kind}:${key}`, kind, depth, title, lanes, master };
+    const row = { id: this.all.length, key: key && `${kind}:${key}`, kind, depth, title, of: lanes[0], lanes, master };
     this.all.push(row);
     return row;
   }
@@ -125,7 +134,7 @@ export class LaneRows {
   }
 
   isGroup(row) {
-    return row.kind !== "thread";
+    return row.kind !== "thread" && row.kind !== "device";
   }
 
   isOpen(row) {

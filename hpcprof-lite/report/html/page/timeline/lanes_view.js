@@ -18,18 +18,20 @@ export function secondsText(ns) {
 
 /* counters: see counters.js; oncounter(counter, time, rate): the one that is pointed at, or null.
  * categorySums: the LaneSums of the categories.  messages: see messages.js, or null; onmessage(message): the one that is pointed at.
+ * devices: see device_lanes.js; onuse(use): the use of a device that is pointed at, returns it in words.
  * onpoint(position): the interval that is pointed at, or -1; onselect(position): the one that is selected. */
 export class LanesView {
-  constructor(trace, phases, marks, { counters, categorySums, messages, onpoint, onselect, oncounter, onphase, onmessage }) {
+  constructor(trace, phases, marks, { counters, categorySums, messages, devices, onpoint, onselect, onuse, oncounter, onphase, onmessage }) {
     this.chart = counters.length ?
       new CounterChart(counters, { onpoint: oncounter, onwheel: (event) => this.#wheel(event) }) : null;
-    Object.assign(this, { trace, phases, marks, messages, onpoint, onselect, onphase, onmessage });
-    this.rows = new LaneRows(trace, categorySums);
+    Object.assign(this, { trace, phases, marks, messages, onpoint, onselect, onuse, onphase, onmessage });
+    this.rows = new LaneRows(trace, categorySums, devices);
     this.rows.foldsText = stateValue("folds");
     this.lines = [];   /* of messages, that are drawn */
     this.message = -1; /* the one that is pointed at */
     this.view = { from: trace.from, to: trace.until };
     this.selected = -1; /* position of an interval */
+    this.use = null;    /* of a device, that is pointed at */
     this.row = 0;       /* place of the row in which the selection is */
     this.blame = { of: -1, found: null };
     this.#build();
@@ -83,6 +85,7 @@ export class LanesView {
     canvas.addEventListener("pointercancel", () => this.#letGo());
     canvas.addEventListener("pointerleave", () => {
       this.message = -1;
+      this.#pointUse(null);
       this.#point(-1);
     });
     canvas.addEventListener("dblclick", () => this.zoomToRange());
@@ -180,7 +183,7 @@ export class LanesView {
       this.rows.shown.slice(first, last)
         .map(
           (row, i) =>
-            ({ row, top: (first + i) * LANE_HEIGHT - top, picture: row.kind === "thread" || !this.rows.isOpen(row) }));
+            ({ row, top: (first + i) * LANE_HEIGHT - top, picture: !this.rows.isGroup(row) || !this.rows.isOpen(row) }));
     this.#drawLabels(first, shown);
     if (!this.sums || !this.canvas.measure() || !this.axis.measure())
       return;
@@ -222,7 +225,7 @@ export class LanesView {
 
   /* Those of the process in which the selection is. */
   #shownPhases() {
-    const lane = this.rows.shown[this.row].lanes[0];
+    const lane = this.rows.shown[this.row].of;
     const of = lane.rank === "" ? "process" : "rank";
     const process = this.trace.title(lane) === lane.thread ? "" : `, ${of} ${this.trace.processTitle(lane)}`;
     fill(this.corner, "Phases" + process, this.marks.length ? element("div", { class: "lanes-marks" }, "Marks") : null);
@@ -230,7 +233,7 @@ export class LanesView {
   }
 
   #shownMarks() {
-    const lane = this.rows.shown[this.row].lanes[0];
+    const lane = this.rows.shown[this.row].of;
     return this.marks.filter((mark) => mark.process === lane.process);
   }
 
@@ -273,9 +276,9 @@ export class LanesView {
   #marked(range) {
     const at = this.pointed >= 0 ? this.pointed : this.selected, lane = at >= 0 ? this.trace.laneOf(at) : null;
     if (!lane)
-      return { range, interval: null, blame: null };
+      return { range, interval: null, use: this.use, blame: null };
     const interval = { lane, start: this.trace.starts[at], end: this.trace.starts[at + 1] };
-    return { range, interval, blame: this.blameOf(at, lane) };
+    return { range, interval, use: this.use, blame: this.blameOf(at, lane) };
   }
 
   /* The states that an idle or lock-waiting interval waits for; null of others. */
@@ -296,7 +299,24 @@ export class LanesView {
     this.draw();
   }
 
+  /* A use of a device, or null.  Returns whether there is one. */
+  #pointUse(use) {
+    if (use?.device === this.use?.device && use?.start === this.use?.start)
+      return Boolean(use);
+    this.use = use;
+    this.pointed = -2; /* an interval is described anew */
+    this.canvas.canvas.title = use ? this.onuse(use) : "";
+    this.draw();
+    return Boolean(use);
+  }
+
+  #useAt(event) {
+    const device = this.rows.shown[this.#placeAt(event)]?.device, at = device?.useAt(this.#timeAt(event)) ?? -1;
+    return at >= 0 ? device.use(at) : null;
+  }
+
   select(position) {
+    this.use = null;
     this.selected = position;
     this.pointed = -1;
     const lane = this.trace.laneOf(position);
@@ -313,9 +333,11 @@ export class LanesView {
 
   selectRow(place) {
     this.row = Math.max(0, Math.min(this.rows.shown.length - 1, place));
-    const row = this.rows.shown[this.row], lane = row.lanes[0];
-    const time = this.selected >= 0 ? this.trace.starts[this.selected] : this.view.from;
-    if (!this.rows.isGroup(row) && lane.end > lane.first)
+    const row = this.rows.shown[this.row], lane = row.of;
+    const time = this.use?.start ?? this.selected >= 0 ? this.trace.starts[this.selected] : this.view.from;
+    if (row.device)
+      this.#pointUse(row.device.use(Math.max(0, row.device.lastAt(time))));
+    else if (!this.rows.isGroup(row) && lane.end > lane.first)
       this.select(this.trace.positionAt(lane, Math.min(this.view.to, Math.max(this.view.from, time))));
     this.#scrollToRow();
     this.draw();
@@ -330,6 +352,12 @@ export class LanesView {
   }
 
   #step(by) {
+    const device = this.rows.shown[this.row].device, at = device ? device.lastAt(this.use?.start ?? this.view.from) + by : -1;
+    if (device) {
+      if (at >= 0 && at < device.count)
+        this.#pointUse(device.use(at));
+      return;
+    }
     const lane = this.selected >= 0 ? this.trace.laneOf(this.selected) : null;
     if (!lane)
       this.selectRow(this.row);
@@ -437,7 +465,7 @@ export class LanesView {
   #moved(event) {
     const { pressed } = this;
     if (!pressed) {
-      if (!this.#pointMessage(event))
+      if (!this.#pointMessage(event) && !this.#pointUse(this.#useAt(event)))
         this.#point(this.#positionAt(event));
       return;
     }

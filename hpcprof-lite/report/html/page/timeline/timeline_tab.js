@@ -6,6 +6,7 @@ import { contextAnchor, loadContextFinder } from "../context_links.js";
 import { changeState, onState, stateValue } from "../page_state.js";
 import { formatRate } from "./counter_chart.js";
 import { loadCounters } from "./counters.js";
+import { deviceActions, loadDevices } from "./device_lanes.js";
 import { colouring, colourings } from "./lane_colours.js";
 import { LaneSums } from "./lane_sums.js";
 import { LanesView, secondsText } from "./lanes_view.js";
@@ -93,15 +94,17 @@ function contextPath(trace, id) {
 }
 
 class TimelineTab {
-  constructor(trace, phases, marks, counters, messages, finder) {
+  constructor(trace, phases, marks, { counters, messages, devices, finder }) {
     const named = phases.filter((phase) => phase.named);
-    Object.assign(this, { trace, phases, marks });
+    Object.assign(this, { trace, phases, marks, devices });
     this.wholeSums = stateSums(trace, trace.from, trace.end);
     this.categorySums = new LaneSums(trace, trace.categoryOf, laneCategories.length);
     this.lanes = new LanesView(trace, named.length ? named : phases, marks, {
       counters,
       categorySums: this.categorySums,
       messages,
+      devices,
+      onuse: (use) => this.#describeUse(use),
       onmessage: (message) => this.#describeMessage(message),
       oncounter: (counter, time, rate) => this.#describeCounter(counter, time, rate),
       onpoint: (position) => this.#describe(position),
@@ -173,6 +176,7 @@ class TimelineTab {
     for (let state = 0; state < this.trace.stateCount; state++)
       used.add(found.classOf[state]);
     fill(this.legend, legend(found.names.filter((_, number) => used.has(number))),
+      this.devices.length ? legend(deviceActions) : null,
       this.trace.criticalKnown ?
         element("li", {}, element("span", { class: "swatch critical-mark" }), "Critical path") :
         null);
@@ -241,6 +245,21 @@ class TimelineTab {
       (waited ? `; its receiver waited ${wait}` : "");
   }
 
+  /* Returns it in words. */
+  #describeUse({ device, start, end, action, construct }) {
+    const { constructs } = this.trace, { parent, bytes, executions } = constructs[construct];
+    const named = ({ kind, name, place }) => [kind, name, place && `(${place})`].filter(Boolean).join(" ");
+    const target = constructs[parent]?.kind.startsWith("target") ? named(constructs[parent]) : "";
+    const size = bytes > 0 ? `${bytes} in ${executions} execution${executions === 1 ? "" : "s"} of this construct` : "";
+    this.#details([
+      ["Device", `${device.device}, as far as the host knows`], ["Begin", secondsText(start) + " s"],
+      ["Duration", formatSeconds((end - start) / 1e9)], ["What", deviceActions[action].title.replace("Device: ", "")],
+      ["Construct", named(constructs[construct])], ["Target", target], ["Bytes", size]
+    ]);
+    return [named(constructs[construct]), target && `in ${target}`, formatSeconds((end - start) / 1e9), size && `bytes: ${size}`]
+      .filter(Boolean).join(", ");
+  }
+
   #details(items) {
     const pair = ([title, text]) => element("div", {}, element("dt", {}, title), element("dd", {}, text));
     fill(this.details, items.filter(([, text]) => text).map(pair));
@@ -266,8 +285,10 @@ class TimelineTab {
 export async function drawTimeline(tab) {
   const [trace, phases, about] = [await loadTrace(), await loadTable("phases"), await loadTable("about")];
   if (trace) {
-    const marks = readMarks(await loadTable("marks")), messages = await loadMessages(trace);
-    new TimelineTab(trace, readPhases(phases), marks, await loadCounters(), messages, await loadContextFinder()).start(tab);
+    const [counters, messages, devices, finder] =
+      [await loadCounters(), await loadMessages(trace), await loadDevices(trace), await loadContextFinder()];
+    new TimelineTab(trace, readPhases(phases), readMarks(await loadTable("marks")), { counters, messages, devices, finder })
+      .start(tab);
     return;
   }
   const row = about ? about.find("name", "timeline") : -1;

@@ -92,6 +92,8 @@ export class Trace {
       kind: constructs.text("kind", row),
       name: constructs.text("name", row),
       place: shortPlace(constructs.text("file", row), constructs.text("line", row)),
+      executions: constructs.number("executions", row),
+      bytes: constructs.number("bytes", row), /* of operations for devices; NaN: none */
     }));
     this.#findRegions();
   }
