@@ -226,8 +226,10 @@ void device_trace_finalize(int number)
   struct traced *traced = find(number);
   if (!traced)
     return;
-  traced->flush(traced->device);
-  traced->stop(traced->device);
+  if (!devices_busy(number)) { /* a device that hangs would keep the program from ending */
+    traced->flush(traced->device);
+    traced->stop(traced->device);
+  }
   atomic_store(&traced->on, false);
 }
 

@@ -23,7 +23,7 @@ void device_trace_start(void);
  */
 void device_trace_initialize(struct thread_state *t, int number, ompt_device_t *device, ompt_function_lookup_t lookup);
 
-/* The runtime is about to end the device: fetches what it has recorded. */
+/* The runtime is about to end the device: fetches what it has recorded, unless the device is busy. */
 void device_trace_finalize(int number);
 
 /* CTL, without the CTL lock, before measuring ends: the same for all devices, whose traces end.  The program's exit

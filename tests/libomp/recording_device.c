@@ -32,6 +32,7 @@ static ompt_callback_buffer_request_t request;
 static ompt_callback_buffer_complete_t complete;
 static ompt_record_ompt_t pending[RECORDS];
 static unsigned pending_count, started, flushed, stopped, chosen;
+static bool hangs;
 static __thread ompt_data_t task_data;
 static pid_t own_pid;
 
@@ -121,6 +122,8 @@ static int flush_trace(ompt_device_t *device)
   flushed++;
   if (getpid() != own_pid)
     puts("wrong: the child calls the parent's device");
+  while (hangs)
+    pause();
   deliver();
   return 1;
 }
@@ -426,6 +429,13 @@ static void exits(void)
   inside(false);
 }
 
+/* The device never ends its last region, nor a flush. */
+static void stuck(void)
+{
+  hangs = true;
+  inside(false);
+}
+
 static ompt_interface_fn_t no_function(const char *name)
 {
   (void)name;
@@ -437,9 +447,9 @@ int main(int count, char **arguments)
   static const struct {
     const char *name;
     void (*run)(void);
-  } modes[] = {{"plain", plain},   {"at_exit", at_exit},     {"ended", ended}, {"lost", lost},
-               {"greedy", greedy}, {"finalized", finalized}, {"forks", forks}, {"killed", killed},
-               {"exits", exits},   {"untraced", one_target}};
+  } modes[] = {{"plain", plain},   {"at_exit", at_exit},     {"ended", ended},        {"lost", lost},
+               {"greedy", greedy}, {"finalized", finalized}, {"forks", forks},        {"killed", killed},
+               {"exits", exits},   {"stuck", stuck},         {"untraced", one_target}};
   const char *mode = count > 1 ? arguments[1] : "";
   start_runtime(!strcmp(mode, "untraced") ? no_function : device_function);
   for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++)

@@ -112,8 +112,8 @@ def a_device_may_end_before_the_program(directory):
 
 @tap.case
 def ends_of_the_program(directory):
-    """In a target construct: by exit(), and killed, when the live file has what has come."""
-    for mode, status in (("exits", 5), ("killed", -9)):
+    """In a target construct: by exit(), also while the device hangs, and killed, when the live file has what has come."""
+    for mode, status in (("exits", 5), ("stuck", 5), ("killed", -9)):
         run, said = measure(directory, mode, status=status)
         rows = sorted((row for row in run.view("regions") if row["thread"] == "SUM" and row["kind"] == "target-submit"),
                       key=lambda row: row["device_s"])

@@ -131,6 +131,17 @@ void devices_end(struct format_device *device, uint64_t now)
   __atomic_store_n(&device->last, now, __ATOMIC_RELAXED);
 }
 
+static struct format_device *find(int number)
+{
+  return number >= 0 && number < DEVICES_MAX ? atomic_load_explicit(&known[number], memory_order_acquire) : NULL;
+}
+
+bool devices_busy(int number)
+{
+  const struct format_device *device = find(number);
+  return device && __atomic_load_n(&device->open, __ATOMIC_RELAXED);
+}
+
 /* ---- devices that record what they do ---- */
 
 const struct table *devices_times_table(void)
@@ -184,8 +195,7 @@ bool devices_add_times(uint32_t number, uint64_t begin, uint64_t end)
 
 void devices_reject(int number)
 {
-  struct format_device *device =
-      number >= 0 && number < DEVICES_MAX ? atomic_load_explicit(&known[number], memory_order_acquire) : NULL;
+  struct format_device *device = find(number);
   if (device)
     __atomic_fetch_add(&device->rejected, 1, __ATOMIC_RELAXED);
 }

@@ -34,6 +34,9 @@ void devices_unknown(struct thread_state *t, int number);
 void devices_begin(struct format_device *device, uint64_t now);
 void devices_end(struct format_device *device, uint64_t now);
 
+/* Is it busy, as far as the host knows? */
+bool devices_busy(int number);
+
 /* ---- devices that record what they do ---- */
 
 /* The device records what it does, from now on. */
