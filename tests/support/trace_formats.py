@@ -23,7 +23,8 @@ import report
 import tap
 
 WAITS = ("idle", "lock_wait")
-CATEGORIES = ("work", "overhead", "lock_wait", "idle", "mpi", "blocked", "core_wait", "waiting_no_core", "tool", "gap")
+CATEGORIES = ("work", "overhead", "lock_wait", "idle", "mpi", "device", "blocked", "core_wait", "waiting_no_core", "tool",
+              "gap")
 FIREFOX = os.path.join(tap.DEPS, "firefox-profiler-0.10.0", "dist", "profiler-cli.js")
 
 
