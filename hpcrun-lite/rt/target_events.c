@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/sampling/device_waits.h"
+#include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/span/directive.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -56,6 +57,8 @@ static void device_wait(struct thread_state *t, int device, bool begin)
   if (device < 0 || rt_gomp_task)
     return;
   if (!begin) {
+    if (device_waits_switched(t))
+      sample_charge_device_sleep(t);
     device_waits_end(t);
     return;
   }

@@ -4,6 +4,8 @@
 #include "waiting_runtime.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -74,6 +76,27 @@ void runtime_start(const char *type)
   if (callbacks[ompt_callback_device_initialize])
     ((void (*)(int, const char *, void *, ompt_function_lookup_t,
                const char *))callbacks[ompt_callback_device_initialize])(0, type, NULL, NULL, NULL);
+}
+
+static sem_t parked;
+
+static void *worker(void *unused)
+{
+  static ompt_data_t data;
+  (void)unused;
+  ((void (*)(int, ompt_data_t *))callbacks[ompt_callback_thread_begin])(ompt_thread_worker, &data);
+  sem_post(&parked);
+  for (;;)
+    pause();
+}
+
+void runtime_worker(void)
+{
+  pthread_t thread;
+  sem_init(&parked, 0, 0);
+  if (!callbacks[ompt_callback_thread_begin] || pthread_create(&thread, NULL, worker, NULL))
+    return;
+  sem_wait(&parked);
 }
 
 static double now(clockid_t clock)

@@ -7,6 +7,9 @@ enum { RUNTIME_BYTES = 1000 };
 /* The device has that type. */
 void runtime_start(const char *type);
 
+/* A worker that waits for a region until the program ends. */
+void runtime_worker(void);
+
 /* A target construct: a copy to the device, and a region. */
 void runtime_target(double copy_s, double kernel_s, int asleep);
 

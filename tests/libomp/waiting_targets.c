@@ -1,6 +1,7 @@
 /* Target constructs on the device of waiting_runtime.c, between work of the host.
- * Usage: waiting_targets TYPE poll|sleep [once|beside]; once: only the first one copies; beside: another thread works
- * meanwhile, as long as there are constructs; prints the CPU time of the host's own work. */
+ * Usage: waiting_targets TYPE poll|sleep [once|beside|idle]; once: only the first one copies; beside: another thread
+ * works meanwhile, as long as there are constructs; idle: a worker is idle meanwhile; prints the CPU time of the host's
+ * own work. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,14 +46,17 @@ int main(int count, char **arguments)
 {
   if (count < 3)
     return 1;
+  const char *form = count > 3 ? arguments[3] : "";
   runtime_start(arguments[1]);
-  if (count > 3 && !strcmp(arguments[3], "beside")) {
+  if (!strcmp(form, "beside")) {
     beside(!strcmp(arguments[2], "sleep"));
     return 0;
   }
+  if (!strcmp(form, "idle"))
+    runtime_worker();
   on_host(0.1);
   for (int i = 0; i < TARGETS; i++)
-    runtime_target(i && count > 3 ? 0 : 0.02, 0.03, !strcmp(arguments[2], "sleep"));
+    runtime_target(i && !strcmp(form, "once") ? 0 : 0.02, 0.03, !strcmp(arguments[2], "sleep"));
   on_host(0.1);
   say("on_host", on_host_s);
   return 0;

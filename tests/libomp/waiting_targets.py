@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from device_case import waiting_targets
-from measured import Measurement, clocks, tap
+from measured import Measurement, clocks, idleness_of, tap
 
 TARGETS, COPY, KERNEL, BYTES = 4, 0.02, 0.03, 1000
 DEVICE = TARGETS * (COPY + KERNEL)
@@ -70,6 +70,17 @@ def overlap_is_work_of_any_thread(directory):
         run, own = measure(directory, TYPE, how, once=("beside",))
         device, = (row for row in run.view("devices") if row["kind"] == "device")
         tap.timed(abs(float(device["overlap_s"]) - own) < 0.15 * own, how, device, own)
+
+
+@tap.case
+def idleness_of_others(directory):
+    """What a worker waited while the thread slept in target constructs is due to these, though no sample saw it."""
+    run, own = measure(directory, TYPE, "sleep", once=("idle",))
+    nodes = run.tree()
+    whole, on_host, others = (idleness_of(nodes, name) for name in ("main", "on_host", "[between regions: asleep]"))
+    assert whole > on_host, (whole, on_host)
+    tap.timed(abs(whole - on_host - DEVICE) < 0.15 * DEVICE and abs(on_host - own) < 0.15 * own, whole, on_host, own)
+    tap.timed(others < 0.1 * DEVICE, others)
 
 
 @tap.case

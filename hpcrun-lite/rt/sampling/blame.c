@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/blame.h"
 
+#include "common/order.h"
 #include "hpcrun-lite/rt/filter/time_filter.h"
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
@@ -145,6 +146,13 @@ static uint64_t part(uint64_t amount, uint64_t share, uint64_t all)
   return (rt_scale(2 * amount, share, all) + 1) / 2;
 }
 
+/* How much of the time that ends now an idle thread was idle. */
+static uint64_t idle_of(const struct thread_state *t, uint64_t time_ns)
+{
+  uint64_t now = rt_ticks(), since = __atomic_load_n(&t->idle_since, __ATOMIC_RELAXED);
+  return MIN(time_ns, rt_ticks_to_ns(rt_minus(now, since)));
+}
+
 /* Whether a thread in a call that blocks was woken: it runs there, or is ready to.  Callers read rings. */
 static bool is_woken(const struct thread_state *t)
 {
@@ -177,7 +185,7 @@ static uint32_t step_of(uint32_t all, uint32_t *first)
   return step;
 }
 
-struct blame blame_share(struct thread_state *self, uint64_t time_ns)
+static struct blame share_of(struct thread_state *self, uint64_t time_ns, bool slept)
 {
   struct blame share = {.time_ns = time_ns, .samples = 1};
   uint32_t all = live_threads(), busy = 0, present = 0, others = 0, outside = 0, first, step = step_of(all, &first);
@@ -195,7 +203,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
       continue;
     outside += (is.openmp && !t->helper) || is.idle ? 0 : step;
     if (is.idle && !is.lockwait)
-      add_wait(&share, idle_site(t, is), step);
+      add_wait(&share, idle_site(t, is), step * (slept ? idle_of(t, time_ns) : time_ns));
     else
       busy += step;
   }
@@ -208,7 +216,7 @@ struct blame blame_share(struct thread_state *self, uint64_t time_ns)
   }
   present = present ? present : others; /* no thread has called the runtime yet */
   for (unsigned i = 0; i < BLAME_SITES; i++)
-    share.waits[i].ns = part(time_ns, share.waits[i].ns, busy);
+    share.waits[i].ns = part(share.waits[i].ns, 1, busy);
   share.per_busy_ns = part(time_ns, 1, busy);
   share.in_use_ns = part(time_ns, present, busy);
   return share;
@@ -228,6 +236,16 @@ uint64_t blame_work_share(const struct thread_state *self, uint64_t time_ns)
   }
   switches_readers(-1);
   return part(time_ns, 1, working ? working : 1);
+}
+
+struct blame blame_share(struct thread_state *t, uint64_t time_ns)
+{
+  return share_of(t, time_ns, false);
+}
+
+struct blame blame_slept(struct thread_state *t, uint64_t time_ns)
+{
+  return share_of(t, time_ns, true);
 }
 
 bool blame_any_ready(const struct thread_state *self)

@@ -56,6 +56,9 @@ void blame_unblocked(struct thread_state *t);
 /* The share of this thread's sample, which stands for time_ns, in the idleness of all threads. */
 struct blame blame_share(struct thread_state *t, uint64_t time_ns);
 
+/* The same of this thread's sleep, which ends now: of threads that are idle now, for as long as they have been. */
+struct blame blame_slept(struct thread_state *t, uint64_t time_ns);
+
 /* Is a thread that is neither idle nor waits for a lock in no call in which it does no work? */
 static inline bool blame_works(struct activity is)
 {

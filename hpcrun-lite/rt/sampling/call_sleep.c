@@ -81,19 +81,23 @@ static __attribute__((noinline)) void charge(struct thread_state *t, uint64_t ns
   site->bytes = 0;
 }
 
+uint64_t call_sleep_part(struct thread_state *t, uint64_t ns)
+{
+  const struct event *event = &sampling_process.events[sampling_process.time_event];
+  uint64_t period_ns = __atomic_load_n(&event->period, __ATOMIC_RELAXED);
+  return ns <= period_ns ? chosen(&sampling_of(t)->call_sleep, ns, period_ns) : ns;
+}
+
 void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved moved)
 {
   if (sampling_process.time_event < 0 || sampling_process.wall || t->inside || !ticks)
     return;
-  const struct event *event = &sampling_process.events[sampling_process.time_event];
-  uint64_t period_ns = __atomic_load_n(&event->period, __ATOMIC_RELAXED), ns = rt_ticks_to_ns(ticks);
   rt_inside_inc(t);
   if (!rt_stopped() && !rt_paused()) {
     struct call_bytes *site = moved.bytes ? bytes_of_or_new(t, moved.code) : bytes_of(t, moved.code);
     if (site)
       site->bytes += moved.bytes;
-    if (ns <= period_ns)
-      ns = chosen(&sampling_of(t)->call_sleep, ns, period_ns);
+    uint64_t ns = call_sleep_part(t, rt_ticks_to_ns(ticks));
     if (ns)
       charge(t, ns, site);
   }

@@ -27,6 +27,9 @@ struct call_moved {
 
 void call_sleep_init(struct thread_state *t);
 
+/* How much is charged to a call in which the thread slept so long. */
+uint64_t call_sleep_part(struct thread_state *t, uint64_t ns);
+
 /* The thread returns from a call in which it slept for so many measured ticks. */
 void call_sleep_charge(struct thread_state *t, uint64_t ticks, struct call_moved moved);
 

@@ -33,6 +33,30 @@ static void go_on_with_work(struct thread_state *t, uint64_t now)
   rt_inside_dec(t);
 }
 
+static uint64_t sum_of(const struct switches_interval *intervals, unsigned count)
+{
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < count; i++)
+    sum += intervals[i].to - intervals[i].from;
+  return sum;
+}
+
+uint64_t device_waits_slept(struct thread_state *t)
+{
+  enum { MOST = 32 };
+  struct switches_interval off[MOST];
+  struct sys_moment moment = sys_moment();
+  uint64_t from = switches_ns_at(t, &moment, sampling_of(t)->device_wait.since),
+           to = switches_ns_at(t, &moment, rt_ticks());
+  unsigned count = switches_off(t, from, to, true, off, MOST);
+  if (!count)
+    return 0;
+  uint64_t all = sum_of(off, count);
+  from = off[0].from;
+  count = switches_off(t, from, to, false, off, MOST);
+  return rt_minus(all, sum_of(off, count));
+}
+
 void device_waits_begin(struct thread_state *t, struct format_device *device)
 {
   struct device_wait *wait = &sampling_of(t)->device_wait;
@@ -41,6 +65,7 @@ void device_waits_begin(struct thread_state *t, struct format_device *device)
     return;
   __atomic_fetch_or(&device->flags, FORMAT_DEVICE_AWAITED, __ATOMIC_RELAXED);
   wait->since = rt_ticks();
+  wait->position = switches_position(t);
   stop_work(t);
   rt_set_call(t, RT_CALL_DEVICE);
   t->changes++;

@@ -7,7 +7,7 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_DEVICE_WAITS_H
 #define HPCRUN_LITE_RT_SAMPLING_DEVICE_WAITS_H
 
-#include "hpcrun-lite/rt/sampling/sampling_thread.h"
+#include "hpcrun-lite/rt/sampling/switches.h"
 
 /* The thread begins to wait for the device, or has done so.  Waits nest; only the outermost one counts, unless the
  * thread is in another call or waits otherwise. */
@@ -18,6 +18,16 @@ static inline bool device_waits_in(const struct thread_state *t)
 {
   return t->activity.call == RT_CALL_DEVICE;
 }
+
+/* Whether device_waits_end() ends the wait now, in which the thread was switched. */
+static inline bool device_waits_switched(const struct thread_state *t)
+{
+  const struct device_wait *wait = &sampling_of(t)->device_wait;
+  return wait->depth == 1 && device_waits_in(t) && switches_position(t) != wait->position;
+}
+
+/* How long the thread has slept in the wait, in ns: by what its ring still has, and the last 32 times. */
+uint64_t device_waits_slept(struct thread_state *t);
 
 /* In the handler: a sample in the wait, of that time. */
 void device_waits_sampled(struct thread_state *t, uint64_t ns);

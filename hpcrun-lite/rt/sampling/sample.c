@@ -90,7 +90,7 @@ static void charge_devices(struct thread_state *t, uint32_t node, const struct b
   }
 }
 
-/* Adds what other threads waited during a sample. */
+/* Adds what other threads waited during a sample, or a sleep. */
 static void charge_idleness(struct thread_state *t, uint32_t node, const struct blame *blame)
 {
   cct_add(t, node, METRIC_PER_BUSY, blame->per_busy_ns);
@@ -275,6 +275,20 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     t->record->samples += counted;
   else
     rt_lost(t, FORMAT_LOST_MEMORY);
+}
+
+void sample_charge_device_sleep(struct thread_state *t)
+{
+  if (sampling_process.time_event < 0 || sampling_process.wall || t->inside)
+    return;
+  rt_inside_inc(t);
+  uint64_t ns = rt_stopped() || rt_paused() ? 0 : call_sleep_part(t, device_waits_slept(t));
+  if (ns) {
+    uint32_t node = context_met(t);
+    struct blame share = blame_slept(t, ns);
+    charge_idleness(t, node == CCT_NONE ? CCT_ROOT : node, &share);
+  }
+  rt_inside_dec(t);
 }
 
 /* The sample fell into the tool's own code, or was throttled: counts it, and its time as tool time. */

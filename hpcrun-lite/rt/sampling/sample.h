@@ -26,4 +26,8 @@ void sample_take_blame(struct thread_state *t, uint64_t wait_id) __attribute__((
 void sample_charge_released(struct thread_state *t, uint64_t wait_id, enum format_lock_kind kind)
     __attribute__((noinline, cold));
 
+/* The thread has slept while it waited for a device, and the wait ends: charges what others waited meanwhile to the
+ * context of the call, as no sample has found it. */
+void sample_charge_device_sleep(struct thread_state *t) __attribute__((noinline, cold));
+
 #endif

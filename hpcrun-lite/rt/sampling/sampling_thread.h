@@ -233,6 +233,7 @@ struct mpi_calls {
 /* Written by device_waits.c. */
 struct device_wait {
   uint64_t since, ticks; /* of the present wait; in all before */
+  uint64_t position;     /* switches_position() when it began */
   uint32_t depth;        /* target constructs and operations that are open */
   bool work_stopped;     /* the work clock stands still meanwhile */
 };
