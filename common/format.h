@@ -598,7 +598,8 @@ enum format_directive_kind { FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONS
   F(uint64_t, stood_squares) /* likewise: sum of v * span * span, at most UINT64_MAX */                                \
   F(uint64_t, stood_spread)  /* likewise: sum of v * (v + 1) */                                                        \
   F(uint32_t, device)        /* of target constructs: number of the device + 1; FORMAT_DEVICE_NONE; 0: the host */     \
-  F(uint32_t, reserved)
+  F(uint32_t, reserved)                                                                                                \
+  F(uint64_t, device_time) /* for which tasks in it waited for a device: in the span, not in `work` */
 #define FORMAT_DIRECTIVE_FIELDS(F, A) FORMAT_DIRECTIVE_LIST(F, A, F)
 struct format_directive {
   FORMAT_DIRECTIVE_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)

@@ -79,7 +79,8 @@
   O(MPI_SOURCES, 4)          /* communicator, first << 1, number, step << 1 | descending: next ranks in it from which  \
                                 the process receives in operations on neighbours */                                    \
   O(MPI_LEADER, 3)           /* communicator, rank, tag: the rank is the leader of its group in the JOIN that it has   \
-                                begun, and that one of the communicator the leader of the other group */
+                                begun, and that one of the communicator the leader of the other group */               \
+  O(DEVICE, 0)               /* the fragment of the next RUN is no work: the task waits for a device for so long */
 
 #define GRAPHLOG_ENUMERATOR(enumerator, operands) GRAPHLOG_##enumerator,
 enum graphlog_op { GRAPHLOG_LIST(GRAPHLOG_ENUMERATOR) GRAPHLOG_OPS };

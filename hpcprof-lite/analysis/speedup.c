@@ -9,20 +9,23 @@ enum { CORES_MAX = 128 };
 /* What the rows are computed from. */
 struct amounts {
   double work, span, burdened;
-  double lock_bound; /* the largest of all locks */
-  double chain;      /* the longest chain in which each holder of a lock waits for the one before */
+  double device_time; /* of the span, at most */
+  double lock_bound;  /* the largest of all locks */
+  double chain;       /* the longest chain in which each holder of a lock waits for the one before */
 };
 
-/* Work is at least the span and the lock bound, also in damaged measurements. */
+/* Without device time, work is at least the span and the lock bound, also in damaged measurements. */
 static struct amounts amounts_of(const struct profile *profile, double burdened)
 {
   const struct profile_workspan *workspan = &profile->workspan;
   struct amounts amounts = {.span = (double)workspan->span};
-  amounts.work = MAX((double)workspan->work, amounts.span);
+  double waits = workspan->directives_count ? (double)workspan->directives[0].device_time : 0;
+  amounts.device_time = MIN(waits, amounts.span);
+  amounts.work = MAX((double)workspan->work, amounts.span - amounts.device_time);
   amounts.burdened = MAX(burdened, amounts.span);
   for (uint32_t i = 0; i < workspan->directives_count; i++)
     amounts.lock_bound = MAX(amounts.lock_bound, (double)workspan->directives[i].lock_bound);
-  amounts.lock_bound = MIN(amounts.lock_bound, amounts.work);
+  amounts.lock_bound = MIN(amounts.lock_bound, amounts.work + waits);
   amounts.chain = MAX(amounts.span, amounts.lock_bound);
   return amounts;
 }
@@ -30,8 +33,9 @@ static struct amounts amounts_of(const struct profile *profile, double burdened)
 static void fill_row(struct speedup_row *row, uint64_t cores, const struct amounts *amounts)
 {
   assert(cores);
-  double work = amounts->work, share = work / (double)cores, serial = MIN(amounts->burdened, work);
-  double estimate = (work - amounts->span) / (double)cores + amounts->span;
+  double work = amounts->work, share = work / (double)cores;
+  double serial = MIN(amounts->burdened - amounts->device_time, work);
+  double estimate = (work - (amounts->span - amounts->device_time)) / (double)cores + amounts->span;
   double burdened = (work - serial) / (double)cores + amounts->burdened;
   row->cores = cores;
   row->lower = work / (share + amounts->chain);

@@ -154,6 +154,7 @@ static void fill_row(const struct profile *profile, struct names *names, const s
     row->file = "";
     row->instances = 1;
     row->work = profile->workspan.work;
+    row->device_time = directive->device_time;
     row->span = span;
     note_scenario(profile, scenario, span, note);
     note_program(profile, note);
@@ -161,12 +162,13 @@ static void fill_row(const struct profile *profile, struct names *names, const s
   } else {
     row->instances = directive->instances;
     row->work = directive->work;
+    row->device_time = directive->device_time;
     row->span = directive->span;
     row->lock_bound = directive->lock_bound;
     row->light = directive->light;
     if (row->light) { /* estimates may exceed the run's */
       row->work = MIN(row->work, profile->workspan.work);
-      row->span = MIN(row->span, row->work);
+      row->span = MIN(row->span, model_sum(row->work, row->device_time));
     }
     if (scenario && scenario->shares) {
       row->span = scenario->spans[row->directive];
@@ -185,7 +187,8 @@ static void fill_row(const struct profile *profile, struct names *names, const s
 
 /* Adds the row of a copy to that of the first one.  Instances in each other cannot be told apart: then the sums exceed
  * the program's. */
-static void add_copy(struct workspan *result, struct workspan_row *row, const struct workspan_row *copy)
+static void add_copy(const struct profile *profile, const struct workspan *result, struct workspan_row *row,
+                     const struct workspan_row *copy)
 {
   assert(row != copy);
   double iterations = row->iteration_parallelism * (double)row->instances;
@@ -195,7 +198,8 @@ static void add_copy(struct workspan *result, struct workspan_row *row, const st
   model_add(&row->executions, copy->executions);
   row->chunk_most = MAX(row->chunk_most, copy->chunk_most);
   row->work = MIN(model_sum(row->work, copy->work), result->work);
-  row->span = MIN(model_sum(row->span, copy->span), row->work);
+  row->device_time = MIN(model_sum(row->device_time, copy->device_time), profile->workspan.directives[0].device_time);
+  row->span = MIN(model_sum(row->span, copy->span), model_sum(row->work, row->device_time));
   row->critical += copy->critical;
   row->lock_bound = MAX(row->lock_bound, copy->lock_bound);
   row->iteration_parallelism = row->instances ? iterations / (double)row->instances : 0;
@@ -213,7 +217,7 @@ static void join_copies(const struct profile *profile, const struct names *names
     if (*first == MODEL_NONE)
       *first = i;
     else
-      add_copy(result, &result->rows[*first], &result->rows[i]);
+      add_copy(profile, result, &result->rows[*first], &result->rows[i]);
     result->row_of[i] = *first;
   }
   for (uint32_t i = 0; i < result->count; i++)

@@ -1,9 +1,10 @@
 /* Work, span and parallelism of the program and of every construct.
  *
  * Context: BATCH.  Pure: profile and tree are only read; names_own() keeps new strings.  The caller owns the result.
- * Source: the parallelism profile of OMP-WHIP.  Work = everything that an instance and its descendants do, span = the
- * longest chain of it, both summed over outermost instances; parallelism = work / span.  `critical` is what a construct
- * itself contributes to the program's span.  Invariant: the sum of `critical` over all rows = the program's span.
+ * Source: the parallelism profile of OMP-WHIP.  Work = everything that an instance and its descendants do, device
+ * time = how long they wait for devices, span = the longest chain of both, both summed over outermost instances;
+ * parallelism = work / span.  `critical` is what a construct itself contributes to the program's span.  Invariant: the
+ * sum of `critical` over all rows = the program's span.
  *
  * iteration_parallelism is an estimate of a loop's parallelism if every iteration were a chunk and took the mean time:
  * work / (instances x work / iterations) = iterations / instances.  Where every chunk is one iteration already, it only
@@ -20,7 +21,7 @@ struct workspan_row {
   uint32_t directive; /* number in the profile; the first one if several are copies of the same code */
   const char *kind, *name, *file;
   uint32_t line;
-  uint64_t instances, work, span, critical, lock_bound;
+  uint64_t instances, work, device_time, span, critical, lock_bound;
   double iteration_parallelism; /* 0: not known */
   uint64_t chunk_most;          /* of a loop: iterations of the largest chunk; 0: not known */
   const char *note;             /* limits of the figures, or "" */

@@ -46,8 +46,9 @@ static void compare(struct grains *grains, const struct profile_process *process
 {
   const struct profile_workspan *workspan = &process->workspan;
   double scale = workspan->is_time ? workspan->tick_ns : 1;
-  double work = (double)grains->totals.work * scale - (double)workspan->work;
-  double allowed = workspan->is_time ? 1e-6 * (double)workspan->work + 1000 : 0;
+  double measured = (double)workspan->work + (double)workspan->directives[0].device_time;
+  double work = (double)grains->totals.work * scale - measured;
+  double allowed = workspan->is_time ? 1e-6 * measured + 1000 : 0;
   if (process->unfinished) /* its work and span are those of its last flush, the log goes on */
     return;
   if (fabs(work) <= allowed && fabs(span * scale - (double)workspan->span) <= allowed)

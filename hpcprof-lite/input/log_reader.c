@@ -194,6 +194,11 @@ static bool is_fragment(enum graphlog_op op)
   return op == GRAPHLOG_RUN || op == GRAPHLOG_RUN_OTHER;
 }
 
+static bool is_of_messages(enum graphlog_op op)
+{
+  return op >= GRAPHLOG_MPI_CALL && op < GRAPHLOG_DEVICE;
+}
+
 /* What precedes a fragment: keeps the events that it has counted. */
 static void take_count(struct stream *stream)
 {
@@ -310,7 +315,7 @@ static bool take_record(const struct log_reader *reader, struct stream *stream)
 {
   enum graphlog_op op = stream->record.op;
   stream->begin_ticks = stream->time_ticks;
-  bool waits = is_fragment(op) ? pass_fragment(stream) : op == GRAPHLOG_SAMPLE || op >= GRAPHLOG_MPI_CALL;
+  bool waits = is_fragment(op) ? pass_fragment(stream) : op == GRAPHLOG_SAMPLE || is_of_messages(op);
   stream->sampled |= op == GRAPHLOG_SAMPLE;
   if (op == GRAPHLOG_TIME)
     stream->time_ticks = MAX(stream->time_ticks, stream->record.operand[0]);
@@ -321,7 +326,7 @@ static bool take_record(const struct log_reader *reader, struct stream *stream)
   else if (op == GRAPHLOG_COUNT)
     take_count(stream);
   else
-    return reader->selection == LOG_ALL || (reader->selection == LOG_WAITS ? waits : op >= GRAPHLOG_MPI_CALL);
+    return reader->selection == LOG_ALL || (reader->selection == LOG_WAITS ? waits : is_of_messages(op));
   return false;
 }
 

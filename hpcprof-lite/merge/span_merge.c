@@ -87,6 +87,7 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   model_add(&into->instances, from->instances);
   model_add(&into->work, from->work);
   model_add(&into->span, from->span);
+  model_add(&into->device_time, from->device_time);
   model_add(&into->iterations, from->iterations);
   model_add(&into->light, from->light);
   model_add(&into->error_squares, from->error_squares);

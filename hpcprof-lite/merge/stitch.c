@@ -634,12 +634,15 @@ static void take_directives(struct stitch *stitch, uint64_t faults[FAULTS])
     struct profile_directive *directive = &workspan->directives[i];
     if (i)
       directive->stored = records[i];
+    else if (count)
+      directive->device_time = records[i].device_time;
     add_light(directive);
     uint32_t kind = directive->kind, module = directive->module;
     bool valid = i && kind > DIRECTIVE_PROGRAM && construct_is_directive(kind);
     bool placed = module && module < read_count(stitch->map.file, FORMAT_MODULES);
     faults[FAULT_KIND] += i && (!valid || (module && !placed));
     directive->kind = valid ? kind : DIRECTIVE_PROGRAM;
+    directive->device_time = valid || !i ? directive->device_time : 0;
     if (directive->device > DEVICES_MOST && directive->device != DEVICE_NONE)
       directive->device = 0;
     directive->module = placed ? stitch->map.modules[module] : MODEL_NONE;

@@ -22,6 +22,7 @@ struct graph_event {
   uint32_t created;                 /* the task, region or taskgroup that it has created */
   uint32_t closed_loop;             /* field `team` of the loop of the region that it has closed */
   bool counts;                      /* set by fragments: it does not contradict the graph, */
+  bool device;                      /* it is no work, but a wait for a device, */
   uint64_t work;                    /* its work, */
   double start;                     /* and the time of its task before it, as measured */
 };
@@ -46,7 +47,7 @@ static inline void graph_reader_find(const struct task_graph *graph, const struc
   event->stream = &graph->streams[next->stream];
   event->running = event->task = event->stream->task;
   event->created = event->closed_loop = 0;
-  event->counts = false;
+  event->counts = event->device = false;
   if (graphlog_names_task(event->op))
     event->task = task_graph_find(graph, event->operand[0], event->operand[1]);
 }

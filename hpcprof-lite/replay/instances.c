@@ -74,6 +74,12 @@ uint32_t instances_share(struct instances *instances, uint32_t index)
   return index;
 }
 
+void instances_device_time(struct instances *instances, uint32_t index, double amount)
+{
+  for (; index; index = instance_at(instances, index)->outer)
+    instances->totals[instance_at(instances, index)->row].device_time += amount;
+}
+
 bool instances_contain(const struct instances *instances, uint32_t index, uint32_t row)
 {
   while (index && instance_at(instances, index)->row != row)

@@ -23,6 +23,7 @@ struct clock_pair {
 struct instances_total {
   uint64_t instances, iterations;
   struct clock_pair work, span, lock_bound;
+  double device_time; /* of `work`, in which tasks wait for devices */
 };
 
 struct instances {
@@ -59,6 +60,9 @@ bool instances_contain(const struct instances *instances, uint32_t instance, uin
 /* Adds work that was done within an instance until `end`. */
 void instances_work(struct instances *instances, uint32_t instance, const struct clock_pair *work,
                     const struct clock_pair *end);
+
+/* Of the work that is added within an instance (0: none), so much is time in which a task waits for a device. */
+void instances_device_time(struct instances *instances, uint32_t instance, double amount);
 
 /* Sets a lower bound of the instance's span, which otherwise is its latest end - its start.  It is never more than the
  * instance's work. */

@@ -92,3 +92,8 @@ double list_schedule_run(struct list_schedule *schedule, double ready, double wo
   schedule->makespan = MAX(at, schedule->makespan);
   return at;
 }
+
+void list_schedule_wait(struct list_schedule *schedule, double end)
+{
+  schedule->makespan = MAX(end, schedule->makespan);
+}

@@ -37,4 +37,7 @@ void list_schedule_release(struct list_schedule *schedule);
  * at once; on as many cores as are needed it then takes no time.  Returns the time at which it ends. */
 double list_schedule_run(struct list_schedule *schedule, double ready, double work, bool divisible);
 
+/* Something that needs no core ends at that time. */
+void list_schedule_wait(struct list_schedule *schedule, double end);
+
 #endif

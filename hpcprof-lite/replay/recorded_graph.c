@@ -82,13 +82,16 @@ static void compare_all(struct recorded_graph *recorded, const struct replay_res
   if (!recorded->job)
     compare(&comparison, "span", "the program", result->span, workspan->span, true);
   compare(&comparison, "work", "the program", (double)result->work, workspan->work, true);
+  compare(&comparison, "device time", "the program", result->directives[0].device_time,
+          workspan->directives[0].device_time, true);
   for (uint32_t row = 1; row < workspan->directives_count; row++) {
     const struct profile_directive *directive = &workspan->directives[row];
     const struct instances_total *total = &result->directives[row];
     char of[64];
     snprintf(of, sizeof of, "construct %" PRIu32 " (%s)", row, profile_directive_name(directive->kind));
     compare(&comparison, "number of instances", of, (double)total->instances, directive->instances, false);
-    compare(&comparison, "work", of, total->work.at[0], directive->work, true);
+    compare(&comparison, "work", of, total->work.at[0] - total->device_time, directive->work, true);
+    compare(&comparison, "device time", of, total->device_time, directive->device_time, true);
     if (!recorded->job)
       compare(&comparison, "span", of, total->span.at[0], directive->span, true);
   }
@@ -531,12 +534,14 @@ static void enter_part(const struct recorded_graph *recorded, const struct repla
   workspan->work = model_rounded((double)result->work * recorded->scale);
   workspan->span = model_rounded(result->span * recorded->scale);
   workspan->burdened = model_rounded(result->burdened * recorded->scale);
+  workspan->directives[0].device_time = model_rounded(result->directives[0].device_time * recorded->scale);
   for (uint32_t row = 1; row < workspan->directives_count; row++) {
     struct profile_directive *directive = &workspan->directives[row];
     const struct instances_total *total = &result->directives[row];
     directive->instances = total->instances;
     directive->iterations = 0; /* they have no times */
-    directive->work = model_rounded(total->work.at[0] * recorded->scale);
+    directive->work = model_rounded((total->work.at[0] - total->device_time) * recorded->scale);
+    directive->device_time = model_rounded(total->device_time * recorded->scale);
     directive->span = model_rounded(total->span.at[0] * recorded->scale);
     directive->lock_bound = model_rounded(total->lock_bound.at[0] * recorded->scale);
   }

@@ -17,6 +17,7 @@ enum { SAMPLES_MAX = 64 };
 
 /* The samples of a stream's next fragment. */
 struct samples {
+  bool device; /* it is a wait for a device */
   uint32_t count;
   double weight; /* of all */
   struct {
@@ -198,6 +199,7 @@ static void attribute_work(struct replay *replay, const struct samples *samples,
 
 static void forget_samples(struct samples *samples)
 {
+  samples->device = false;
   samples->count = 0;
   samples->weight = 0;
 }
@@ -214,14 +216,17 @@ static void on_run(struct replay *replay, struct graph_event *event)
   event->work = event->operand[event->op == GRAPHLOG_RUN ? 1 : 2];
   double work = (double)event->work, remaining = work;
   event->start = clock->element[0].time;
+  event->device = samples->device;
   event->counts = task->scope && task->now && event->work < (uint64_t)1 << 60;
   if (!event->counts) {
     graph->lost.invalid++;
     forget_samples(samples);
     return;
   }
-  replay->result->work += event->work;
-  replay->result->samples += taken;
+  replay->result->work += event->device ? 0 : event->work;
+  replay->result->samples += event->device ? 0 : taken;
+  if (event->device)
+    task_graph_device_time(graph, task, work);
   clock->element[0].time += work;
   if (replay->attributes)
     attribute_work(replay, samples, thread, scope->row, work, clock);
@@ -233,7 +238,10 @@ static void on_run(struct replay *replay, struct graph_event *event)
   for (uint32_t i = 0; i < replay->request->cores_count && event->work; i++) {
     struct vector_clock_element *element = &clock->element[graph->first_schedule + i];
     bool spread = schedule_change_spreads(graph, task, &replay->request->assumptions[i]);
-    element->time = list_schedule_run(&replay->schedules[i], element->time, work, spread);
+    if (event->device) /* it needs no core */
+      list_schedule_wait(&replay->schedules[i], element->time += work);
+    else
+      element->time = list_schedule_run(&replay->schedules[i], element->time, work, spread);
   }
   forget_samples(samples);
 }
@@ -279,7 +287,7 @@ static void begin_messages(struct replay *replay, uint32_t streams)
 static void match(struct replay *replay, const struct log_reader_record *next)
 {
   const struct message_stream of = {next->part, next->local};
-  if (!replay->matching || next->record.op < GRAPHLOG_MPI_CALL)
+  if (!replay->matching || next->record.op < GRAPHLOG_MPI_CALL || next->record.op >= GRAPHLOG_DEVICE)
     return;
   message_matching_take(replay->matching, next->stream, &of, &next->record, next->begin_ticks, next->end_ticks);
 }
@@ -313,6 +321,8 @@ static void take(struct replay *replay, const struct log_reader_record *next)
     on_run(replay, &event);
   else if (event.op == GRAPHLOG_SAMPLE)
     on_sample(&replay->samples[next->stream], event.operand[0], event.operand[1]);
+  else if (event.op == GRAPHLOG_DEVICE)
+    replay->samples[next->stream].device = true;
   else
     graph_reader_take(graph, &event);
   match(replay, next);

@@ -135,15 +135,42 @@ static uint32_t scope_instance(const struct task_graph *graph, const struct task
   return region->open ? region->instance : 0;
 }
 
-/* Returns the innermost instance around the task's innermost scope. */
-static uint32_t outer_instance(const struct task_graph *graph, const struct task_graph_task *task)
+/* Returns the innermost instance around one of the task's scopes. */
+static uint32_t outer_instance(const struct task_graph *graph, const struct task_graph_task *task, uint32_t scope)
 {
-  for (uint32_t i = task_graph_scope(graph, task->scope)->outer; i; i = task_graph_scope(graph, i)->outer) {
+  for (uint32_t i = task_graph_scope(graph, scope)->outer; i; i = task_graph_scope(graph, i)->outer) {
     uint32_t instance = scope_instance(graph, task, task_graph_scope(graph, i));
     if (instance)
       return instance;
   }
   return task->outer_instance;
+}
+
+/* Is one of the task's scopes within another one, or an instance, of its row? */
+static bool is_nested(const struct task_graph *graph, const struct task_graph_task *task, uint32_t index)
+{
+  const struct task_graph_scope *scope = task_graph_scope(graph, index);
+  bool nested = instances_contain(&graph->instances, outer_instance(graph, task, index), scope->row);
+  for (uint32_t i = scope->outer; i; i = task_graph_scope(graph, i)->outer)
+    nested |= task_graph_scope(graph, i)->row == scope->row;
+  return nested;
+}
+
+void task_graph_device_time(struct task_graph *graph, const struct task_graph_task *task, double amount)
+{
+  bool implicit = task->flags & TASK_GRAPH_IMPLICIT;
+  const struct task_graph_region *region = task_graph_region(graph, task->region);
+  struct instances_total *totals = graph->instances.totals;
+  totals[0].device_time += amount;
+  for (uint32_t i = task->scope; i; i = task_graph_scope(graph, i)->outer) {
+    const struct task_graph_scope *scope = task_graph_scope(graph, i);
+    if (scope->row && (scope->outer || !implicit) && !is_nested(graph, task, i))
+      totals[scope->row].device_time += amount;
+  }
+  uint32_t around = task->outer_instance;
+  if (implicit)
+    around = region->open ? region->instance : 0;
+  instances_device_time(&graph->instances, around, amount);
 }
 
 static bool push_scope(struct task_graph *graph, struct task_graph_task *task, uint32_t row, uint32_t instance,
@@ -206,9 +233,7 @@ static void pop_scope(struct task_graph *graph, struct task_graph_task *task)
     task_graph_flush_work(graph, task);
     instances_leave(&graph->instances, scope->instance);
   } else {
-    bool nested = !scope->row || instances_contain(&graph->instances, outer_instance(graph, task), scope->row);
-    for (uint32_t i = outer; i; i = task_graph_scope(graph, i)->outer)
-      nested |= task_graph_scope(graph, i)->row == scope->row;
+    bool nested = !scope->row || is_nested(graph, task, index);
     struct clock_pair span = clock_pair_own_span(&scope->pending, &scope->begin, &now);
     if (!nested)
       instances_ended(&graph->instances, scope->row, &scope->pending, &span);

@@ -179,6 +179,9 @@ void task_graph_task_release(struct task_graph *graph, uint32_t index);
 void task_graph_region_release(struct task_graph *graph, uint32_t index);
 void task_graph_group_release(struct task_graph *graph, uint32_t index);
 
+/* Of the work that the task's innermost scope has pending, so much is time in which the task waits for a device. */
+void task_graph_device_time(struct task_graph *graph, const struct task_graph_task *task, double amount);
+
 /* Adds the pending work of the task's innermost scope to its instance, if it has one. */
 void task_graph_flush_work(struct task_graph *graph, struct task_graph_task *task);
 

@@ -661,7 +661,9 @@ static void put_directives(void)
     uint32_t count = table->count - first < BATCH ? table->count - first : BATCH;
     for (uint32_t i = 0; i < count; i++) {
       rows[i] = *(const struct format_directive *)table_at(table, first + i);
-      rows[i].work = in_unit(rows[i].work);
+      uint64_t device_time = rows[i].device_time < rows[i].work ? rows[i].device_time : rows[i].work;
+      rows[i].work = in_unit(rows[i].work - device_time);
+      rows[i].device_time = in_unit(i + first ? device_time : rows[i].device_time); /* row 0 has no work */
       rows[i].span = in_unit(rows[i].span);
       rows[i].lock_bound = in_unit(rows[i].lock_bound);
       rows[i].stood_work = in_unit(rows[i].stood_work);

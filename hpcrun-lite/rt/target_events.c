@@ -52,19 +52,23 @@ static void device_busy(struct thread_state *t, int device, bool begin)
 
 /* The thread waits for the device from now on, or does so no longer.  libgomp does not tell whether it runs the region
  * itself after all: there the thread may work. */
-static void device_wait(struct thread_state *t, int device, bool begin)
+static void device_wait_begin(struct thread_state *t, int device)
 {
   if (device < 0 || rt_gomp_task)
     return;
-  if (!begin) {
-    if (device_waits_switched(t))
-      sample_charge_device_sleep(t);
-    device_waits_end(t);
-    return;
-  }
   struct format_device *awaited = devices_find(t, device);
   if (awaited)
     device_waits_begin(t, awaited);
+}
+
+static void device_wait_end(struct thread_state *t, int device)
+{
+  if (device < 0 || rt_gomp_task)
+    return;
+  if (device_waits_switched(t))
+    sample_charge_device_sleep(t);
+  const struct format_construct *at = construct_open_target(t) ?: construct_open_operation(t);
+  device_waits_end(t, at ? at->node : 0);
 }
 
 static void construct(struct thread_state *t, enum format_directive_kind directive, bool begin, uint32_t device,
@@ -93,7 +97,7 @@ void target_events(struct thread_state *t, int kind, bool begin, int device, con
   if (uses && begin)
     device_busy(t, device, true);
   else if (uses)
-    device_wait(t, device, false);
+    device_wait_end(t, device);
   if (graph_enter(t)) {
     if (begin)
       codeptr = code_of_construct(t, task_data, codeptr);
@@ -101,7 +105,7 @@ void target_events(struct thread_state *t, int kind, bool begin, int device, con
     graph_leave(t);
   }
   if (uses && begin)
-    device_wait(t, device, true);
+    device_wait_begin(t, device);
   else if (uses)
     device_busy(t, device, false);
 }
@@ -125,7 +129,7 @@ uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool beg
   if (begin)
     device_busy(t, device, true);
   else
-    device_wait(t, device, false);
+    device_wait_end(t, device);
   if (graph_enter(t)) {
     const struct format_construct *target = construct_open_target(t);
     uint32_t row = 0;
@@ -141,7 +145,7 @@ uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool beg
     graph_leave(t);
   }
   if (begin)
-    device_wait(t, device, true);
+    device_wait_begin(t, device);
   else
     device_busy(t, device, false);
   return number;

@@ -7,7 +7,8 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from device_case import waiting_targets
-from measured import Measurement, clocks, idleness_of, tap
+from measured import Measurement, clocks, idleness_of, line_of, tap
+from report import check_spans
 
 TARGETS, COPY, KERNEL, BYTES = 4, 0.02, 0.03, 1000
 DEVICE = TARGETS * (COPY + KERNEL)
@@ -30,6 +31,24 @@ def check_sums(row):
     tap.timed(abs(found - float(row["wall_s"])) < 0.02 + 0.03 * float(row["wall_s"]), found, row)
 
 
+def check_device_time(rows, device):
+    """All of it is on the critical path, since the program has one thread."""
+    check_spans(rows)
+    work, found, span = (float(rows[0][name]) for name in ("work", "device_time", "span"))
+    assert abs(found - device) < 1e-5 and abs(span - work - found) < 1e-8, (rows, device)
+    target, = (row for row in rows if row["kind"] == "target")
+    assert (target["device_time"], target["instances"]) == (rows[0]["device_time"], str(TARGETS)), rows
+    assert found <= float(target["critical_path"]) <= float(target["work"]) + found + 1e-8, rows
+
+
+def check_parts(run, rows):
+    """Two parts of the run add up to the whole, also if they meet in a wait."""
+    parts = [run.view("parallelism", *part)[0] for part in (("--to", "0.15"), ("--from", "0.15"))]
+    for name in ("work", "device_time", "span"):
+        found = sum(float(part[name] or 0) for part in parts)
+        assert abs(found - float(rows[0][name])) < 1e-6, (name, parts, rows)
+
+
 @tap.case
 def waiting_is_a_category(directory):
     for how in ("poll", "sleep"):
@@ -43,9 +62,15 @@ def waiting_is_a_category(directory):
             for options in (), ("--legend",):
                 assert max(map(len, text_of("threads", run, *options).splitlines())) <= 80, how
             assert "or waited for such a thread or a device" in " ".join(text_of("efficiency", run).split()), how
-            program_row = run.view("parallelism")[0]
-            tap.timed(abs(float(program_row["work"]) - own) < 0.03, how, program_row, own)
-            assert float(program_row["span"]) <= float(program_row["work"]), program_row
+            rows = run.view("parallelism")
+            check_device_time(rows, float(row["device_s"]))
+            tap.timed(abs(float(rows[0]["work"]) - own) < 0.03, how, rows, own)
+            if mode == "log":
+                check_parts(run, rows)
+                line = line_of("waiting_targets.c", "    runtime_target(i")
+                found, = run.view("whatif", "--what-if", f"waiting_targets.c:{line}=1000000")  # as if devices were free
+                tap.timed(abs(float(found["span"]) - own) < 0.02, found, own)
+                assert float(found["span_high"]) - float(found["span_low"]) < 0.02, found  # no error of device time
             target, = (line for line in run.view("regions") if line["kind"] == "target" and line["thread"] == "SUM")
             assert (target["device"], target["executions"]) == ("0", str(TARGETS)), target
             assert DEVICE <= float(row["device_s"]) <= float(target["exec_s"]) + 1e-6, (row, target)

@@ -172,11 +172,13 @@ static void write_sentence(const struct report *report, const struct terminal *t
   uint64_t bound = lock_bound(workspan, report->limits.left_out);
   bool locked = bound > workspan->span;
   double times = workspan_parallelism(workspan->work, locked ? bound : workspan->span);
-  uint64_t runtime = runtime_ns(report);
-  char limit[128] = "", seconds[CELL], faster[64];
+  uint64_t runtime = runtime_ns(report), device_time = workspan->rows[0].device_time;
+  char limit[192] = "", seconds[CELL], faster[64];
   terminal_seconds(runtime, terminal_decimals(workspan->work), seconds);
   if (runtime)
     snprintf(limit, sizeof limit, ", counting %s s in the OpenMP runtime and this tool as work", seconds);
+  if (device_time)
+    strcat(limit, " without its waits for devices");
   if (locked)
     strcat(limit, " (one lock limits it)");
   snprintf(faster, sizeof faster, "could%s be %.1f times as fast",
@@ -231,9 +233,14 @@ static void print_remarks(const struct report *report, const struct terminal *te
                                              : "%sabout %s if every iteration were a chunk (estimate)\n";
     fprintf(report->stream, words, indent, figure);
   }
+  terminal_fit(terminal, workspan->is_time ? "s" : workspan->unit, 20, unit);
+  if (row->device_time) {
+    terminal_amount(row->device_time, workspan->is_time, terminal_decimals(report->spans.workspan.work), amount);
+    terminal_wrapf(terminal, report->stream, indent, indent, "waits for devices for %s %.80s, which is no work",
+                   amount + strspn(amount, " "), unit);
+  }
   if (row->lock_bound) {
     terminal_amount(row->lock_bound, workspan->is_time, terminal_decimals(report->spans.workspan.work), amount);
-    terminal_fit(terminal, workspan->is_time ? "s" : workspan->unit, 20, unit);
     terminal_wrapf(terminal, report->stream, indent, indent,
                    "every run takes %s %s %.80s, as only one thread at a time can hold the lock",
                    row->light ? "about" : "at least", amount + strspn(amount, " "), unit);
@@ -276,6 +283,8 @@ static void print_limits(const struct report *report)
 static const char job_legend[] = "job: all ranks together.  Its span is the longest chain of work that goes on\n"
                                  "from rank to rank through messages; it needs a graph log of each rank.\n";
 
+static const char device_legend[] = "The span contains waits for devices (column device_time), which are no work.\n";
+
 static void print_legend(const struct text_table *text)
 {
   const struct report *report = text->report;
@@ -288,8 +297,9 @@ static void print_legend(const struct text_table *text)
            "longest chain of dependent work; Parallel: work / span, the speedup on\n"
            "unlimited cores.\n"
            "Crit%%: share of the program's span that the construct itself contributes.\n"
-           "%s%s",
+           "%s%s%s",
            unit, report->efficiency.job.known ? job_legend : "",
+           report->spans.workspan.rows[0].device_time ? device_legend : "",
            text_table_shows(text, "executions") ? "Count: all executions.\n" : "");
   legend_print(report, line, full);
 }

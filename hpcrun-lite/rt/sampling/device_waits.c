@@ -1,37 +1,6 @@
 #include "hpcrun-lite/rt/sampling/device_waits.h"
 
-#include "hpcrun-lite/rt/span/graph.h"
-#include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/span.h"
-#include "hpcrun-lite/rt/span/work_clock.h"
-
-/* What the thread does meanwhile is no work of its task; the graph log has fragments around the wait. */
-static void stop_work(struct thread_state *t)
-{
-  struct device_wait *wait = &sampling_of(t)->device_wait;
-  wait->work_stopped = span_process.online && span_of(t)->end_slot;
-  if (!wait->work_stopped)
-    return;
-  rt_inside_inc(t); /* a sample may begin another fragment */
-  if (graph_log_on()) {
-    uint64_t moment = graph_moment(t, wait->since);
-    graph_fragment_end_at(t, moment);
-    work_clock_begin(t, moment);
-  }
-  work_clock_stand_still(t, wait->since);
-  rt_inside_dec(t);
-}
-
-static void go_on_with_work(struct thread_state *t, uint64_t now)
-{
-  if (!sampling_of(t)->device_wait.work_stopped)
-    return;
-  rt_inside_inc(t);
-  if (graph_log_on())
-    graph_log_time(t, now);
-  work_clock_go_on(t, work_clock_is_time() ? now : work_clock_value(t));
-  rt_inside_dec(t);
-}
 
 static uint64_t sum_of(const struct switches_interval *intervals, unsigned count)
 {
@@ -66,12 +35,14 @@ void device_waits_begin(struct thread_state *t, struct format_device *device)
   __atomic_fetch_or(&device->flags, FORMAT_DEVICE_AWAITED, __ATOMIC_RELAXED);
   wait->since = rt_ticks();
   wait->position = switches_position(t);
-  stop_work(t);
+  wait->work_stopped = span_process.online && span_of(t)->end_slot;
+  if (wait->work_stopped)
+    span_device_begin(t, wait->since);
   rt_set_call(t, RT_CALL_DEVICE);
   t->changes++;
 }
 
-void device_waits_end(struct thread_state *t)
+void device_waits_end(struct thread_state *t, uint32_t node)
 {
   struct device_wait *wait = &sampling_of(t)->device_wait;
   if (!wait->depth || --wait->depth || !device_waits_in(t))
@@ -79,7 +50,8 @@ void device_waits_end(struct thread_state *t)
   uint64_t now = rt_ticks();
   wait->ticks += rt_measured_between(wait->since, now);
   rt_set_call(t, RT_CALL_NONE);
-  go_on_with_work(t, now);
+  if (wait->work_stopped)
+    span_device_end(t, wait->since, now, node);
   t->changes++;
 }
 

@@ -10,9 +10,9 @@
 #include "hpcrun-lite/rt/sampling/switches.h"
 
 /* The thread begins to wait for the device, or has done so.  Waits nest; only the outermost one counts, unless the
- * thread is in another call or waits otherwise. */
+ * thread is in another call or waits otherwise.  node: the context of the construct or operation; 0: not known. */
 void device_waits_begin(struct thread_state *t, struct format_device *device);
-void device_waits_end(struct thread_state *t);
+void device_waits_end(struct thread_state *t, uint32_t node);
 
 static inline bool device_waits_in(const struct thread_state *t)
 {

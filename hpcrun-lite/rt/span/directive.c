@@ -162,6 +162,15 @@ bool directive_contains(uint32_t index, uint32_t row)
   return index != 0;
 }
 
+void directive_device_time(struct thread_state *t, uint32_t index, uint64_t amount)
+{
+  for (; index; index = at(index)->outer) {
+    struct directive_total *total = directive_total(t, at(index)->row);
+    if (total)
+      total->device_time += amount;
+  }
+}
+
 void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span)
 {
   struct directive_total *total = directive_total(t, row);
@@ -267,6 +276,7 @@ void directive_add_sums(struct thread_state *t)
     __atomic_fetch_add(&to->stood_span, total->stood_span, __ATOMIC_RELAXED);
     add_squares(&to->stood_squares, total->stood_squares);
     __atomic_fetch_add(&to->stood_spread, total->stood_spread, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->device_time, total->device_time, __ATOMIC_RELAXED);
     *total = (struct directive_total){.regions = total->regions};
   }
 }

@@ -86,6 +86,7 @@ struct light_regions {
 /* A thread's sums for a row, which stay where they are until the thread ends; NULL without memory. */
 struct directive_total {
   uint64_t instances, work, span, iterations, light, stood, stood_work, stood_span, stood_squares, stood_spread;
+  uint64_t device_time;         /* of `work`, in which tasks wait for devices */
   struct light_regions regions; /* no sum: of a region's row (span/light_region.h) */
 };
 struct directive_total *directive_find_total(struct thread_state *t, uint32_t row) __attribute__((noinline));
@@ -103,6 +104,9 @@ static inline void directive_add(struct directive_total *total, uint64_t work)
   total->work += work;
   total->span += work;
 }
+
+/* Of the work that is added within an instance (0: none), so much is time in which a task waits for a device. */
+void directive_device_time(struct thread_state *t, uint32_t instance, uint64_t amount);
 
 /* Adds executions of a construct that had no instance to its row. */
 void directive_ended(struct thread_state *t, uint32_t row, uint64_t instances, uint64_t work, uint64_t span);

@@ -82,6 +82,66 @@ void graph_flush_work(struct thread_state *t, struct task *task)
   task->scope.pending = 0;
 }
 
+/* ---- device time ---- */
+
+static uint32_t open_scopes(const struct task *task)
+{
+  return task->scopes_open < SCOPES_MAX ? task->scopes_open : SCOPES_MAX;
+}
+
+/* Is one of the task's scopes below that depth, or a construct around the task, of that row? */
+static bool inside(const struct task *task, uint32_t depth, uint32_t row)
+{
+  uint32_t open = open_scopes(task);
+  for (uint32_t i = 0; i < depth; i++)
+    if ((i < open ? &task->around[i] : &task->scope)->row == row)
+      return true;
+  const struct team *team = task->flags & TASK_IMPLICIT ? graph_team(task->region) : NULL;
+  if (!team)
+    return directive_contains(task->outer_instance, row);
+  if (team->row == row || !team->creator)
+    return team->row == row;
+  return graph_inside(graph_task(team->creator), row);
+}
+
+/* Adds to the rows of all constructs around what the task does, each once; row 0 has the sum of the process. */
+static void count_device_time(struct thread_state *t, const struct task *task, uint64_t amount)
+{
+  const struct team *team = task->flags & TASK_IMPLICIT ? graph_open_team(task->region) : NULL;
+  struct directive_total *total;
+  for (uint32_t i = 0; i <= open_scopes(task); i++) {
+    uint32_t row = (i < open_scopes(task) ? &task->around[i] : &task->scope)->row;
+    if (row && !inside(task, i, row) && (total = directive_total(t, row)))
+      total->device_time += amount;
+  }
+  if (!team) {
+    directive_device_time(t, task->outer_instance, amount);
+    return;
+  }
+  const struct task *creator = team->creator ? graph_task(team->creator) : NULL;
+  if (!(creator && graph_inside(creator, team->row)) && (total = directive_total(t, team->row)))
+    total->device_time += amount;
+  if (creator)
+    count_device_time(t, creator, amount);
+}
+
+void graph_add_device_time(struct thread_state *t, struct task *task, uint64_t amount)
+{
+  struct directive_total *program = directive_total(t, DIRECTIVE_PROGRAM);
+  graph_note_contents(task); /* light regions cannot follow that */
+  if (task->flags & TASK_LIGHT) {
+    rt_lost(t, FORMAT_LOST_GRAPH);
+    return;
+  }
+  graph_attribute(t, task, amount);
+  task->now.base += amount;
+  task->now.burdened += amount;
+  task->scope.pending += amount;
+  if (program)
+    program->device_time += amount;
+  count_device_time(t, task, amount);
+}
+
 /* ---- joins ---- */
 
 void graph_offer(struct thread_state *t, const struct task *task, struct join *join)
@@ -131,26 +191,6 @@ void graph_take_final(struct thread_state *t, struct task *task, const struct jo
 }
 
 /* ---- scopes ---- */
-
-static uint32_t open_scopes(const struct task *task)
-{
-  return task->scopes_open < SCOPES_MAX ? task->scopes_open : SCOPES_MAX;
-}
-
-/* Is one of the task's scopes below that depth, or a construct around the task, of that row? */
-static bool inside(const struct task *task, uint32_t depth, uint32_t row)
-{
-  uint32_t open = open_scopes(task);
-  for (uint32_t i = 0; i < depth; i++)
-    if ((i < open ? &task->around[i] : &task->scope)->row == row)
-      return true;
-  const struct team *team = task->flags & TASK_IMPLICIT ? graph_team(task->region) : NULL;
-  if (!team)
-    return directive_contains(task->outer_instance, row);
-  if (team->row == row || !team->creator)
-    return team->row == row;
-  return graph_inside(graph_task(team->creator), row);
-}
 
 bool graph_inside(const struct task *task, uint32_t row)
 {

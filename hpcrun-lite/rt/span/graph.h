@@ -235,6 +235,9 @@ uint64_t graph_cost_mean(enum graph_cost cost);
 /* Splits a fragment's work over its samples by their weight; without samples the directive gets it. */
 void graph_attribute(struct thread_state *t, struct task *task, uint64_t work);
 
+/* The running task has waited for a device: that is no work, but a part of its clock, under the fragment's samples. */
+void graph_add_device_time(struct thread_state *t, struct task *task, uint64_t amount);
+
 /* Ends the running fragment at a moment (span/work_clock.h): its work is added to the current task.  The inline form is
  * for the callbacks of small tasks. */
 void graph_fragment_end_at(struct thread_state *t, uint64_t moment);

@@ -234,6 +234,27 @@ static void put_counts(struct thread_state *t, uint64_t moment)
     }
 }
 
+static void put_fragment(struct thread_state *t, uint64_t begin, uint64_t end, uint64_t work)
+{
+  struct span_thread *span = span_of(t);
+  struct graph_log_stream *log = &span->log;
+  for (unsigned i = 0; i < span->fragment_sample_count; i++)
+    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){span->fragment_samples[i].node, span->fragment_samples[i].weight});
+  uint64_t operands[] = {begin - log->now, end - begin, work};
+  bool plain = work == end - begin;
+  append(t, plain ? GRAPHLOG_RUN : GRAPHLOG_RUN_OTHER, plain ? 2 : 3, operands);
+  log->now = log->moment = end;
+  put_cpu(t);
+}
+
+/* The thread has waited for a device between two ticks. */
+void graph_log_put_device(struct thread_state *t, uint64_t since, uint64_t ticks, uint64_t amount)
+{
+  uint64_t begin = since > span_of(t)->log.now ? since : span_of(t)->log.now;
+  append(t, GRAPHLOG_DEVICE, 0, NULL);
+  put_fragment(t, begin, ticks > begin ? ticks : begin, amount);
+}
+
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
 {
   struct span_thread *span = span_of(t);
@@ -245,13 +266,7 @@ void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work)
     begin = span->work.since;
   if (end < begin)
     end = begin;
-  for (unsigned i = 0; i < span->fragment_sample_count; i++)
-    append(t, GRAPHLOG_SAMPLE, 2, (const uint64_t[]){span->fragment_samples[i].node, span->fragment_samples[i].weight});
-  uint64_t operands[] = {begin - log->now, end - begin, work};
-  bool plain = work == end - begin;
-  append(t, plain ? GRAPHLOG_RUN : GRAPHLOG_RUN_OTHER, plain ? 2 : 3, operands);
-  log->now = log->moment = end;
-  put_cpu(t);
+  put_fragment(t, begin, end, work);
   if (log->creation.since) { /* the creation goes on in the next fragment */
     creation_pause(t, end);
     creation_resume(&log->creation, 0);

@@ -30,6 +30,7 @@ struct stream_file *graph_log_file(void);
  * the name; region and parent are names (0: none), flags are those of GRAPHLOG_TASK. */
 void graph_log_put(struct thread_state *t, enum graphlog_op op, unsigned count, const uint64_t *operands);
 void graph_log_put_run(struct thread_state *t, uint64_t moment, uint64_t work);
+void graph_log_put_device(struct thread_state *t, uint64_t since, uint64_t ticks, uint64_t amount);
 uint64_t graph_log_put_implicit(struct thread_state *t, uint64_t region, uint32_t team_size);
 uint64_t graph_log_put_task(struct thread_state *t, uint64_t parent, uint32_t row, uint64_t flags);
 uint64_t graph_log_put_region(struct thread_state *t, uint32_t row);

@@ -619,6 +619,49 @@ void span_pause(struct thread_state *t, bool pause)
   graph_fragment_begin(t);
 }
 
+void span_device_begin(struct thread_state *t, uint64_t ticks)
+{
+  rt_inside_inc(t); /* a sample may begin another fragment */
+  explicit_task_settle(t);
+  uint64_t moment = graph_moment(t, ticks);
+  graph_fragment_end_at(t, moment);
+  work_clock_begin(t, moment);
+  graph_log_time(t, ticks);
+  work_clock_stand_still(t, ticks);
+  span_of(t)->work.device_waits = true;
+  rt_inside_dec(t);
+}
+
+/* The running task has waited for a device from one tick to another, in the context of a node. */
+static void add_device_time(struct thread_state *t, uint64_t since, uint64_t ticks, uint64_t amount, uint32_t node)
+{
+  struct span_thread *span = span_of(t);
+  struct task *task = span->running;
+  if (!amount || !task || task->flags & TASK_WAITING)
+    return;
+  span->fragment_samples[0].node = node;
+  span->fragment_samples[0].weight = amount;
+  span->fragment_sample_count = node && node <= CRITICAL_PATH_NODE_MAX && t->index <= CRITICAL_PATH_THREAD_MAX;
+  if (graph_log_on())
+    graph_log_put_device(t, since, ticks, amount);
+  graph_add_device_time(t, task, amount);
+  span->fragment_sample_count = 0;
+}
+
+void span_device_end(struct thread_state *t, uint64_t since, uint64_t ticks, uint32_t node)
+{
+  struct span_thread *span = span_of(t);
+  if (!span->work.device_waits)
+    return;
+  rt_inside_inc(t);
+  span->work.device_waits = false;
+  if (work_clock_is_time())
+    add_device_time(t, since, ticks, rt_measured_between(since, ticks), node);
+  graph_log_time(t, ticks);
+  work_clock_go_on(t, work_clock_is_time() ? ticks : work_clock_value(t));
+  rt_inside_dec(t);
+}
+
 void span_window(struct thread_state *t)
 {
   explicit_task_settle(t);
@@ -674,6 +717,10 @@ void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
     return;
   span_begin_early(t);
   span->work.units += units;
+  if (span->work.device_waits) {
+    add_device_time(t, span->log.moment, rt_ticks(), rt_paused() ? 0 : units, node);
+    return;
+  }
   if (node <= CRITICAL_PATH_NODE_MAX && t->index <= CRITICAL_PATH_THREAD_MAX) {
     span->fragment_samples[0].node = node;
     span->fragment_samples[0].weight = units;

@@ -75,6 +75,12 @@ void span_taskgroup_end(struct thread_state *t, uint32_t task);
  * followed.  Other threads notice it at their next event. */
 void span_pause(struct thread_state *t, bool pause);
 
+/* The running task waits for a device from a tick on; until a tick, in the context of a node (0: not known).  The time
+ * between is no work, but part of the task's clock.  With counted work of the program, what it reports
+ * meanwhile is, in the context of the call; with hardware counters, nothing.  Outside rt_enter(). */
+void span_device_begin(struct thread_state *t, uint64_t ticks);
+void span_device_end(struct thread_state *t, uint64_t since, uint64_t ticks, uint32_t node);
+
 /* Handler: does what is due at the limits of the part of the run that is measured (rt/filter/time_filter.h). */
 void span_window(struct thread_state *t);
 

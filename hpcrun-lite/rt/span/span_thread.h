@@ -29,6 +29,7 @@ struct work {
   const void *page;                 /* page of an event opened for the work clock; NULL: none */
   struct sys_own own;               /* the counter; fd -1: none */
   enum work_how how;
+  bool device_waits; /* the thread waits for a device: see span_device_begin() */
 };
 
 /* A call by which the program creates tasks: see span/graph_log.h. */
