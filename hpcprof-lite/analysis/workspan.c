@@ -262,12 +262,16 @@ static void count_executions(const struct profile *profile, struct workspan *res
     const struct construct_times *times = &process->constructs;
     if (process->usable && process->workspan.known && process->flags & PROCESS_OMPT && !times->rows_count)
       result->executions_known = false;
-    for (uint32_t j = 0; j < times->rows_count; j++)
-      if (nodes[times->rows[j].node].kind != CONSTRUCT_TASK_EXEC) { /* that is counted where it is created */
-        struct workspan_row *row = &result->rows[nodes[times->rows[j].node].directive];
-        model_add(&row->executions, times->rows[j].figures.executions);
-        row->chunk_most = MAX(row->chunk_most, times->rows[j].figures.chunk_most);
-      }
+    for (uint32_t j = 0; j < times->rows_count; j++) {
+      const struct construct_node *node = &nodes[times->rows[j].node];
+      struct workspan_row *row = &result->rows[node->directive];
+      bool is_part =
+          construct_is_operation(node->kind) && construct_is_target(profile->workspan.directives[node->directive].kind);
+      if (node->kind == CONSTRUCT_TASK_EXEC || is_part) /* that is counted where it is created; of a target construct */
+        continue;
+      model_add(&row->executions, times->rows[j].figures.executions);
+      row->chunk_most = MAX(row->chunk_most, times->rows[j].figures.chunk_most);
+    }
   }
   result->rows[0].executions = 1;
 }
