@@ -112,7 +112,7 @@ def times_of_devices(directory):
     for row in rows.values():
         assert float(row["busy_s"]) >= own["on_device"] / 2 - 1e-3, (rows, own)
     run, own = measure(directory, "killed", status=-9)
-    assert 0.3 < float(devices(run)[0]["0"]["busy_s"]), devices(run)  # until it was killed
+    tap.timed(0.28 < float(devices(run)[0]["0"]["busy_s"]), devices(run))  # until its last sample before 0.3 s
 
 
 @tap.case
