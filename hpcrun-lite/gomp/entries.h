@@ -162,12 +162,12 @@
 /* The function of libomp that waits for an iteration of a doacross loop: it announces only that it has waited. */
 #define KMPC_DOACROSS(X) X(__kmpc_doacross_wait)
 
-/* Functions of libomp that begin the combination of a reduction.  They have no wrappers: the entry point notes when, and
- * the place. */
+/* Functions of libomp that begin the combination of a reduction.  They have no wrappers: the entry point notes when,
+ * and the place. */
 #define KMPC_REDUCTIONS(X) X(__kmpc_reduce) X(__kmpc_reduce_nowait)
 
-/* Functions of LLVM's library for devices that clang's code calls for target constructs: wrapped for a library that does
- * not announce these (device_calls.c).  X(name, kind, parameters): the kind is OMPT's, with a bit for nowait. */
+/* Functions of LLVM's library for devices that clang's code calls for target constructs: wrapped for a library that
+ * does not announce these (device_calls.c).  X(name, kind, parameters): the kind is OMPT's, with a bit for nowait. */
 #define TGT_TARGETS(X) \
   X(__tgt_target_mapper, ompt_target, 10) \
   X(__tgt_target_nowait_mapper, ompt_target | ompt_target_nowait, 14) \
