@@ -37,6 +37,8 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
       ompt_callback_target_emi,
       ompt_callback_target_data_op_emi,
       ompt_callback_target_submit_emi,
+      ompt_callback_device_initialize,
+      ompt_callback_device_finalize,
 #endif
   };
   (void)device, (void)data;
