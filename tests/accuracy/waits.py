@@ -52,7 +52,9 @@ def sleeping_threads_are_not_seen_by_cpu_time(directory):
         value = sum_of(nodes, "blocked_incl_s", call)
         tap.timed(0.95 * own[call] - ready < value < 1.05 * own[call], call, value, own[call], ready)
     said = re.sub(r"\s+", " ", tap.must(tap.REPORT, "--legend", run.output))
-    seconds, function = re.search(r", ([0-9.]+) s of it in (\w+) \(waits\.c:[0-9]+\)", said).groups()
+    place = re.search(r", ([0-9.]+) s of it in (\w+) \(waits\.c:[0-9]+\)", said)
+    assert place, said
+    seconds, function = place.groups()
     assert abs(float(seconds) - sum_of(nodes, "blocked_incl_s", function)) < 1e-3, (said, function)
 
 
