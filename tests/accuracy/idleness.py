@@ -63,7 +63,7 @@ class Blamed:
 
 @tap.case
 def serial_code_that_no_sample_sees(directory):
-    """The initial thread sleeps, or another program has its core: why nobody worked for the others is said."""
+    """The report says why the others had no work: the initial thread sleeps, or another program has its core."""
     cpu = min(os.sched_getaffinity(0))
     busy = tap.start(sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nwhile True: pass")
     try:

@@ -36,7 +36,7 @@ def text_of(view, measurement):
 
 
 def open_s(measurement, hosts):
-    """What the clocks are said to leave open: of times, and of each wait between hosts.  Nothing is moved; on a busy
+    """By how much times, and each wait between hosts, can be wrong, as the view says.  Nothing is moved; on a busy
     machine, a rank can lose its core between a call and the record of its send."""
     text = text_of("messages", measurement)
     found = OPEN.search(text)

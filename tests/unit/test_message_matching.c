@@ -819,7 +819,7 @@ static void test_before_the_first_call(void **state)
   release();
 }
 
-/* Calls of one place are told apart from what is between them, of which nothing is known. */
+/* What a thread did between two calls in one place is not known: it is no part of the calls. */
 static void test_calls_of_one_place(void **state)
 {
   (void)state;
