@@ -169,6 +169,11 @@ struct device_call {
   enum { CALL_PLAIN, CALL_ANNOUNCED, CALL_WATCHED } how; /* watched: does the library announce it? */
 };
 
+static void *real_function(const struct device_call *call)
+{
+  return call->library->next[call->entry - FIRST];
+}
+
 /* The number of a device, the default one resolved; OMPT_DEVICE_HOST: the construct runs on the host. */
 static int number_of(const struct device_library *library, int64_t device, const void *caller)
 {
@@ -220,7 +225,7 @@ static void watched(const struct device_call *call, bool is_target, bool failed)
 {
   if (measured_process.targets_announced) {
     if (call->library == atomic_load(&global) && !atomic_load(&calling))
-      gomp_rebind(call->entry, call->library->next[call->entry - FIRST]);
+      gomp_rebind(call->entry, real_function(call));
   } else if (is_target && !failed) {
     call->library->joined = false;
     rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
@@ -255,7 +260,7 @@ static void call_end(const struct device_call *call, bool is_target, bool failed
   GOMP_CODE long wrap_##name(PARAMETERS_##parameters)                                                                  \
   {                                                                                                                    \
     struct device_call call = call_begin(GOMP_NUMBER_##name, kind, device, GOMP_CALLER);                               \
-    long result = ((__typeof__(&wrap_##name))call.library->next[call.entry - FIRST])(ARGUMENTS_##parameters);          \
+    long result = ((__typeof__(&wrap_##name))real_function(&call))(ARGUMENTS_##parameters);                            \
     call_end(&call, result_is_failure, (int)result != 0);                                                              \
     return result;                                                                                                     \
   }

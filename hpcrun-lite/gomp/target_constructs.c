@@ -10,6 +10,7 @@
  * replaced where there is no device for it. */
 #include <string.h>
 
+#include "common/order.h"
 #include "hpcrun-lite/gomp/gomp.h"
 
 /* Flags of libgomp's functions. */
@@ -64,7 +65,7 @@ static void announce_arguments(void **arguments)
       threads = value;
   }
   if (teams > 0 || threads > 0)
-    ompt_target_asks(teams > 0 ? (uint32_t)teams : 0, threads > 0 ? (uint32_t)threads : 0);
+    ompt_target_asks((uint32_t)MAX(teams, 0), (uint32_t)MAX(threads, 0));
 }
 
 typedef void target_function(int, void (*)(void *), size_t, void **, size_t *, unsigned short *, unsigned, void **,

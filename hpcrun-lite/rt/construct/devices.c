@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/order.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -222,10 +223,9 @@ static uint64_t merge(struct busy *busy, struct interval added)
       busy->intervals[kept++] = old;
       continue;
     }
-    uint64_t begin = old.begin > added.begin ? old.begin : added.begin, end = old.end < added.end ? old.end : added.end;
-    grows -= end - begin;
-    added.begin = old.begin < added.begin ? old.begin : added.begin;
-    added.end = old.end > added.end ? old.end : added.end;
+    grows -= MIN(old.end, added.end) - MAX(old.begin, added.begin);
+    added.begin = MIN(old.begin, added.begin);
+    added.end = MAX(old.end, added.end);
   }
   memmove(busy->intervals + at + 1, busy->intervals + at, (kept - at) * sizeof added);
   busy->intervals[at] = added;
