@@ -5,7 +5,7 @@
 #include "hpcrun-lite/lock.h"
 #include "hpcrun-lite/measurement.h"
 #include "hpcrun-lite/output/writer.h"
-#include "hpcrun-lite/process/mxcsr.h"
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/quiesce.h"
 #include "hpcrun-lite/rt/construct/trace.h"
@@ -43,7 +43,7 @@ static void in_parent(void)
 /* Measures the forking thread, which alone exists in the child.  old: its state in the parent, NULL = not measured. */
 static void measure_child(const struct thread_state *old)
 {
-  unsigned mxcsr = mxcsr_set_default();
+  uint64_t floating = machine_default_floating();
   unwind_restart();
   process.forked = sampling_process.forked = true;
   thread_forget_ended();
@@ -58,7 +58,7 @@ static void measure_child(const struct thread_state *old)
     rt_self->stack_low = old->stack_low;
     rt_self->stack_high = old->stack_high;
   }
-  mxcsr_restore(mxcsr);
+  machine_restore_floating(floating);
 }
 
 /* The parent keeps its sources and what was measured until now.  The child shares the parent's tables, in the live

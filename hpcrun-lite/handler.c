@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/rt/control/command.h"
@@ -33,27 +34,9 @@ bool handler_sample(const siginfo_t *info, void *context)
   return sample_signal(info, context);
 }
 
-/* The same on another stack.  In assembler, with unwind information, because a sample may unwind from here. */
+/* The same on another stack: other_stack.S (arch), in assembler, with unwind information, because a sample may unwind
+ * from here. */
 __attribute__((visibility("hidden"))) bool handler_sample_on(const siginfo_t *info, void *context, void *stack_top);
-__asm__(".pushsection .text\n"
-        ".globl handler_sample_on\n"
-        ".hidden handler_sample_on\n"
-        ".type handler_sample_on, @function\n"
-        "handler_sample_on:\n"
-        ".cfi_startproc\n"
-        "pushq %rbp\n"
-        ".cfi_def_cfa_offset 16\n"
-        ".cfi_offset %rbp, -16\n"
-        "movq %rsp, %rbp\n"
-        ".cfi_def_cfa_register %rbp\n"
-        "movq %rdx, %rsp\n"
-        "call handler_sample\n"
-        "leave\n"
-        ".cfi_def_cfa %rsp, 8\n"
-        "ret\n"
-        ".cfi_endproc\n"
-        ".size handler_sample_on, . - handler_sample_on\n"
-        ".popsection\n");
 
 /* The stack for samples that find too little room.  Allocated with the first one; NULL without memory. */
 static void *own_stack_top(struct thread_state *t)
@@ -131,17 +114,6 @@ static void leave_pending(siginfo_t *info, ucontext_t *context)
   sys_signal_again(sys_pid(), info->si_code == SI_TKILL ? sys_tid() : 0, SAMPLE_SIGNAL, info);
 }
 
-/* Does the thread-local storage belong to libc?  A Go program that is position independent and does not use libc sets
- * the register to storage of its own.  libc's begins with its own address, twice. */
-static bool storage_of_libc(void)
-{
-  uintptr_t first, third;
-  __asm__ volatile("movq %%fs:0, %0\n"
-                   "movq %%fs:16, %1\n"
-                   : "=&r"(first), "=r"(third));
-  return first && first == third;
-}
-
 /* The kernel drops a signal that is sent to a thread for which SAMPLE_SIGNAL is pending already.  A runtime that
  * interrupts its threads with that signal (Go's) waits for ever then, but it tolerates a signal too many.  It shows by
  * its alternate stacks. */
@@ -157,7 +129,7 @@ static bool replaces_other(siginfo_t *info, const ucontext_t *context)
 static void on_signal(int number, siginfo_t *info, void *context)
 {
   ucontext_t *interrupted = context;
-  if (!storage_of_libc())
+  if (!machine_storage_of_libc())
     return;
   bool sample = take_sample(info, interrupted) || take_command(info, interrupted);
   bool of_program = rt_self && info->si_code == SI_TIMER && own_signal_in_use(); /* the program has such a timer */

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 
 /* Redirects the library's calls of `name` to target: rewrites the entry of its procedure linkage table. */
@@ -61,17 +62,18 @@ static int deep_binding(void)
 const char *load_libunwind(void)
 {
   struct unwind_entries entries;
-  void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL | deep_binding());
+  void *handle = dlopen(MACHINE_LIBUNWIND, RTLD_NOW | RTLD_LOCAL | deep_binding());
   if (!handle)
-    return "libunwind-x86_64.so.8 cannot be loaded: install libunwind8";
-  bool sound = load(handle, "_Ux86_64_create_addr_space", &entries.create_addr_space) &&
-               load(handle, "_Ux86_64_set_caching_policy", &entries.set_caching_policy) &&
-               load(handle, "_Ux86_64_set_cache_size", &entries.set_cache_size) &&
-               load(handle, "_Ux86_64_flush_cache", &entries.flush_cache) &&
-               load(handle, "_Ux86_64_init_remote", &entries.init_remote) &&
-               load(handle, "_Ux86_64_step", &entries.step) && load(handle, "_Ux86_64_get_reg", &entries.get_reg) &&
-               load(handle, "_Ux86_64_dwarf_search_unwind_table", &entries.search);
+    return MACHINE_LIBUNWIND " cannot be loaded: install libunwind8";
+  bool sound = load(handle, MACHINE_LIBUNWIND_PREFIX "create_addr_space", &entries.create_addr_space) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "set_caching_policy", &entries.set_caching_policy) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "set_cache_size", &entries.set_cache_size) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "flush_cache", &entries.flush_cache) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "init_remote", &entries.init_remote) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "step", &entries.step) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "get_reg", &entries.get_reg) &&
+               load(handle, MACHINE_LIBUNWIND_PREFIX "dwarf_search_unwind_table", &entries.search);
   if (!sound || !redirect(handle, "pipe2", unwind_no_pipe) || !redirect(handle, "sigprocmask", unwind_no_sigprocmask))
-    return "libunwind-x86_64.so.8 is not a supported version (1.6): contexts are single functions";
+    return MACHINE_LIBUNWIND " is not a supported version (1.6): contexts are single functions";
   return unwind_start(&entries) ? NULL : "libunwind could not allocate memory: contexts are single functions";
 }

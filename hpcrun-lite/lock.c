@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "hpcrun-lite/process/libc.h"
-#include "hpcrun-lite/process/mxcsr.h"
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum { TAKEN_MAX = 8 };
@@ -14,7 +14,7 @@ enum { TAKEN_MAX = 8 };
 struct saved_state {
   sigset_t mask;
   int cancel;
-  unsigned mxcsr;
+  uint64_t floating; /* settings of the program */
   bool pipe_pending, size_pending;
 };
 
@@ -39,7 +39,7 @@ void lock_take(void)
     real(&mutex);
     atomic_store(&owner, pthread_self());
   }
-  saved.mxcsr = mxcsr_set_default();
+  saved.floating = machine_default_floating();
   sigpending(&pending);
   saved.pipe_pending = sigismember(&pending, SIGPIPE);
   saved.size_pending = sigismember(&pending, SIGXFSZ);
@@ -70,7 +70,7 @@ void lock_drop(void)
     real(&mutex);
   }
   discard_raised(&saved);
-  mxcsr_restore(saved.mxcsr);
+  machine_restore_floating(saved.floating);
   pthread_setcancelstate(saved.cancel, NULL);
   libc_sigmask(SIG_SETMASK, &saved.mask, NULL);
   atomic_fetch_sub(&users, 1);
@@ -92,7 +92,7 @@ void lock_settle(void)
 void lock_lend(void)
 {
   const struct saved_state *saved = &taken[(taken_count - 1) % TAKEN_MAX];
-  mxcsr_restore(saved->mxcsr);
+  machine_restore_floating(saved->floating);
   libc_sigmask(SIG_SETMASK, &saved->mask, NULL);
 }
 

@@ -7,7 +7,7 @@
 
 #include "hpcrun-lite/lock.h"
 #include "hpcrun-lite/output/writer.h"
-#include "hpcrun-lite/process/mxcsr.h"
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
 #include "hpcrun-lite/rt/code_address.h"
@@ -168,12 +168,12 @@ static struct thread_state *register_thread(void)
 
 static void start_graph(struct thread_state *t, uint32_t handed)
 {
-  unsigned mxcsr = mxcsr_set_default();
+  uint64_t floating = machine_default_floating();
   span_start_thread(t);
   span_take_over(t, handed);
   if (t->tid == rt.pid)
     span_begin_early(t); /* its serial code counts from the start */
-  mxcsr_restore(mxcsr);
+  machine_restore_floating(floating);
 }
 
 void thread_start(uint64_t top_sp, uint32_t handed, uint8_t maker)

@@ -460,9 +460,18 @@ struct slot {
 struct slots {
   struct slot *slots;
   size_t count, room;
+  uint16_t machine; /* of the file */
 };
 
 ORDER(compare_slots, struct slot, COMPARE(x->address, y->address))
+
+/* Does a relocation of that type fill a slot with the address of a symbol? */
+static bool fills_slot(uint16_t machine, uint64_t type)
+{
+  if (machine == EM_AARCH64)
+    return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT;
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+}
 
 /* Collects the slots of one relocation section that are filled with named symbols. */
 static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf_Shdr *header, struct slots *out)
@@ -480,7 +489,7 @@ static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
     Elf64_Sym symbol;
     memcpy(&relocation, relocations.data + i * sizeof relocation, sizeof relocation);
     uint64_t type = ELF64_R_TYPE(relocation.r_info), index = ELF64_R_SYM(relocation.r_info);
-    if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || index >= symbols.size / sizeof symbol)
+    if (!fills_slot(out->machine, type) || index >= symbols.size / sizeof symbol)
       continue;
     memcpy(&symbol, symbols.data + index * sizeof symbol, sizeof symbol);
     const char *name = symbols_bytes_string(names, symbol.st_name);
@@ -490,15 +499,15 @@ static void collect_slots(struct symbols_elf *file, Elf_Scn *section, const GElf
 }
 
 /* The name of the slot through which the stub at an offset of code jumps; NULL if there is no stub. */
-static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots)
+static const char *stub_target(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots,
+                               struct plt_stub *stub)
 {
   assert(offset < code.size);
-  uint8_t stub[PLT_STUB_BYTES] = {0};
-  memcpy(stub, code.data + offset, MIN(sizeof stub, code.size - offset));
-  unsigned jump = plt_stub_jump(stub);
-  if (jump == PLT_STUB_BYTES)
+  uint8_t bytes[PLT_STUB_MOST] = {0};
+  memcpy(bytes, code.data + offset, MIN(plt_stub_bytes(slots->machine), code.size - offset));
+  if (!plt_stub_read(slots->machine, bytes, address, stub))
     return NULL;
-  struct slot wanted = {.address = plt_stub_slot(address + jump, stub + jump)};
+  struct slot wanted = {.address = stub->slot};
   const struct slot *slot = bsearch(&wanted, slots->slots, slots->count, sizeof wanted, compare_slots);
   return slot ? slot->name : NULL;
 }
@@ -518,6 +527,20 @@ static void add_stub(const char *target, uint64_t low, uint64_t high, struct sym
   add_symbol(out, &symbol);
 }
 
+/* The bytes of a stub that was found at an offset of code.  On x86-64 there may be others behind its jump. */
+static size_t stub_size(struct symbols_bytes code, size_t offset, uint64_t address, const struct slots *slots,
+                        const struct plt_stub *stub)
+{
+  enum { JUMP_BYTES = 4 }; /* of aarch64 */
+  struct plt_stub next;
+  size_t size = STUB_STEP;
+  if (slots->machine == EM_AARCH64)
+    size = (stub->jump + JUMP_BYTES + STUB_STEP - 1) / STUB_STEP * STUB_STEP;
+  else if (code.size - offset > STUB_STEP && !stub_target(code, offset + STUB_STEP, address + STUB_STEP, slots, &next))
+    size = plt_stub_bytes(slots->machine);
+  return MIN(size, code.size - offset);
+}
+
 /* Adds a symbol for each stub of a section, if half of it or more are stubs: elsewhere such a jump is a tail call. */
 static void add_stubs(struct symbols_elf *file, Elf_Scn *section, uint64_t start, const struct slots *slots,
                       struct symbols_pool *pool, struct symbols_symbols *out)
@@ -526,13 +549,12 @@ static void add_stubs(struct symbols_elf *file, Elf_Scn *section, uint64_t start
   struct symbols_bytes code = section_bytes(file, section);
   size_t before = out->count, first = code.size, bytes = 0, size;
   for (size_t offset = 0; offset < code.size; offset += size) {
-    const char *target = stub_target(code, offset, start + offset, slots);
+    struct plt_stub stub;
+    const char *target = stub_target(code, offset, start + offset, slots, &stub);
     size = STUB_STEP;
     if (!target)
       continue;
-    if (code.size - offset > STUB_STEP && !stub_target(code, offset + STUB_STEP, start + offset + STUB_STEP, slots))
-      size = PLT_STUB_BYTES;
-    size = MIN(size, code.size - offset);
+    size = stub_size(code, offset, start + offset, slots, &stub);
     add_stub(target, start + offset, start + offset + size, pool, out);
     first = MIN(first, offset);
     bytes += size;
@@ -545,7 +567,7 @@ static void add_stubs(struct symbols_elf *file, Elf_Scn *section, uint64_t start
 static bool may_have_stubs(const GElf_Shdr *header, const struct slots *slots)
 {
   return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR) &&
-         header->sh_size <= STUB_FIRST_MAX + 2 * PLT_STUB_BYTES * slots->count;
+         header->sh_size <= STUB_FIRST_MAX + 2 * plt_stub_bytes(slots->machine) * slots->count;
 }
 
 ORDER(compare_low, struct symbols_symbol, COMPARE(x->low, y->low))
@@ -567,7 +589,8 @@ static void outrank_linker_names(struct symbols_symbols *all, size_t first)
 void symbols_elf_stubs(struct symbols_elf *file, struct symbols_pool *pool, struct symbols_symbols *out)
 {
   GElf_Shdr header;
-  struct slots slots = {0};
+  GElf_Ehdr head;
+  struct slots slots = {.machine = gelf_getehdr(file->elf, &head) ? head.e_machine : EM_NONE};
   size_t before = out->count;
   for (Elf_Scn *s = next_section(file, NULL, &header); s; s = next_section(file, s, &header))
     if (header.sh_type == SHT_RELA)

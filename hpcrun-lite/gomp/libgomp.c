@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/output/writer.h"
@@ -393,7 +394,7 @@ static const void *bound_reference(const struct link_map *map, int64_t table, in
     uint64_t type = ELF64_R_TYPE(entries[i].r_info);
     const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(entries[i].r_info)];
     struct dl_find_object object;
-    if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+    if ((type != MACHINE_RELOCATION_CALL && type != MACHINE_RELOCATION_DATA) ||
         strncmp(strings + symbol->st_name, "__kmpc_", 7) != 0)
       continue;
     void *target = *(void *const *)(map->l_addr + entries[i].r_offset);

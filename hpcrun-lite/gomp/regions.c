@@ -277,12 +277,15 @@ static void enter_started(struct gomp_region *region)
   implicit_begin(region, &region->task, &region->data_word, region->runtime->team_size(), 0, NULL);
 }
 
+/* Not the frame's own address: the caller's stack shows where it is (enter_started_region() of context.c). */
+#define STARTED_FRAME ((char *)__builtin_dwarf_cfa() - RT_STARTED_BYTES)
+
 GOMP_CODE void wrap_GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
 {
   GOMP_ENTER(runtime, creator);
   struct gomp_region *region =
       start_region((struct gomp_region){.function = function, .data = data, .runtime = runtime, .code = GOMP_CALLER},
-                   creator, threads, __builtin_frame_address(0));
+                   creator, threads, STARTED_FRAME);
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_start)(function, data, threads);
     return;
@@ -301,7 +304,7 @@ GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void 
                                                                  .work = ompt_work_sections,
                                                                  .count = count,
                                                                  .increment = 1},
-                                            creator, threads, __builtin_frame_address(0));
+                                            creator, threads, STARTED_FRAME);
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_sections_start)(function, data, threads, count);
     return;
@@ -315,8 +318,8 @@ GOMP_CODE void wrap_GOMP_parallel_sections_start(void (*function)(void *), void 
                              long chunk)                                                                               \
   {                                                                                                                    \
     GOMP_ENTER(runtime, creator);                                                                                      \
-    struct gomp_region *region = start_region((struct gomp_region)LOOP_REGION(name, start, end, step, chunk), creator, \
-                                              threads, __builtin_frame_address(0));                                    \
+    struct gomp_region *region =                                                                                       \
+        start_region((struct gomp_region)LOOP_REGION(name, start, end, step, chunk), creator, threads, STARTED_FRAME); \
     if (!region) {                                                                                                     \
       GOMP_NEXT(runtime, name)(function, data, threads, start, end, step, chunk);                                      \
       return;                                                                                                          \
@@ -330,8 +333,8 @@ GOMP_CODE void wrap_GOMP_parallel_loop_runtime_start(void (*function)(void *), v
                                                      long end, long step)
 {
   GOMP_ENTER(runtime, creator);
-  struct gomp_region *region = start_region((struct gomp_region)LOOP_REGION(runtime, start, end, step, 0), creator,
-                                            threads, __builtin_frame_address(0));
+  struct gomp_region *region =
+      start_region((struct gomp_region)LOOP_REGION(runtime, start, end, step, 0), creator, threads, STARTED_FRAME);
   if (!region) {
     GOMP_NEXT(runtime, GOMP_parallel_loop_runtime_start)(function, data, threads, start, end, step);
     return;

@@ -111,7 +111,7 @@ static void event_lock(struct detached *event)
   uint32_t held = 0;
   while (!__atomic_compare_exchange_n(&event->lock, &held, rt.epoch, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     if (held == rt.epoch) {
-      __builtin_ia32_pause();
+      machine_relax();
       held = 0;
     }
 }

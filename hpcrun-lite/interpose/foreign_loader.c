@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/loader_version.h"
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
 enum {
@@ -77,7 +78,7 @@ static bool is_native(const struct image *image)
 {
   const Elf64_Ehdr *elf = &image->header.elf;
   return is_elf(image) && elf->e_ident[EI_CLASS] == ELFCLASS64 && elf->e_ident[EI_DATA] == ELFDATA2LSB &&
-         elf->e_machine == EM_X86_64;
+         elf->e_machine == MACHINE_ELF;
 }
 
 /* Segment i of a native file. */

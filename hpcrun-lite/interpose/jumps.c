@@ -4,25 +4,16 @@
 #include <setjmp.h>
 #include <stdint.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/interpose/hold.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/process/libc.h"
 #include "hpcrun-lite/rt/core/rt.h"
 
-/* The stack pointer to which a jump leads.  glibc mangles it: exclusive or with the thread's pointer guard, then
- * rotated left by 17. */
-static uint64_t target_sp(const void *place)
-{
-  enum { STACK_POINTER = 6 }; /* index in jmp_buf */
-  uint64_t sp = ((const uint64_t *)place)[STACK_POINTER];
-  __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp) : : "cc");
-  return sp;
-}
-
 static _Noreturn void jump(enum libc_call call, void *place, int value)
 {
   void (*real)(void *, int) = libc_real(call);
-  uint64_t sp = target_sp(place);
+  uint64_t sp = machine_jump_sp(place);
   hold_leave(sp);
   rt_jump(sp);
   real(place, value);

@@ -47,12 +47,14 @@ static enum raw raw_kind(long number, const long *arguments)
     return futex_waits((int)arguments[1]) ? RAW_WAIT : RAW_OTHER;
   case SYS_nanosleep:
   case SYS_clock_nanosleep:
+#ifdef SYS_poll /* newer machines have only the calls that do more */
   case SYS_pause:
   case SYS_poll:
-  case SYS_ppoll:
   case SYS_select:
-  case SYS_pselect6:
   case SYS_epoll_wait:
+#endif
+  case SYS_ppoll:
+  case SYS_pselect6:
   case SYS_epoll_pwait:
   case SYS_epoll_pwait2:
   case SYS_rt_sigsuspend:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/interpose/interposed.h"
 #include "hpcrun-lite/lifecycle.h"
 #include "hpcrun-lite/process/libc.h"
@@ -26,11 +27,9 @@ struct start {
 static void *trampoline(void *argument)
 {
   struct start start = *(struct start *)argument;
-  uint64_t sp;
   free(argument);
-  __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
   own_signal_view = (struct own_signal_view){.blocked = start.view.blocked, .mask = start.view.mask};
-  thread_start(sp, start.handed, start.maker);
+  thread_start(machine_sp(), start.handed, start.maker);
   void *result = start.run ? start.run(start.argument) : (void *)(intptr_t)start.run_c11(start.argument);
   __asm__ volatile("" ::: "memory"); /* not a tail call: this frame marks the end of the thread's stack */
   return result;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/launch/program/child.h"
 #include "hpcrun-lite/launch/finding.h"
 #include "hpcrun-lite/launch/events/perf_check.h"
@@ -372,7 +373,7 @@ int diagnose(struct plan *plan, enum launch_status status, const char *message)
     finding(false, "preload", "possible, but the dynamic loader does not find all libraries: see ldd %s",
             program->image);
   else
-    finding(true, "preload", "possible: dynamically linked for x86-64, no change of privileges");
+    finding(true, "preload", "possible: dynamically linked for " MACHINE_NAME ", no change of privileges");
   bool timers = diagnose_events(plan);
   diagnose_work(plan);
   diagnose_counters(plan);

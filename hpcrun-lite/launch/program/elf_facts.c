@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcrun-lite/arch/machine.h"
+
 #define START_CODE_MAX                                                                                                 \
   512                    /* bytes of .text in a library of data alone: what the C library's crt files put into all     \
                           */
@@ -107,7 +109,7 @@ static void read_facts(Elf *elf, struct elf_facts *facts)
     return;
   facts->is_elf = true;
   facts->is_32_bit = header.e_ident[EI_CLASS] == ELFCLASS32;
-  facts->is_x86_64 = !facts->is_32_bit && header.e_machine == EM_X86_64;
+  facts->is_native = !facts->is_32_bit && header.e_machine == MACHINE_ELF;
   read_program_headers(elf, facts);
   if (elf_getshdrstrndx(elf, &names) != 0)
     return;

@@ -12,7 +12,7 @@
 
 struct elf_facts {
   bool is_elf;
-  bool is_x86_64; /* 64-bit code for this machine */
+  bool is_native; /* 64-bit code for this machine */
   bool is_32_bit;
   bool has_code;              /* .text holds more than the C library's start-up code */
   bool has_unwind_index;      /* .eh_frame_hdr */

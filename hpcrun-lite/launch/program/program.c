@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "common/loader_version.h"
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/launch/program/child.h"
 
 #define SCRIPT_DEPTH_MAX 5      /* nested interpreters: the kernel's limit */
 #define HEADER_BYTES 256        /* bytes that the kernel reads of a '#!' line */
 #define CAPABILITY_BYTES_MAX 64 /* more than any version of the attribute needs */
 #define PRELOAD_BYTES_MAX 65536 /* of the value of LD_PRELOAD or GLIBC_TUNABLES */
-#define LOADER_NAME "ld-linux-x86-64"
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 const char *path_base(const char *path)
@@ -185,7 +185,7 @@ enum launch_status program_find(const char *command, struct program *program, ch
 static bool is_loader(const struct program *program, char real[PATH_MAX])
 {
   return program->facts.is_elf && program->facts.interpreter[0] == '\0' && realpath(program->image, real) &&
-         strncmp(path_base(real), LOADER_NAME, strlen(LOADER_NAME)) == 0;
+         strncmp(path_base(real), MACHINE_LOADER, strlen(MACHINE_LOADER)) == 0;
 }
 
 /* The number of words of "LOADER [OPTION]... PROGRAM" before PROGRAM; 0 if the loader would run none. */
@@ -250,12 +250,13 @@ enum launch_status program_check_preload(const struct program *program, char *me
   }
   if (!program->is_readable)
     return LAUNCH_OK;
-  if (!facts->is_elf || !facts->is_x86_64) {
+  if (!facts->is_elf || !facts->is_native) {
     const char *what = facts->is_elf ? "for another machine" : "damaged";
     if (facts->is_32_bit)
       what = "a 32-bit program";
-    snprintf(message, message_size, "'%.400s' is %s: only 64-bit x86-64 programs can be measured; build it for x86-64",
-             image, what);
+    snprintf(message, message_size,
+             "'%.400s' is %s: only 64-bit " MACHINE_NAME " programs can be measured; build it for " MACHINE_NAME, image,
+             what);
     return LAUNCH_FAILED;
   }
   if (is_loader(program, loader)) {
@@ -270,7 +271,7 @@ enum launch_status program_check_preload(const struct program *program, char *me
              image);
     return LAUNCH_FAILED;
   }
-  if (strncmp(path_base(facts->interpreter), LOADER_NAME, strlen(LOADER_NAME)) != 0) {
+  if (strncmp(path_base(facts->interpreter), MACHINE_LOADER, strlen(MACHINE_LOADER)) != 0) {
     snprintf(message, message_size, "'%.300s' is loaded by %.100s, which is not glibc's loader: build it for glibc",
              image, facts->interpreter);
     return LAUNCH_FAILED;

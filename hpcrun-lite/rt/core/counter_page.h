@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hpcrun-lite/arch/machine.h"
+
 struct counter_reading {
   uint64_t count;
   uint64_t enabled_ns, running_ns; /* for how long the event has existed, and was counted */
@@ -17,22 +19,17 @@ struct counter_reading {
                                       is right */
 };
 
-/* The processor's counter of that number. */
-static inline uint64_t counter_page_register(uint32_t number)
-{
-  return (uint64_t)__builtin_ia32_rdpmc((int)number);
-}
-
-/* The time from the kernel's last writing of the page to a value of the time-stamp counter. */
+/* The time from the kernel's last writing of the page to a value of the clock counter. */
 static inline uint64_t counter_page_passed(const struct perf_event_mmap_page *page, uint64_t ticks)
 {
+  ticks = machine_kernel_ticks(ticks);
   unsigned shift = __atomic_load_n(&page->time_shift, __ATOMIC_RELAXED) & 63;
   uint64_t mult = __atomic_load_n(&page->time_mult, __ATOMIC_RELAXED), rest = ticks & ((1ull << shift) - 1);
   return __atomic_load_n(&page->time_offset, __ATOMIC_RELAXED) + (ticks >> shift) * mult + ((rest * mult) >> shift);
 }
 
 /* Reads an event: under a sequence lock, the sum of what the kernel had counted when it switched the thread in, and
- * what the register has counted since.  `ticks` is a value of the time-stamp counter of now, read_register() is called
+ * what the register has counted since.  `ticks` is a value of the clock counter of now, read_register() is called
  * for the event's register only.  Returns false if the register may not be read, or does not belong to the event now,
  * or the page changes again and again. */
 static inline __attribute__((always_inline)) bool counter_page_read(const struct perf_event_mmap_page *page,
@@ -44,7 +41,7 @@ static inline __attribute__((always_inline)) bool counter_page_read(const struct
   for (int i = 0; i < TRIES; i++) {
     uint32_t sequence = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
     uint32_t index = __atomic_load_n(&page->index, __ATOMIC_RELAXED);
-    if (!page->cap_user_rdpmc || !index)
+    if (!MACHINE_READS_COUNTERS || !page->cap_user_rdpmc || !index)
       return false;
     unsigned unused = 64u - __atomic_load_n(&page->pmc_width, __ATOMIC_RELAXED);
     uint64_t offset = (uint64_t)__atomic_load_n(&page->offset, __ATOMIC_RELAXED);

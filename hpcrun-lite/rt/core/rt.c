@@ -11,7 +11,7 @@ _Static_assert(offsetof(struct rt_noted, group) == 0 && offsetof(struct rt_noted
                    offsetof(struct rt_noted, sections) == 16 && offsetof(struct rt_noted, taskloop) == 32 &&
                    offsetof(struct rt_noted, chunk_size) == 40 && offsetof(struct rt_noted, schedule) == 48 &&
                    offsetof(struct rt_noted, reduction) == 56 && offsetof(struct rt_noted, reduction_since) == 64,
-               "gomp/jumps.S writes there");
+               "jumps.S (arch) writes there");
 union rt_home rt_home __attribute__((aligned(sizeof rt_home)));
 
 void rt_begin(void)

@@ -31,6 +31,7 @@
 
 #include "common/format.h"
 #include "common/events.h"
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/rt/core/arena.h"
 #include "hpcrun-lite/rt/core/assertion.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
@@ -76,9 +77,12 @@ struct rt_gomp_task {
   unsigned data_regions; /* open target data constructs */
 };
 
+/* How far below the caller's stack pointer a region is entered whose call returns, as by GOMP_parallel_start(). */
+enum { RT_STARTED_BYTES = 16 };
+
 extern __thread struct rt_gomp_task *rt_gomp_task __attribute__((tls_model("initial-exec")));
 
-/* The latest call of libomp's function that begins an undeferred task.  The entry point in gomp/jumps.S writes it. */
+/* The latest call of libomp's function that begins an undeferred task.  The entry point in jumps.S (arch) writes it. */
 struct rt_undeferred {
   const void *caller;       /* the address to which it returns, until the task's creation takes it; NULL: none */
   const void *returns;      /* the same, kept */
@@ -88,7 +92,7 @@ struct rt_undeferred {
 extern __thread struct rt_undeferred rt_undeferred __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* What the thread's latest calls of libomp's functions say, beyond what libomp announces.  The entry points in
- * gomp/jumps.S write it.  A place in the source is the address of what clang's code passes for it; without debug data
+ * jumps.S (arch) write it.  A place in the source is the address of what clang's code passes for it; without debug data
  * one stands for all.  NULL: not known, or taken already. */
 struct rt_noted {
   const void *group;          /* the place of a taskgroup */
@@ -247,19 +251,18 @@ static inline void rt_set_call(struct thread_state *t, enum rt_call call)
   __atomic_store_n(&t->activity.call, (uint8_t)call, __ATOMIC_RELAXED);
 }
 
-/* Count the thread's nesting in the tool's code.  `inside` is changed by its own thread only, with one plain
- * instruction across which the compiler moves nothing.  So a handler of this thread always sees the true value; and a
- * thread that reads 0 with acquire sees everything written before, since every store of x86 is a release.  For the
- * other direction see rt_stopped(). */
+/* Count the thread's nesting in the tool's code.  `inside` is changed by its own thread only, and the compiler moves
+ * nothing across.  So a handler of this thread always sees the true value; and a thread that reads 0 with acquire sees
+ * everything written before.  For the other direction see rt_stopped(). */
 static inline void rt_inside_inc(struct thread_state *t)
 {
-  __asm__ volatile("incl %0" : "+m"(t->inside) : : "memory", "cc");
+  machine_increase(&t->inside);
 }
 
 static inline void rt_inside_dec(struct thread_state *t)
 {
   RT_ASSERT(t->inside > 0);
-  __asm__ volatile("decl %0" : "+m"(t->inside) : : "memory", "cc");
+  machine_decrease(&t->inside);
 }
 
 /* rt_enter() returns false if the tool's code is already running in the thread; otherwise the caller must end with
@@ -329,17 +332,16 @@ static inline uint32_t rt_task_index(uint64_t word)
 static inline uint64_t rt_scale(uint64_t amount, uint64_t share, uint64_t all)
 {
   unsigned __int128 product = (unsigned __int128)amount * share;
-  uint64_t quotient = (uint64_t)product, above = (uint64_t)(product >> 64);
+  uint64_t above = (uint64_t)(product >> 64);
   if (above >= all)
     return all ? UINT64_MAX : 0;
-  __asm__("divq %2" : "+a"(quotient), "+d"(above) : "r"(all) : "cc");
-  return quotient;
+  return machine_divide(above, (uint64_t)product, all);
 }
 
 /* The time-stamp counter. */
 static inline uint64_t rt_ticks(void)
 {
-  return __builtin_ia32_rdtsc();
+  return machine_ticks();
 }
 
 /* Set a flag of the calling thread's state and add up the time in it.  Return the time-stamp counter, or 0 if nothing

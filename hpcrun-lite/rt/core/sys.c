@@ -14,28 +14,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static long call6(long number, long a, long b, long c, long d, long e, long f)
-{
-  long result;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  register long r9 __asm__("r9") = f;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
-  return result;
-}
+#include "hpcrun-lite/arch/machine.h"
 
 static long call3(long number, long a, long b, long c)
 {
-  return call6(number, a, b, c, 0, 0, 0);
+  return machine_call(number, a, b, c, 0, 0, 0);
 }
 
 void *sys_map(size_t size_bytes)
 {
-  long at =
-      call6(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  long at = machine_call(SYS_mmap, 0, (long)size_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at < 0 && at > -4096 ? NULL : (void *)at;
 }
 
@@ -84,7 +73,7 @@ struct sys_moment sys_moment(void)
   struct sys_moment moment = {0};
   uint64_t least = UINT64_MAX;
   for (unsigned i = 0; i < TRIES && least > SYS_UNDISTURBED_TICKS; i++) {
-    uint64_t before = __builtin_ia32_rdtsc(), ns = sys_monotonic_ns(), passed = __builtin_ia32_rdtsc() - before;
+    uint64_t before = machine_ticks(), ns = sys_monotonic_ns(), passed = machine_ticks() - before;
     if (passed < least)
       moment = (struct sys_moment){ns, before + passed / 2};
     least = passed < least ? passed : least;
@@ -158,7 +147,7 @@ uint64_t sys_process_cpu_ns(void)
  * still vanish between this test and the load; that risk is accepted. */
 static bool readable_word(uint64_t address)
 {
-  return call6(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
+  return machine_call(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
 }
 
 bool sys_readable(uint64_t address)
@@ -177,7 +166,7 @@ static bool peek_by_probe(uint64_t address, void *out, size_t size_bytes)
 bool sys_peek(uint64_t address, void *out, size_t size_bytes)
 {
   struct iovec here = {out, size_bytes}, there = {(void *)address, size_bytes};
-  long got = call6(SYS_process_vm_readv, own_pid, (long)&here, 1, (long)&there, 1, 0);
+  long got = machine_call(SYS_process_vm_readv, own_pid, (long)&here, 1, (long)&there, 1, 0);
   if (got == -EPERM || got == -ENOSYS)
     return peek_by_probe(address, out, size_bytes);
   return got == (long)size_bytes;
@@ -230,7 +219,7 @@ int sys_move_own(struct sys_own *own, int lowest)
 static uint64_t limit_of(int resource)
 {
   struct rlimit limit = {0};
-  call6(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0);
+  machine_call(SYS_prlimit64, 0, resource, 0, (long)&limit, 0, 0);
   return limit.rlim_cur;
 }
 
@@ -254,7 +243,7 @@ int sys_perf_event_join(struct sys_own *own, struct perf_event_attr *attr, int t
   int error = EBADF;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
     int group = leader ? leader->fd : -1;
-    int fd = (int)call6(SYS_perf_event_open, (long)attr, tid, -1, group, PERF_FLAG_FD_CLOEXEC, 0);
+    int fd = (int)machine_call(SYS_perf_event_open, (long)attr, tid, -1, group, PERF_FLAG_FD_CLOEXEC, 0);
     *own = (struct sys_own){.fd = fd, .event = true};
     if (fd < 0)
       error = -fd;
@@ -284,7 +273,7 @@ static void *map_own(const struct sys_own *own, void *at, uint64_t offset, size_
 {
   if (!sys_is_own(own))
     return NULL;
-  long got = call6(SYS_mmap, (long)at, (long)size_bytes, protection, flags, own->fd, (long)offset);
+  long got = machine_call(SYS_mmap, (long)at, (long)size_bytes, protection, flags, own->fd, (long)offset);
   if (got < 0 && got > -4096)
     return NULL;
   if (!at && !sys_is_own(own)) {
@@ -322,14 +311,15 @@ static int error_in(const struct sys_own *directory, long result)
 static int any_high_number(void)
 {
   enum { NUMBERS = 64 };
-  return SYS_HIGH_FD + (int)(__builtin_ia32_rdtsc() / 16 % NUMBERS);
+  return SYS_HIGH_FD + (int)(machine_ticks() / 16 % NUMBERS);
 }
 
 /* Identifies a file that has just been opened.  By name, because the program may have taken the descriptor's number. */
 static int identify(struct sys_own *own, const struct sys_own *directory, int at, const char *path)
 {
   struct stat facts = {0};
-  int error = error_in(directory, call6(SYS_newfstatat, at, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0));
+  int error =
+      error_in(directory, machine_call(SYS_newfstatat, at, (long)path, (long)&facts, AT_SYMLINK_NOFOLLOW, 0, 0));
   own->device = facts.st_dev;
   own->inode = facts.st_ino;
   if (error)
@@ -344,7 +334,7 @@ static int open_own(struct sys_own *own, const struct sys_own *directory, const 
   *own = (struct sys_own){.fd = -1};
   if (directory && !sys_is_own(directory))
     return EBADF;
-  int fd = (int)call6(SYS_openat, at, (long)path, flags | making | O_NOFOLLOW | O_CLOEXEC, 0600, 0, 0);
+  int fd = (int)machine_call(SYS_openat, at, (long)path, flags | making | O_NOFOLLOW | O_CLOEXEC, 0600, 0, 0);
   if (fd < 0)
     return error_in(directory, fd);
   if (making)
@@ -401,7 +391,8 @@ int sys_facts_in(const struct sys_own *directory, const char *name, struct sys_f
   if (directory && !sys_is_own(directory))
     return EBADF;
   int at = directory ? directory->fd : AT_FDCWD;
-  int error = error_in(directory, call6(SYS_newfstatat, at, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW, 0, 0));
+  int error =
+      error_in(directory, machine_call(SYS_newfstatat, at, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW, 0, 0));
   if (!error)
     *facts = facts_of(&status);
   return error;
@@ -416,7 +407,7 @@ int sys_rename_in(const struct sys_own *directory, const char *name, const char 
 {
   if (!sys_is_own(directory))
     return EBADF;
-  return error_in(directory, call6(SYS_renameat, directory->fd, (long)name, directory->fd, (long)to, 0, 0));
+  return error_in(directory, machine_call(SYS_renameat, directory->fd, (long)name, directory->fd, (long)to, 0, 0));
 }
 
 int sys_truncate(const struct sys_own *own, uint64_t size_bytes)
@@ -435,9 +426,9 @@ bool sys_open_program(struct sys_own *own, int directory, const char *path, uint
   struct stat facts;
   int error = EBADF;
   for (int i = 0; i < SYS_TRIES && error == EBADF; i++) {
-    if (call6(SYS_newfstatat, directory, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
+    if (machine_call(SYS_newfstatat, directory, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
       return false;
-    int fd = (int)call6(SYS_openat, directory, (long)path, FLAGS, 0, 0, 0);
+    int fd = (int)machine_call(SYS_openat, directory, (long)path, FLAGS, 0, 0, 0);
     if (fd < 0)
       return false;
     *own = (struct sys_own){.fd = fd, .device = facts.st_dev, .inode = facts.st_ino};
@@ -450,7 +441,7 @@ bool sys_open_program(struct sys_own *own, int directory, const char *path, uint
 bool sys_file_times(const char *path, uint64_t *size_bytes, uint64_t *time_ns)
 {
   struct stat facts;
-  if (call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
+  if (machine_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
     return false;
   *size_bytes = (uint64_t)facts.st_size;
   *time_ns = time_of(&facts);
@@ -460,9 +451,9 @@ bool sys_file_times(const char *path, uint64_t *size_bytes, uint64_t *time_ns)
 bool sys_may_execute(const char *path)
 {
   struct stat facts;
-  if (call6(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
+  if (machine_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&facts, 0, 0, 0) || !S_ISREG(facts.st_mode))
     return false;
-  long denied = call6(SYS_faccessat2, AT_FDCWD, (long)path, X_OK, AT_EACCESS, 0, 0);
+  long denied = machine_call(SYS_faccessat2, AT_FDCWD, (long)path, X_OK, AT_EACCESS, 0, 0);
   return !(denied == -ENOSYS ? call3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) : denied);
 }
 
@@ -476,7 +467,7 @@ size_t sys_read_file(const char *path, char *text, size_t size_bytes)
   if (error)
     return 0;
   if (sys_is_own(&file))
-    got = call6(SYS_pread64, file.fd, (long)text, (long)size_bytes, 0, 0, 0);
+    got = machine_call(SYS_pread64, file.fd, (long)text, (long)size_bytes, 0, 0, 0);
   sys_close_own(&file);
   return got > 0 ? (size_t)got : 0;
 }
@@ -501,7 +492,8 @@ bool sys_read_at(const struct sys_own *own, uint64_t offset, void *bytes, size_t
 {
   long got = -EINTR;
   for (int i = 0; i < SYS_TRIES && got == -EINTR; i++)
-    got = sys_is_own(own) ? call6(SYS_pread64, own->fd, (long)bytes, (long)size_bytes, (long)offset, 0, 0) : -EBADF;
+    got = sys_is_own(own) ? machine_call(SYS_pread64, own->fd, (long)bytes, (long)size_bytes, (long)offset, 0, 0)
+                          : -EBADF;
   return got == (long)size_bytes && sys_is_own(own);
 }
 
@@ -516,7 +508,8 @@ size_t sys_write_at(const struct sys_own *own, uint64_t offset, const void *byte
     const char *remaining = (const char *)bytes + done;
     long got = -EBADF;
     if (sys_is_own(own))
-      got = call6(SYS_pwrite64, own->fd, (long)remaining, (long)(size_bytes - done), (long)(offset + done), 0, 0);
+      got =
+          machine_call(SYS_pwrite64, own->fd, (long)remaining, (long)(size_bytes - done), (long)(offset + done), 0, 0);
     if (got > 0 && !sys_is_own(own))
       got = -EBADF;
     if (got == 0)
@@ -540,7 +533,7 @@ int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t offs
     uint64_t left = end - (uint64_t)at;
     if (!sys_is_own(to) || !sys_is_own(from))
       return EBADF;
-    long got = call6(SYS_sendfile, to->fd, from->fd, (long)&at, (long)(left < PART ? left : PART), 0, 0);
+    long got = machine_call(SYS_sendfile, to->fd, from->fd, (long)&at, (long)(left < PART ? left : PART), 0, 0);
     if (got < 0 && got != -EINTR)
       return (int)-got;
     if (!got)
@@ -553,7 +546,7 @@ int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t offs
 static bool within_limit(uint64_t size_bytes)
 {
   struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-  call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
+  machine_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0);
   return limit.rlim_cur == RLIM_INFINITY || size_bytes <= limit.rlim_cur;
 }
 
@@ -566,7 +559,7 @@ bool sys_reserve(const struct sys_own *own, uint64_t offset, size_t size_bytes)
   if (!within_limit(offset + size_bytes))
     return false;
   for (int i = 0; i < TRIES && result == -EINTR; i++)
-    result = sys_is_own(own) ? call6(SYS_fallocate, own->fd, 0, (long)offset, (long)size_bytes, 0, 0) : -EBADF;
+    result = sys_is_own(own) ? machine_call(SYS_fallocate, own->fd, 0, (long)offset, (long)size_bytes, 0, 0) : -EBADF;
   if (result != -ENOSYS && result != -EOPNOTSUPP)
     return result == 0;
   for (size_t done = 0; done < size_bytes; done += sizeof zeros)
@@ -584,7 +577,7 @@ void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)
 {
   struct itimerspec when = {{(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)},
                             {(time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u)}};
-  call6(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
+  machine_call(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
 }
 
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns)
@@ -610,7 +603,7 @@ void sys_signal_thread(int pid, int tid, int signal_number, void *cookie)
   siginfo_t info = {.si_signo = signal_number, .si_code = SI_QUEUE};
   info.si_pid = pid;
   info.si_value.sival_ptr = cookie;
-  call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)&info, 0, 0);
+  machine_call(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)&info, 0, 0);
 }
 
 void sys_signal_again(int pid, int tid, int signal_number, const void *info)
@@ -618,10 +611,11 @@ void sys_signal_again(int pid, int tid, int signal_number, const void *info)
   enum { PENDING_MAX = 16 }; /* a timer's signal is queued even if another one is pending */
   uint64_t set = 1ull << (signal_number - 1);
   struct timespec none = {0, 0};
-  for (int i = 0; i < PENDING_MAX && call6(SYS_rt_sigtimedwait, (long)&set, 0, (long)&none, sizeof set, 0, 0) > 0; i++)
+  for (int i = 0;
+       i < PENDING_MAX && machine_call(SYS_rt_sigtimedwait, (long)&set, 0, (long)&none, sizeof set, 0, 0) > 0; i++)
     ;
   if (tid)
-    call6(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)info, 0, 0);
+    machine_call(SYS_rt_tgsigqueueinfo, pid, tid, signal_number, (long)info, 0, 0);
   else if (call3(SYS_rt_sigqueueinfo, pid, signal_number, (long)info) == -EPERM)
     call3(SYS_kill, pid, signal_number, 0); /* only the main thread may keep the original sender */
 }

@@ -84,7 +84,7 @@ static bool read_pages(const struct counts_state *state, struct group_values *gr
   for (unsigned i = 0; i < counts_process.count; i++) {
     if (state->own[i].fd < 0)
       continue;
-    if (!state->pages[i] || !counter_page_read(state->pages[i], rt_ticks(), counter_page_register, &reading) ||
+    if (!state->pages[i] || !counter_page_read(state->pages[i], rt_ticks(), machine_counter, &reading) ||
         !reading.timed)
       return false;
     group->counters[k++].value = reading.count;

@@ -314,7 +314,7 @@ static bool entry_take(struct blame_entry *entry, int tries)
   for (int i = 0; i < tries; i++) {
     if (!__atomic_exchange_n(&entry->lock, 1, __ATOMIC_ACQUIRE))
       return true;
-    __builtin_ia32_pause();
+    machine_relax();
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 
-#include "common/plt_stub.h"
+#include "hpcrun-lite/arch/machine.h"
+#include "hpcrun-lite/arch/unwinding.h"
 #include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/sampling/call_code.h"
 #include "hpcrun-lite/rt/sampling/cct.h"
@@ -110,14 +111,12 @@ static void find_filtered(struct stack_reader *reader)
   }
 }
 
-/* Is the address in a stub that leads to the OpenMP runtime?  The instructions of stubs that matter begin at multiples
- * of 4, but for the jump of mold's; most other addresses need no look at the code. */
+/* Is the address in a stub that leads to the OpenMP runtime? */
 static bool is_runtime_stub(struct stack_reader *reader, uint64_t ip)
 {
-  enum { MOLD_JUMP = 10 }; /* offset in a stub, which begins at a multiple of 16 */
   struct call_stub stub;
   uint32_t index;
-  if ((ip % 4 && ip % PLT_STUB_BYTES != MOLD_JUMP) || call_code_at(ip, &stub) != CODE_STUB || !stub.target)
+  if (!call_code_in_stub(ip, &stub) || !stub.target)
     return false;
   const struct format_module *module = modules_find(reader->t, stub.target, &index);
   return module && module->flags & FORMAT_MODULE_RUNTIME;
@@ -322,10 +321,10 @@ static bool calls_target(const struct stack_reader *reader, int inner, int outer
  * call. */
 static uint64_t call_target(uint64_t ip)
 {
-  uint8_t code[CALL_CODE_BYTES];
+  uint8_t code[UNWINDING_CODE_BYTES];
   uint64_t target, after = ip + 1;
   struct call_stub stub;
-  if (!sys_peek(after - sizeof code, code, sizeof code) || call_code_before(code, after, &target) != CALL_DIRECT)
+  if (!sys_peek(after - sizeof code, code, sizeof code) || unwinding_call(code, after, &target) != CALL_DIRECT)
     return 0;
   switch (call_code_at(target, &stub)) {
   case CODE_STUB:
@@ -481,11 +480,10 @@ static int enter_base(struct stack_reader *reader, int innermost)
  * of that function follows, without one of the runtime. */
 static void enter_started_region(struct stack_reader *reader, int i)
 {
-  enum { ENTRY_BYTES = 16 }; /* a return address and a frame pointer: from the caller's frame to the region's entry */
   if (!span_of(reader->t)->open_region || i + 1 >= reader->count || reader->frames[i + 1].runtime)
     return;
   uint64_t sp = reader->frames[i + 1].sp;
-  struct format_region *region = region_entered(reader->t, sp - ENTRY_BYTES, sp - ENTRY_BYTES + 1).region;
+  struct format_region *region = region_entered(reader->t, sp - RT_STARTED_BYTES, sp - RT_STARTED_BYTES + 1).region;
   if (!region)
     return;
   publish(reader, region);
@@ -723,7 +721,7 @@ static void end_at_task(struct stack_reader *reader)
 }
 
 /* Unwinds from the registers; NULL: from here. */
-static void unwind(struct stack_reader *reader, const greg_t *registers)
+static void unwind(struct stack_reader *reader, const machine_register_t *registers)
 {
   struct thread_state *t = reader->t;
   forget_unloaded(t);
@@ -800,7 +798,7 @@ static void end_at_outer_task(struct stack_reader *reader)
 }
 
 /* Takes the first task outside that the runtime has called for the current one.  The whole stack is needed. */
-static void leave_direct_tasks(struct stack_reader *reader, const greg_t *registers)
+static void leave_direct_tasks(struct stack_reader *reader, const machine_register_t *registers)
 {
   bool whole = reader->end_sp == UINT64_MAX;
   do {
@@ -820,7 +818,7 @@ static void leave_direct_tasks(struct stack_reader *reader, const greg_t *regist
 }
 
 /* Finds the tasks and the frames that are needed. */
-static void walk(struct stack_reader *reader, const greg_t *registers)
+static void walk(struct stack_reader *reader, const machine_register_t *registers)
 {
   find_tasks(reader);
   end_at_task(reader);
@@ -879,11 +877,11 @@ static void choose_path(struct stack_reader *reader)
   reader->stop = cct_child(reader->t, CCT_ROOT, (struct cct_key){FORMAT_KIND_FILTERED, 0, 0});
 }
 
-uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead)
+uint32_t context_interrupted(struct thread_state *t, const machine_register_t *registers, bool *overhead)
 {
   struct stack_reader reader = reader_of(t);
   reader.interrupted = true;
-  reader.sp = unwind_sp(registers);
+  reader.sp = machine_sp_of(registers);
   walk(&reader, registers);
   if (__builtin_expect(reader.filter->needs, 0))
     choose_path(&reader);
@@ -930,11 +928,11 @@ uint32_t context_met_at(struct thread_state *t, struct context_return returns[],
     i++;
   for (; i < reader.count && *count < room; i++) {
     const struct frame *frame = &reader.frames[i];
-    uint64_t slot = frame->sp - sizeof(uint64_t);
+    uint64_t slot = *count ? frame->return_at : frame->sp - sizeof(uint64_t); /* mpi_entries.S puts the first there */
     bool readable = !*count || (slot >= t->stack_low && slot < t->stack_high);
-    if (!readable || frame->guessed || *(const uint64_t *)slot != frame->ip + 1)
+    if (!readable || frame->guessed || machine_address(*(const uint64_t *)slot) != frame->ip + 1)
       break;
-    returns[(*count)++] = (struct context_return){slot, frame->ip + 1};
+    returns[(*count)++] = (struct context_return){slot, *(const uint64_t *)slot};
   }
   if (reader.filter->needs)
     choose_path(&reader);

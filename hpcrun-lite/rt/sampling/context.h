@@ -14,7 +14,7 @@
 
 /* The context at which the thread was interrupted.  *overhead: it is in the OpenMP runtime.  Regions whose entry is on
  * the stack, and of which this thread is the master, get their creation context on the way. */
-uint32_t context_interrupted(struct thread_state *t, const greg_t *registers, bool *overhead);
+uint32_t context_interrupted(struct thread_state *t, const machine_register_t *registers, bool *overhead);
 
 /* The call site in the program from which a callback was reached. */
 struct call_site {

@@ -32,7 +32,7 @@ static bool list_take(struct list *list)
   for (int i = 0; i < TRIES && !atomic_load_explicit(&off, memory_order_relaxed); i++) {
     if (!__atomic_exchange_n(&list->lock, 1, __ATOMIC_ACQUIRE))
       return true;
-    __builtin_ia32_pause();
+    machine_relax();
     if (i % SPINS == SPINS - 1)
       sys_yield();
   }

@@ -228,7 +228,7 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
   bool counted = timed || (sampling_process.time_event < 0 && event == 0);
   struct blame share = {.samples = 1};
   if (timed) {
-    blame_check(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+    blame_check(t, machine_ip_of(machine_registers(context)));
     share = blame_share(t, weight);
   }
   if (timed && charge_waiting(t, &share)) {
@@ -245,12 +245,12 @@ static void charge(struct thread_state *t, unsigned event, uint64_t weight, cons
     return;
   }
   region_resolve(t);
-  mpi_calls_left(t, unwind_sp(context->uc_mcontext.gregs), true);
+  mpi_calls_left(t, machine_sp_of(machine_registers(context)), true);
   if (mpi_calls_in(t)) {
     charge_mpi(t, event, weight, timed ? &share : NULL, counted);
     return;
   }
-  uint32_t node = context_interrupted(t, context->uc_mcontext.gregs, &overhead);
+  uint32_t node = context_interrupted(t, machine_registers(context), &overhead);
   if (device_waits_in(t)) {
     charge_device_wait(t, event, weight, timed ? &share : NULL, counted, node);
     return;
@@ -323,7 +323,7 @@ static bool wants_publication(const siginfo_t *info)
 static bool in_own_code(struct thread_state *t, const ucontext_t *context)
 {
   uint32_t index;
-  const struct format_module *module = modules_find(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP], &index);
+  const struct format_module *module = modules_find(t, machine_ip_of(machine_registers(context)), &index);
   return module && module->flags & FORMAT_MODULE_TOOL;
 }
 

@@ -16,6 +16,7 @@ enum {
 struct frame {
   uint64_t ip;                /* of a caller: inside the call instruction */
   uint64_t sp;                /* the frame's stack pointer at that instruction */
+  uint64_t return_at;         /* of a caller: where the return address is on the stack; 0: not known */
   uint32_t module, offset;    /* location of ip: see sampling/context.c */
   bool runtime, tool, system; /* code of the OpenMP runtime; of this tool; of libc or the vdso */
   bool devices;               /* of the runtime: its library for devices */

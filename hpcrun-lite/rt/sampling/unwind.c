@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "hpcrun-lite/arch/unwinding.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/call_code.h"
 
@@ -25,7 +26,7 @@ enum evidence {
 /* The caller of a frame, as found so far. */
 struct guess {
   uint64_t pc, sp; /* of the frame */
-  uint64_t at;     /* where the return address is */
+  uint64_t at;     /* where the return address is; 0: in the link register */
   unw_word_t address;
   enum evidence evidence;
 };
@@ -34,8 +35,8 @@ struct guess {
  * has copied. */
 struct walk {
   unw_cursor_t cursor;
-  const greg_t *registers;
-  gregset_t guessed; /* of a caller that step_by_guess() has found */
+  const machine_register_t *registers;
+  machine_register_t guessed[MACHINE_REGISTERS]; /* of a caller that step_by_guess() has found */
   uint64_t low, high;
   bool no_info;        /* code without unwind information was encountered */
   bool unverified;     /* the last frame was guessed: its own caller must have called */
@@ -45,7 +46,7 @@ struct walk {
     int frame; /* index of the first frame whose only evidence is an indirect call found by searching; 0: there is none
                 */
     struct guess guess;
-    uint64_t rbp;     /* of the frame inside */
+    uint64_t fp;      /* of the frame inside */
     unsigned guesses; /* guessed frames inside */
   } doubtful;
   uint64_t window_at[WINDOWS];
@@ -81,6 +82,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
     return -UNW_EINVAL;
   if (address >= walk->low && address <= walk->high - 8) {
     memcpy(value, (const void *)address, 8);
+    *value = machine_address(*value);
     return 0;
   }
   return window_read(walk, address, value) ? 0 : -UNW_EINVAL;
@@ -88,12 +90,11 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 
 static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *value, int write, void *arg)
 {
-  static const uint8_t at[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-                               REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  int at = unwinding_register(number);
   (void)as;
-  if (write || number < 0 || (size_t)number >= sizeof at)
+  if (write || at < 0)
     return -UNW_EBADREG;
-  *value = (unw_word_t)((struct walk *)arg)->registers[at[number]];
+  *value = (unw_word_t)((struct walk *)arg)->registers[at];
   return 0;
 }
 
@@ -291,7 +292,8 @@ static enum evidence evidence_of_call(struct walk *walk, const struct guess *gue
   enum call_code_form form = call_code_at(target, &stub);
   if (form == CODE_UNREADABLE)
     return EVIDENCE_NONE;
-  if (form == CODE_STUB && at == guess->sp && guess->pc >= target && guess->pc <= stub.jump)
+  if (form == CODE_STUB && at == (MACHINE_LINK_REGISTER ? 0 : guess->sp) && guess->pc >= target &&
+      guess->pc <= stub.jump)
     return EVIDENCE_SURE;
   bool leads = may_belong(walk, guess->pc, target) || (form == CODE_STUB && may_belong(walk, guess->pc, stub.target));
   return leads ? EVIDENCE_LEADS : EVIDENCE_NONE;
@@ -302,7 +304,7 @@ static enum evidence evidence_of(struct walk *walk, const struct guess *guess, u
                                  bool generated)
 {
   struct dl_find_object object;
-  uint8_t code[CALL_CODE_BYTES];
+  uint8_t code[UNWINDING_CODE_BYTES];
   uint64_t target;
   if (word < 4096 || (word >= walk->low && word < walk->high) ||
       (_dl_find_object((void *)word, &object) != 0 && !generated))
@@ -311,67 +313,53 @@ static enum evidence evidence_of(struct walk *walk, const struct guess *guess, u
   if (access_mem(space, word - sizeof code, &bytes, 0, walk) != 0)
     return EVIDENCE_NONE;
   memcpy(code, &bytes, sizeof code);
-  enum call_kind kind = call_code_before(code, word, &target);
+  enum call_kind kind = unwinding_call(code, word, &target);
   if (kind == CALL_DIRECT)
     return evidence_of_call(walk, guess, at, target);
   return kind == CALL_INDIRECT ? EVIDENCE_CALL : EVIDENCE_NONE;
 }
 
-/* Takes the word at a stack address for the return address if more speaks for it than for the one found before.
- * Returns false if there is no such word. */
-static bool consider(struct walk *walk, struct guess *guess, uint64_t at, bool generated)
+/* Takes a word, at a stack address (0: of the link register), for the return address if more speaks for it than for the
+ * one found before. */
+static void consider_word(struct walk *walk, struct guess *guess, uint64_t at, uint64_t word, bool generated)
 {
-  unw_word_t word;
-  if (access_mem(space, at, &word, 0, walk) != 0)
-    return false;
   enum evidence evidence = evidence_of(walk, guess, at, word, generated);
   if (evidence > guess->evidence) {
     guess->at = at;
     guess->address = word;
     guess->evidence = evidence;
   }
+}
+
+/* The same for the word at a stack address.  Returns false if there is no such word. */
+static bool consider(struct walk *walk, struct guess *guess, uint64_t at, bool generated)
+{
+  unw_word_t word;
+  if (access_mem(space, at, &word, 0, walk) != 0)
+    return false;
+  consider_word(walk, guess, at, word, generated);
   return true;
 }
 
-/* Where the innermost function has its return address while it makes or has removed its frame; 0: its frame is made. */
-static uint64_t frameless_at(struct walk *walk, uint64_t pc, uint64_t sp)
+/* Where the return address is if the code at pc makes, has removed or (leaves) removes and leaves its frame; 0: its
+ * frame is made. */
+static uint64_t frameless_at(struct walk *walk, uint64_t pc, uint64_t sp, bool leaves)
 {
-  static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa}, take_from_rsp[3] = {0x48, 0x83, 0xec},
-                       set_frame[2][3] = {{0x48, 0x89, 0xe5}, {0x48, 0x8b, 0xec}};
-  enum { PUSH_RBP = 0x55, RET = 0xc3 };
-  uint8_t code[8];
+  uint8_t code[UNWINDING_CODE_BYTES];
   unw_word_t bytes;
   if (access_mem(space, pc, &bytes, 0, walk) != 0)
     return 0;
   memcpy(code, &bytes, sizeof code);
-  if (code[0] == PUSH_RBP || code[0] == RET || !memcmp(code, endbr64, sizeof endbr64) ||
-      !memcmp(code, take_from_rsp, sizeof take_from_rsp))
-    return sp;
-  return !memcmp(code, set_frame[0], 3) || !memcmp(code, set_frame[1], 3) ? sp + 8 : 0;
-}
-
-/* Where the return address is if the code at pc removes a small frame and returns, as that of Python's perf support
- * does; 0: it does not. */
-static uint64_t leaving_at(struct walk *walk, uint64_t pc, uint64_t sp)
-{
-  static const uint8_t add_to_rsp[3] = {0x48, 0x83, 0xc4};
-  enum { POP_RBP = 0x5d, RET = 0xc3, SMALL = 0x80 };
-  uint8_t code[8];
-  unw_word_t bytes;
-  if (access_mem(space, pc, &bytes, 0, walk) != 0)
-    return 0;
-  memcpy(code, &bytes, sizeof code);
-  if (code[0] == POP_RBP && code[1] == RET)
-    return sp + 8;
-  return !memcmp(code, add_to_rsp, sizeof add_to_rsp) && code[3] < SMALL && code[4] == RET ? sp + code[3] : 0;
+  int distance = unwinding_return_distance(code, leaves);
+  return distance < 0 ? 0 : sp + (uint64_t)distance;
 }
 
 /* Can it be a frame pointer of the frame at sp? */
-static bool is_frame_pointer(const struct walk *walk, uint64_t sp, uint64_t rbp)
+static bool is_frame_pointer(const struct walk *walk, uint64_t sp, uint64_t fp)
 {
   enum { OTHER_STACK = 1 << 16 };
   bool direct = sp >= walk->low && sp < walk->high;
-  return rbp % 8 == 0 && rbp >= sp && rbp < (direct ? walk->high : sp + OTHER_STACK);
+  return fp % 8 == 0 && fp >= sp && fp < (direct ? walk->high : sp + OTHER_STACK);
 }
 
 /* Considers words up the stack from an address on, up to another one, until one is found to which a call leads. */
@@ -386,56 +374,80 @@ static void search(struct walk *walk, struct guess *guess, uint64_t from, uint64
   }
 }
 
+/* Considers the link register.  A function that has called another one has an address inside itself there. */
+static void consider_link(struct walk *walk, struct guess *guess)
+{
+  enum { OWN_BYTES = 1024 };
+  uint64_t link = machine_link_of(walk->registers);
+  if (link - guess->pc + OWN_BYTES >= 2 * OWN_BYTES)
+    consider_word(walk, guess, 0, link, true);
+}
+
 /* Finds the most probable return address of a frame.  That of generated code is where it returns to next, or above its
- * frame pointer, unless the frame is not made.  Otherwise it is directly at sp (a leaf function), or above a frame
- * pointer, or up the stack: where the lowest call is that leads to the code, or else the lowest one by a register or
- * memory. */
-static void find_caller(struct walk *walk, struct guess *guess, uint64_t rbp, bool innermost)
+ * frame pointer, unless the frame is not made.  Otherwise it is directly at sp, or in the link register (a leaf
+ * function), or above a frame pointer, or up the stack: where the lowest call is that leads to the code, or else the
+ * lowest one by a register or memory. */
+static void find_caller(struct walk *walk, struct guess *guess, uint64_t fp, bool innermost)
 {
   struct dl_find_object object;
   bool generated = _dl_find_object((void *)guess->pc, &object) != 0;
-  bool framed = is_frame_pointer(walk, guess->sp, rbp);
+  bool framed = is_frame_pointer(walk, guess->sp, fp);
   if (generated) {
-    uint64_t frameless = innermost ? frameless_at(walk, guess->pc, guess->sp) : 0;
-    uint64_t leaving = leaving_at(walk, guess->pc + !innermost, guess->sp); /* frames have the address before */
+    uint64_t frameless = innermost ? frameless_at(walk, guess->pc, guess->sp, false) : 0;
+    uint64_t leaving = frameless_at(walk, guess->pc + !innermost, guess->sp, true); /* frames have the address before */
     if (leaving && consider(walk, guess, leaving, true) && guess->evidence)
       guess->evidence = EVIDENCE_SURE;
     else if (frameless)
       consider(walk, guess, frameless, true);
-    else if (framed)
-      consider(walk, guess, rbp + 8, true);
+    else if (MACHINE_LINK_REGISTER && innermost)
+      consider_link(walk, guess);
+    if (!leaving && !frameless && framed)
+      consider(walk, guess, fp + 8, true);
     if (guess->evidence)
       return;
   }
-  consider(walk, guess, guess->sp, true);
+  if (!MACHINE_LINK_REGISTER)
+    consider(walk, guess, guess->sp, true);
+  else if (innermost)
+    consider_link(walk, guess);
   if (framed)
-    consider(walk, guess, rbp + 8, true);
-  search(walk, guess, guess->sp + 8, guess->evidence && guess->at == rbp + 8 ? rbp : UINT64_MAX);
+    consider(walk, guess, fp + 8, true);
+  search(walk, guess, guess->sp + 8, guess->evidence && guess->at == fp + 8 ? fp : UINT64_MAX);
 }
 
-/* The frame pointer of a caller whose return address was found up the stack: code that uses the register for something
- * else has saved it among the first. */
-static uint64_t saved_rbp(struct walk *walk, const struct guess *guess, uint64_t rbp)
+/* The frame pointer of a caller.  Where its return address was found up the stack, code that uses the register for
+ * something else has saved it among the first. */
+static uint64_t saved_fp(struct walk *walk, const struct guess *guess, uint64_t fp)
 {
   enum { PRESERVED = 6 }; /* registers that functions preserve */
   uint64_t caller = guess->at + 8;
   unw_word_t word;
-  if (guess->at == rbp + 8)
-    return access_mem(space, rbp, &word, 0, walk) == 0 ? word : rbp;
-  for (unsigned i = 1; i <= PRESERVED && !is_frame_pointer(walk, caller, rbp) && guess->at - 8 * i >= guess->sp; i++)
+  if (!guess->at)
+    return fp;
+  if (guess->at == fp + 8)
+    return access_mem(space, fp, &word, 0, walk) == 0 ? word : fp;
+  for (unsigned i = 1; i <= PRESERVED && !is_frame_pointer(walk, caller, fp) && guess->at - 8 * i >= guess->sp; i++)
     if (access_mem(space, guess->at - 8 * (uint64_t)i, &word, 0, walk) == 0 && is_frame_pointer(walk, caller, word))
       return word;
-  return rbp;
+  return fp;
+}
+
+/* The stack pointer of a caller.  Where functions store the return address themselves, it is at the bottom of their
+ * frame, and it is not known how large that is; the caller's frame pointer then points to the bottom of its frame, as a
+ * rule. */
+static uint64_t caller_sp(const struct walk *walk, const struct guess *guess, uint64_t fp)
+{
+  if (!guess->at)
+    return guess->sp;
+  return MACHINE_LINK_REGISTER && is_frame_pointer(walk, guess->at + 8, fp) ? fp : guess->at + 8;
 }
 
 /* Continues the walk at a caller that was guessed.  Returns false on failure. */
-static bool take_guess(struct walk *walk, unw_cursor_t *cursor, const struct guess *guess, uint64_t rbp)
+static bool take_guess(struct walk *walk, unw_cursor_t *cursor, const struct guess *guess, uint64_t fp)
 {
-  uint64_t saved = saved_rbp(walk, guess, rbp);
+  uint64_t saved = saved_fp(walk, guess, fp);
   memcpy(walk->guessed, walk->registers, sizeof walk->guessed);
-  walk->guessed[REG_RIP] = (greg_t)guess->address;
-  walk->guessed[REG_RSP] = (greg_t)(guess->at + 8);
-  walk->guessed[REG_RBP] = (greg_t)saved;
+  machine_set_caller(walk->guessed, guess->address, caller_sp(walk, guess, saved), saved);
   walk->registers = walk->guessed;
   walk->unverified = guess->evidence < EVIDENCE_SURE;
   walk->guesses += walk->unverified;
@@ -445,44 +457,46 @@ static bool take_guess(struct walk *walk, unw_cursor_t *cursor, const struct gue
 /* Steps out of a frame without unwind information: hand-written assembler, generated code, stubs of some linkers.
  * libunwind's own guess follows any frame pointer and goes astray.  frame: index of the caller.  Returns false if none
  * was found. */
-static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, const struct frame *inner, uint64_t rbp, int frame)
+static bool step_by_guess(struct walk *walk, unw_cursor_t *cursor, const struct frame *inner, uint64_t fp, int frame)
 {
   struct guess guess = {.pc = inner->ip, .sp = inner->sp};
-  find_caller(walk, &guess, rbp, frame == 1);
-  bool doubtful = guess.evidence == EVIDENCE_CALL && guess.at != guess.sp && guess.at != rbp + 8;
+  find_caller(walk, &guess, fp, frame == 1);
+  bool doubtful = guess.evidence == EVIDENCE_CALL && guess.at != guess.sp && guess.at != fp + 8;
   if (doubtful && !walk->doubtful.frame) {
     walk->doubtful.frame = frame;
     walk->doubtful.guess = guess;
-    walk->doubtful.rbp = rbp;
+    walk->doubtful.fp = fp;
     walk->doubtful.guesses = walk->guesses;
   }
-  return guess.evidence && take_guess(walk, cursor, &guess, rbp);
+  return guess.evidence && take_guess(walk, cursor, &guess, fp);
 }
 
 /* Does a call instruction, or the return of a signal handler, explain this return address? */
 static bool is_return_address(struct walk *walk, uint64_t address)
 {
-  static const uint8_t sigreturn[8] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f}; /* mov $15, %rax; syscall */
-  uint8_t code[CALL_CODE_BYTES];
+  uint8_t code[UNWINDING_CODE_BYTES];
   uint64_t target;
   unw_word_t before, at;
   if (access_mem(space, address - sizeof code, &before, 0, walk) != 0 || access_mem(space, address, &at, 0, walk) != 0)
     return false;
   memcpy(code, &before, sizeof code);
-  return call_code_before(code, address, &target) != CALL_NONE || !memcmp(&at, sigreturn, sizeof sigreturn);
+  if (unwinding_call(code, address, &target) != CALL_NONE)
+    return true;
+  memcpy(code, &at, sizeof code);
+  return unwinding_is_sigreturn(code);
 }
 
 /* Can the call before a return address have called the function at pc?  Only a direct call can disprove it. */
 static bool is_called(const struct thread_state *t, struct walk *walk, uint64_t address, uint64_t pc)
 {
-  uint8_t code[CALL_CODE_BYTES];
+  uint8_t code[UNWINDING_CODE_BYTES];
   uint64_t target;
   unw_word_t bytes;
   struct call_stub stub;
   if (access_mem(space, address - sizeof code, &bytes, 0, walk) != 0)
     return false;
   memcpy(code, &bytes, sizeof code);
-  if (call_code_before(code, address, &target) != CALL_DIRECT || unwind_function(t, pc) == target)
+  if (unwinding_call(code, address, &target) != CALL_DIRECT || unwind_function(t, pc) == target)
     return true;
   return call_code_at(target, &stub) == CODE_STUB;
 }
@@ -499,19 +513,28 @@ static bool on_stack(const struct thread_state *t, uint64_t sp)
   return sp >= t->stack_low && sp <= t->stack_high;
 }
 
+/* Where on the stack a return address is; 0: not known.  fp: the frame pointer of the function that returns. */
+static uint64_t return_at(struct walk *walk, uint64_t ip, uint64_t sp, uint64_t fp)
+{
+  unw_word_t word;
+  if (!MACHINE_LINK_REGISTER)
+    return sp - 8;
+  return fp && access_mem(space, fp + 8, &word, 0, walk) == 0 && word == ip ? fp + 8 : 0;
+}
+
 /* Steps outwards to frames[number].  Returns what unw_step() does: positive, 0 at the outermost frame, negative on
  * failure. */
 static int step(const struct thread_state *t, struct walk *walk, unw_cursor_t *cursor, struct frame *frames, int number)
 {
   struct frame *frame = &frames[number];
-  unw_word_t ip, sp, rbp;
+  unw_word_t ip, sp, fp;
   bool unverified = walk->unverified;
-  if (lib.get_reg(cursor, UNW_X86_64_RBP, &rbp) != 0)
-    rbp = 0;
+  if (lib.get_reg(cursor, unwinding_fp, &fp) != 0)
+    fp = 0;
   walk->no_info = walk->unverified = false;
   int more = lib.step(cursor);
   if (walk->no_info)
-    more = step_by_guess(walk, cursor, &frame[-1], rbp, number) ? 1 : -1;
+    more = step_by_guess(walk, cursor, &frame[-1], fp, number) ? 1 : -1;
   if (more > 0 && (lib.get_reg(cursor, UNW_REG_IP, &ip) != 0 || lib.get_reg(cursor, UNW_REG_SP, &sp) != 0 || ip < 4096))
     more = 0;
   if (more > 0 && unverified && !walk->no_info && !is_return_address(walk, ip))
@@ -519,7 +542,8 @@ static int step(const struct thread_state *t, struct walk *walk, unw_cursor_t *c
   if (more > 0 && is_in_doubt(walk, number) && !walk->no_info && !is_called(t, walk, ip, frame[-1].ip))
     more = -1; /* so was a doubtful one, or a function has left no frame */
   if (more > 0)
-    *frame = (struct frame){.ip = ip - 1, .sp = sp, .guessed = walk->unverified};
+    *frame =
+        (struct frame){.ip = ip - 1, .sp = sp, .return_at = return_at(walk, ip, sp, fp), .guessed = walk->unverified};
   return more;
 }
 
@@ -562,13 +586,14 @@ static bool guess_again(struct walk *walk, struct frame *frames)
   walk->guesses = walk->doubtful.guesses;
   search(walk, &guess, walk->doubtful.guess.at + 8, UINT64_MAX);
   walk->doubtful.guess = guess;
-  if (!guess.evidence || !take_guess(walk, &walk->cursor, &guess, walk->doubtful.rbp))
+  if (!guess.evidence || !take_guess(walk, &walk->cursor, &guess, walk->doubtful.fp))
     return false;
   frames[walk->doubtful.frame] = (struct frame){.ip = guess.address - 1, .sp = guess.at + 8, .guessed = true};
   return true;
 }
 
-int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames, bool *cut)
+int unwind_walk(const struct thread_state *t, const machine_register_t *registers, uint64_t end_sp,
+                struct frame *frames, bool *cut)
 {
   enum { TRIES = 4 };
   struct walk *walk = sampling_of(t)->walk;
@@ -578,8 +603,8 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
   walk->words_left = WALK_WORDS;
   walk->doubtful.frame = 0;
   memset(walk->window_at, 0, sizeof walk->window_at);
-  uint64_t sp = unwind_sp(registers);
-  frames[0] = (struct frame){.ip = (uint64_t)registers[REG_RIP], .sp = sp};
+  uint64_t sp = machine_sp_of(registers);
+  frames[0] = (struct frame){.ip = machine_ip_of(registers), .sp = sp};
   *cut = true;
   set_direct_range(walk, t, sp);
   if (!space || lib.init_remote(&walk->cursor, space, walk) != 0)
@@ -597,36 +622,21 @@ int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t 
 
 int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)
 {
-  gregset_t registers = {0};
-  __asm__ volatile("leaq 0f(%%rip), %%rax\n"
-                   "0: movq %%rax, %[rip]\n"
-                   "movq %%rsp, %[rsp]\n"
-                   "movq %%rbp, %[rbp]\n"
-                   "movq %%rbx, %[rbx]\n"
-                   "movq %%r12, %[r12]\n"
-                   "movq %%r13, %[r13]\n"
-                   "movq %%r14, %[r14]\n"
-                   "movq %%r15, %[r15]\n"
-                   : [rip] "=m"(registers[REG_RIP]), [rsp] "=m"(registers[REG_RSP]), [rbp] "=m"(registers[REG_RBP]),
-                     [rbx] "=m"(registers[REG_RBX]), [r12] "=m"(registers[REG_R12]), [r13] "=m"(registers[REG_R13]),
-                     [r14] "=m"(registers[REG_R14]), [r15] "=m"(registers[REG_R15])
-                   :
-                   : "rax");
+  machine_register_t registers[MACHINE_REGISTERS] = {0};
+  machine_registers_here(registers);
   return unwind_walk(t, registers, end_sp, frames, cut);
 }
 
-/* libunwind numbers these registers as the machine does. */
 uint64_t unwind_called(struct thread_state *t, uint64_t code, uint64_t enter_frame, struct frame *frames)
 {
-  const uint8_t *end = (const uint8_t *)(uintptr_t)code;
-  unsigned number = (end[-1] & 7u) + (end[-3] == 0x41 ? 8 : 0); /* REX.B */
-  bool preserved = number == UNW_X86_64_RBX || (number >= UNW_X86_64_R12 && number <= UNW_X86_64_R15), cut;
-  if (end[-2] != 0xff || (end[-1] & 0xf8) != 0xd0 || !preserved)
+  bool cut;
+  int number = unwinding_called_register((const uint8_t *)(uintptr_t)code - UNWINDING_CODE_BYTES);
+  if (number < 0)
     return 0;
   int last = unwind_here(t, enter_frame, frames, &cut) - 1;
   struct walk *walk = sampling_of(t)->walk;
   unw_word_t called;
-  if (cut || frames[last].ip + 1 != code || lib.get_reg(&walk->cursor, (int)number, &called) != 0)
+  if (cut || frames[last].ip + 1 != code || lib.get_reg(&walk->cursor, number, &called) != 0)
     return 0;
   return unwind_function(t, called) == called ? called : 0;
 }

@@ -52,16 +52,10 @@ size_t unwind_size(void);
 /* Start of the function that contains an address; 0 if its module does not say. */
 uint64_t unwind_function(const struct thread_state *t, uint64_t ip);
 
-/* The interrupted stack pointer. */
-static inline uint64_t unwind_sp(const greg_t *registers)
-{
-  return (uint64_t)registers[REG_RSP];
-}
-
 /* Walks from the interrupted context outwards into frames[RT_FRAMES_MAX], innermost first.  Returns the number of
  * frames, at least 1.  *cut: the walk reached neither the thread's outermost frame nor a frame beyond end_sp. */
-int unwind_walk(const struct thread_state *t, const greg_t *registers, uint64_t end_sp, struct frame *frames,
-                bool *cut);
+int unwind_walk(const struct thread_state *t, const machine_register_t *registers, uint64_t end_sp,
+                struct frame *frames, bool *cut);
 
 /* The same from the caller's own frame. */
 int unwind_here(const struct thread_state *t, uint64_t end_sp, struct frame *frames, bool *cut)

@@ -9,7 +9,7 @@ enum { SPINS = 100, TRIES = 1000000 };
 void clock_lock_slowly(uint32_t *lock)
 {
   for (int i = 0; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) && i < TRIES; i++) {
-    __builtin_ia32_pause();
+    machine_relax();
     if (i > SPINS)
       sys_yield();
   }

@@ -1,6 +1,5 @@
 #include "hpcrun-lite/rt/span/graph_log.h"
 
-#include <cpuid.h>
 #include <stddef.h>
 #include <sys/rseq.h>
 
@@ -11,8 +10,8 @@
 enum { NO_CPU = UINT32_MAX };
 
 static struct stream_file file;
-static ptrdiff_t cpu_at; /* offset of the CPU's number from the thread pointer; 0: not known */
-static bool rdtscp; /* the machine has that instruction, which also returns what the kernel has set to the number */
+static ptrdiff_t cpu_at;     /* offset of the CPU's number from the thread pointer; 0: not known */
+static bool processor_knows; /* the CPU's number */
 
 /* ---- the process ---- */
 
@@ -22,25 +21,13 @@ static ptrdiff_t find_cpu_number(void)
   return __rseq_size ? __rseq_offset + (ptrdiff_t)offsetof(struct rseq, cpu_id) : 0;
 }
 
-static bool find_rdtscp(void)
-{
-  enum { FEATURES = 0x80000001, RDTSCP = 1 << 27 };
-  unsigned a, b, c, d = 0;
-  return __get_cpuid(FEATURES, &a, &b, &c, &d) && d & RDTSCP;
-}
-
 /* The CPU that the calling thread runs on, or NO_CPU. */
 static inline uint32_t current_cpu(void)
 {
-  enum { CPU_BITS = 12 }; /* the remaining ones are the node's */
   uint32_t cpu = cpu_at ? *(const volatile uint32_t *)((const char *)__builtin_thread_pointer() + cpu_at) : NO_CPU;
-  unsigned number;
   if (cpu < (uint32_t)INT32_MIN) /* a negative number: the kernel does not keep it up to date */
     return cpu;
-  if (!rdtscp)
-    return NO_CPU;
-  __builtin_ia32_rdtscp(&number);
-  return number & ((1u << CPU_BITS) - 1);
+  return processor_knows ? machine_cpu() : NO_CPU;
 }
 
 void graph_log_start(const char *path)
@@ -50,7 +37,7 @@ void graph_log_start(const char *path)
     return;
   }
   cpu_at = find_cpu_number();
-  rdtscp = find_rdtscp();
+  processor_knows = machine_knows_cpu();
   atomic_store(&span_process.log, true);
 }
 

@@ -55,8 +55,7 @@ static bool rseq_works;
 /* The pointer in the calling thread's rseq area, as registered by libc; NULL without one. */
 static uint64_t *rseq_pointer(void)
 {
-  char *thread;
-  __asm__("mov %%fs:0, %0" : "=r"(thread));
+  char *thread = __builtin_thread_pointer();
   const struct rseq *area = (const struct rseq *)(thread + __rseq_offset);
   if (__rseq_size == 0 || (int32_t)__atomic_load_n(&area->cpu_id, __ATOMIC_RELAXED) < 0)
     return NULL;
@@ -194,7 +193,7 @@ void work_clock_rebase(struct thread_state *t)
 static bool read_page(const struct perf_event_mmap_page *page, uint64_t *count, uint64_t *idle_ns)
 {
   struct counter_reading reading;
-  if (!counter_page_read(page, 0, counter_page_register, &reading))
+  if (!counter_page_read(page, 0, machine_counter, &reading))
     return false;
   *count = reading.count;
   *idle_ns = reading.enabled_ns - reading.running_ns;

@@ -415,7 +415,7 @@ static void ordered_await(struct thread_state *t, struct shared_construct *loop,
   int i = 0, tries = __atomic_load_n(&loop->ordered_missed, __ATOMIC_RELAXED) ? SPINS : TRIES;
   for (; i < tries && (int32_t)(__atomic_load_n(&loop->ordered_ended, __ATOMIC_ACQUIRE) - before) < 0; i++)
     if (i < SPINS)
-      __builtin_ia32_pause();
+      machine_relax();
     else
       sys_yield();
   if (i < tries)

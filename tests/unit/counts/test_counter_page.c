@@ -21,6 +21,8 @@ static uint64_t read_composed(uint32_t number)
 
 static void compose(uint32_t index, uint16_t width, int64_t offset, uint64_t value)
 {
+  if (!MACHINE_READS_COUNTERS)
+    skip();
   memset(&page, 0, sizeof page);
   page.lock = 6;
   page.index = index;
@@ -33,7 +35,7 @@ static void compose(uint32_t index, uint16_t width, int64_t offset, uint64_t val
 
 static void expect_count(uint64_t count)
 {
-  struct counter_reading reading;
+  struct counter_reading reading = {0};
   assert_true(counter_page_read(&page, 0, read_composed, &reading));
   assert_int_equal(reading.count, count);
 }
