@@ -209,6 +209,7 @@ def conditionals(code):
 # Files whose names a tool or a format prescribes, and what is not the project's own text.
 REPEATED = r"meson\.build|README\.md|.*\.(hpcrun|graph|trace)"
 DEBIAN = {"debian", "debian/tests", "debian/source"}  # its names are fixed
+MACHINES = os.path.join("hpcrun-lite", "arch")  # each machine has a folder with files of the same names
 NOT_SOURCES = {".git", "build", "build-deps", "__pycache__"}
 
 
@@ -226,10 +227,26 @@ def no_file_name_occurs_twice(_):
     places = collections.defaultdict(list)
     for folder, names in tree():
         for name in names:
-            if folder not in DEBIAN and not re.fullmatch(REPEATED, name):
+            if folder not in DEBIAN and not folder.startswith(MACHINES) and not re.fullmatch(REPEATED, name):
                 places[name].append(folder)
     repeated = {name: folders for name, folders in places.items() if len(folders) > 1}
     assert not repeated, repeated
+
+
+@tap.case
+def the_folders_of_machines_have_the_same_files(_):
+    machines = [names for folder, names in tree() if os.path.dirname(folder) == MACHINES]
+    assert len(machines) >= 2 and all(set(names) == set(machines[0]) for names in machines), machines
+
+
+# Registers, instructions and numbers of a machine; those of ELF files are in common/symbols.
+OF_A_MACHINE = (r"__(x86_64|aarch64)__|__asm__( volatile)?\(\s*\"[^\"]|__builtin_(ia32|aarch64)|\bREG_R|gregs|\bUNW_(X86|AARCH64)|"
+                r"\b[RE]M?_(X86_64|AARCH64)|<cpuid|%fs\b|x86_64|aarch64")
+
+
+@tap.case
+def only_their_folders_name_machines(_):
+    assert only_in(OF_A_MACHINE, r"common/plt_stub|common/symbols/|hpcrun-lite/arch/|hpcprof-lite/model/catalog\.c") == []
 
 
 @tap.case
