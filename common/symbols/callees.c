@@ -2,6 +2,7 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
+#include "common/symbols/aarch64_code.h"
 #include "common/symbols/elf_segments.h"
 
 #include <assert.h>
@@ -92,7 +93,20 @@ uint16_t callees_machine(const struct callees *callees)
   return callees->machine;
 }
 
-enum { FIRST_ARGUMENT = 7, ACCUMULATOR = 0, NO_REGISTER = 16 }; /* %rdi, %rax */
+enum { FIRST_ARGUMENT = 7, ACCUMULATOR = 0, NO_REGISTER = AARCH64_REGISTERS }; /* %rdi, %rax */
+
+static bool is_aarch64(const struct callees *callees)
+{
+  return callees->machine == EM_AARCH64;
+}
+
+/* The instruction of aarch64 before an address; 0 if it is not in the file. */
+static uint32_t word_before(const struct callees *callees, uint64_t address)
+{
+  uint8_t code[WINDOW];
+  bool read = address >= AARCH64_BYTES && read_code(callees, address - AARCH64_BYTES, address, code) == AARCH64_BYTES;
+  return read ? aarch64_word(code) : 0;
+}
 
 /* The address that an instruction loads, 0 if it is another one; *into: the register, which perhaps receives it by way
  * of another one. */
@@ -129,6 +143,11 @@ uint64_t callees_called(const struct callees *callees, uint64_t return_address)
 {
   uint8_t code[WINDOW];
   int32_t distance;
+  if (is_aarch64(callees)) {
+    uint32_t word = word_before(callees, return_address);
+    bool enters = aarch64_is_call(word) || aarch64_is_jump(word);
+    return enters ? aarch64_target(word, return_address - AARCH64_BYTES) : 0;
+  }
   if (return_address < CALL_BYTES ||
       read_code(callees, return_address - CALL_BYTES, return_address, code) != CALL_BYTES ||
       (code[0] != CALL && code[0] != JUMP))
@@ -158,6 +177,12 @@ unsigned callees_jumped(const struct callees *callees, uint64_t address, bool be
   static const uint8_t sizes[CALLEES_JUMPS_MAX] = {5, 6, 2};
   uint8_t code[WINDOW];
   unsigned count = 0;
+  if (is_aarch64(callees)) {
+    uint64_t end = behind ? address : address + AARCH64_BYTES;
+    uint32_t word = word_before(callees, end);
+    targets[0] = aarch64_is_call(word) ? 0 : aarch64_target(word, end - AARCH64_BYTES);
+    return targets[0] != 0;
+  }
   for (unsigned i = 0; i < CALLEES_JUMPS_MAX; i++) {
     uint64_t low = behind ? address - sizes[i] : address;
     if (address < sizes[i] || read_code(callees, low, low + sizes[i], code) != sizes[i])
@@ -173,6 +198,8 @@ bool callees_by_register(const struct callees *callees, uint64_t return_address)
 {
   enum { SHORTEST = 2, LONGEST = 8, BY_SLOT = 6 };
   uint8_t code[WINDOW];
+  if (is_aarch64(callees))
+    return aarch64_calls_register(word_before(callees, return_address));
   uint64_t low = return_address > LONGEST ? return_address - LONGEST : 0;
   size_t size = read_code(callees, low, return_address, code);
   if (size >= BY_SLOT && code[size - BY_SLOT] == 0xff && code[size - BY_SLOT + 1] == 0x15) /* call *slot(%rip) */
@@ -200,6 +227,10 @@ bool callees_ends_call(const struct callees *callees, uint64_t return_address)
 {
   enum { LONGEST = 7 };
   uint8_t code[WINDOW];
+  if (is_aarch64(callees)) {
+    uint32_t word = word_before(callees, return_address);
+    return aarch64_is_call(word) || aarch64_calls_register(word) || !segment_of(callees, return_address - 1);
+  }
   if (return_address < LONGEST || read_code(callees, return_address - LONGEST, return_address, code) != LONGEST)
     return !segment_of(callees, return_address - 1);
   if (code[LONGEST - CALL_BYTES] == CALL)
@@ -208,6 +239,20 @@ bool callees_ends_call(const struct callees *callees, uint64_t return_address)
     if (indirect_call_bytes(code + i) == LONGEST - i)
       return true;
   return false;
+}
+
+/* The end of the jump at code[at], which is at an address; 0: there is none, or it leads out of the file's code. */
+static uint64_t jump_end(const struct callees *callees, const uint8_t *code, uint64_t address)
+{
+  if (is_aarch64(callees)) {
+    uint32_t word = aarch64_word(code);
+    bool jumps = address % AARCH64_BYTES == 0 && aarch64_is_jump(word);
+    return jumps && segment_of(callees, aarch64_target(word, address)) ? address + AARCH64_BYTES : 0;
+  }
+  int32_t distance;
+  uint64_t end = address + CALL_BYTES;
+  memcpy(&distance, code + 1, sizeof distance);
+  return code[0] == JUMP && segment_of(callees, end + (uint64_t)(int64_t)distance) ? end : 0;
 }
 
 unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *ends, unsigned max)
@@ -219,10 +264,8 @@ unsigned callees_jumps(const struct callees *callees, uint64_t low, uint64_t *en
     uint64_t start = low + window * (uint64_t)(WINDOW - CALL_BYTES + 1);
     size_t size = callees_code(callees, start, WINDOW, code);
     for (size_t i = 0; i + CALL_BYTES <= size && count < max; i++) {
-      int32_t distance;
-      uint64_t end = start + i + CALL_BYTES;
-      memcpy(&distance, code + i + 1, sizeof distance);
-      if (code[i] == JUMP && segment_of(callees, end + (uint64_t)(int64_t)distance))
+      uint64_t end = jump_end(callees, code + i, start + i);
+      if (end)
         ends[count++] = end;
     }
     if (size < WINDOW)
@@ -252,33 +295,61 @@ static void take_register(uint64_t *addresses, const uint8_t *registers, unsigne
   *direct = 1;
 }
 
+/* What an instruction before a call does. */
+struct before_call {
+  bool calls;           /* it is a direct call itself */
+  unsigned from;        /* the register that it moves to the first argument's */
+  uint64_t address;     /* that it loads; 0: none */
+  unsigned into, first; /* into that register; that of the first argument */
+};
+
+/* Looks at code[at], which is before a call at code[size]; code[0] is at the address `start`. */
+static struct before_call look_before(const struct callees *callees, const uint8_t *code, size_t at, size_t size,
+                                      uint64_t start)
+{
+  struct before_call found = {.from = NO_REGISTER};
+  if (is_aarch64(callees)) {
+    if ((start + at) % AARCH64_BYTES || at + AARCH64_BYTES > size)
+      return found;
+    found.calls = aarch64_is_call(aarch64_word(code + at));
+    found.from = aarch64_moved(aarch64_word(code + at));
+    found.address = aarch64_loaded(code, at, start, &found.into);
+    return found;
+  }
+  found.first = FIRST_ARGUMENT;
+  found.calls = code[at] == CALL && at + CALL_BYTES <= size;
+  found.from = moved(code + at);
+  found.address = loaded(code + at, start + at, &found.into);
+  return found;
+}
+
 unsigned callees_find(const struct callees *callees, uint64_t low, uint64_t return_address, uint64_t *addresses,
                       unsigned max, unsigned *direct)
 {
   assert(addresses && max && direct);
   enum { REGISTERS_MAX = 256 };
   uint8_t code[WINDOW + LOAD_MAX + MOVE] = {0}, registers[REGISTERS_MAX];
-  uint64_t call = return_address - CALL_BYTES;
+  uint64_t call = return_address - (is_aarch64(callees) ? AARCH64_BYTES : CALL_BYTES);
   size_t size = read_code(callees, low, call, code);
-  unsigned count = 0, from = NO_REGISTER, into = 0;
+  unsigned count = 0, from = NO_REGISTER;
   bool near = true;
   *direct = 0;
   max = MIN(max, REGISTERS_MAX);
   for (size_t i = size; i-- > 0 && count < max;) {
-    near = near && !(code[i] == CALL && i + CALL_BYTES <= size);
+    struct before_call found = look_before(callees, code, i, size, call - size);
+    near = near && !found.calls;
     if (near && from == NO_REGISTER)
-      from = moved(code + i);
-    uint64_t address = loaded(code + i, call - size + i, &into);
-    if (!address || !segment_of(callees, address))
+      from = found.from;
+    if (!found.address || !segment_of(callees, found.address))
       continue;
-    addresses[count] = address;
-    registers[count++] = (uint8_t)into;
-    if (!near || into != FIRST_ARGUMENT)
+    addresses[count] = found.address;
+    registers[count++] = (uint8_t)found.into;
+    if (!near || found.into != found.first)
       continue;
     addresses[count - 1] = addresses[*direct];
     registers[count - 1] = registers[*direct];
-    registers[*direct] = FIRST_ARGUMENT;
-    addresses[(*direct)++] = address;
+    registers[*direct] = (uint8_t)found.first;
+    addresses[(*direct)++] = found.address;
   }
   if (!*direct && from != NO_REGISTER)
     take_register(addresses, registers, count, from, direct);
