@@ -1,3 +1,4 @@
+#include "common/glibc_names.h"
 #include "common/cgroup.h"
 
 #include <limits.h>

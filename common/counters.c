@@ -1,3 +1,4 @@
+#include "common/glibc_names.h"
 #include "common/counters.h"
 
 #include <linux/perf_event.h>

@@ -1,3 +1,4 @@
+#include "common/glibc_names.h"
 #include "common/events.h"
 
 #include "common/words.h"

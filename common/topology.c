@@ -1,3 +1,4 @@
+#include "common/glibc_names.h"
 #include "common/topology.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "common/glibc_names.h"
 #include "hpcrun-lite/process/config.h"
 
 #include <dlfcn.h>
