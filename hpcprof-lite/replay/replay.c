@@ -62,8 +62,10 @@ static void init_graph(struct replay *replay, uint32_t streams)
   task_graph_init(graph, streams);
   instances_init(&graph->instances, request->directives);
   graph->instances.limited = request->limited;
-  uint32_t traced = replay->detail ? 1 : 0;
-  contributions_init(&replay->contributions, replay->detail ? request->attribution->count + 1 : 1);
+  uint32_t traced = replay->detail ? 1 : 0, parts = 1;
+  if (replay->detail) /* as `detail ? count + 1 : 1`, GCC 13 and 14 read the count without an attribution, too */
+    parts += request->attribution->count;
+  contributions_init(&replay->contributions, parts);
   vector_clock_init(&graph->clocks, elements, replay->contributes ? traced : VECTOR_CLOCK_UNTRACED,
                     &replay->contributions);
   graph->clocks.observer = request->sink ? &request->sink->clocks : NULL;
