@@ -6,7 +6,7 @@
  * GOMP_PLAIN(X) lists the others with the reason.  tests/gates compares both with what libgomp exports.
  *
  * The parameters are those of the interface between GCC's code and libgomp, which is only ever extended.  Entry points
- * of GCC 13 to 15 are in the lists as well.
+ * of GCC 13 to 16 are in the lists as well.
  */
 #ifndef HPCRUN_LITE_GOMP_ENTRIES_H
 #define HPCRUN_LITE_GOMP_ENTRIES_H
@@ -205,6 +205,8 @@
   X("GOMP_PLUGIN_*", "for plugins of libgomp") \
   X("GOMP_interop", "access to a device's own queues") \
   X("GOMP_alloc", "memory") \
+  X("GOMP_add_alloc", "memory") \
+  X("GOMP_is_alloc", "memory") \
   X("GOMP_free", "memory") \
   X("GOMP_error", "prints the program's message") \
   X("GOMP_warning", "prints the program's message") \

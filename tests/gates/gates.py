@@ -393,7 +393,7 @@ def every_function_of_libgomp_is_wrapped_or_has_a_reason(directory):
     others = {name for name in names - wrapped if not any(fnmatch.fnmatchcase(name, known) for known in plain)}
     assert len(names) > 300 and not others, others
     newer = {"GOMP_taskwait_depend_nowait"}  # of GCC 13
-    assert wrapped - names == newer, wrapped - names
+    assert wrapped - names <= newer, wrapped - names
 
 
 # Where auditors run (LD_AUDIT), the libraries of a program and the program's own share less than 2 KB, and a library
