@@ -232,7 +232,7 @@ struct packing {
 /* Fills in how the bytes of a section are compressed.  False if that is damaged. */
 static bool read_packing(Elf_Scn *section, struct symbols_bytes packed, bool old, struct packing *packing)
 {
-  static const char magic[4] = "ZLIB";
+  static const char magic[4] = {'Z', 'L', 'I', 'B'};
   GElf_Chdr header;
   if (old) {
     *packing = (struct packing){.header = sizeof magic + sizeof packing->size};

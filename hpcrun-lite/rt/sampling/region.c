@@ -265,16 +265,16 @@ void region_note_idle_elsewhere(struct thread_state *t, struct region_team *team
 }
 
 /* Writes a record of an end, whose fields change after the generation has become 0. */
-static void end_set(struct region_end *to, struct region_end end)
+static void end_set(struct region_end *to, const struct region_end *end)
 {
   __atomic_store_n(&to->generation, 0, __ATOMIC_RELAXED);
   atomic_thread_fence(memory_order_release);
-  to->last_idle = end.last_idle;
-  to->left = end.left;
-  to->end = end.end;
-  to->undelayed = end.undelayed;
-  to->late = end.late;
-  __atomic_store_n(&to->generation, end.generation, __ATOMIC_RELEASE);
+  to->last_idle = end->last_idle;
+  to->left = end->left;
+  to->end = end->end;
+  to->undelayed = end->undelayed;
+  to->late = end->late;
+  __atomic_store_n(&to->generation, end->generation, __ATOMIC_RELEASE);
 }
 
 /* Reads one.  Returns false if it is not of that generation. */
@@ -330,18 +330,18 @@ static __attribute__((noinline)) void note_team_end(struct thread_state *t, uint
   struct region_team *team = table_at(&teams, index);
   uint64_t generation = word_of(at(index)) >> 32;
   if (team->size != size) {
-    end_set(&team->others[team->size % REGION_SIZES], *end_of(team, team->last));
+    end_set(&team->others[team->size % REGION_SIZES], end_of(team, team->last));
     team->size = size;
   }
   team->last = generation;
   struct last_arrival last = last_at_end(t, team, index);
   end_set(end_of(team, generation),
-          (struct region_end){.generation = generation,
-                              .last_idle = last.moment,
-                              .left = left,
-                              .end = now,
-                              .undelayed = late && !last.undelayed ? last.moment : last.undelayed,
-                              .late = late});
+          &(struct region_end){.generation = generation,
+                               .last_idle = last.moment,
+                               .left = left,
+                               .end = now,
+                               .undelayed = late && !last.undelayed ? last.moment : last.undelayed,
+                               .late = late});
 }
 
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now, uint64_t late)
