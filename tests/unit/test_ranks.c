@@ -95,7 +95,7 @@ static void start(uint32_t size, int fails)
   }
 }
 
-static void stop(uint32_t size)
+static void stop_ranks(uint32_t size)
 {
   int status;
   ranks_dismiss(&ranks);
@@ -200,7 +200,7 @@ static void test_together_as_alone(void **state)
     statistics_release(&together);
     statistics_release(&alone);
     release_rows(&rows);
-    stop(size);
+    stop_ranks(size);
     profile_release(&profile);
   }
   profile_release(&all);
@@ -214,7 +214,7 @@ static void test_a_failure_anywhere_reaches_the_first(void **state)
       struct profile profile;
       start(size, (int)victim);
       assert_int_equal(merge((int)victim, paths, files, &profile), ERR_INPUT);
-      stop(size);
+      stop_ranks(size);
       profile_release(&profile);
     }
 }
@@ -233,7 +233,7 @@ static void test_nothing_to_do(void **state)
     else
       assert_int_equal(ranks_paths(&ranks, 0, &none, &count, &(uint64_t){0}), 0);
     assert_int_equal(ranks_reduce(&ranks, lacks ? ERR_INPUT : 0, &profile), lacks ? ERR_INPUT : 0);
-    stop(4);
+    stop_ranks(4);
     if (profile.processes)
       profile_release(&profile);
   }

@@ -960,12 +960,13 @@ static const struct advice_finding *find(enum advice_class class)
 static void bind_to_one(const uint64_t *mask)
 {
   static struct profile_thread threads[2];
+  static char host[] = "node";
   for (int i = 0; i < 2; i++)
     threads[i] = (struct profile_thread){
         .flags = THREAD_OPENMP, .mask = {1}, .mask_cpus = 1, .wall_ns = 1000 * ms, .run_delay_ns = 500 * ms};
   process.threads = threads;
   process.threads_count = 2;
-  process.host = (char[]){"node"};
+  process.host = host;
   cores.count = 1;
   cores.found[0] = (struct core_finding){
       .kind = CORES_BINDING, .threads = 2, .cpus = 1, .could = 2, .mask = mask, .text = "shared", .settings = "X=1"};

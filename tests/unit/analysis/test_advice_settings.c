@@ -62,7 +62,9 @@ static void expect(struct run *run, const char *wanted)
   for (uint32_t i = 0; i < count; i++) {
     const struct trial_setting *setting = &run->settings[i];
     size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "%s%s%s", i ? "; " : "", setting->text, setting->forecast ? "*" : "");
+    int added = snprintf(text + length, sizeof text - length, "%s%s%s", i ? "; " : "", setting->text,
+                         setting->forecast ? "*" : "");
+    assert_true(added > 0 && (size_t)added < sizeof text - length);
     assert_true(!setting->forecast || (setting->low_s == 1 && setting->gain_s == 2 && setting->high_s == 3));
   }
   assert_string_equal(text, wanted);
