@@ -1,5 +1,9 @@
-"""More programs whose work and span follow from their source (task_forms.c, loop_forms.c, region_forms.c,
-fortran_forms.f90), and random programs, compared with a model of OpenMP's rules (random_form.c)."""
+"""More programs whose work and span follow from their source (task_forms.c, loop_forms.c, region_forms.c, new_forms.c,
+fortran_forms.f90), and random programs, compared with a model of OpenMP's rules (random_form.c).
+
+Usage: closed_forms.py [-k CASE]
+The newest clang of the machine, with its OpenMP, compiles new_forms.c."""
+import glob
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -74,6 +78,16 @@ REGIONS = {
     "user_ends_too_often": (lambda t: 20 + t, 6),
     "user_left_open": (lambda t: 4 + 3 * t, 7), "stop_start": (9, 7), "stop_task": (11, 11),
 }
+# Constructs of OpenMP 5.1 to 6.0; which of them a compiler knows is in new_forms.c.
+NEW = {
+    "strict_tasks": (13, 6), "masked_tasks": (13, 4), "messages": (lambda t: 2 * t, 2), "reproducible": (1, 1),
+    "scope_barrier": (lambda t: t * (t + 2), lambda t: 3 * t), "scope_nowait": (lambda t: t * (t + 1), lambda t: t + 1),
+    "assumptions": (lambda t: 2 * t, 2), "strict_threads": (6, 2), "pool_tasks": (7, 4),
+    "tile": (121, lambda t: 12 // t * 10 + 1), "unroll": (124, lambda t: 12 // t * 10 + 4), "reverse": (277, 24),
+    "interchange": (22, 15), "stripe": (37, 7), "fuse": (169, 8), "split": (24, 24),
+    "chosen_directive": (4, 2), "directive_of_value": (6, 3), "dispatch": (38, 28), "interop": (48, 33),
+    "allocated": (lambda t: 2 * t, 2), "doacross_clauses": (97, 28),
+}
 FORTRAN = {"do": (56, 11), "tree": (127, 7), "workshare": (lambda t: 3 * t, 3), "ordered": (70, 25),
            "depend": (205, 30),
            "sections": (18, 6), "critical": (54, 6)}
@@ -103,8 +117,15 @@ FORMS = {"task_forms": TASKS, "loop_forms": LOOPS, "region_forms": REGIONS}
 SETTINGS = {"OMP_CANCELLATION": "true", "KMP_TEAMS_THREAD_LIMIT": "32"}
 
 
-def program(source, compiler):
-    return build(source + ".c", compiler)
+def program(source, compiler, *flags):
+    return build(source + ".c", compiler, *flags)
+
+
+def newest_clang():
+    """The compiler, and the flag for the newest version of OpenMP that it knows.  Clang 19 takes 6.0, but defines less."""
+    names = {os.path.basename(path) for folder in os.get_exec_path() for path in glob.glob(folder + "/clang-[1-9][0-9]")}
+    release = max((int(name.removeprefix("clang-")) for name in names), default=0)
+    return f"clang-{release}", f"-fopenmp-version={60 if release > 19 else 52}"
 
 
 def measure(directory, binary, arguments, options, name, **settings):
@@ -155,6 +176,13 @@ def check_forms(directory, compiler, threads, *options):
     check_jobs(directory, jobs, threads, options, TIED + (() if compiler == "gcc" else ("sections",)))
 
 
+def check_new_forms(directory, threads, compiler, *flags):
+    binary = program("new_forms", compiler, *flags)
+    forms = tap.run(binary).stdout.split()
+    assert set(forms) <= set(NEW) and len(forms) > 4, forms
+    check_jobs(directory, [(binary, form, NEW[form]) for form in forms], threads)
+
+
 def check_any(directory, compiler, seeds, threads):
     """On libomp 19: of a random program on libomp 14, the log lacks a part of an implicit task in 1 of some 250 runs on a
     busy machine."""
@@ -181,6 +209,16 @@ def forms_by_gcc(directory):
 @tap.case
 def forms_by_clang_19(directory):
     check_forms(directory, "clang-19", 4)
+
+
+@tap.case
+def new_forms_by_gcc(directory):
+    check_new_forms(directory, 3, "gcc")
+
+
+@tap.case
+def new_forms_by_the_newest_clang(directory):
+    check_new_forms(directory, 4, *newest_clang())
 
 
 @tap.case
