@@ -104,7 +104,8 @@ static const char *gcc_release(void *handle)
 {
   static const struct {
     const char *symbol, *release;
-  } added[] = {{"GOMP_interop", "15"},
+  } added[] = {{"omp_target_memset", "16"},
+               {"GOMP_interop", "15"},
                {"GOMP_target_map_indirect_ptr", "14"},
                {"GOMP_taskwait_depend_nowait", "13"},
                {"GOMP_teams4", "12"},
