@@ -1,4 +1,5 @@
 """A headless Chromium, driven by its DevTools protocol over pipes: no driver, no port, no package for Python."""
+import atexit
 import base64
 import json
 import os
@@ -9,6 +10,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import tap
 from tap import Skip
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -25,35 +27,41 @@ class Failure(Exception):
     """What the browser reports as an error."""
 
 
-class Browser:
-    """One window.  `messages` are the console's and the page's errors, `requests` what it asked any server for."""
+class Process:
+    """The browser's process, and its pipes.  All windows of a script are in one process: starting it takes as long as
+    most cases do."""
+    running = None
 
-    def __init__(self, width=1280, height=900):
+    @classmethod
+    def get(cls):
+        """The process that runs, or a new one."""
+        if not cls.running:
+            cls.running = cls()
+            tap.keep(cls.running.process.pid)
+            atexit.register(cls.running.end)
+        return cls.running
+
+    def __init__(self):
         self.profile = tempfile.TemporaryDirectory(prefix="browser-")
         to_browser, self.output = os.pipe()
         self.input, from_browser = os.pipe()
         wanted = (CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                   "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
                   "--disable-component-update", "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}",
-                  f"--window-size={width},{height}", "about:blank")
+                  "about:blank")
         # the browser reads descriptor 3 and writes descriptor 4
         script = f'exec 3<&{to_browser} 4>&{from_browser}; exec "$@"'
         self.process = subprocess.Popen(["bash", "-c", script, "bash", *wanted], pass_fds=(to_browser, from_browser),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
-        self.number, self.buffer, self.session = 0, b"", None
-        self.messages, self.requests, self.events = [], [], []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(domain + ".enable")
-        self.resize(width, height)
+        self.number, self.buffer, self.windows = 0, b"", {}
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def end(self):
+        """Ends the browser; the next window starts another one."""
+        if Process.running is self:
+            Process.running = None
+            atexit.unregister(self.end)
         os.close(self.output)
         try:
             self.process.wait(timeout=10)
@@ -72,7 +80,52 @@ class Browser:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def _note(self, event):
+    def call(self, method, session=None, **arguments):
+        """Calls a method of the protocol, of the browser or of a window's session, and returns its result.  Events that
+        come meanwhile are noted by their windows."""
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": arguments}
+        if session:
+            message["sessionId"] = session
+        os.write(self.output, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise Failure(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+            if answer.get("sessionId") in self.windows:
+                self.windows[answer["sessionId"]].note(answer)
+
+
+class Browser:
+    """One window, which shares cookies and storage with no other.  `messages` are the console's and the page's errors,
+    `requests` what it asked any server for.  After an error the whole browser is ended."""
+
+    def __init__(self, width=1280, height=900):
+        self.process = Process.get()
+        self.messages, self.requests = [], []
+        self.context = self.process.call("Target.createBrowserContext")["browserContextId"]
+        target = self.process.call("Target.createTarget", url="about:blank", browserContextId=self.context, width=width,
+                                   height=height, newWindow=True)["targetId"]
+        self.session = self.process.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.process.windows[self.session] = self
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
+        self.resize(width, height)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, error, *_):
+        del self.process.windows[self.session]
+        if error:
+            self.process.end()
+        else:
+            self.process.call("Target.disposeBrowserContext", browserContextId=self.context)
+
+    def note(self, event):
+        """Notes an event of this window."""
         name, values = event.get("method"), event.get("params", {})
         if name == "Runtime.consoleAPICalled":
             self.messages.append(" ".join(str(value.get("value", value.get("description"))) for value in values["args"]))
@@ -83,22 +136,10 @@ class Browser:
             self.messages.append(values["entry"]["text"])
         elif name == "Network.requestWillBeSent" and not values["request"]["url"].startswith("file:"):
             self.requests.append(values["request"]["url"])
-        self.events.append(event)
 
     def call(self, method, **arguments):
-        """Calls a method of the protocol, and returns its result."""
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": arguments}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.output, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._read()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise Failure(f"{method}: {answer['error']['message']}")
-                return answer["result"]
-            self._note(answer)
+        """Calls a method of the protocol for this window, and returns its result."""
+        return self.process.call(method, self.session, **arguments)
 
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)

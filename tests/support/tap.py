@@ -162,6 +162,7 @@ class Ended(BaseException):
 
 
 _ending = threading.Event()
+_kept = set()
 
 
 def children(pid):
@@ -181,10 +182,15 @@ def _families():
     return found
 
 
+def keep(pid):
+    """From here on the end of a case leaves this process and what it has started, until the script ends."""
+    _kept.add(pid)
+
+
 def _descendants():
-    """Everything that this process has started, and what that has started."""
+    """Everything that this process has started, and what that has started, without what is kept."""
     families, found = _families(), []
-    level = families.get(os.getpid(), [])
+    level = [pid for pid in families.get(os.getpid(), []) if pid not in _kept]
     while level:
         found += level
         level = [child for pid in level for child in families.get(pid, [])]
@@ -218,6 +224,7 @@ def end_processes():
 
 def _told_to_end(number, _):
     _ending.set()
+    _kept.clear()
     _kill(_descendants())  # at once: meson waits half a second
     raise Ended(signal.Signals(number).name)
 
@@ -432,6 +439,7 @@ def main():
         print(f"Bail out! {type(reason).__name__} {reason}", flush=True)
         tap.failed += 1
     finally:
+        _kept.clear()
         end_processes()
         if _ending.is_set():  # do not wait for threads whose programs were killed
             shutil.rmtree(shared_directory(), ignore_errors=True)
