@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file as form
 from busy import CPUS, ONE, TWO, UNLOCKED, busy_processes, need_two_processors
-from measured import Measurement, build, clocks, no_losses, tap
+from measured import Measurement, build, clocks, combinations, no_losses, tap
 
 REGIONS, RATE = "300", 1000
 LONG = ("100", "400000")  # regions, and rounds of work between two barriers: about a millisecond
@@ -114,15 +114,14 @@ def apart(directory, compiler, policy, size=(REGIONS,), **settings):
 @tap.case
 def waiting_for_a_thread_without_a_core_is_not_idle(directory):
     need_two_processors()
-    for compiler in ("gcc", "clang"):
-        for policy in ("active", "passive"):
-            facts = {}
-            rows, _, seen = apart(directory, compiler, policy, facts=facts)
-            assert seen > 0, "no record of switches"
-            assert "threads with estimates" not in facts or seen < 0.95, (compiler, policy, facts)
-            assert seconds(rows[0], "waiting_no_core_s") > 0, (compiler, policy, rows)
-            tap.timed(seconds(rows[0], "idle_s") < seconds(rows[0], "waiting_no_core_s"), (compiler, policy, rows[0]))
-            sums_hold(rows, (compiler, policy))
+    for compiler, policy in combinations(("gcc", "clang"), ("active", "passive")):
+        facts = {}
+        rows, _, seen = apart(directory, compiler, policy, facts=facts)
+        assert seen > 0, "no record of switches"
+        assert "threads with estimates" not in facts or seen < 0.95, (compiler, policy, facts)
+        assert seconds(rows[0], "waiting_no_core_s") > 0, (compiler, policy, rows)
+        tap.timed(seconds(rows[0], "idle_s") < seconds(rows[0], "waiting_no_core_s"), (compiler, policy, rows[0]))
+        sums_hold(rows, (compiler, policy))
 
 
 def forecast_is_right(what, facts):
@@ -138,13 +137,12 @@ def forecast_is_right(what, facts):
 @tap.case
 def with_a_core_for_each_thread_a_run_takes_as_long_as_its_work(directory):
     need_two_processors()
-    for compiler in ("gcc", "clang"):
-        for policy in ("active", "passive"):
-            facts = {}
-            measure(directory, "barriers", *LONG, compiler=compiler, policy=policy, facts=facts)
-            forecast_is_right((compiler, policy, "both threads"), facts)
-            apart(directory, compiler, policy, LONG, facts=facts)
-            forecast_is_right((compiler, policy, "the second thread"), facts)
+    for compiler, policy in combinations(("gcc", "clang"), ("passive", "active")):
+        facts = {}
+        measure(directory, "barriers", *LONG, compiler=compiler, policy=policy, facts=facts)
+        forecast_is_right((compiler, policy, "both threads"), facts)
+        apart(directory, compiler, policy, LONG, facts=facts)
+        forecast_is_right((compiler, policy, "the second thread"), facts)
 
 
 @tap.case

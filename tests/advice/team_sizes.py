@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""With how many threads regions would take least time: whether the forecasts agree with the programs' own clocks."""
+"""With how many threads regions would take least time: whether the forecasts agree with the programs' own clocks.
+
+Usage: team_sizes.py [--long] [-k CASE]     (--long: each case by both compilers)"""
 import os
 import statistics
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from busy import TWO, need_two_processors
-from measured import Measurement, build, combinations, line_of, tap
+from measured import Measurement, build, line_of, tap
 from report import rows
 
 SETTINGS = {"OMP_WAIT_POLICY": "passive"}
@@ -87,24 +89,25 @@ def shared(directory, compiler):
     check_sign(compiler, "shared", True)
 
 
-def each(directory, case):
-    for _, compiler in combinations(("",), ("gcc", "clang")):
-        tap.again(case, directory, compiler)
+def check(directory, case, compiler):
+    """By that compiler, with --long by both."""
+    for one in ("gcc", "clang") if "--long" in sys.argv else (compiler,):
+        tap.again(case, directory, one)
 
 
 @tap.case
 def small_regions_should_have_one_thread(directory):
-    each(directory, small)
+    check(directory, small, "clang")
 
 
 @tap.case
 def large_regions_should_have_all(directory):
-    each(directory, large)
+    check(directory, large, "gcc")
 
 
 @tap.case
 def a_run_with_one_thread_shows_that_threads_hinder_each_other(directory):
-    each(directory, shared)
+    check(directory, shared, "gcc")
 
 
 @tap.case

@@ -3,7 +3,7 @@
 presents an incomplete report as a complete one; and when it can create no thread.  A program whose measurement has a
 memory limit.
 
-Usage: memory.py [--long] [-k CASE]     (--long: each allocation, instead of every third)"""
+Usage: memory.py [--long] [-k CASE]     (--long: each allocation, instead of every sixth)"""
 import os
 import random
 import struct
@@ -36,7 +36,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("flat", ("--scaling", "alone", "-f", "csv"), "blame"), ("topdown", ("--scaling", "alone"), "blame")]
 
 # The settings under which allocations fail, and the distance of two that fail.
-FAILURES = (({}, 1), ({"FAIL_ALL": "1"}, 3)) if "--long" in sys.argv else (({}, 3), ({"FAIL_ALL": "1"}, 9))
+FAILURES = (({}, 1), ({"FAIL_ALL": "1"}, 3)) if "--long" in sys.argv else (({}, 6), ({"FAIL_ALL": "1"}, 18))
 
 
 def numbers_of(count, step):

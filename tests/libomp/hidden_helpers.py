@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, clocks, idleness_of, need_libomps, tap, work_of
+from measured import Measurement, build, clocks, combinations, idleness_of, need_libomps, tap, work_of
 
 MODES = (("-p", "off"), ("-p", "online"), ("-p", "log", "-t"))
 OUTSIDE = {"LIBOMP_USE_HIDDEN_HELPER_TASK": "0"}
@@ -43,24 +43,23 @@ def paths_of(nodes, function):
 @tap.case
 def work_is_the_programs(directory):
     """Below the region in which the target task was created."""
-    for library in need_libomps():
-        for mode in MODES:
-            what = (library, mode)
-            run, own = measure(directory, library, "beside", mode)
-            has_threads(run, 2, what)
-            nodes = run.tree()
-            is_work(nodes, "on_device", own["on_device"], what, below="main")
-            is_work(nodes, "on_host", own["on_host"], what, below="main")
-            assert paths_of(nodes, "on_device") == {"main > parallel"}, (what, paths_of(nodes, "on_device"))
-            idle = sum(float(thread["idle_s"]) for thread in run.threads())
-            tap.timed(abs(idleness_of(nodes, "main") - idle) < 0.05 + 0.1 * idle, what, idle, idleness_of(nodes, "main"))
-            walls = sum(float(thread["wall_s"]) for thread in run.threads())
-            # No thread has a helper's time as well, which would be nearly as long again.
-            tap.timed(all(float(row["wall_s"]) < 1.2 * walls / 2 for row in run.threads()), run.threads())
-            if mode != ("-p", "off"):
-                program = run.view("parallelism")[0]
-                tap.timed(abs(float(program["work"]) - sum(own.values())) < 0.05, what, program, own)
-                tap.timed(1.7 < float(program["work"]) / float(program["span"]) < 2.1, what, program)
+    for library, mode in combinations(need_libomps(), MODES):
+        what = (library, mode)
+        run, own = measure(directory, library, "beside", mode)
+        has_threads(run, 2, what)
+        nodes = run.tree()
+        is_work(nodes, "on_device", own["on_device"], what, below="main")
+        is_work(nodes, "on_host", own["on_host"], what, below="main")
+        assert paths_of(nodes, "on_device") == {"main > parallel"}, (what, paths_of(nodes, "on_device"))
+        idle = sum(float(thread["idle_s"]) for thread in run.threads())
+        tap.timed(abs(idleness_of(nodes, "main") - idle) < 0.05 + 0.1 * idle, what, idle, idleness_of(nodes, "main"))
+        walls = sum(float(thread["wall_s"]) for thread in run.threads())
+        # No thread has a helper's time as well, which would be nearly as long again.
+        tap.timed(all(float(row["wall_s"]) < 1.2 * walls / 2 for row in run.threads()), run.threads())
+        if mode != ("-p", "off"):
+            program = run.view("parallelism")[0]
+            tap.timed(abs(float(program["work"]) - sum(own.values())) < 0.05, what, program, own)
+            tap.timed(1.7 < float(program["work"]) / float(program["span"]) < 2.1, what, program)
 
 
 @tap.case
@@ -89,12 +88,11 @@ def parts_of_a_run_have_no_helpers(directory):
 
 @tap.case
 def tasks_outside_regions(directory):
-    for library in need_libomps():
-        for mode in MODES[:2]:
-            run, own = measure(directory, library, "serial", mode)
-            has_threads(run, 1, (library, mode))
-            is_work(run.tree(), "on_device", own["on_device"], (library, mode))
-            assert all("serial" != row["class"] for row in run.view("advice")), (library, mode, run.view("advice"))
+    for library, mode in combinations(need_libomps(), MODES[:2]):
+        run, own = measure(directory, library, "serial", mode)
+        has_threads(run, 1, (library, mode))
+        is_work(run.tree(), "on_device", own["on_device"], (library, mode))
+        assert all("serial" != row["class"] for row in run.view("advice")), (library, mode, run.view("advice"))
 
 
 @tap.case
@@ -123,15 +121,12 @@ def threads_of_regions_in_target_tasks_are_the_programs(directory):
 @tap.case
 def number_of_helpers_does_not_matter(directory):
     """With one helper, libomp 14 divides by zero."""
-    for library in need_libomps():
-        for count in ("2", "5"):
-            run, own = measure(directory, library, "beside", LIBOMP_NUM_HIDDEN_HELPER_THREADS=count)
-            has_threads(run, 2, (library, count))
-            is_work(run.tree(), "on_device", own["on_device"], (library, count), below="main")
-        run, own = measure(directory, library, "beside", **OUTSIDE)
-        has_threads(run, 2, library)
-        assert sorted(thread["thread"] for thread in run.threads()) == ["1", "2"], run.threads()
-        is_work(run.tree(), "on_device", own["on_device"], library, below="main")
+    counts = ({"LIBOMP_NUM_HIDDEN_HELPER_THREADS": "2"}, OUTSIDE, {"LIBOMP_NUM_HIDDEN_HELPER_THREADS": "5"})
+    for library, settings in combinations(need_libomps(), counts):
+        run, own = measure(directory, library, "beside", **settings)
+        has_threads(run, 2, (library, settings))
+        assert settings != OUTSIDE or sorted(thread["thread"] for thread in run.threads()) == ["1", "2"], run.threads()
+        is_work(run.tree(), "on_device", own["on_device"], (library, settings), below="main")
 
 
 @tap.case
@@ -145,13 +140,12 @@ def of_a_killed_process(directory):
 @tap.case
 def threads_of_the_program_are_its_own(directory):
     """That begin a region at once, also by a jump into the runtime, which leaves no frame of the program."""
-    for library in need_libomps():
-        for what in ("own", "jump"):
-            run, own = measure(directory, library, what)
-            has_threads(run, 4, (library, what))
-            is_work(run.tree(), "on_host", own["on_host"], (library, what))
-            most, = (row["value"] for row in run.view("summary") if row["item"] == "threads_max")
-            assert most == "3", (library, what, most)
+    for library, what in combinations(need_libomps(), ("own", "jump")):
+        run, own = measure(directory, library, what)
+        has_threads(run, 4, (library, what))
+        is_work(run.tree(), "on_host", own["on_host"], (library, what))
+        most, = (row["value"] for row in run.view("summary") if row["item"] == "threads_max")
+        assert most == "3", (library, what, most)
 
 
 tap.main()

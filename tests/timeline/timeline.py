@@ -51,13 +51,13 @@ def check_all(timeline, constructs=True):
 # ---- sums ----
 
 def forms_to_check(mode):
-    """The source, form and compiler of each program: with --long of all, otherwise each form in two modes, by one."""
+    """The source, form and compiler of each program: with --long of all, otherwise each form in one mode, by one."""
     if "--long" in sys.argv:
         return [(source, form, compiler) for source in FORMS for compiler in compilers()
                 for form in tap.run(span_program(source, compiler)).stdout.split()
                 if form != "wait_nowait" and "stop_" not in form]
-    jobs = [(source, form) for source, forms in FORMS.items() for form in forms][MODES.index(mode) % 2::2]
-    return [(*job, compilers()[place // 2 % 2]) for place, job in enumerate(jobs)]
+    jobs = [(source, form) for source, forms in FORMS.items() for form in forms][MODES.index(mode)::len(MODES)]
+    return [(*job, compilers()[place % 2]) for place, job in enumerate(jobs)]
 
 
 def check_forms(directory, mode):
