@@ -688,7 +688,9 @@ enum format_device_flag {
 /* What devices have recorded of the operations of one construct record.  Record 0: not used. */
 #define FORMAT_DEVICE_TIMES_FIELDS(F, A)                                                                               \
   F(uint64_t, operations) /* that have a record of the device */                                                       \
-  F(uint64_t, ticks)      /* from their begins to their ends, in ticks of the host */
+  F(uint64_t, ticks)      /* from their begins to their ends, in ticks of the host */                                  \
+  F(uint32_t, thread)     /* index of the thread that has the construct record, */                                     \
+  F(uint32_t, record)     /* and its number there */
 struct format_device_times {
   FORMAT_DEVICE_TIMES_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

@@ -18,6 +18,7 @@ static unsigned operands_of(unsigned op)
     return 63;
   case TRACELOG_USER_COUNT:
   case TRACELOG_EVENT_COUNT:
+  case TRACELOG_OPERATION:
     return 15;
   default:
     return op < TRACELOG_START ? 3 | op : 0; /* the flags of a sample are the bits of its third to fifth operand */

@@ -55,7 +55,9 @@ enum tracelog_op {
                     it slept in its own work; and so often it was woken before that; and so long a thread for which it
                     waited had no processor */
   TRACELOG_LOCK_WAIT, /* code, duration: as BLOCKED, but the thread waited for a lock of POSIX or C11 */
-  TRACELOG_MPI        /* code, duration: as BLOCKED, but the thread was in a call of MPI */
+  TRACELOG_MPI,       /* code, duration: as BLOCKED, but the thread was in a call of MPI */
+  TRACELOG_OPERATION  /* thread, record, begin, duration: a device has executed an operation of that construct record of
+                         the thread.  Only in the stream of owner 0.  begin: a value of the state clock, in no order */
 };
 
 enum tracelog_sample_kind { TRACELOG_WORKS, TRACELOG_OVERHEAD, TRACELOG_IDLE, TRACELOG_LOCKWAIT };

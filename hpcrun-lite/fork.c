@@ -76,6 +76,7 @@ static void in_child(void)
     trace_forget_thread(t);
     counts_forget(t);
   }
+  trace_forget_devices();
   if (known)
     old = *rt_self;
   if (measured) {

@@ -40,7 +40,10 @@ enum trace_reader_content trace_reader_content(const struct trace_reader *reader
   struct trace_cursor cursor;
   struct trace_event event;
   enum trace_reader_content content = TRACE_READER_NOTHING;
-  trace_cursor_open(reader, reader->file.extents[0].owner, NULL, &cursor);
+  uint32_t owner = reader->file.extents[reader->file.count - 1].owner;
+  if (!owner) /* only operations of devices, which are recorded with states */
+    return TRACE_READER_STATES;
+  trace_cursor_open(reader, owner, NULL, &cursor);
   if (trace_cursor_next(&cursor, &event))
     content = event.kind == TRACE_EVENT_STATE || cursor.state_clock ? TRACE_READER_STATES : TRACE_READER_SAMPLES;
   trace_cursor_close(&cursor);
@@ -127,9 +130,12 @@ static void report(const struct trace_cursor *cursor, const char *fault)
   assert(cursor->extent);
   const struct stream_extents *file = &cursor->reader->file;
   const struct stream_extent *extent = &file->extents[cursor->extent - 1];
-  if (cursor->problems)
+  if (cursor->problems && extent->owner)
     problems_add(cursor->problems, "%s: thread %u, extent %u at offset %zu: %s: a gap in the timeline", file->path,
                  extent->owner, extent->first, extent->offset, fault);
+  else if (cursor->problems)
+    problems_add(cursor->problems, "%s: devices, extent %u at offset %zu: %s: operations are not in the timeline",
+                 file->path, extent->first, extent->offset, fault);
 }
 
 /* Moves to the next extent that can be read.  Returns false after the last one. */
@@ -291,6 +297,16 @@ static void count_event(const struct trace_cursor *cursor, const struct tracelog
                                 .value = record->operand[3]};
 }
 
+static void operation_event(const struct tracelog_record *record, struct trace_event *event)
+{
+  uint64_t begin = record->operand[2], end = model_sum(begin, record->operand[3]);
+  *event = (struct trace_event){.kind = TRACE_EVENT_OPERATION,
+                                .begin_ticks = shifted(begin, TRACELOG_STATE_SHIFT),
+                                .end_ticks = shifted(end, TRACELOG_STATE_SHIFT),
+                                .thread = (uint32_t)MIN(record->operand[0], UINT32_MAX),
+                                .record = (uint32_t)MIN(record->operand[1], UINT32_MAX)};
+}
+
 /* Takes an operation other than a state.  Returns whether it is an event. */
 static bool take_other(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
@@ -325,6 +341,9 @@ static bool take_other(struct trace_cursor *cursor, const struct tracelog_record
   case TRACELOG_READY:
     keep_ready(cursor, record);
     return false;
+  case TRACELOG_OPERATION:
+    operation_event(record, event);
+    return cursor->devices;
   default: /* TRACELOG_HOLDER */
     cursor->holder = record->operand[0] < UINT32_MAX ? (uint32_t)record->operand[0] : 0;
     return false;

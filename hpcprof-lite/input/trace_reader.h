@@ -38,7 +38,8 @@ enum trace_event_kind {
   TRACE_EVENT_SAMPLE,
   TRACE_EVENT_CHARGE,
   TRACE_EVENT_USER_COUNT,
-  TRACE_EVENT_EVENT_COUNT
+  TRACE_EVENT_EVENT_COUNT,
+  TRACE_EVENT_OPERATION
 };
 
 /* What records of switches say of a wait: ticks without a processor, outside and inside the runtime's own work; ticks
@@ -75,6 +76,8 @@ struct trace_event {
   /* a count: of a counter of the program at that time, or of events in that interval */
   uint32_t counter; /* string of the process's file, or number of the event in read_counters() */
   uint64_t value;
+  /* an operation that a device has executed: of which construct record */
+  uint32_t thread, record;
 };
 
 /* What a sample stands for.  period: the event's. */
@@ -94,6 +97,7 @@ struct trace_cursor {
   bool timed, begun, chunk_begun, started;
   bool missing; /* an extent before the one that is read is missing */
   bool counts;  /* set by the caller after trace_cursor_open(): counts are wanted */
+  bool devices; /* likewise: operations of devices; they are in the stream of "thread" 0 */
   uint32_t holder;
   struct {
     uint64_t moment; /* of the state clock, in the state */

@@ -68,6 +68,14 @@ struct timeline_count {
 
 enum { TIMELINE_COUNTERS_MAX = 64 };
 
+/* An operation for a device, as that has recorded it. */
+struct timeline_operation {
+  uint64_t start_ns, end_ns;
+  uint32_t process, construct; /* position; entry of the tree of constructs */
+};
+
+typedef int timeline_visit_operation(void *context, const struct timeline_operation *operation);
+
 typedef int timeline_visit_count(void *context, const struct timeline_count *count);
 
 struct timeline {
@@ -77,6 +85,7 @@ struct timeline {
   uint64_t mpi_threads_ns; /* and how long */
   bool traced;             /* there is a trace, also if the range has no lanes */
   bool samples_only;       /* of some process, only samples were recorded */
+  bool devices_recorded;   /* there may be operations() */
   uint64_t period_ns;      /* between samples, at most; 0: they do not measure time */
   uint64_t origin_ns;      /* CLOCK_REALTIME at the start of the run */
   uint64_t from_ns, to_ns; /* the range */
@@ -88,6 +97,8 @@ struct timeline {
   void (*cells)(void *source, uint64_t from_ns, uint64_t to_ns, uint32_t count, struct timeline_cell *cells);
   /* Delivers what a lane counted in the range, by its end.  NULL: nothing.  Returns the same as each(). */
   int (*counts)(void *source, uint32_t lane, timeline_visit_count *visit, void *context);
+  /* Delivers what devices have recorded of the range, in no order.  NULL: nothing.  Returns the same as each(). */
+  int (*operations)(void *source, timeline_visit_operation *visit, void *context);
   void *source;
 };
 

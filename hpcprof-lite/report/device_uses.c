@@ -14,9 +14,11 @@ struct meaning {
 struct uses {
   const struct report *report;
   struct meaning *meanings; /* [entry of the tree of constructs] */
-  struct device_use *last;  /* of each device: not delivered yet */
+  struct device_use *last;  /* of each track: not delivered yet */
   uint32_t count;
   size_t room;
+  struct timeline_operation *operations;
+  size_t operations_count, operations_room;
   device_uses_visit *visit;
   void *context;
 };
@@ -46,13 +48,13 @@ static bool set_meanings(struct uses *uses)
   return any;
 }
 
-static struct device_use *last_of(struct uses *uses, uint32_t process, uint32_t device)
+static struct device_use *last_of(struct uses *uses, uint32_t process, uint32_t device, uint32_t track)
 {
   for (uint32_t i = 0; i < uses->count; i++)
-    if (uses->last[i].process == process && uses->last[i].device == device)
+    if (uses->last[i].process == process && uses->last[i].device == device && uses->last[i].track == track)
       return &uses->last[i];
   struct device_use *last = XAPPEND(uses->last, uses->count, uses->room);
-  *last = (struct device_use){.process = process, .device = device};
+  *last = (struct device_use){.process = process, .device = device, .track = track};
   return last;
 }
 
@@ -62,35 +64,92 @@ static void deliver(const struct uses *uses, const struct device_use *use)
     uses->visit(uses->context, use);
 }
 
+/* Extends the track's last use to what comes next by its start, or delivers it and begins another one. */
+static void append(struct uses *uses, struct device_use *last, const struct meaning *meaning, uint64_t start_ns,
+                   uint64_t end_ns)
+{
+  start_ns = MAX(start_ns, last->end_ns);
+  if (end_ns <= start_ns)
+    return;
+  if (last->construct != meaning->construct || last->end_ns != start_ns) {
+    deliver(uses, last);
+    last->start_ns = start_ns;
+    last->action = meaning->action;
+    last->construct = meaning->construct;
+  }
+  last->end_ns = end_ns;
+}
+
 /* Intervals come by their start. */
 static int add(void *context, const struct timeline_interval *interval)
 {
   struct uses *uses = context;
   if (interval->construct >= uses->report->constructs->count)
     return 0;
-  struct meaning meaning = uses->meanings[interval->construct];
-  if (!meaning.device)
-    return 0;
+  const struct meaning *meaning = &uses->meanings[interval->construct];
   uint32_t process = uses->report->time.timeline->lanes[interval->lane].process;
-  struct device_use *last = last_of(uses, process, meaning.device);
-  uint64_t start_ns = MAX(interval->start_ns, last->end_ns);
-  if (interval->end_ns <= start_ns)
-    return 0;
-  if (last->construct != meaning.construct || last->end_ns != start_ns) {
-    deliver(uses, last);
-    last->start_ns = start_ns;
-    last->action = meaning.action;
-    last->construct = meaning.construct;
-  }
-  last->end_ns = interval->end_ns;
+  if (meaning->device)
+    append(uses, last_of(uses, process, meaning->device, DEVICE_HOST_VIEW), meaning, interval->start_ns,
+           interval->end_ns);
   return 0;
+}
+
+/* ---- what devices have recorded ---- */
+
+/* The action of a construct that has a lane if a device records it; DEVICE_ACTIONS: it has none. */
+static uint32_t recorded_action(uint32_t kind)
+{
+  switch (kind) {
+  case CONSTRUCT_COPY_TO_DEVICE:
+    return DEVICE_COPY_TO;
+  case CONSTRUCT_COPY_FROM_DEVICE:
+    return DEVICE_COPY_FROM;
+  case CONSTRUCT_SUBMIT:
+    return DEVICE_OTHER;
+  default:
+    return DEVICE_ACTIONS;
+  }
+}
+
+static int keep_operation(void *context, const struct timeline_operation *operation)
+{
+  struct uses *uses = context;
+  if (operation->construct < uses->report->constructs->count && uses->meanings[operation->construct].device)
+    *XAPPEND(uses->operations, uses->operations_count, uses->operations_room) = *operation;
+  return 0;
+}
+
+ORDER(by_start, struct timeline_operation, COMPARE(x->start_ns, y->start_ns) ?: COMPARE(x->end_ns, y->end_ns))
+
+/* Each operation is a use of its own, also right after another one of the same construct. */
+static int add_recorded(struct uses *uses)
+{
+  const struct timeline *timeline = uses->report->time.timeline;
+  int status = timeline->operations ? timeline->operations(timeline->source, keep_operation, uses) : 0;
+  if (uses->operations_count)
+    qsort(uses->operations, uses->operations_count, sizeof *uses->operations, by_start);
+  for (size_t i = 0; i < uses->operations_count && !status; i++) {
+    const struct timeline_operation *operation = &uses->operations[i];
+    struct meaning meaning = uses->meanings[operation->construct];
+    meaning.action = recorded_action(uses->report->constructs->entries[operation->construct].kind);
+    if (meaning.action == DEVICE_ACTIONS)
+      continue;
+    struct device_use *last = last_of(uses, operation->process, meaning.device, DEVICE_RECORDED + meaning.action);
+    deliver(uses, last);
+    last->start_ns = last->end_ns;
+    append(uses, last, &meaning, operation->start_ns, operation->end_ns);
+  }
+  free(uses->operations);
+  return status;
 }
 
 int device_uses_each(const struct report *report, device_uses_visit *visit, void *context)
 {
   const struct timeline *timeline = report->time.timeline;
   struct uses uses = {.report = report, .visit = visit, .context = context};
-  int status = set_meanings(&uses) ? timeline->each(timeline->source, MODEL_NONE, add, &uses) : 0;
+  int status = 0;
+  if (set_meanings(&uses))
+    status = timeline->each(timeline->source, MODEL_NONE, add, &uses) ?: add_recorded(&uses);
   for (uint32_t i = 0; i < uses.count; i++)
     deliver(&uses, &uses.last[i]);
   free(uses.last);
@@ -107,7 +166,8 @@ static void keep(void *context, const struct device_use *use)
 }
 
 ORDER(by_lane, struct device_use,
-      COMPARE(x->process, y->process) ?: COMPARE(x->device, y->device) ?: COMPARE(x->start_ns, y->start_ns))
+      COMPARE(x->process, y->process) ?: COMPARE(x->device, y->device) ?: COMPARE(x->track, y->track)
+          ?: COMPARE(x->start_ns, y->start_ns))
 
 int device_lanes_read(const struct report *report, struct device_lanes *lanes)
 {
@@ -117,8 +177,9 @@ int device_lanes_read(const struct report *report, struct device_lanes *lanes)
     qsort(lanes->uses, lanes->uses_count, sizeof *lanes->uses, by_lane);
   for (uint32_t i = 0; i < lanes->uses_count; i++) {
     const struct device_use *use = &lanes->uses[i];
-    if (!i || use[-1].process != use->process || use[-1].device != use->device)
-      *XAPPEND(lanes->lanes, lanes->count, lanes->room) = (struct device_lane){use->process, use->device, i, i};
+    if (!i || use[-1].process != use->process || use[-1].device != use->device || use[-1].track != use->track)
+      *XAPPEND(lanes->lanes, lanes->count, lanes->room) =
+          (struct device_lane){use->process, use->device, use->track, i, i};
     lanes->lanes[lanes->count - 1].end = i + 1;
   }
   return status;
@@ -129,4 +190,22 @@ void device_lanes_release(struct device_lanes *lanes)
   free(lanes->uses);
   free(lanes->lanes);
   *lanes = (struct device_lanes){0};
+}
+
+struct device_recorded device_uses_recorded(const struct report *report, uint32_t process, uint32_t device,
+                                            uint32_t track)
+{
+  const struct profile *profile = report->profile;
+  const struct profile_process *of = &profile->processes[process];
+  struct device_recorded sum = {0};
+  for (uint32_t i = 0; i < of->constructs.rows_count; i++) {
+    const struct construct_row *row = &of->constructs.rows[i];
+    const struct construct_node *node = &profile->constructs.nodes[row->node];
+    if (profile->workspan.directives[node->directive].device != device ||
+        DEVICE_RECORDED + recorded_action(node->kind) != track)
+      continue;
+    model_add(&sum.recorded, row->figures.device_operations);
+    model_add(&sum.expected, row->figures.device_expected);
+  }
+  return sum;
 }

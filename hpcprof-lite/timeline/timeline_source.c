@@ -324,6 +324,49 @@ static int counts(void *context, uint32_t number, timeline_visit_count *visit, v
   return status;
 }
 
+/* ---- operations of devices ---- */
+
+/* Sets the part of an operation that lies in the range.  Returns whether there is one. */
+static bool operation_of(const struct timeline_source *source, uint32_t process, const struct trace_event *event,
+                         struct timeline_operation *operation)
+{
+  const struct traced *traced = &source->traced[process];
+  const struct profile_process *of = traced->lanes.process;
+  uint32_t position = 0;
+  while (position < of->threads_count && of->threads[position].index != event->thread)
+    position++;
+  if (event->kind != TRACE_EVENT_OPERATION || position == of->threads_count)
+    return false;
+  *operation = (struct timeline_operation){
+      .start_ns = MAX(lane_ns(&traced->lanes, event->begin_ticks), source->timeline.from_ns),
+      .end_ns = MIN(lane_ns(&traced->lanes, event->end_ticks), source->timeline.to_ns),
+      .process = process,
+      .construct = traced_construct(&source->input, traced, position, event->record)};
+  return operation->construct != MODEL_NONE && operation->start_ns < operation->end_ns;
+}
+
+static int operations(void *context, timeline_visit_operation *visit, void *visit_context)
+{
+  struct timeline_source *source = context;
+  struct problems problems = {0};
+  int status = 0;
+  for (uint32_t i = 0; i < source->count && !status; i++) {
+    struct trace_cursor cursor;
+    struct trace_event event;
+    struct timeline_operation operation;
+    trace_cursor_open(&source->traced[i].lanes.trace, 0, &problems, &cursor);
+    cursor.devices = true;
+    while (!status && trace_cursor_next(&cursor, &event))
+      if (operation_of(source, i, &event, &operation))
+        status = visit(visit_context, &operation);
+    trace_cursor_close(&cursor);
+  }
+  pthread_mutex_lock(&source->lock);
+  problems_append_new(source->input.problems, &problems);
+  pthread_mutex_unlock(&source->lock);
+  return status;
+}
+
 /* ---- cells ---- */
 
 /* The life of a thread, also outside the range. */
@@ -639,8 +682,11 @@ static void open_all(struct timeline_source *source)
     prepare_all(&opening);
   for (uint32_t i = 0; i < source->count && !source->input.later; i++)
     problems_append_new(source->input.problems, &source->traced[i].problems);
-  for (uint32_t i = 0; i < source->count; i++)
+  for (uint32_t i = 0; i < source->count; i++) {
+    const struct stream_extents *trace = &source->traced[i].lanes.trace.file;
+    source->timeline.devices_recorded |= trace->count && !trace->extents[0].owner;
     number_counters(source, &source->traced[i].lanes);
+  }
   list_lanes(source);
 }
 
@@ -653,6 +699,7 @@ struct timeline_source *timeline_source_open(const struct timeline_input *input)
                                                   .each = each,
                                                   .cells = cells,
                                                   .counts = counts,
+                                                  .operations = operations,
                                                   .source = source}};
   pthread_mutex_init(&source->lock, NULL);
   pthread_mutex_init(&source->preparing, NULL);

@@ -125,7 +125,7 @@ static bool add_record(const struct traced *traced, const ompt_record_ompt_t *re
   if (!translate(traced->first, now, rate, record->time, &begin) ||
       !translate(traced->first, now, rate, end_time, &end) || end < begin)
     return false;
-  bool known = number <= UINT32_MAX && devices_add_times((uint32_t)number, begin, end);
+  bool known = number <= UINT32_MAX && devices_add_times((uint32_t)number, begin, end, busy);
   return (!busy || devices_add_busy(traced->number, begin, end)) && known;
 }
 

@@ -141,7 +141,7 @@ uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool beg
     construct_events_operation(t, kind, row, begin, bytes);
     struct format_construct *at = begin && devices_any_traced() ? construct_open_operation(t) : NULL;
     if (at)
-      number = devices_times_of(t, at);
+      number = devices_times_of(t, at, construct_of(t)->top->record);
     graph_leave(t);
   }
   if (begin)

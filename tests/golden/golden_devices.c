@@ -78,7 +78,8 @@ static void devices(enum compose_form form)
                                       {.number = 9, .busy = 7, .first = 1},
                                       {.number = 0xfffffff0, .busy = 7, .first = at(1)}};
   compose_extent(&compose, FORMAT_DEVICES, 0, 0, sizeof all / sizeof *all, sizeof *all, all);
-  const struct format_device_times times[] = {{0, 0}, {2, ticks_of_ms(40)}, {1, ticks_of_ms(30)}};
+  const struct format_device_times times[] = {
+      {0}, {.operations = 2, .ticks = ticks_of_ms(40)}, {.operations = 1, .ticks = ticks_of_ms(30)}};
   compose_extent(&compose, FORMAT_DEVICE_TIMES, 0, 0, sizeof times / sizeof *times, sizeof *times, times);
   compose_construct(&compose, 0, FORMAT_DIRECTIVE_PROGRAM, 0, 0);
   spent(0, FIRST_KIND, region, 10, 200, &record)->teams = 8;

@@ -146,7 +146,7 @@ FOLDED = """(() => {
     rank: "", thread: String(i + 1), host: "node" }));
   const trace = { lanes, starts: Float64Array.from(lanes.flatMap(() => [0, 1000])), states: new Uint16Array(80),
     critical: new Int32Array(1).fill(-1), from: 0, until: 1000, positionAt: Trace.prototype.positionAt };
-  const rows = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0), 1), [0, 1].map((device) => ({ lane: lanes[0], device })));
+  const rows = new LaneRows(trace, new LaneSums(trace, Uint8Array.of(0), 1), [0, 1].map((device) => ({ lane: lanes[0], device, title: `Device ${device}` })));
   return rows.shown.map((row) => row.title);
 })()"""
 

@@ -3,10 +3,15 @@
 the host's; records that come late, in any order, not at all, or cannot be used; ends of the program, and a forked child.
 
 No device here records anything: what a real one does is not tested."""
+import decimal
+import json
 import os
+import re
+import shutil
 import sys
 
-sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
+sys.path[:0] = [os.path.join(sys.path[0], "..", folder) for folder in ("support", "html")]
+from browser import Browser, need_browser
 from measured import Measurement, build, tap
 
 KINDS = {"to_s": "copy-to-device", "run_s": "target-submit", "from_s": "copy-from-device"}
@@ -49,6 +54,28 @@ def recorded(run, said, note=""):
         assert rows[kind]["note"] == note, rows[kind]
         near(rows[kind]["device_s"], said[name])
     near(device(run)["recorded_s"], said["busy_s"])
+
+
+LANES = ("device 1: copies to it (as it recorded", "device 1: copies from it (as it recorded",
+         "device 1: regions (as it recorded")
+
+
+def exported(directory, run, form):
+    path = os.path.join(directory, form)
+    tap.must(tap.REPORT, "-q", "-f", form, "-o", path, run.output)
+    return path
+
+
+def lanes(run, *options, part=""):
+    """(begin, end) in ns of what the device has recorded, lane by lane, by the export for Perfetto.  part: of which part of
+    the operations the last lane is."""
+    events = json.loads(tap.must(tap.REPORT, "-q", "-f", "perfetto", *options, run.output), parse_float=decimal.Decimal)["traceEvents"]
+    names = {event["tid"]: event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+    found = {name: [] for name in (LANES[0] + ")", LANES[1] + ")", LANES[2] + part + ")")}
+    for event in events:
+        if event.get("cat") == "device" and "(as it recorded" in names[event["tid"]]:
+            found[names[event["tid"]]].append((int(event["ts"] * 1000), int((event["ts"] + event["dur"]) * 1000)))
+    return list(found.values())
 
 
 @tap.case
@@ -114,19 +141,20 @@ def a_device_may_end_before_the_program(directory):
 def ends_of_the_program(directory):
     """In a target construct: by exit(), also while the device hangs, and killed, when the live file has what has come."""
     for mode, status in (("exits", 5), ("stuck", 5), ("killed", -9)):
-        run, said = measure(directory, mode, status=status)
+        run, said = measure(directory, mode, "-t", status=status)
         rows = sorted((row for row in run.view("regions") if row["thread"] == "SUM" and row["kind"] == "target-submit"),
                       key=lambda row: row["device_s"])
         assert len(rows) == 2 and rows[0]["device_s"] == "" and "reported 0 of 1 operations" in rows[0]["note"], rows
         near(rows[1]["device_s"], said["run_s"])
         near(device(run)["recorded_s"], said["busy_s"])
+        assert [len(lane) for lane in lanes(run, part=", 1 of 2")] == [1, 1, 1], mode
         found = device(run)  # the open construct may have begun after the last sample of a killed process
         assert float(found["busy_s"]) <= float(found["target_s"]) + 1e-6, found
 
 
 @tap.case
 def a_forked_child_calls_no_device(directory):
-    run, said = measure(directory, "forks")
+    run, said = measure(directory, "forks", "-t")
     rows = [row for row in run.view("regions") if row["thread"] == "SUM" and row["kind"] == "copy-to-device"]
     times = sorted(row["device_s"] for row in rows)
     assert len(rows) == 1 or times[0] == "", rows
@@ -139,6 +167,79 @@ def a_device_without_a_trace_has_the_times_of_the_host(directory):
     rows = operations(run)
     assert all(rows[kind]["device_s"] == "" and rows[kind]["note"] == "" for kind in KINDS.values()), rows
     assert device(run)["recorded_s"] == "" and device(run)["times"] == "host", device(run)
+
+
+# ---- the timeline ----
+
+
+@tap.case
+def lanes_have_what_the_device_has_recorded(directory):
+    """Each operation is an interval, of the length that the device has recorded, and at its time."""
+    run, said = measure(directory, "plain", "-t")
+    to, back, regions = lanes(run)
+    assert len(to) == len(back) == len(regions) == said["targets"], (to, back, regions)
+    for copy, region, after in zip(to, regions, back):
+        for value, expected in ((copy[1] - copy[0], 2e6), (region[0] - copy[0], 3e6), (region[1] - copy[0], 7e6),
+                                (after[0] - copy[0], 6e6), (after[1] - copy[0], 8e6)):
+            near(value / 1e9, expected / 1e9)
+    middle = to[5][0] + 1000000
+    cut = lanes(run, "--from", f"{middle / 1e9:.9f}")
+    assert cut == [[(middle, to[5][1]), *to[6:]], back[5:], regions[5:]], (middle, to, cut)
+
+
+@tap.case
+def drawn_lanes_are_marked(directory):
+    run, said = measure(directory, "lost", "-t")
+    assert [len(lane) for lane in lanes(run, part=", 10 of 20")] == [0, 0, said["reported"]]
+    text = tap.must(tap.REPORT, "--view=timeline", run.output, COLUMNS="300")
+    assert re.search(r"^ *d1# [.#]*#[.#]*$", text, re.M) and "d1>" not in text and "d1<" not in text, text
+    assert "d1#: the device has recorded 10 of 20 operations; the others are not shown.\n" in text, text
+    run, _ = measure(directory, "untraced", "-t")
+    assert lanes(run) == [[], [], []] and "recorded" not in tap.must(tap.REPORT, "--view=timeline", run.output)
+
+
+@tap.case
+def all_exports_have_the_same_lanes(directory):
+    run, _ = measure(directory, "plain", "-t")
+    wanted = lanes(run)
+    with open(exported(directory, run, "firefox"), encoding="utf-8") as file:
+        threads = json.load(file, parse_float=decimal.Decimal)["threads"][-3:]
+    assert [thread["name"] for thread in threads] == [name + ")" for name in LANES], threads
+    for thread, uses in zip(threads, wanted):
+        found = zip(thread["markers"]["startTime"], thread["markers"]["endTime"])
+        assert [(int(begin * 10**6), int(end * 10**6)) for begin, end in found] == uses, (thread["name"], uses)
+    archive = exported(directory, run, "otf2") if shutil.which("otf2-print") else None
+    for name, uses in zip(LANES, wanted) if archive else ():
+        definitions = tap.must("otf2-print", "-G", os.path.join(archive, "traces.otf2"))
+        number, = re.findall(rf'\nLOCATION +(\d+)  Name: "{re.escape(name)}\)"', definitions)
+        events = re.findall(rf"(?:ENTER|LEAVE) +{number} +(\d+)  ", tap.must("otf2-print", os.path.join(archive, "traces.otf2")))
+        assert [int(at) for at in events] == [at for use in uses for at in use], (name, events, uses)
+
+
+@tap.case
+def the_page_has_the_same_lanes(directory):
+    need_browser()
+    run, _ = measure(directory, "plain", "-t")
+    wanted = lanes(run)
+    path = exported(directory, run, "html")
+    shutil.move(path, path + ".html")
+    with Browser() as browser:
+        browser.open(path + ".html", "#tab=timeline")
+        found = browser.evaluate("""loadTrace().then(loadDevices).then((devices) => devices.map((lane) => [lane.title,
+            Array.from({ length: lane.count }, (_, at) => [lane.starts[at], lane.starts[at] + lane.durations[at]])]))""")
+        assert [name for name, _ in found] == ["Device 1", "Device 1: copies to it", "Device 1: copies from it",
+                                               "Device 1: regions"], found
+        assert [[tuple(use) for use in uses] for _, uses in found[1:]] == wanted, (found, wanted)
+        labels = browser.evaluate("[...document.querySelectorAll('.lanes-label')].map((label) => label.textContent)")
+        assert labels == ["Thread 1", *(name for name, _ in found)], labels
+        left, top, width = browser.evaluate("(() => { const box = document.querySelector('.lanes-canvas')"
+                                            ".getBoundingClientRect(); return [box.left, box.top, box.width]; })()")
+        first, last = browser.evaluate("loadTrace().then((trace) => [trace.from, trace.until])")
+        begin, end = wanted[2][10]
+        browser.move(left + width * ((begin + end) / 2 - first) / (last - first), top + 4 * 24 + 12)
+        details = browser.evaluate("document.querySelector('.lane-details').textContent")
+        assert "1, as it recorded" in details and "region" in details and "target-submit" in details, details
+        assert not [text for text in browser.messages if "getImageData" not in text] and not browser.requests, browser.messages
 
 
 tap.main()

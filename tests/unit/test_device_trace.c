@@ -80,7 +80,7 @@ static void what_comes_much_too_late_is_refused(void **state)
 static void *add(void *number)
 {
   for (uint64_t i = 0; i < ADDED; i++) {
-    assert_true(devices_add_times((uint32_t)(uint64_t)number, 10 * i, 10 * i + 3));
+    assert_true(devices_add_times((uint32_t)(uint64_t)number, 10 * i, 10 * i + 3, false));
     devices_add_busy(DEVICE, 0, 10 * (i + 1));
   }
   return NULL;
@@ -92,8 +92,8 @@ static void threads_add_at_the_same_time(void **state)
   pthread_t made[THREADS];
   struct format_construct at = {0};
   devices_trace(t(), DEVICE);
-  uint32_t number = devices_times_of(t(), &at);
-  assert_true(number > 0 && at.device_times == number && devices_times_of(t(), &at) == number);
+  uint32_t number = devices_times_of(t(), &at, 5);
+  assert_true(number > 0 && at.device_times == number && devices_times_of(t(), &at, 5) == number);
   for (unsigned i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&made[i], NULL, add, (void *)(uint64_t)number), 0);
   for (unsigned i = 0; i < THREADS; i++)
@@ -102,8 +102,8 @@ static void threads_add_at_the_same_time(void **state)
   assert_int_equal(times->operations, THREADS * ADDED);
   assert_int_equal(times->ticks, 3 * THREADS * ADDED);
   assert_int_equal(device()->recorded, 10 * ADDED);
-  assert_false(devices_add_times(number + 1, 0, 1));
-  assert_false(devices_add_times(0, 0, 1));
+  assert_false(devices_add_times(number + 1, 0, 1, true));
+  assert_false(devices_add_times(0, 0, 1, true));
 }
 
 /* ---- the trace of a device ---- */
@@ -226,7 +226,7 @@ static void clocks_are_translated(void **state)
     struct format_construct at = {0};
     setup(NULL);
     play(clocks[i].up, clocks[i].down, clocks[i].offset);
-    uint32_t number = devices_times_of(t(), &at);
+    uint32_t number = devices_times_of(t(), &at, 5);
     uint64_t begin = rt_ticks();
     pass(LENGTH + LENGTH / 2);
     deliver(number, time_of(begin), time_of(begin + LENGTH));
@@ -244,7 +244,7 @@ static void records_that_cannot_be_right_are_lost(void **state)
   struct format_construct at = {0};
   (void)state;
   play(1, 1, 5);
-  uint32_t number = devices_times_of(t(), &at);
+  uint32_t number = devices_times_of(t(), &at, 5);
   uint64_t begin = get_time(NULL);
   pass(100000);
   deliver(number, 1, begin);                               /* before the trace */

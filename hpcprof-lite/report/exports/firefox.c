@@ -7,7 +7,6 @@
  */
 #include "hpcprof-lite/report/exports/exports.h"
 
-#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/exports/firefox_tables.h"
 #include "hpcprof-lite/report/row_writer.h"
 
@@ -290,8 +289,8 @@ static void write_device(struct firefox_writer *writer, const struct device_lane
 {
   const struct device_use *uses = devices->uses;
   char name[TIMELINE_TEXT_MAX], id[32];
-  timeline_device_name(device->device, name);
-  snprintf(id, sizeof id, "device.%" PRIu32, device->device - 1);
+  timeline_device_name(writer->report, &uses[device->first], name);
+  snprintf(id, sizeof id, "device.%" PRIu32 ".%" PRIu32, device->device - 1, device->track);
   write_head(writer, device->process, name, id, false, uses[device->first].start_ns, uses[device->end - 1].end_ns);
   for (writer->column = SAMPLE_STACK; writer->column <= MARKER_DATA; writer->column++) {
     if (writer->column == MARKER_NAME)

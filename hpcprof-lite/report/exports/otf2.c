@@ -7,7 +7,6 @@
 
 #include "common/order.h"
 #include "common/xalloc.h"
-#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/loaded_module.h"
 #include "hpcprof-lite/report/exports/otf2_library.h"
@@ -398,7 +397,7 @@ static void define_devices(struct writer *writer)
     uint32_t place = 0;
     while (lanes[writer->lanes.order[place]].process != device->process)
       place++;
-    timeline_device_name(device->device, name);
+    timeline_device_name(writer->report, &writer->devices.uses[device->first], name);
     writer->otf2->location(device_location(writer, i), define_string(writer, name),
                            2 * (uint64_t)(device->end - device->first), places->group[place], true);
   }

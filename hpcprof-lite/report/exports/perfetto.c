@@ -9,7 +9,6 @@
 #include "common/xalloc.h"
 #include "hpcprof-lite/report/exports/lane_marks.h"
 #include "hpcprof-lite/report/exports/timeline_lanes.h"
-#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/report/row_writer.h"
 
 #include <assert.h>
@@ -420,23 +419,26 @@ static void write_use(void *context, const struct device_use *use)
 {
   static const char *const names[DEVICE_ACTIONS] = {
       [DEVICE_COPY_TO] = "copy to device", [DEVICE_COPY_FROM] = "copy from device", [DEVICE_OTHER] = "target"};
+  bool region = use->track == DEVICE_RECORDED + DEVICE_OTHER;
   struct devices *devices = context;
   struct writer *writer = devices->writer;
   uint32_t i = 0;
   writer->pid = writer->lanes.pids[use->process];
-  writer->tid = FIRST_DEVICE + use->device;
-  while (i < devices->count && (devices->named[i].process != use->process || devices->named[i].device != use->device))
+  writer->tid = FIRST_DEVICE + use->device * DEVICE_TRACKS + use->track;
+  while (i < devices->count && (devices->named[i].process != use->process || devices->named[i].device != use->device ||
+                                devices->named[i].track != use->track))
     i++;
   if (i == devices->count) {
     char name[TIMELINE_TEXT_MAX];
-    timeline_device_name(use->device, name);
+    timeline_device_name(writer->report, use, name);
     name_lane(writer, "thread_name", name);
     *XAPPEND(devices->named, devices->count, devices->room) = *use;
   }
   open_event(writer, 'X');
   number_field(writer->stream, "ts", use->start_ns, 3);
   number_field(writer->stream, "dur", use->end_ns - use->start_ns, 3);
-  fprintf(writer->stream, ",\"cat\":\"device\",\"name\":\"%s\",\"args\":{\"construct\":", names[use->action]);
+  fprintf(writer->stream,
+          ",\"cat\":\"device\",\"name\":\"%s\",\"args\":{\"construct\":", region ? "region" : names[use->action]);
   char construct[TIMELINE_TEXT_MAX];
   timeline_construct_name(&writer->report->constructs->entries[use->construct], construct);
   row_writer_json_string(writer->stream, construct);

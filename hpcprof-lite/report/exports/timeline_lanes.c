@@ -119,10 +119,21 @@ void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE
   snprintf(out, TIMELINE_TEXT_MAX, "thread %" PRIu32 " (tid %" PRIu32 ")", thread->index, thread->tid);
 }
 
-void timeline_device_name(uint32_t device, char out[TIMELINE_TEXT_MAX])
+void timeline_device_name(const struct report *report, const struct device_use *use, char out[TIMELINE_TEXT_MAX])
 {
-  assert(device);
-  snprintf(out, TIMELINE_TEXT_MAX, "device %" PRIu32 " (as the host knows)", device - 1);
+  static const char *const names[DEVICE_ACTIONS] = {
+      [DEVICE_COPY_TO] = "copies to it", [DEVICE_COPY_FROM] = "copies from it", [DEVICE_OTHER] = "regions"};
+  char part[64] = "";
+  assert(use->device);
+  if (use->track == DEVICE_HOST_VIEW) {
+    snprintf(out, TIMELINE_TEXT_MAX, "device %" PRIu32 " (as the host knows)", use->device - 1);
+    return;
+  }
+  struct device_recorded recorded = device_uses_recorded(report, use->process, use->device, use->track);
+  if (recorded.recorded < recorded.expected)
+    snprintf(part, sizeof part, ", %" PRIu64 " of %" PRIu64, recorded.recorded, recorded.expected);
+  snprintf(out, TIMELINE_TEXT_MAX, "device %" PRIu32 ": %s (as it recorded%s)", use->device - 1, names[use->action],
+           part);
 }
 
 void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX])

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_LITE_REPORT_EXPORTS_TIMELINE_LANES_H
 #define HPCPROF_LITE_REPORT_EXPORTS_TIMELINE_LANES_H
 
-#include "hpcprof-lite/report/report.h"
+#include "hpcprof-lite/report/device_uses.h"
 #include "hpcprof-lite/timeline/mpi_events.h"
 
 enum { TIMELINE_TEXT_MAX = 1024 };
@@ -48,8 +48,10 @@ bool timeline_first_of_process(const struct timeline_lanes *lanes, uint32_t plac
 /* Write "node7: rank 3: ./solve"; "thread 4 (tid 4711)"; "for @ solve.c:42", or the name of a user region. */
 void timeline_process_name(const struct profile_process *process, char out[TIMELINE_TEXT_MAX]);
 void timeline_thread_name(const struct profile_thread *thread, char out[TIMELINE_TEXT_MAX]);
-void timeline_device_name(uint32_t device, char out[TIMELINE_TEXT_MAX]); /* number as in struct format_directive */
 void timeline_construct_name(const struct construct_entry *entry, char out[TIMELINE_TEXT_MAX]);
+
+/* Writes "device 0 (as the host knows)" or "device 0: copies to it (as it recorded)", of the lane of a use. */
+void timeline_device_name(const struct report *report, const struct device_use *use, char out[TIMELINE_TEXT_MAX]);
 
 /* Writes the name of a row of the top-down tree; for the runtime's time in a function "solve > [OpenMP runtime]". */
 void timeline_row_name(const struct tree *tree, uint32_t row, char out[TIMELINE_TEXT_MAX]);

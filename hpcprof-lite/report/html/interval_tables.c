@@ -117,7 +117,7 @@ static bool add_intervals(struct tables *tables)
 /* Their uses, as far as the page has the intervals of which they are made. */
 static void write_devices(const struct tables *tables, FILE *output)
 {
-  static const char *const columns[] = {"lane", "device", "construct", "action", "start_ns", "duration_ns"};
+  static const char *const columns[] = {"lane", "device", "construct", "action", "start_ns", "duration_ns", "track"};
   const struct timeline *timeline = tables->report->time.timeline;
   struct html_table table = {0};
   struct device_lanes devices;
@@ -133,7 +133,8 @@ static void write_devices(const struct tables *tables, FILE *output)
       const struct device_use *use = &devices.uses[k];
       const int64_t row[] = {
           lane,        use->device - 1,        use->construct,
-          use->action, (int64_t)use->start_ns, (int64_t)(MIN(use->end_ns, tables->until_ns) - use->start_ns)};
+          use->action, (int64_t)use->start_ns, (int64_t)(MIN(use->end_ns, tables->until_ns) - use->start_ns),
+          use->track};
       html_table_add_row(&table, row);
     }
   }

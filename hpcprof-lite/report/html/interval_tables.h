@@ -7,7 +7,7 @@
  *   timeline-lanes       the threads, with their numbers of intervals
  *   timeline-states      what threads did
  *   timeline-constructs  the constructs; `number` is the CSV's column `construct`
- *   timeline-devices     what devices did, as the host knows: device by device, in the order of time
+ *   timeline-devices     what devices did (device_uses.h): lane by lane, in the order of time
  *   timeline-messages    messages between lanes (message_table.h)
  *   timeline-extent      one row: the time, and what is left out
  * From until_ns on, left_out intervals are not in the page, because it has room for INTERVAL_TABLES_ROOM.

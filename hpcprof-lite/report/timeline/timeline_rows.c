@@ -42,14 +42,14 @@ static bool several_processes(const struct report *report)
   return timeline->lanes_count && timeline->lanes[0].process != timeline->lanes[timeline->lanes_count - 1].process;
 }
 
-void timeline_rows_device(const struct report *report, uint32_t process, uint32_t device,
+void timeline_rows_device(const struct report *report, uint32_t process, uint32_t device, const char *mark,
                           char label[TIMELINE_LABEL_MAX])
 {
   char number[TIMELINE_PROCESS_MAX] = "";
   bool several = several_processes(report);
   if (several)
     timeline_rows_process(report->profile, process, number);
-  snprintf(label, TIMELINE_LABEL_MAX, "%s%sd%" PRIu32, number, several ? "." : "", device - 1);
+  snprintf(label, TIMELINE_LABEL_MAX, "%s%sd%" PRIu32 "%s", number, several ? "." : "", device - 1, mark);
 }
 
 /* The longest label that a device can have; 0: there is none. */
@@ -63,7 +63,8 @@ static unsigned device_width(const struct report *report)
       most = MAX(most, workspan->directives[i].device);
   for (uint32_t i = 0; most && i < report->time.timeline->lanes_count; i++) {
     char label[TIMELINE_LABEL_MAX];
-    timeline_rows_device(report, report->time.timeline->lanes[i].process, most, label);
+    timeline_rows_device(report, report->time.timeline->lanes[i].process, most,
+                         report->time.timeline->devices_recorded ? ">" : "", label);
     widest = MAX((unsigned)strlen(label), widest);
   }
   return widest;

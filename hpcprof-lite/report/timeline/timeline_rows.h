@@ -33,8 +33,8 @@ extern const char *const timeline_line_names[]; /* [enum timeline_grouping] what
 /* Writes the rank of a process, or its process id, or "2/7" of both where several have that rank. */
 void timeline_rows_process(const struct profile *profile, uint32_t number, char name[TIMELINE_PROCESS_MAX]);
 
-/* Writes the label of a device: "d0", or "7.d0" with several processes.  device: number + 1. */
-void timeline_rows_device(const struct report *report, uint32_t process, uint32_t device,
+/* Writes the label of a device: "d0", or "7.d0" with several processes, and a mark.  device: number + 1. */
+void timeline_rows_device(const struct report *report, uint32_t process, uint32_t device, const char *mark,
                           char label[TIMELINE_LABEL_MAX]);
 
 /* The number of columns that labels leave in `width`. */

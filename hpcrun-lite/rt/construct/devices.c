@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/order.h"
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/core/sys.h"
 
@@ -163,7 +164,7 @@ void devices_trace(struct thread_state *t, int number)
   atomic_store(&any_traced, true);
 }
 
-uint32_t devices_times_of(struct thread_state *t, struct format_construct *at)
+uint32_t devices_times_of(struct thread_state *t, struct format_construct *at, uint32_t record)
 {
   uint32_t index = 0;
   if (at->device_times)
@@ -172,10 +173,14 @@ uint32_t devices_times_of(struct thread_state *t, struct format_construct *at)
     bool first = !times.count && table_next(&times, &index);
     if (first)
       table_publish(&times); /* record 0 means "none" */
-    if (times.count && table_next(&times, &index))
+    struct format_device_times *made = times.count ? table_next(&times, &index) : NULL;
+    if (made) {
+      made->thread = t->index;
+      made->record = record;
       table_publish(&times);
-    else
+    } else {
       index = 0;
+    }
     lock_drop();
   }
   if (!index)
@@ -184,13 +189,19 @@ uint32_t devices_times_of(struct thread_state *t, struct format_construct *at)
   return index;
 }
 
-bool devices_add_times(uint32_t number, uint64_t begin, uint64_t end)
+bool devices_add_times(uint32_t number, uint64_t begin, uint64_t end, bool shown)
 {
   if (!number || number >= __atomic_load_n(&times.count, __ATOMIC_ACQUIRE))
     return false;
   struct format_device_times *at = table_at(&times, number);
   __atomic_fetch_add(&at->ticks, end - begin, __ATOMIC_RELAXED);
   __atomic_fetch_add(&at->operations, 1, __ATOMIC_RELAXED);
+  if (shown && lock_take()) {
+    trace_put_operation(at, begin, end);
+    lock_drop();
+  } else if (shown) {
+    rt_lost(NULL, FORMAT_LOST_TRACE);
+  }
   return true;
 }
 

@@ -45,11 +45,13 @@ void devices_trace(struct thread_state *t, int number);
 /* Does any device do so? */
 bool devices_any_traced(void);
 
-/* The number, from 1 on, of what devices record of the operations of that record; 0: without memory. */
-uint32_t devices_times_of(struct thread_state *t, struct format_construct *at);
+/* The number, from 1 on, of what devices record of the operations of the thread's record `at`, whose number is
+ * `record`; 0: without memory. */
+uint32_t devices_times_of(struct thread_state *t, struct format_construct *at, uint32_t record);
 
-/* A device has recorded an operation with that number, from begin to end, in ticks.  False: there is no such number. */
-bool devices_add_times(uint32_t number, uint64_t begin, uint64_t end);
+/* A device has recorded an operation with that number, from begin to end, in ticks.  shown: in the timeline, too.
+ * False: there is no such number. */
+bool devices_add_times(uint32_t number, uint64_t begin, uint64_t end, bool shown);
 
 /* The traced device copied data or ran a region from begin to end.  Records may come in any order.  False: some of that
  * time may not count, since much later times of the device are known already. */

@@ -4,6 +4,7 @@ enum { HOLDERS = 256 };
 
 struct trace_process trace_process;
 static struct stream_file file;
+static struct stream operations; /* of devices */
 
 /* Who acquired a lock last: of its wait id the lower half, then the thread's index.  A lock that shares a place with
  * another one may have no holder. */
@@ -12,6 +13,7 @@ static _Atomic uint64_t holders[HOLDERS];
 void trace_start(const char *path, enum rt_trace what, uint64_t limit, bool keep_last)
 {
   bool started = stream_start(&file, path, FORMAT_TRACE, limit, keep_last);
+  operations = (struct stream){0};
   trace_process = (struct trace_process){started ? what : RT_TRACE_OFF, limit, keep_last};
   if (!started)
     rt_lost(NULL, FORMAT_LOST_TRACE);
@@ -66,7 +68,12 @@ void trace_forget_thread(struct thread_state *t)
   stream_close(&file, &trace_of(t)->stream);
 }
 
-/* ---- operations ---- */
+void trace_forget_devices(void)
+{
+  stream_close(&file, &operations);
+}
+
+/* ---- records ---- */
 
 static inline uint8_t *put_first(uint8_t *at, enum tracelog_form form, unsigned rest)
 {
@@ -278,6 +285,34 @@ void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
   rt_inside_dec(t);
+}
+
+/* ---- operations of devices ---- */
+
+static bool operations_have_room(void)
+{
+  bool lost;
+  if (stream_has_room(&operations, TRACELOG_RECORD_MAX))
+    return true;
+  uint64_t now = rt_ticks();
+  bool goes_on = stream_next(&file, &operations, 0, now, &lost);
+  if (lost)
+    lost_before();
+  if (goes_on) {
+    uint8_t *at = leb128_put(put_first(operations.at, TRACELOG_OTHER, TRACELOG_START), now >> TRACELOG_STATE_SHIFT);
+    stream_begin(&operations, leb128_put(at, now >> TRACELOG_SAMPLE_SHIFT));
+  }
+  return goes_on;
+}
+
+void trace_put_operation(const struct format_device_times *of, uint64_t begin, uint64_t end)
+{
+  if (trace_process.what != RT_TRACE_STATES || !operations_have_room())
+    return;
+  uint64_t clock = begin >> TRACELOG_STATE_SHIFT, duration = (end >> TRACELOG_STATE_SHIFT) - clock;
+  uint8_t *at = put_first(operations.at, TRACELOG_OTHER, TRACELOG_OPERATION);
+  at = leb128_put(leb128_put(at, of->thread), of->record);
+  stream_publish(&operations, leb128_put(leb128_put(at, clock), duration));
 }
 
 /* ---- locks ---- */

@@ -39,8 +39,9 @@ void trace_start_thread(struct thread_state *t);
 /* CTL, under the CTL lock: the thread ends. */
 void trace_stop_thread(struct thread_state *t);
 
-/* CTL: lets go of the window of a parent's thread, in the child. */
+/* CTL: lets go of the window of a parent's thread, or of its devices, in the child. */
 void trace_forget_thread(struct thread_state *t);
+void trace_forget_devices(void);
 
 /* The slow parts of the functions below. */
 void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code);
@@ -123,6 +124,10 @@ static inline void trace_chunk(struct thread_state *t)
   if (__builtin_expect(trace_of(t)->states, false))
     trace_put_op(t, TRACELOG_CHUNK, 0, NULL);
 }
+
+/* A device has executed an operation of a construct from begin to end, in ticks, which may be long ago.  In any thread;
+ * the caller lets no other one in. */
+void trace_put_operation(const struct format_device_times *of, uint64_t begin, uint64_t end);
 
 /* The thread begins to sleep in a call of the program, or has slept since then; how: TRACELOG_BLOCKED,
  * TRACELOG_LOCK_WAIT or, for any call of MPI, TRACELOG_MPI.  They write nothing where `inside` is raised, because a

@@ -1,5 +1,5 @@
-/* What devices did when, as far as the host knows: copies, and the rest of target constructs.  interval_tables.h
- * describes the table. */
+/* What devices did when: as far as the host knows, copies and the rest of target constructs; and as devices have recorded
+ * it.  interval_tables.h describes the table. */
 import { loadTable } from "../table_data.js";
 
 /* By their numbers in the table. */
@@ -9,10 +9,21 @@ export const deviceActions = [
   { title: "Device: rest of target constructs", colour: "--on-device" },
 ];
 
-/* A device of a process.  lane: the first thread's.  Its uses do not overlap. */
+/* Lanes of a device by their numbers in the table. */
+const tracks = [
+  { title: "", source: "as far as the host knows",
+    help: "As far as the host knows: copies to it and from it, and the rest of its target constructs" },
+  ...["copies to it", "copies from it", "regions"].map((what) =>
+    ({ title: `: ${what}`, source: "as it recorded", help: `As the device has recorded it: ${what}, but operations without a record` })),
+];
+
+/* A lane of a device of a process.  lane: the first thread's.  Its uses do not overlap. */
 class DeviceLane {
-  constructor(lane, device, columns) {
-    Object.assign(this, { lane, device, ...columns, count: columns.starts.length });
+  constructor(lane, device, track, columns) {
+    Object.assign(this, { lane, device, track, ...columns, count: columns.starts.length });
+    this.title = `Device ${device}${tracks[track].title}`;
+    this.help = tracks[track].help;
+    this.source = tracks[track].source;
     this.sums = deviceActions.map(() => new Float64Array(this.count + 1)); /* [action][use] time before it */
     for (let at = 0; at < this.count; at++)
       this.sums.forEach((sums, action) => sums[at + 1] = sums[at] + (this.actions[at] === action ? this.durations[at] : 0));
@@ -62,18 +73,19 @@ class DeviceLane {
   }
 }
 
-/* Returns a promise of the lanes of all devices, by process and number. */
+/* Returns a promise of the lanes of all devices, by process, number and track. */
 export async function loadDevices(trace) {
   const table = await loadTable("timeline-devices"), found = [];
   if (!table?.rows)
     return found;
-  const [lanes, devices, ...others] =
-    ["lane", "device", "start_ns", "duration_ns", "action", "construct"].map((name) => table.column(name).integers());
+  const [lanes, devices, of, ...others] =
+    ["lane", "device", "track", "start_ns", "duration_ns", "action", "construct"].map((name) => table.column(name).integers());
+  const key = (row) => `${lanes[row]}.${devices[row]}.${of[row]}`;
   for (let first = 0, end; first < table.rows; first = end) {
-    for (end = first; end < table.rows && lanes[end] === lanes[first] && devices[end] === devices[first];)
+    for (end = first; end < table.rows && key(end) === key(first);)
       end++;
     const [starts, durations, actions, constructs] = others.map((column) => column.slice(first, end));
-    found.push(new DeviceLane(trace.lanes[lanes[first]], devices[first], { starts, durations, actions, constructs }));
+    found.push(new DeviceLane(trace.lanes[lanes[first]], devices[first], of[first], { starts, durations, actions, constructs }));
   }
   return found;
 }

@@ -109,8 +109,8 @@ export class LaneRows {
   }
 
   #addDevice(depth, device) {
-    const row = this.#add("device", depth, `Device ${device.device}`, [device.lane]);
-    row.help = "As far as the host knows: copies to it and from it, and the rest of its target constructs";
+    const row = this.#add("device", depth, device.title, [device.lane]);
+    row.help = device.help;
     Object.assign(row, { device, lanes: [] });
   }
 
