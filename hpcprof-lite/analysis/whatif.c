@@ -103,21 +103,36 @@ static void factors_of_contexts(const struct whatif_run *run, struct target *tar
   }
 }
 
-/* Whether a directive is the user region that a target selects. */
-static bool selects_region(const struct whatif_run *run, const struct target *target, uint32_t directive)
+/* Whether a directive stands for copies that a target selects. */
+static bool selects_copies(const struct whatif_run *run, const struct selector *selector, uint32_t number)
+{
+  uint32_t kind = run->profile->workspan.directives[number].kind, address = run->names->directive_at[number];
+  bool selected = !selector->from && selector_matches_copy(selector, kind, "", 0);
+  uint32_t steps = selector->from && address != MODEL_NONE ? run->names->addresses[address].count : 0;
+  for (uint32_t i = 0; i < steps && !selected; i++) {
+    const struct names_frame *step = &run->names->frames[run->names->addresses[address].first + i];
+    selected = selector_matches_copy(selector, kind, step->file, step->line);
+  }
+  return selected;
+}
+
+/* Whether a target selects a directive by what it is: it is the user region, or stands for the copies. */
+static bool selects_kind(const struct whatif_run *run, const struct target *target, uint32_t directive)
 {
   assert(directive < run->profile->workspan.directives_count);
   const struct profile_directive *region = &run->profile->workspan.directives[directive];
+  if (target->selector && target->selector->copy_kind)
+    return selects_copies(run, target->selector, directive);
   return region->kind == DIRECTIVE_USER_REGION && target->selector && target->selector->is_region &&
          !strcmp(target->selector->text + 1, region->name);
 }
 
-static double region_factor(const struct whatif_run *run, const struct target *targets, uint32_t count,
-                            uint32_t directive)
+static double kind_factor(const struct whatif_run *run, const struct target *targets, uint32_t count,
+                          uint32_t directive)
 {
   double factor = 1;
   for (uint32_t j = 0; j < count; j++)
-    if (selects_region(run, &targets[j], directive))
+    if (selects_kind(run, &targets[j], directive))
       raise_to(&factor, targets[j].factor);
   return factor;
 }
@@ -133,12 +148,12 @@ static void factors_of_shares(const struct whatif_run *run, struct target *targe
   factors_of_contexts(run, targets, count, nodes);
   for (uint32_t i = 0; i < run->profile->workspan.directives_count; i++)
     for (uint32_t j = 0; j < count; j++)
-      targets[j].matched = targets[j].matched || selects_region(run, &targets[j], i);
+      targets[j].matched = targets[j].matched || selects_kind(run, &targets[j], i);
   for (uint32_t i = 0; i < shares_count; i++) {
     const struct context_share *share = &shares[i];
     bool placed = share->context != MODEL_NONE;
     uint32_t row = run->row_of[placed ? share->context : contexts->count + share->directive];
-    factors[i] = region_factor(run, targets, count, share->directive);
+    factors[i] = kind_factor(run, targets, count, share->directive);
     if (placed)
       raise_to(&factors[i], nodes[share->context]);
     raise_to(&factors[i], rows[row == MODEL_NONE ? 0 : row]); /* without a row, it is somewhere below the root */
@@ -477,7 +492,7 @@ static bool selects_function(const struct whatif_run *run, const struct target *
          (*origin && selector_matches(run->names, target->selector, &outer));
 }
 
-/* Whether everything in the instances of a directive is selected: it is the selected user region, it is in the selected
+/* Whether everything in the instances of a directive is selected: by what it is, because it is in the selected
  * function, or it is called from the selected lines. */
 static bool selects_directive(const struct whatif_run *run, const struct target *target, uint32_t number)
 {
@@ -485,9 +500,10 @@ static bool selects_directive(const struct whatif_run *run, const struct target 
   const struct profile_directive *directive = &run->profile->workspan.directives[number];
   uint32_t address = run->names->directive_at[number];
   bool lines = target->selector && target->selector->is_lines;
-  if (selects_region(run, target, number))
+  if (selects_kind(run, target, number))
     return true;
-  if (address == MODEL_NONE || (target->selector && (target->selector->is_id || target->selector->is_region)))
+  if (address == MODEL_NONE ||
+      (target->selector && (target->selector->is_id || target->selector->is_region || target->selector->copy_kind)))
     return false;
   const struct names_address *steps = &run->names->addresses[address];
   for (uint32_t i = 0; i < steps->count; i++) {

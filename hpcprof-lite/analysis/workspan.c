@@ -273,6 +273,9 @@ static void count_executions(const struct profile *profile, struct workspan *res
       row->chunk_most = MAX(row->chunk_most, times->rows[j].figures.chunk_most);
     }
   }
+  for (uint32_t i = 1; i < profile->workspan.directives_count; i++) /* those of copies in target constructs */
+    if (construct_is_copy(profile->workspan.directives[i].kind))
+      result->rows[i].executions = MAX(result->rows[i].executions, profile->workspan.directives[i].instances);
   result->rows[0].executions = 1;
 }
 

@@ -40,10 +40,10 @@ enum trace_reader_content trace_reader_content(const struct trace_reader *reader
   struct trace_cursor cursor;
   struct trace_event event;
   enum trace_reader_content content = TRACE_READER_NOTHING;
-  uint32_t owner = reader->file.extents[reader->file.count - 1].owner;
-  if (!owner) /* only operations of devices, which are recorded with states */
+  size_t first = stream_extents_find(&reader->file, 1, 0);
+  if (first == reader->file.count) /* only operations of devices, which are recorded with states */
     return TRACE_READER_STATES;
-  trace_cursor_open(reader, owner, NULL, &cursor);
+  trace_cursor_open(reader, reader->file.extents[first].owner, NULL, &cursor);
   if (trace_cursor_next(&cursor, &event))
     content = event.kind == TRACE_EVENT_STATE || cursor.state_clock ? TRACE_READER_STATES : TRACE_READER_SAMPLES;
   trace_cursor_close(&cursor);

@@ -94,13 +94,13 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }
 
-/* Whether the directive is only the place of waits of a doacross loop, of a reduction, or of operations for a device.
- * In a part of a run, others have no instances either. */
+/* Whether the directive is only the place of waits of a doacross loop, of a reduction, or of operations for a device
+ * that are no copies.  In a part of a run, others have no instances either. */
 static bool is_place_only(const struct profile *profile, const struct profile_directive *directive)
 {
   bool exclusive = directive->kind == DIRECTIVE_ORDERED || directive->kind == DIRECTIVE_CRITICAL;
   if (construct_is_operation(directive->kind))
-    return true;
+    return !construct_is_copy(directive->kind);
   return exclusive && !directive->instances && !profile->range.limited;
 }
 

@@ -34,6 +34,12 @@ static inline bool construct_is_operation(uint32_t kind)
   return kind >= CONSTRUCT_DEVICE_ALLOC && kind <= CONSTRUCT_SUBMIT;
 }
 
+/* Is it one of copies? */
+static inline bool construct_is_copy(uint32_t kind)
+{
+  return kind == CONSTRUCT_COPY_TO_DEVICE || kind == CONSTRUCT_COPY_FROM_DEVICE;
+}
+
 /* Is it a kind of directives?  Operations for devices that are in no target construct are some. */
 static inline bool construct_is_directive(uint32_t kind)
 {

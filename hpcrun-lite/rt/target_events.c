@@ -132,13 +132,16 @@ uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool beg
     device_wait_end(t, device);
   if (graph_enter(t)) {
     const struct format_construct *target = construct_open_target(t);
+    bool copies = kind == FORMAT_CONSTRUCT_COPY_TO_DEVICE || kind == FORMAT_CONSTRUCT_COPY_FROM_DEVICE;
     uint32_t row = 0;
-    if (begin && target)
-      row = target->directive;
-    else if (begin && device >= 0)
+    if (begin && device >= 0 && (copies || !target))
       row = directive_row(t, directive_for_device((enum format_directive_kind)kind, device_code(device)),
                           code_of_construct(t, NULL, codeptr));
-    construct_events_operation(t, kind, row, begin, bytes);
+    if (begin && row && copies)
+      device_waits_copy_begin(t, row, target ? target->node : 0);
+    else if (!begin && copies)
+      device_waits_copy_end(t);
+    construct_events_operation(t, kind, begin && target ? target->directive : row, begin, bytes);
     struct format_construct *at = begin && devices_any_traced() ? construct_open_operation(t) : NULL;
     if (at)
       number = devices_times_of(t, at, construct_of(t)->top->record);

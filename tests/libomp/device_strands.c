@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "hpcrun-lite.h"
@@ -11,21 +12,27 @@
 
 #define NOINLINE __attribute__((noinline))
 #define WAITS ((void (*)(int, int, int, ompt_data_t *, ompt_data_t *, ompt_data_t *, const void *))target_callback)
+#define COPIES                                                                                                         \
+  ((void (*)(int, ompt_data_t *, ompt_data_t *, uint64_t *, int, void *, int, void *, int, size_t,                     \
+             const void *))data_callback)
 
 static int (*next_initialize)(ompt_function_lookup_t, int, ompt_data_t *);
 static ompt_function_lookup_t next_lookup;
 static int (*next_set)(int, ompt_callback_t);
 static int (*task_info)(int, int *, ompt_data_t **, ompt_frame_t **, ompt_data_t **, int *);
-static ompt_callback_t target_callback, device_callback;
+static ompt_callback_t target_callback, data_callback, device_callback;
 
 static int set_callback(int event, ompt_callback_t callback)
 {
   if (event == ompt_callback_target_emi)
     target_callback = callback;
-  if (event == ompt_callback_device_initialize)
+  else if (event == ompt_callback_target_data_op_emi)
+    data_callback = callback;
+  else if (event == ompt_callback_device_initialize)
     device_callback = callback;
-  return event == ompt_callback_target_emi || event == ompt_callback_device_initialize ? ompt_set_always
-                                                                                       : next_set(event, callback);
+  else
+    return next_set(event, callback);
+  return ompt_set_always;
 }
 
 static void (*lookup(const char *name))(void)
@@ -65,6 +72,32 @@ NOINLINE static void device(uint64_t units)
   WAITS(ompt_target, ompt_scope_begin, 0, task, &target_task, &data, code);
   hpcrun_lite_add_work(units - 1); /* the units of a wait may come in parts */
   hpcrun_lite_add_work(1);
+  WAITS(ompt_target, ompt_scope_end, 0, task, &target_task, &data, code);
+}
+
+static void copy(int kind, uint64_t units, const void *code)
+{
+  static __thread ompt_data_t target_task, data;
+  static __thread uint64_t operation;
+  bool to = kind == ompt_target_data_transfer_to_device;
+  COPIES(ompt_scope_begin, &target_task, &data, &operation, kind, NULL, to ? 1 : 0, NULL, to ? 0 : 1, 100, code);
+  hpcrun_lite_add_work(units);
+  COPIES(ompt_scope_end, &target_task, &data, &operation, kind, NULL, to ? 1 : 0, NULL, to ? 0 : 1, 100, code);
+}
+
+/* A target construct with a copy to the device, a region and a copy from it, which need so long. */
+NOINLINE static void device_with_copies(uint64_t to, uint64_t units, uint64_t from)
+{
+  static __thread ompt_data_t target_task, data;
+  ompt_data_t *task = NULL;
+  const void *code = __builtin_return_address(0);
+  if (!target_callback || !data_callback)
+    return;
+  task_info(0, NULL, &task, NULL, NULL, NULL);
+  WAITS(ompt_target, ompt_scope_begin, 0, task, &target_task, &data, code);
+  copy(ompt_target_data_transfer_to_device, to, code);
+  hpcrun_lite_add_work(units);
+  copy(ompt_target_data_transfer_from_device, from, code);
   WAITS(ompt_target, ompt_scope_end, 0, task, &target_task, &data, code);
 }
 
@@ -166,6 +199,29 @@ static void nested(void)
   }
 }
 
+static void copies(void)
+{
+  on_host(10);
+  device_with_copies(8, 20, 4);                                       // @ copies
+  device_with_copies(2, 5, 1);                                        // @ others
+  copy(ompt_target_data_transfer_to_device, 6, (const void *)copies); /* in no target construct */
+  on_host(5);
+}
+
+/* Beside work of the host: without the copies, that is longer. */
+static void copies_beside(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task
+    device_with_copies(8, 20, 4); // @ beside
+    on_host(25);
+#pragma omp taskwait
+    on_host(3);
+  }
+}
+
 int main(int count, char **arguments)
 {
   const char *form = count > 1 ? arguments[1] : "";
@@ -190,6 +246,10 @@ int main(int count, char **arguments)
     locked();
   else if (!strcmp(form, "nested"))
     nested();
+  else if (!strcmp(form, "copies"))
+    copies();
+  else if (!strcmp(form, "copies_beside"))
+    copies_beside();
   else
     return 1;
   return 0;

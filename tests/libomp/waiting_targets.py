@@ -36,10 +36,14 @@ def check_device_time(rows, device):
     check_spans(rows)
     work, found, span = (float(rows[0][name]) for name in ("work", "device_time", "span"))
     assert abs(found - device) < 1e-5 and abs(span - work - found) < 1e-8, (rows, device)
-    target, = (row for row in rows if row["kind"] == "target")
+    target, copy = rows[1:]
+    assert (target["kind"], copy["kind"]) == ("target", "copy-to-device"), rows
     assert abs(float(target["device_time"]) - found) < 3e-9, rows
     assert (target["instances"], target["executions"]) == (str(TARGETS),) * 2, rows
-    assert found <= float(target["critical_path"]) <= float(target["work"]) + found + 1e-8, rows
+    assert (copy["instances"], copy["executions"], float(copy["work"])) == (str(TARGETS), str(TARGETS), 0), rows
+    assert TARGETS * COPY - 1e-4 <= float(copy["device_time"]) <= found - TARGETS * KERNEL + 1e-4, rows
+    critical = float(target["critical_path"]) + float(copy["critical_path"])
+    assert found <= critical <= float(target["work"]) + found + 1e-8, rows
 
 
 def check_parts(run, rows):

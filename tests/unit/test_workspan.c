@@ -258,7 +258,29 @@ static void test_scenarios_are_parsed(void **state)
   assert_true(scenario.terms[2].selector.is_lines && scenario.terms[2].selector.to == 9);
   assert_true(scenario.terms[3].selector.is_id && scenario.terms[3].selector.id == 7);
   scenario_release(&scenario);
-  static const char *const bad[] = {"", "f", "=2", "f=0.5", "f=inf", "f=2,", "f=2,g", "f=-3", "#x=2", "a.c:9-3=2"};
+  assert_int_equal(scenario_parse("copy-to-device=3,copy-from-device:d/a.c:3-5=2,copy-to-devices=2", &scenario, &wrong),
+                   0);
+  const struct selector *all = &scenario.terms[0].selector, *some = &scenario.terms[1].selector;
+  assert_true(selector_matches_copy(all, CONSTRUCT_COPY_TO_DEVICE, "a.c", 1));
+  assert_false(selector_matches_copy(all, CONSTRUCT_COPY_FROM_DEVICE, "a.c", 1));
+  assert_true(selector_matches_copy(some, CONSTRUCT_COPY_FROM_DEVICE, "/x/d/a.c", 5) && !some->is_lines);
+  assert_false(selector_matches_copy(some, CONSTRUCT_COPY_FROM_DEVICE, "/x/d/a.c", 6));
+  assert_false(selector_matches_copy(some, CONSTRUCT_COPY_FROM_DEVICE, "/x/e/a.c", 5));
+  assert_int_equal(scenario.terms[2].selector.copy_kind, 0);
+  scenario_release(&scenario);
+  static const char *const bad[] = {"",
+                                    "f",
+                                    "=2",
+                                    "f=0.5",
+                                    "f=inf",
+                                    "f=2,",
+                                    "f=2,g",
+                                    "f=-3",
+                                    "#x=2",
+                                    "a.c:9-3=2",
+                                    "copy-to-device:f=2",
+                                    "copy-to-device:=2",
+                                    "copy-to-device:a.c:0=2"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_int_equal(scenario_parse(bad[i], &scenario, &wrong), ERR_INPUT);
     assert_non_null(wrong);

@@ -1,6 +1,7 @@
 #include "hpcrun-lite/rt/sampling/device_waits.h"
 
 #include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/span/worksharing.h"
 
 static uint64_t sum_of(const struct switches_interval *intervals, unsigned count)
 {
@@ -36,6 +37,7 @@ void device_waits_begin(struct thread_state *t, struct format_device *device)
   wait->since = rt_ticks();
   wait->position = switches_position(t);
   wait->work_stopped = span_process.online && span_of(t)->end_slot;
+  wait->strand_since = wait->since;
   if (wait->work_stopped)
     span_device_begin(t, wait->since);
   rt_set_call(t, RT_CALL_DEVICE);
@@ -51,8 +53,45 @@ void device_waits_end(struct thread_state *t, uint32_t node)
   wait->ticks += rt_measured_between(wait->since, now);
   rt_set_call(t, RT_CALL_NONE);
   if (wait->work_stopped)
-    span_device_end(t, wait->since, now, node);
+    span_device_end(t, wait->strand_since, now, node);
   t->changes++;
+}
+
+/* What the task has waited until now is in the graph then.  Returns whether it waits. */
+static bool cut_wait(struct thread_state *t, uint32_t node)
+{
+  struct device_wait *wait = &sampling_of(t)->device_wait;
+  if (!device_waits_in(t) || !wait->work_stopped)
+    return false;
+  uint64_t now = rt_ticks();
+  span_device_cut(t, wait->strand_since, now, node);
+  wait->strand_since = now;
+  return true;
+}
+
+void device_waits_copy_begin(struct thread_state *t, uint32_t row, uint32_t node)
+{
+  struct device_wait *wait = &sampling_of(t)->device_wait;
+  if (wait->copy_open) /* its end was not followed */
+    device_waits_copy_end(t);
+  if (cut_wait(t, node))
+    worksharing_block_in_wait(t, row);
+  else
+    worksharing_block(t, row);
+  wait->copy_open = true;
+  wait->copy_node = node;
+}
+
+void device_waits_copy_end(struct thread_state *t)
+{
+  struct device_wait *wait = &sampling_of(t)->device_wait;
+  if (!wait->copy_open)
+    return;
+  if (cut_wait(t, wait->copy_node))
+    worksharing_block_end_in_wait(t);
+  else
+    worksharing_block_end(t);
+  wait->copy_open = false;
 }
 
 void device_waits_sampled(struct thread_state *t, uint64_t ns)

@@ -14,6 +14,11 @@
 void device_waits_begin(struct thread_state *t, struct format_device *device);
 void device_waits_end(struct thread_state *t, uint32_t node);
 
+/* A copy begins in the thread's current task, as a construct of that row, or ends.  node: the context of the construct
+ * around it; 0: not known.  What the task waits for the device meanwhile is the copy's. */
+void device_waits_copy_begin(struct thread_state *t, uint32_t row, uint32_t node);
+void device_waits_copy_end(struct thread_state *t);
+
 static inline bool device_waits_in(const struct thread_state *t)
 {
   return t->activity.call == RT_CALL_DEVICE;

@@ -662,6 +662,15 @@ void span_device_end(struct thread_state *t, uint64_t since, uint64_t ticks, uin
   rt_inside_dec(t);
 }
 
+void span_device_cut(struct thread_state *t, uint64_t since, uint64_t ticks, uint32_t node)
+{
+  rt_inside_inc(t);
+  if (work_clock_is_time())
+    add_device_time(t, since, ticks, rt_measured_between(since, ticks), node);
+  graph_log_time(t, ticks);
+  rt_inside_dec(t);
+}
+
 void span_window(struct thread_state *t)
 {
   explicit_task_settle(t);

@@ -81,6 +81,9 @@ void span_pause(struct thread_state *t, bool pause);
 void span_device_begin(struct thread_state *t, uint64_t ticks);
 void span_device_end(struct thread_state *t, uint64_t since, uint64_t ticks, uint32_t node);
 
+/* In such a wait, which goes on: a part of it ends, and the next one is in another construct. */
+void span_device_cut(struct thread_state *t, uint64_t since, uint64_t ticks, uint32_t node);
+
 /* Handler: does what is due at the limits of the part of the run that is measured (rt/filter/time_filter.h). */
 void span_window(struct thread_state *t);
 

@@ -268,14 +268,25 @@ uint32_t worksharing_masked(struct thread_state *t, uint32_t index, bool begin, 
   return row;
 }
 
+void worksharing_block_in_wait(struct thread_state *t, uint32_t row)
+{
+  if (!span_of(t)->task)
+    return;
+  graph_note_contents(span_of(t)->running);
+  scope_begin(t, span_of(t)->running, row);
+}
+
+void worksharing_block_end_in_wait(struct thread_state *t)
+{
+  if (span_of(t)->task)
+    scope_end(t, span_of(t)->running);
+}
+
 void worksharing_block(struct thread_state *t, uint32_t row)
 {
   explicit_task_settle(t);
   graph_fragment_end(t);
-  if (span_of(t)->task) {
-    graph_note_contents(span_of(t)->running);
-    scope_begin(t, span_of(t)->running, row);
-  }
+  worksharing_block_in_wait(t, row);
   graph_fragment_begin(t);
 }
 
@@ -283,8 +294,7 @@ void worksharing_block_end(struct thread_state *t)
 {
   explicit_task_settle(t);
   graph_fragment_end(t);
-  if (span_of(t)->task)
-    scope_end(t, span_of(t)->running);
+  worksharing_block_end_in_wait(t);
   graph_fragment_begin(t);
 }
 

@@ -128,4 +128,8 @@ static inline void worksharing_source(struct thread_state *t, struct doacross_ve
 void worksharing_block(struct thread_state *t, uint32_t row);
 void worksharing_block_end(struct thread_state *t);
 
+/* The same in a wait for a device, while the work clock stands still. */
+void worksharing_block_in_wait(struct thread_state *t, uint32_t row);
+void worksharing_block_end_in_wait(struct thread_state *t);
+
 #endif
