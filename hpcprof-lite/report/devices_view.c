@@ -78,6 +78,13 @@ void devices_text(const struct report *report)
   text_table_heading(&text);
   for (uint32_t i = 0; i < report->list.count; i++)
     text_table_row(&text, &report->devices->rows[i]);
+  for (uint32_t i = 0; i < report->list.count; i++) {
+    const struct device_row *row = &report->devices->rows[i];
+    if (row->kind == DEVICE_ROW_DEVICE && !row->operations_known)
+      fprintf(report->stream,
+              "device %" PRIu32 ": its runtime does not report copies, nor waiting for it; it may be the host\n",
+              row->number);
+  }
   legend_print(report, "Busy: a target construct for the device was open, as the host sees it; see --legend\n",
                "Busy: at least one target construct for the device, or an operation, was open.\n"
                "That is what the host sees: the device need not have worked all that time.\n"

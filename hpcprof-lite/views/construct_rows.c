@@ -203,7 +203,8 @@ static const char *note_of(struct names *names, uint32_t unseen, const struct co
     words_append(note, NOTE_MAX,
                  "a barrier that follows nowait counts as its end; may be several constructs of a region");
   if (construct_is_target(entry->kind) && unseen & UNSEEN_OPERATIONS)
-    words_append(note, NOTE_MAX, "this runtime does not report copies, allocations and their bytes");
+    words_append(note, NOTE_MAX,
+                 "this runtime does not report what constructs copy and allocate on devices, nor waiting for these");
   if (entry->kind == DIRECTIVE_LOCK)
     words_append(note, NOTE_MAX, "the body counts for the construct around it as well");
   if (entry->kind != DIRECTIVE_PROGRAM && !*entry->name && !*entry->file)

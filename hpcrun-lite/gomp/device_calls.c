@@ -196,10 +196,8 @@ static bool is_own_call(const struct device_library *library, const void *caller
 static void note_unannounced(const struct device_library *library)
 {
   enum process_devices devices = library->has_ompt ? PROCESS_DEVICES_APART : PROCESS_DEVICES_UNANNOUNCED;
-  if (atomic_load_explicit(&process.devices, memory_order_relaxed) == devices)
-    return;
-  atomic_store(&process.devices, devices);
-  __atomic_fetch_or(&measured_process.unseen, OMPT_UNSEEN_OPERATIONS, __ATOMIC_RELAXED);
+  if (atomic_load_explicit(&process.devices, memory_order_relaxed) != devices)
+    atomic_store(&process.devices, devices);
 }
 
 static struct device_call call_begin(unsigned entry, int kind, int64_t device, const void *caller)

@@ -105,8 +105,11 @@ GOMP_CODE static void target_task(target_function *next, struct header *header, 
 static void target_begin(const struct gomp_runtime *runtime, struct rt_gomp_task *task, int kind, int device,
                          const void *code)
 {
+  int number = device_of(runtime, device);
   gomp_past_single(task);
-  ompt_on_target(kind, ompt_scope_begin, device_of(runtime, device), task->data, 0, code);
+  if (number >= 0)
+    ompt_target_unannounced(number);
+  ompt_on_target(kind, ompt_scope_begin, number, task->data, 0, code);
 }
 
 static void target_end(const struct gomp_runtime *runtime, struct rt_gomp_task *task, int kind, int device,

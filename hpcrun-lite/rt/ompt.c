@@ -304,6 +304,8 @@ void ompt_target_asks(uint32_t teams, uint32_t threads)
 
 void ompt_target_unannounced(int device)
 {
+  if (!(__atomic_load_n(&measured_process.unseen, __ATOMIC_RELAXED) & OMPT_UNSEEN_OPERATIONS))
+    __atomic_fetch_or(&measured_process.unseen, OMPT_UNSEEN_OPERATIONS, __ATOMIC_RELAXED);
   struct thread_state *t = callback_thread();
   if (t)
     target_events_unannounced(t, device);

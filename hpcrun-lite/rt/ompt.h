@@ -44,7 +44,8 @@ void ompt_on_lock_destroy(int kind, uint64_t wait_id, const void *codeptr);
 void ompt_on_lock_init(int kind, unsigned hint, unsigned impl, uint64_t wait_id, const void *codeptr);
 void ompt_on_mutex_released(int kind, uint64_t wait_id, const void *codeptr);
 
-/* A target construct is about to begin that the runtime does not announce. */
+/* A target construct is about to begin on a device, of whose operations, and of waiting for it, the runtime says
+ * nothing. */
 void ompt_target_unannounced(int device);
 
 /* A target construct begins or ends, as the host sees it.  device: may be OMPT_DEVICE_HOST or OMPT_DEVICE_NONE. */
@@ -86,7 +87,7 @@ void ompt_lock_test(void);
  * runtime, and does not say to which construct a barrier belongs. */
 enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 
-/* Another: the runtime reports no operations on devices. */
+/* Another: of some construct on a device, the runtime reports no operations. */
 enum { OMPT_UNSEEN_OPERATIONS = 1 << 8 };
 
 /* For -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks

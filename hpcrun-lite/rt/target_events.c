@@ -50,11 +50,10 @@ static void device_busy(struct thread_state *t, int device, bool begin)
   rt_inside_dec(t);
 }
 
-/* The thread waits for the device from now on, or does so no longer.  libgomp does not tell whether it runs the region
- * itself after all: there the thread may work. */
+/* The thread waits for the device from now on, or does so no longer. */
 static void device_wait_begin(struct thread_state *t, int device)
 {
-  if (device < 0 || rt_gomp_task)
+  if (device < 0)
     return;
   struct format_device *awaited = devices_find(t, device);
   if (awaited)
@@ -63,7 +62,7 @@ static void device_wait_begin(struct thread_state *t, int device)
 
 static void device_wait_end(struct thread_state *t, int device)
 {
-  if (device < 0 || rt_gomp_task)
+  if (device < 0)
     return;
   if (device_waits_switched(t))
     sample_charge_device_sleep(t);
