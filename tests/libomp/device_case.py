@@ -37,12 +37,14 @@ def old_libraries(version):
     return folder
 
 
-def waiting_targets():
-    """waiting_targets.c on waiting_runtime.c, a stand-in for a runtime with a device that is not the host."""
+def waiting_runtime():
+    """Flags for the linker, of waiting_runtime.c: a stand-in for a runtime with a device that is not the host."""
     library = build("waiting_runtime.c", "gcc", "-shared", "-fPIC", "-I", tap.SOURCE, name="libwaiting.so", openmp=False)
-    folder = os.path.dirname(library)
-    return build("waiting_targets.c", "gcc", f"-L{folder}", "-lwaiting", f"-Wl,-rpath,{folder}", "-Wl,--no-as-needed",
-                 os.path.join(folder, "libwaiting.so"), openmp=False)
+    return f"-Wl,-rpath,{os.path.dirname(library)}", "-Wl,--no-as-needed", library
+
+
+def waiting_targets():
+    return build("waiting_targets.c", "gcc", *waiting_runtime(), openmp=False)
 
 
 def measure_program(directory, program, *arguments, options=(), status=0, timeout=60, **settings):

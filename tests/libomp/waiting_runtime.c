@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hpcrun-lite.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
 enum { EVENTS = 64, OP = 1 };
@@ -144,5 +145,16 @@ void runtime_target(double copy_s, double kernel_s, int asleep)
   wait_for_device(copy_s, asleep);
   copy(ompt_scope_end, ompt_target_data_transfer_to_device, RUNTIME_BYTES, code);
   wait_for_device(kernel_s, asleep);
+  target(ompt_scope_end, code);
+}
+
+void runtime_counted_target(unsigned copy_units, unsigned kernel_units)
+{
+  const void *code = __builtin_return_address(0);
+  target(ompt_scope_begin, code);
+  copy(ompt_scope_begin, ompt_target_data_transfer_to_device, RUNTIME_BYTES, code);
+  hpcrun_lite_add_work(copy_units);
+  copy(ompt_scope_end, ompt_target_data_transfer_to_device, RUNTIME_BYTES, code);
+  hpcrun_lite_add_work(kernel_units);
   target(ompt_scope_end, code);
 }

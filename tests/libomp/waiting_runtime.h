@@ -13,4 +13,7 @@ void runtime_worker(void);
 /* A target construct: a copy to the device, and a region. */
 void runtime_target(double copy_s, double kernel_s, int asleep);
 
+/* The same, with the device's time counted instead (--work user). */
+void runtime_counted_target(unsigned copy_units, unsigned kernel_units);
+
 #endif

@@ -61,17 +61,18 @@ static const struct schema place_schema = SCHEMA(columns_place, fill_place);
 static struct workspan_row job_row(const struct report *report)
 {
   bool known = report->profile->span_of_job;
-  return (struct workspan_row){.kind = job_kind,
-                               .name = report->totals->command,
-                               .file = "",
-                               .instances = report->efficiency.job.ranks,
-                               .executions = 1,
-                               .work = report->spans.workspan.work,
-                               .span = known ? report->spans.workspan.span : 0,
-                               .note = known
-                                           ? "instances: ranks"
-                                           : "instances: ranks; the span of a job is not known without a graph log of "
-                                             "each rank, on hosts whose clocks are related"};
+  return (struct workspan_row){
+      .kind = job_kind,
+      .name = report->totals->command,
+      .file = "",
+      .instances = report->efficiency.job.ranks,
+      .executions = 1,
+      .work = report->spans.workspan.work,
+      .device_time = report->spans.workspan.count ? report->spans.workspan.rows[0].device_time : 0,
+      .span = known ? report->spans.workspan.span : 0,
+      .note = known ? "instances: ranks"
+                    : "instances: ranks; the span of a job is not known without a graph log of "
+                      "each rank, on hosts whose clocks are related"};
 }
 
 static int each_row(const void *source, table_take *take, void *to)
