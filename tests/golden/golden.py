@@ -110,6 +110,12 @@ def expected():
     for suffix, how in ((".txt", ()), (".csv", ("-f", "csv"))):
         for view in ("devices", "regions"):
             table[f"offload.{view}{suffix}"] = (("-q", "--view", view, *how, "offload"), 0, "stdout")
+            table[f"strand.{view}{suffix}"] = (("-q", "--view", view, *how, "strand"), 0, "stdout")
+        for view in (*PATHS, "timeline"):
+            table[f"strand.{view}{suffix}"] = (("-q", "--view", view, *how, "strand"), 0, "stdout")
+        free = "-q", "--view", "whatif", "--what-if", "copy-to-device=1e9"
+        table[f"strand.free-copies{suffix}"] = ((*free, *how, "strand"), 0, "stdout")
+    table["strand.perfetto.json"] = (("-q", "-f", "perfetto", "strand"), 0, "stdout")
     table["offload-killed.devices.csv"] = (("-q", "--view", "devices", "-f", "csv", "offload-killed"), 0, "stdout")
     table["marked.marks.json"] = (("-q", "--view", "marks", "-f", "json", "--from", "350ms", "marked"), 0, "stdout")
     table["marked-hostile.err"] = (("-q", "--view", "marks", "marked-hostile"), 1, "stderr")

@@ -1,8 +1,9 @@
 #include "tests/golden/golden_devices.h"
 
 #include "tests/golden/golden_records.h"
+#include "tests/support/compose_trace.h"
 
-enum { START_TICKS = 1000, FIRST_KIND = FORMAT_DIRECTIVE_TARGET, PID = 5200 };
+enum { START_TICKS = 1000, FIRST_KIND = FORMAT_DIRECTIVE_TARGET, PID = 5200, STRAND_PID = 5300 };
 
 static uint64_t at(uint64_t ms)
 {
@@ -105,10 +106,85 @@ static void devices(enum compose_form form)
   compose_end(&compose);
 }
 
+/* ---- device time ---- */
+
+/* The trace beside it: what the thread and the device did, and operations that cannot be shown: of a thread and a
+ * record that do not exist, and of what is no operation. */
+static void save_strand(uint32_t waits, uint32_t copy, uint32_t submit)
+{
+  static struct compose_trace trace;
+  const uint64_t states[][2] = {{0, 100}, {copy, 40}, {waits, 110}, {0, 350}, {copy, 40}, {waits, 110}, {0, 250}};
+  const uint64_t operations[][4] = {{1, submit, 140, 100}, {1, copy, 606, 30},  {1, copy, 105, 50}, {9, copy, 300, 50},
+                                    {1, 77, 300, 50},      {1, waits, 300, 50}, {1, 0, 300, 50},    {1, copy, 400, 0}};
+  traced_begin(&trace, 0);
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+    traced_state(&trace, 1, TRACELOG_BEGUN, states[i][0] * FORMAT_TIMES + FORMAT_TIME_BODY,
+                 ms(states[i][1]) >> TRACELOG_STATE_SHIFT, 0);
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    const uint64_t *from = operations[i];
+    traced_op(
+        &trace, 0, TRACELOG_OPERATION, 4,
+        (const uint64_t[]){from[0], from[1], ms(from[2]) >> TRACELOG_STATE_SHIFT, ms(from[3]) >> TRACELOG_STATE_SHIFT});
+  }
+  traced_compose(&trace, COMPOSE_PACKED, &compose);
+  save_as("strand", STRAND_PID, "trace");
+}
+
+/* One thread: work for 700 ms, and two target constructs in which it waits 150 ms each, of these 40 ms for a copy.  The
+ * device has recorded both copies, and one of the two regions.  A tick is 1 ns. */
+static void strand(void)
+{
+  uint32_t waits, copy, submit;
+  blame_begin(STRAND_PID, "./strand", "s");
+  compose.process.flags |= FORMAT_PROCESS_ONLINE;
+  compose.process.tick_scale = 1ull << 32;
+  compose.process.threads_max = 1;
+  compose.process.span = compose.process.span_burdened = compose.process.wall_ns = ms(1000);
+  uint32_t region = target(FIRST_KIND, 0x1100, 1), copies = target(FORMAT_CONSTRUCT_COPY_TO_DEVICE, 0x1100, 1);
+  compose.directives[0].device_time = compose.directives[region].device_time = ms(300);
+  compose.directives[copies].device_time = compose.directives[copies].span = ms(80);
+  compose.directives[region].span = ms(300);
+  compose.directives[region].work = compose.directives[copies].work = 0;
+  compose.directives[region].instances = compose.directives[copies].instances = 2;
+  const struct format_device device = {.number = 1,
+                                       .flags = FORMAT_DEVICE_TRACED | FORMAT_DEVICE_AWAITED,
+                                       .type = compose_string(&compose, "gfx90a"),
+                                       .busy = ms(300),
+                                       .first = ms(100),
+                                       .last = ms(750),
+                                       .recorded = ms(165)};
+  const struct format_device_times times[] = {{0},
+                                              {.operations = 2, .ticks = ms(80), .thread = 1, .record = 2},
+                                              {.operations = 1, .ticks = ms(100), .thread = 1, .record = 3}};
+  compose_extent(&compose, FORMAT_DEVICES, 0, 0, 1, sizeof device, &device);
+  compose_extent(&compose, FORMAT_DEVICE_TIMES, 0, 0, sizeof times / sizeof *times, sizeof *times, times);
+  compose_construct(&compose, 0, FORMAT_DIRECTIVE_PROGRAM, 0, 0);
+  spent(0, FIRST_KIND, region, 2, 0, &waits)->ticks[FORMAT_TIME_BODY] = ms(210);
+  spent(waits, FORMAT_CONSTRUCT_COPY_TO_DEVICE, region, 2, 0, &copy)->ticks[FORMAT_TIME_BODY] = ms(80);
+  compose.constructs[copy].bytes = 4000;
+  compose.constructs[copy].device_times = 1;
+  spent(waits, FORMAT_CONSTRUCT_SUBMIT, region, 2, 0, &submit)->ticks[FORMAT_TIME_BODY] = ms(10);
+  compose.constructs[submit].device_times = 2;
+  compose.constructs[0].ticks[FORMAT_TIME_BODY] = ms(700);
+  uint32_t main_frame = frame_below(0, 0x1000), inside = frame_below(main_frame, 0x1100);
+  compose_contribution(&compose, 0, 1, charge(FORMAT_KIND_FRAME, main_frame, 0x2000, WORK, 70, 1, 1), ms(700));
+  compose_contribution(&compose, region, 1, inside, ms(220));
+  compose_contribution(&compose, copies, 1, inside, ms(80));
+  compose.thread.flags = FORMAT_THREAD_OPENMP;
+  compose.thread.work = ms(700);
+  compose.thread.wall_ns = compose.thread.end_ns = ms(1000);
+  compose.thread.device_ns = compose.thread.device_sampled_ns = ms(300);
+  compose_thread(&compose, 1);
+  compose_end(&compose);
+  save("strand", STRAND_PID);
+  save_strand(waits, copy, submit);
+}
+
 void golden_devices(void)
 {
   devices(COMPOSE_PACKED);
   save("offload", PID);
   devices(COMPOSE_LIVE);
   save_as("offload-killed", PID, "live");
+  strand();
 }

@@ -700,4 +700,24 @@ def recorded_text_fits_80_columns(_):
             assert text and max(map(len, text.splitlines())) <= 80, (name, arguments, text)
 
 
+@case
+def device_time_and_what_devices_recorded(_):
+    """strand: 700 ms of work, two waits of 150 ms for a device, 40 ms of each for a copy."""
+    table = rows("--view", "parallelism", "strand")
+    assert [(row["kind"], *(float(row[name] or 0) for name in ("work", "device_time", "span", "critical_path"))) for row in table] == \
+           [("program", 0.7, 0.3, 1, 0.7), ("target", 0, 0.3, 0.3, 0.22), ("copy-to-device", 0, 0.08, 0.08, 0.08)], table
+    for selector, span in (("copy-to-device=1e9", 0.92), ("copy-to-device=2", 0.96), ("#3=2", 1 - 0.15), ("copy-from-device=2", None)):
+        done = golden_report("-q", "--view", "whatif", "-f", "csv", "--what-if", selector, "strand")
+        found = table_of(done.stdout.decode()) if span else done.stderr.decode()
+        assert float(found[0]["span"]) == span if span else "copy-from-device" in found, (selector, done)
+    device, = (row for row in rows("--view", "devices", "strand") if row["kind"] == "device")
+    assert (device["times"], float(device["to_s"]), float(device["recorded_s"])) == ("device", 0.08, 0.165), device
+    events = json.loads(golden_report("-q", "-f", "perfetto", "strand").stdout)["traceEvents"]
+    lanes = {event["tid"]: event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+    recorded = sorted((lanes[event["tid"]], event["ts"] / 1000, event["dur"] / 1000) for event in events
+                      if event.get("cat") == "device" and "recorded" in lanes[event["tid"]])
+    assert recorded == [("device 0: copies to it (as it recorded)", 105, 50), ("device 0: copies to it (as it recorded)", 606, 30),
+                        ("device 0: regions (as it recorded, 1 of 2)", 140, 100)], recorded
+
+
 main()

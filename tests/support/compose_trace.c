@@ -5,8 +5,8 @@
 
 static struct traced_stream *stream_of(struct compose_trace *trace, uint32_t thread)
 {
-  assert(thread >= 1 && thread <= TRACED_THREADS);
-  return &trace->streams[thread - 1];
+  assert(thread <= TRACED_THREADS);
+  return &trace->streams[thread ? thread - 1 : TRACED_THREADS];
 }
 
 static void put_byte(struct traced_stream *stream, unsigned byte)
@@ -41,7 +41,7 @@ static struct traced_stream *within_extent(struct compose_trace *trace, uint32_t
 void traced_begin(struct compose_trace *trace, uint64_t ticks)
 {
   memset(trace, 0, sizeof *trace);
-  for (uint32_t i = 0; i < TRACED_THREADS; i++) {
+  for (uint32_t i = 0; i <= TRACED_THREADS; i++) {
     trace->streams[i].state_clock = ticks >> TRACELOG_STATE_SHIFT;
     trace->streams[i].sample_clock = ticks >> TRACELOG_SAMPLE_SHIFT;
   }
@@ -110,8 +110,9 @@ void traced_compose(const struct compose_trace *trace, enum compose_form form, s
 {
   memset(compose, 0, sizeof *compose);
   compose->form = form;
-  for (uint32_t thread = 1; thread <= TRACED_THREADS; thread++) {
-    const struct traced_stream *stream = &trace->streams[thread - 1];
+  for (uint32_t k = 0; k <= TRACED_THREADS; k++) {
+    const struct traced_stream *stream = &trace->streams[k];
+    uint32_t thread = k < TRACED_THREADS ? k + 1 : 0;
     size_t from = 0;
     for (uint32_t i = 0; i <= stream->cuts_count && stream->size > from; i++) {
       bool last = i == stream->cuts_count;

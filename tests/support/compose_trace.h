@@ -1,7 +1,8 @@
 /* Composes traces (doc/format.md) for tests: a stream for each thread.
  *
- * States and samples advance the two clocks of their stream.  An extent begins with both; it ends where traced_cut() is
- * called.  Durations and times are in units of the clocks. */
+ * Thread 0 stands for the stream of what devices have executed.  States and samples advance the two clocks of their
+ * stream.  An extent begins with both; it ends where traced_cut() is called.  Durations and times are in units of the
+ * clocks. */
 #ifndef TESTS_SUPPORT_COMPOSE_TRACE_H
 #define TESTS_SUPPORT_COMPOSE_TRACE_H
 
@@ -22,7 +23,7 @@ struct traced_stream {
 };
 
 struct compose_trace {
-  struct traced_stream streams[TRACED_THREADS]; /* of threads 1, 2, … */
+  struct traced_stream streams[TRACED_THREADS + 1]; /* of threads 1, 2, …; the last one of devices */
 };
 
 /* The clocks of all streams begin there, in ticks: a multiple of both units. */
