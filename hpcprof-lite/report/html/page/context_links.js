@@ -23,9 +23,10 @@ class ContextFinder {
         best[codes[row]] = row;
     this.rows = new Map();
     column.strings.forEach((name, number) => {
-      const row = best[number + 1], place = withoutRawName(name);
-      if (row >= 0 && !(samples[this.rows.get(place)] >= samples[row]))
-        this.rows.set(place, row);
+      const row = best[number + 1], place = withoutRawName(name), raw = name.slice(place.length + 2, -1);
+      for (const brief of row < 0 ? [] : [place, raw])
+        if (brief && !(samples[this.rows.get(brief)] >= samples[row]))
+          this.rows.set(brief, row);
       if (row >= 0)
         this.rows.set(name, row);
     });

@@ -12,7 +12,7 @@ const TEXT_WIDTH = 42; /* characters that a column of text has at most, unless t
 const STEEP_LEVELS = 12; /* deeper ones are indented by less, so that their names stay in sight */
 const COPIED_ROWS = 1000; /* that are copied as text at most */
 const CELL_PADDING = 1.3; /* rem, as in page.css */
-const ASIDE_SHARE = 0.4; /* of a cell's width */
+const ASIDE_SHARE = 0.4; /* of a cell's width, if the name needs the rest */
 const FIRST_ROWS = 40; /* are in the document even while their tab is hidden */
 
 /* What measures text as an element shows it. */
@@ -141,10 +141,11 @@ export class Grid {
     return new Map(this.columns.map((column, number) => [column, number]).filter(([column]) => column.symbol).map(([column, number]) => {
       const width = this.head.children[number]?.offsetWidth ?? 0;
       const room = (row) => (width ? width - rem * (CELL_PADDING + (this.tree && number === 0 ? this.#indent(row) + 1 : 0)) : Infinity);
-      const share = (row) => room(row) * (column.aside?.(row) ? 1 - ASIDE_SHARE : 1);
-      const fit = (text, most) => fittedName(text, (part) => pen.measureText(part).width <= most);
-      const short = distinctNames(rows.map(column.text), (name, i) => fit(name, share(rows[i])));
-      const asides = rows.map((row) => (column.aside?.(row) ? fit(column.aside(row), room(row) * ASIDE_SHARE) : ""));
+      const wide = (text) => pen.measureText(text).width, fit = (text, most) => fittedName(text, (part) => wide(part) <= most);
+      const aside = (row) => (column.aside?.(row) ? " " + column.aside(row) : "");
+      const forName = (row) => Math.max(room(row) - wide(aside(row)), room(row) * (1 - ASIDE_SHARE));
+      const short = distinctNames(rows.map(column.text), (name, i) => fit(name, aside(rows[i]) ? forName(rows[i]) : room(rows[i])));
+      const asides = rows.map((row, i) => (aside(row) ? fit(aside(row), room(row) - wide(short[i])) : ""));
       return [column, { short, asides }];
     }));
   }
@@ -156,7 +157,7 @@ export class Grid {
       cell.append(this.#twisty(row));
     cell.append(column.node ? column.node(row, text) : text);
     if (symbol?.aside)
-      cell.append(element("span", { class: "grid-aside" }, " " + symbol.aside));
+      cell.append(element("span", { class: "grid-aside" }, symbol.aside));
     if (column.full || (!column.numeric && !column.node))
       cell.title = (column.full ?? column.text)(row);
     return cell;
