@@ -1,9 +1,11 @@
 /* A table of any number of rows, of which only those in sight are elements.  Columns are sorted by a click on their
- * title or Enter; arrow keys move the selection, and Enter follows its link; in a tree, left and right fold and unfold.
+ * title or Enter, and the address keeps the order; arrow keys move the selection, Enter follows its first link, and Tab
+ * leads to all of them; in a tree, left and right fold and unfold.
  * Follows the ARIA pattern of a (tree) grid with the selection in rows. */
 import { alignedText, copyButton } from "./copying.js";
 import { capitalised, element, fill } from "./dom.js";
 import { distinctNames, fittedName } from "./names.js";
+import { changeState, onState, stateValue } from "./page_state.js";
 import { isPrinting, onLook } from "./printing.js";
 
 const ROW_HEIGHT = 24; /* pixels, as in page.css */
@@ -38,29 +40,33 @@ function joinedUnit(title) {
  *   aside(row)            what tells it from rows with the same name, behind it; "" if nothing has to
  *   node(row, text)       instead of text, which is shortened: an element
  *   full(row)             what the text is short for, shown where one points at the cell
- * Options: label; columns; rows (numbers of rows, in their first order); tree, a TreeRows, instead of rows;
- * onselect(row); onsort(key, descending), which tells that the user wants another order. */
+ * Options: label, which no other grid has; columns; rows (numbers of rows, in their first order); tree, a TreeRows,
+ * instead of rows; onselect(row). */
 export class Grid {
-  constructor({ label, columns, rows = [], tree = null, onselect = () => {}, onsort = null, sorted = "" }) {
-    Object.assign(this, { columns, tree, onselect, onsort, sorted, descending: true, selected: -1 });
-    this.order = tree ? tree.visible() : rows;
+  constructor({ label, columns, rows = [], tree = null, onselect = () => {} }) {
+    Object.assign(this, { tree, onselect, rows, selected: -1 });
+    this.address = "sort-" + label.toLowerCase().replace(/[^a-z]+/g, "-");
     this.head = element("div", { class: "grid-head", role: "row" });
     this.body = element("div", { class: "grid-body", role: "rowgroup" });
     this.left = element("p", { class: "grid-left note" });
     this.scroller = element("div", { class: "grid-scroller", tabindex: "0" }, element("div", { class: "grid-sheet" }, this.head, this.body));
     this.element = element("div", {
-      class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label, "aria-rowcount": this.order.length + 1,
+      class: "grid", role: tree ? "treegrid" : "grid", "aria-label": label,
     }, this.scroller, this.left, copyButton(() => this.asText()));
     this.scroller.addEventListener("scroll", () => this.draw());
     this.scroller.addEventListener("keydown", (event) => this.#key(event));
     this.body.addEventListener("click", (event) => this.#click(event));
     new ResizeObserver(() => this.#resized()).observe(this.scroller);
     onLook(() => this.#look());
+    onState(this.address, () => this.setColumns(this.columns));
     this.setColumns(columns);
   }
 
-  setColumns(columns) {
+  /* Shows other columns, and other rows if there are some. */
+  setColumns(columns, rows = this.rows) {
     this.columns = columns;
+    this.rows = rows;
+    this.#sort();
     this.element.style.setProperty("--columns", columns.map((column, number) => this.#width(column, number)).join(" "));
     this.#drawHead();
     this.draw();
@@ -81,10 +87,10 @@ export class Grid {
     return `minmax(${width}, ${column === wide ? "1fr" : width})`;
   }
 
-  /* Shows other rows, or the same in another order. */
+  /* Shows other rows, in the order that is wanted. */
   setRows(rows) {
-    this.order = rows;
-    this.element.setAttribute("aria-rowcount", rows.length + 1);
+    this.rows = rows;
+    this.order = this.tree ? rows : this.#sorted(rows);
     this.draw();
   }
 
@@ -105,34 +111,48 @@ export class Grid {
   }
 
   #drawHead() {
+    const { key, descending } = this.#wantedOrder();
     fill(this.head, this.columns.map((column) => {
-      const sorted = column.key === this.sorted;
+      const sorted = column.key === key;
       return element("button", {
         class: "grid-title" + (column.numeric ? " number" : ""), role: "columnheader", title: column.help, "data-column": column.key,
-        "aria-sort": sorted ? (this.descending ? "descending" : "ascending") : null,
-        onclick: () => this.sortBy(column.key, sorted ? !this.descending : Boolean(column.numeric)),
-      }, joinedUnit(capitalised(column.title)) + (sorted ? (this.descending ? " \u25be" : " \u25b4") : ""));
+        "aria-sort": sorted ? (descending ? "descending" : "ascending") : null,
+        onclick: () => this.#sortBy(column.key, sorted ? !descending : Boolean(column.numeric)),
+      }, joinedUnit(capitalised(column.title)) + (sorted ? (descending ? " \u25be" : " \u25b4") : ""));
     }));
   }
 
-  /* Sorts by a column.  Empty numbers stand last. */
-  sortBy(key, descending) {
-    const column = this.columns.find((candidate) => candidate.key === key);
-    this.sorted = key;
-    this.descending = descending;
-    this.#drawHead();
-    if (this.onsort) {
-      this.onsort(key, descending);
-      return;
-    }
-    const sign = descending ? -1 : 1;
-    const compare = (a, b) => compareValues(column.value(a), column.value(b), sign) || a - b;
-    if (this.tree) {
-      this.tree.sort(compare);
-      this.refresh();
-    } else {
-      this.setRows([...this.order].sort(compare));
-    }
+  /* The order that the address asks for: "wait_s.descending". */
+  #wantedOrder() {
+    const text = stateValue(this.address), at = text.lastIndexOf(".");
+    return { key: text.slice(0, Math.max(at, 0)), descending: text.slice(at + 1) === "descending" };
+  }
+
+  #sortBy(key, descending) {
+    changeState({ [this.address]: `${key}.${descending ? "descending" : "ascending"}` }, true);
+  }
+
+  /* What compares rows as the address asks for; null if they stay as they are.  value(column, row) of a cell. */
+  #comparison(value) {
+    const { key, descending } = this.#wantedOrder(), sign = descending ? -1 : 1;
+    const column = (this.allColumns ?? this.columns).find((candidate) => candidate.key === key);
+    return column ? (a, b) => compareValues(value(column, a), value(column, b), sign) || a - b : null;
+  }
+
+  /* Rows in the order that is wanted.  Cells are computed once. */
+  #sorted(rows) {
+    const values = new Map();
+    const compare = this.#comparison((column, row) => {
+      if (!values.has(row))
+        values.set(row, column.value(row));
+      return values.get(row);
+    });
+    return compare ? [...rows].sort(compare) : rows;
+  }
+
+  #sort() {
+    this.tree?.sort(this.#comparison((column, row) => column.value(row)) ?? ((a, b) => a - b));
+    this.order = this.tree ? this.tree.visible() : this.#sorted(this.rows);
   }
 
   /* What the columns of symbols show of the rows from one position to another one, by column. */
@@ -200,7 +220,16 @@ export class Grid {
         return symbol && { short: symbol.short[at], aside: symbol.asides[at] };
       }));
     this.body.style.height = (isPrinting() ? last : this.order.length) * ROW_HEIGHT + "px";
+    this.element.setAttribute("aria-rowcount", this.order.length + 1);
+    const focused = this.#links().indexOf(document.activeElement);
     fill(this.body, made);
+    this.#links().forEach((link) => { link.tabIndex = 0; });
+    this.#links()[focused]?.focus({ preventScroll: true });
+  }
+
+  /* Those of the selected row. */
+  #links() {
+    return [...this.body.querySelectorAll("[aria-selected=true] a")];
   }
 
   /* Printed are the first rows, and the columns for which there is room; a line says what is left out. */
@@ -262,7 +291,7 @@ export class Grid {
     const row = Number(made.dataset.row);
     if (event.target.closest(".twisty") && this.tree)
       this.#fold(row, !this.tree.isOpen(row));
-    this.select(row);
+    this.select(row, !event.target.closest("a")); /* a link leads elsewhere */
   }
 
   #key(event) {

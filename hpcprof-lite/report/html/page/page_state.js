@@ -2,6 +2,7 @@
  * the same again, and the browser's "back" goes to what was shown before. */
 
 const listeners = new Map();
+let lastState = parsed();
 
 function parsed() {
   return new URLSearchParams(location.hash.slice(1));
@@ -26,6 +27,7 @@ export function changeState(changes, replace = false) {
   if (next.toString() === before)
     return;
   history[replace ? "replaceState" : "pushState"](null, "", "#" + next.toString());
+  lastState = next;
   notify(changed);
 }
 
@@ -46,4 +48,8 @@ function notify(names) {
       }
 }
 
-addEventListener("popstate", () => notify([...listeners.keys()]));
+addEventListener("popstate", () => {
+  const before = lastState;
+  lastState = parsed();
+  notify([...listeners.keys()].filter((name) => lastState.get(name) !== before.get(name)));
+});

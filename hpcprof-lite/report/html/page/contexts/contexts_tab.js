@@ -11,7 +11,7 @@ import { IcicleLayout } from "./icicle_layout.js";
 import { availableColourings, chooseColouring, colouringLegend } from "./icicle_colours.js";
 import { Icicle } from "./icicle.js";
 import { matchingRows, searchExpression } from "./context_search.js";
-import { isRangeColumn, rangeKey, tableOfRange } from "./range_columns.js";
+import { rangeKey, tableOfRange } from "./range_columns.js";
 import { ColumnMenu, contextColumns, metricLines, usualColumns } from "./context_columns.js";
 import { contextDetails } from "./context_details.js";
 
@@ -224,7 +224,7 @@ class ContextsTab {
 
   /* Gives the tree the columns of the part that is chosen in the timeline, when it is shown. */
   async #loadRange(view) {
-    const range = rangeKey(), { grid, tree } = view;
+    const range = rangeKey(), { tree } = view;
     if (range === view.range || view.name !== "topdown" || stateValue("tab") !== "contexts")
       return;
     const table = await tableOfRange(view.whole);
@@ -233,11 +233,7 @@ class ContextsTab {
     Object.assign(view, { table, range, usual: null, columnsKey: null, shape: null });
     tree.setTable(table);
     this.shownRow = this.searched = null;
-    if (!isRangeColumn(grid.sorted))
-      return;
-    view.sortAgain = table.has(grid.sorted) ? [grid.sorted, grid.descending] : null;
-    grid.sorted = "";
-    tree.sort((a, b) => a - b);
+    tree.sort((a, b) => a - b); /* until it has its columns */
   }
 
   async apply() {
@@ -317,8 +313,6 @@ class ContextsTab {
       tree.openHotPath(tree.roots[0], view.layout.width, HOT_SHARE);
     view.fresh = false;
     view.grid.setRows(tree.visible());
-    if (view.flat && view.grid.sorted)
-      view.grid.sortBy(view.grid.sorted, view.grid.descending);
   }
 
   #showIcicle(focus) {
@@ -376,9 +370,6 @@ class ContextsTab {
       return;
     view.columnsKey = key;
     view.grid.setColumns(contextColumns(view.tree, names, { percent, expression: this.expression }));
-    if (view.sortAgain && names.includes(view.sortAgain[0]))
-      view.grid.sortBy(...view.sortAgain);
-    view.sortAgain = null;
   }
 
   #applySelection(changed) {
@@ -477,8 +468,6 @@ class ContextsTab {
     this.icicle.match(matched);
     view.tree.keep(matched);
     view.grid.setRows(view.tree.visible());
-    if (view.flat && view.grid.sorted)
-      view.grid.sortBy(view.grid.sorted, view.grid.descending);
     this.previous.disabled = this.next.disabled = !this.matches.length;
     fill(this.found, wrong || (text ? this.#matchesText() : ""));
   }

@@ -26,10 +26,6 @@ class RangeColumn {
   }
 }
 
-export function isRangeColumn(name) {
-  return name.startsWith(RANGE_PREFIX);
-}
-
 /* The columns that are shown unless the reader chooses others. */
 export function rangeColumnNames() {
   return Object.values(RANGE_TIMES).flatMap((name) => ["incl", "excl"].map((form) => `${RANGE_PREFIX}${name}_${form}_s`));
