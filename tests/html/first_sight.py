@@ -219,6 +219,119 @@ def names_lead_to_contexts_and_to_the_timeline(directory):
     assert followed == 8
 
 
+GRAINS = """
+#define BURN(amount) for (volatile long i = 0; i < 300000L * (amount); i++)
+__attribute__((noinline)) static void leaf(int amount) { BURN(amount) ; }
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 8; i++) {
+#pragma omp task
+    leaf(30);
+  }
+  leaf(100);
+}
+"""
+
+LINKS = """[...document.querySelectorAll('[aria-label="%s"] .grid-cell a')].filter((link) =>
+    link.closest('.grid').querySelectorAll('.grid-title')[[...link.closest('.grid-row').children].indexOf(link.closest('.grid-cell'))].dataset.column === '%s')"""
+
+
+def follow(browser, links, number, shows):
+    """Clicks at one of the links: its context is shown, and nothing else changes; then goes back."""
+    before = browser.evaluate(STATE)
+    click(browser, f"{links}[{number}]")
+    state = browser.evaluate(STATE)
+    assert {**before, "tab": "contexts", "context": state["context"]} == state, (before, state)
+    shown = browser.evaluate("document.querySelector('#panel-contexts .context-details h2').textContent")
+    assert shows(state["context"], shown), (links, shown)
+    browser.evaluate("history.back()")
+    browser.wait(f"!{PANEL % before['tab']}.hidden")
+    assert browser.evaluate(STATE) == before
+
+
+@case
+def worst_contexts_and_holders_are_links(directory):
+    program = compile_c(directory, "leaves", GRAINS, "-fopenmp")
+    must(LAUNCHER, "-q", "-t", "-p", "log", "-e", "task-clock@f1000", "-o", "measured", program, cwd=directory)
+    path = page(directory, "measured", cwd=directory)
+    names = {row["id"]: row["name"] for row in rows_of("topdown", "measured", cwd=directory)}
+    phases = [row for row in rows_of("phases", "measured", cwd=directory) if row["context_id"] and not row["step"]]
+    with Browser(1280, 1400) as browser:
+        browser.open(path, "#tab=timeline")
+        links = LINKS % ("Phases", "context")
+        assert browser.evaluate(f"{links}.map((link) => link.title)") == [row["context"] for row in phases] != []
+        for number, row in enumerate(phases):
+            follow(browser, links, number, lambda id, shown: id == row["context_id"] and shown == names[id])
+        browser.open(path, "#tab=grains")
+        for label, column in (("Groups of grains", "name"), ("Groups of grains", "creator_name"), ("Single grains", "name")):
+            links = LINKS % (label, column)
+            titles = browser.evaluate(f"{links}.map((link) => link.title)")
+            assert titles, (label, column)
+            follow(browser, links, 0, lambda id, shown: (titles[0] == shown or " @ " in shown) and shown == names[id])
+        path = page(directory, "locked")
+        browser.open(path, "#tab=constructs")
+        links = LINKS % ("Locks", "held_by")
+        holders = [row["held_by"] for row in rows_of("locks", "locked") if row["held_by"]]
+        assert browser.evaluate(f"{links}.map((link) => link.title)") == holders != []
+        for number, holder in enumerate(holders):
+            follow(browser, links, number, lambda _, shown: shown == holder or shown.endswith(f"[{holder}]"))
+        # by keyboard, Tab leads from the titles of columns to all links of the selected row
+        browser.evaluate("document.querySelector('[aria-label=Locks] .grid-scroller').focus()")
+        browser.key("Home")
+        stops = browser.evaluate("[...document.querySelectorAll('[aria-label=Locks] [aria-selected=true] a')].map((link) => link.title)")
+        browser.evaluate("[...document.querySelectorAll('[aria-label=Locks] .grid-title')].at(-1).focus()")
+        reached = []
+        for _ in stops:
+            browser.key("Tab")
+            reached.append(browser.evaluate("document.activeElement.title"))
+        assert reached == stops and len(stops) > 1, (stops, reached)
+        browser.key("Enter")
+        browser.wait("location.hash.includes('tab=contexts')")
+        quiet(browser)
+
+
+ORDER = """[...document.querySelectorAll('.grid')].map((grid) => [grid.getAttribute('aria-label'),
+    [...grid.querySelectorAll('.grid-title[aria-sort]')].map((title) => title.dataset.column + ' ' + title.getAttribute('aria-sort')),
+    [...grid.querySelectorAll('.grid-row')].map((row) => Number(row.dataset.row))])"""
+
+
+@case
+def an_address_has_the_order_of_tables(directory):
+    path, changed = page(directory, "traced"), 0
+    with Browser() as browser, Browser() as other:
+        for tab in ("contexts", "contexts&tree=flat", "timeline", "constructs"):
+            browser.open(path, "#tab=" + tab)
+            settle(browser)
+            first = dict((label, rows) for label, _, rows in browser.evaluate(ORDER))
+            browser.evaluate("""[...%s.querySelectorAll('.grid')].forEach((grid, number) => {
+                const titles = [...grid.querySelectorAll('.grid-title')];
+                for (let times = 0; times <= number %% 2; times++)
+                  [...grid.querySelectorAll('.grid-title')][Math.min(1 + number, titles.length - 1)].click(); })""" % (PANEL % tab.split("&")[0]))
+            settle(browser)
+            wanted, address = browser.evaluate(ORDER), browser.evaluate("location.hash")
+            sorted_grids = [label for label, titles, _ in wanted if titles]
+            assert len(sorted_grids) == browser.evaluate(f"{PANEL % tab.split('&')[0]}.querySelectorAll('.grid').length") > 0, (tab, wanted)
+            changed += sum(first[label] != rows for label, titles, rows in wanted if titles)
+            other.open(path, address)
+            settle(other)
+            assert other.evaluate(ORDER) == wanted, (tab, address)
+        assert changed > 6, changed
+        # another part of the run keeps the order, and an address without it has the first one
+        browser.open(path, "#tab=timeline&sort-intervals-of-the-selected-thread-in-the-chosen-part=duration.descending")
+        browser.evaluate("changeState({ from: '0.1', to: '0.3' })")
+        lengths = browser.evaluate("[...document.querySelectorAll('[aria-label^=\"Intervals of\"] .grid-row')].map((row) => row.children[1].title)")
+        assert lengths == sorted(lengths, key=lambda text: -float(text.split()[0])) and len(set(lengths)) > 2, lengths
+        browser.evaluate("location.hash = '#tab=timeline'")
+        settle(browser)
+        other.open(path, "#tab=timeline")
+        settle(other)
+        assert browser.evaluate(ORDER) == other.evaluate(ORDER)
+        quiet(browser)
+        quiet(other)
+
+
 @case
 def search_filters_and_tells_the_share(directory):
     path = page(directory, "constructs2")

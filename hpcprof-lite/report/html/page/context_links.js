@@ -12,7 +12,7 @@ class ContextFinder {
     this.rowOfId = new Map();
   }
 
-  /* From each name, and from "parallel @ file.c:12" of constructs, to its row. */
+  /* From each name, and from "parallel @ file.c:12" and the raw name of constructs, to its row. */
   get #rows() {
     if (this.rows)
       return this.rows;
@@ -60,9 +60,10 @@ export function callersThatDiffer(keys, callers) {
     const paths = rows.length > 1 ? rows.map(callers) : [[]];
     const longest = paths.reduce((most, path) => (path.length > most.length ? path : most));
     const at = longest.findIndex((name, level) => paths.some((path) => path[level] !== name));
+    const brief = new Set(paths.map((path) => withoutRawName(path[at] ?? ""))).size === new Set(paths.map((path) => path[at])).size;
     paths.forEach((path, i) => {
       if (at >= 0 && at < path.length)
-        found[rows[i]] = `called ${at ? "through" : "by"} ${path[at]}`;
+        found[rows[i]] = `called ${at ? "through" : "by"} ${brief ? withoutRawName(path[at]) : path[at]}`;
     });
   }
   return found;

@@ -304,7 +304,7 @@ export class Grid {
       const next = Math.min(this.order.length - 1, Math.max(0, (at < 0 && steps[event.key] > 0 ? -1 : at) + steps[event.key]));
       this.select(this.order[next]);
     } else if (at >= 0 && event.key === "Enter" && !this.tree?.hasChildren(this.selected)) {
-      this.body.querySelector(`[data-row="${this.selected}"] a`)?.click();
+      this.#links()[0]?.click();
     } else if (this.tree && at >= 0 && (event.key === "ArrowRight" || event.key === "Enter") && !this.tree.isOpen(this.selected)) {
       this.#fold(this.selected, true);
     } else if (this.tree && at >= 0 && event.key === "Enter") {

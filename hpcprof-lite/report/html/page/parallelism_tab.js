@@ -79,7 +79,7 @@ function whatIfSliders(tables, finder) {
 }
 
 /* The job of several ranks: its efficiencies, the ranks, and their calls of MPI. */
-function mpiSections(efficiency, ranks, calls) {
+function mpiSections(finder, efficiency, ranks, calls) {
   const job = efficiency && efficiency.has("kind") && efficiency.rows && efficiency.text("kind", 0) === "job";
   return [
     job && gridSection({
@@ -89,7 +89,7 @@ function mpiSections(efficiency, ranks, calls) {
         "Gain: by how much the run would be shorter without that loss, at most.",
     }),
     ranks && ranks.rows && gridSection({ title: "Ranks", table: ranks, note: "Times are sums over the threads of a rank." }),
-    calls && calls.rows && gridSection({ title: "Calls of MPI", table: calls, note: "Exact, of all ranks." }),
+    calls && calls.rows && gridSection({ title: "Calls of MPI", table: calls, finder, note: "Exact, of all ranks." }),
   ].filter(Boolean);
 }
 
@@ -98,7 +98,7 @@ export async function drawParallelism(tab) {
     ...["parallelism", "whatif", "flat", "efficiency", "ranks", "mpi"].map(loadTable)]);
   if (!parallelism || !parallelism.rows) {
     fill(tab, element("p", { class: "notice" }, "This run has no logical clocks: they need an OpenMP program and 'hpcrun-lite -p online', the default."),
-      element("div", { class: "cards" }, mpiSections(...mpi)));
+      element("div", { class: "cards" }, mpiSections(finder, ...mpi)));
     return;
   }
   const doubt = parallelism.text("note", programRow(parallelism));
@@ -110,6 +110,6 @@ export async function drawParallelism(tab) {
         (doubt ? ` Program: ${doubt}.` : ""),
     }),
     whatIfSliders({ parallelism, whatif, flat }, finder),
-    mpiSections(...mpi),
-    gridSection({ title: "Most rewarding changes", table: whatif, missing: "No code has a part of the critical path worth a scenario." })));
+    mpiSections(finder, ...mpi),
+    gridSection({ title: "Most rewarding changes", table: whatif, finder, missing: "No code has a part of the critical path worth a scenario." })));
 }

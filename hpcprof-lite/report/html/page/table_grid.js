@@ -3,7 +3,8 @@ import { element, fileName } from "./dom.js";
 import { Grid } from "./grid.js";
 import { callersThatDiffer, contextAnchor } from "./context_links.js";
 
-const NAMES = ["name", "function", "held_by", "caller", "selector"]; /* columns of symbols */
+const NAMES = /^(?:(?:creator_)?name|function|held_by(?:_\d)?|caller|selector)$/; /* columns of symbols */
+const FILES = /^(?:\w+_)?file$/;
 const units = { s: "s", pct: "%" };
 
 /* "exec_mean_s" → "exec mean (s)" */
@@ -37,11 +38,11 @@ function isUsed(column) {
 /* The grid's columns of a table.  `hidden`: names that are not shown. */
 export function gridColumns(table, hidden = []) {
   return table.columns.filter((column) => !hidden.includes(column.name) && isUsed(column)).map((column) => {
-    const numeric = isNumeric(column), path = column.name === "file";
+    const numeric = isNumeric(column), path = FILES.test(column.name);
     const text = (row) => (path ? fileName(column.text(row)) : column.text(row)); /* the title has the whole path */
     return {
       key: column.name, title: columnTitle(column.name), numeric, help: column.help,
-      wide: column.name === "name", symbol: NAMES.includes(column.name),
+      wide: column.name === "name", symbol: NAMES.test(column.name),
       text: (row) => (numeric ? shortNumber(column, row) : text(row)),
       full: path ? (row) => column.text(row) : null,
       value: (row) => (numeric ? column.numbers[row] : column.text(row)),
@@ -75,7 +76,7 @@ function callerAside(table, rows, contextId, finder) {
 }
 
 /* A titled section with a grid of a table, or with the reason why there is none.  Names lead to their contexts, where
- * there is a finder; `regions`: see contextOf(); onmade(grid, rows). */
+ * there is a finder, or the table tells them; `regions`: see contextOf(); onmade(grid, rows). */
 export function gridSection({ title, note, table, missing, hidden = [], rows = null, tree = null, first = null, finder = null, regions = null, onmade = () => {} }) {
   const section = element("section", { class: "card wide" }, element("h2", {}, title), note ? element("p", { class: "note" }, note) : null);
   if (!table || !table.rows) {
@@ -84,11 +85,13 @@ export function gridSection({ title, note, table, missing, hidden = [], rows = n
   }
   const columns = gridColumns(table, hidden), named = columns.find((column) => column.key === nameColumn(table));
   const shown = rows ?? Array.from({ length: table.rows }, (_, row) => row);
-  if (named && (finder || table.has("context_id"))) {
-    const contextId = contextOf(table, finder, regions);
-    named.node = (row, text) => contextAnchor(contextId(row), table.text(nameColumn(table), row), text, true);
-    named.aside = callerAside(table, shown, contextId, finder);
+  const contextId = contextOf(table, finder, regions);
+  for (const column of columns.filter(({ symbol }) => symbol)) {
+    const idOf = column === named ? contextId : (row) => finder?.find({ name: column.text(row) }) ?? "";
+    column.node = (row, text) => contextAnchor(idOf(row), column.text(row), text, true);
   }
+  if (named)
+    named.aside = callerAside(table, shown, contextId, finder);
   if (first) /* the tree's column */
     columns.unshift(...columns.splice(columns.findIndex((column) => column.key === first), 1));
   const grid = new Grid({ label: title, columns, tree, rows: shown });

@@ -1,5 +1,6 @@
 /* The tab of grains: the graph of the run, groups of grains with their problems, and single grains. */
-import { element, fill, styleValue, svgElement } from "../dom.js";
+import { element, fileName, fill, styleValue, svgElement } from "../dom.js";
+import { contextAnchor, loadContextFinder } from "../context_links.js";
 import { formatCount, formatSeconds, significant } from "../number_format.js";
 import { loadDocument, loadTable } from "../table_data.js";
 import { Grid } from "../grid.js";
@@ -24,18 +25,19 @@ function nodeTitle(node) {
   return node.grains > 1 ? `${formatCount(node.grains)} grains of ${node.construct} ${node.name}` : `${node.construct ?? node.kind} ${node.name ?? ""}`;
 }
 
-/* All that is known of a node, as a list. */
-function nodeDetails(node) {
+/* All that is known of a node, as a list; its title leads to the context of its construct. */
+function nodeDetails(node, finder) {
   if (!node)
     return element("p", { class: "note" }, "Choose a node to see its figures.");
   const hidden = new Set(["id", "width", "height", "r", "g", "b", "x", "y", "layer", "label", "number", "members"]);
   const known = Object.entries(node).filter(([name, value]) => !hidden.has(name) && value !== null && value !== "" && value !== undefined);
-  return [element("h3", {}, nodeTitle(node)), element("dl", { class: "details" }, known.map(([name, value]) =>
+  const context = finder && node.construct ? finder.find({ ...node, kind: node.construct }) : "";
+  return [element("h3", {}, contextAnchor(context, nodeTitle(node))), element("dl", { class: "details" }, known.map(([name, value]) =>
     [element("dt", {}, columnTitle(name)), element("dd", {}, typeof value === "number" && !Number.isInteger(value) ? significant(value) : String(value))]))];
 }
 
 class GraphSection {
-  constructor(graph) {
+  constructor(graph, finder) {
     this.graph = graph;
     this.groups = alikeGrains(graph.nodes, graph.edges);
     this.unfolded = new Set();
@@ -44,7 +46,7 @@ class GraphSection {
       element("option", { value: "" }, "any problem"), PROBLEMS.map((name) => element("option", { value: name }, columnTitle(name))));
     this.canvas = new GraphCanvas({
       label: nodeTitle, colour: (node) => nodeColour(node, this.problem.value),
-      onselect: (node) => fill(this.details, nodeDetails(node)), onopen: (node) => this.#unfold(node),
+      onselect: (node) => fill(this.details, nodeDetails(node, finder)), onopen: (node) => this.#unfold(node),
     });
     this.element = element("section", { class: "card wide" }, element("h2", {}, "Grain graph"),
       element("p", { class: "note" }, graph.note + ". Time flows downwards; the critical path has thick edges."),
@@ -55,7 +57,7 @@ class GraphSection {
         this.groups.length ? element("button", { onclick: () => this.#foldAll() }, "Fold alike grains") : null,
         this.groups.length ? element("button", { onclick: () => this.#unfoldAll() }, "Unfold all") : null),
       element("div", { class: "graph-area" }, this.canvas.element, this.details));
-    fill(this.details, nodeDetails(null));
+    fill(this.details, nodeDetails(null, finder));
     this.#layout();
   }
 
@@ -105,17 +107,28 @@ function curveSection(curve) {
       svgElement("text", { class: "plot-title", x: (left + width) / 2, y: height - 6, "text-anchor": "middle" }, "begin \u2192 end of the longest chain")));
 }
 
+/* What tells where the constructs in columns of names are. */
+const GROUP_PLACES = { name: ["construct", "file", "line"], creator_name: ["creator", "creator_file", "creator_line"] };
+
+/* The context of the construct that a group's column names; "" if it is not known. */
+function groupContext(group, name, finder) {
+  const [kind, file, line] = GROUP_PLACES[name].map((key) => group[key] ?? ""), own = name === "name" ? group.context_id : null;
+  return String(own ?? finder?.find({ kind, name: group[name] ?? "", file, line }) ?? "");
+}
+
 /* Groups of grains: rows of the JSON document. */
-function groupsSection(groups) {
-  const names = groups.columns.filter((name) => groups.rows.some((row) => row[name] !== null && row[name] !== 0 && row[name] !== ""));
+function groupsSection(groups, finder) {
+  const names = groups.columns.filter((name) => name !== "context_id" && groups.rows.some((row) => row[name] !== null && row[name] !== 0 && row[name] !== ""));
   const grid = new Grid({
     label: "Groups of grains", rows: groups.rows.map((_, row) => row),
     columns: names.map((name) => {
       const numeric = groups.rows.some((row) => typeof row[name] === "number");
-      const value = (row) => groups.rows[row][name] ?? (numeric ? NaN : "");
+      const value = (row) => groups.rows[row][name] ?? (numeric ? NaN : ""), symbol = name in GROUP_PLACES, path = name.endsWith("file");
+      const whole = (row) => (numeric && Number.isNaN(value(row)) ? "" : name.endsWith("_s") ? formatSeconds(value(row)) : String(value(row)));
       return {
-        key: name, title: columnTitle(name).replace(" (s)", ""), numeric, wide: name === "name", value,
-        text: (row) => (numeric && Number.isNaN(value(row)) ? "" : name.endsWith("_s") ? formatSeconds(value(row)) : String(value(row))),
+        key: name, title: columnTitle(name).replace(" (s)", ""), numeric, wide: name === "name", value, symbol,
+        text: (row) => (path ? fileName(whole(row)) : whole(row)), full: path ? whole : null,
+        node: symbol ? (row, text) => contextAnchor(groupContext(groups.rows[row], name, finder), whole(row), text, true) : null,
       };
     }),
   });
@@ -124,19 +137,20 @@ function groupsSection(groups) {
 }
 
 export async function drawGrains(tab) {
-  const [graph, groups, grains, about] = await Promise.all([loadDocument("grain-graph"), loadDocument("grain-groups"), loadTable("grains"), loadTable("about")]);
+  const [graph, groups, grains, about, finder] =
+    await Promise.all([loadDocument("grain-graph"), loadDocument("grain-groups"), loadTable("grains"), loadTable("about"), loadContextFinder()]);
   const reason = (name) => {
     for (let row = 0; about && row < about.rows; row++)
       if (about.text("item", row) === "missing" && about.text("name", row) === name)
         return about.text("value", row);
     return "There are no grains.";
   };
-  if (!groups) {
+  if (!groups?.rows.length) {
     fill(tab, element("p", { class: "notice" }, reason("grain-groups")));
     return;
   }
   fill(tab, element("div", { class: "cards" },
-    graph && graph.nodes.length ? new GraphSection(graph).element : element("p", { class: "notice" }, reason("grain-graph")),
-    groups.curve ? curveSection(groups.curve) : null, groupsSection(groups),
-    gridSection({ title: "Single grains", table: grains, missing: reason("grains"), hidden: ["context_id"] })));
+    graph && graph.nodes.length ? new GraphSection(graph, finder).element : element("p", { class: "notice" }, reason("grain-graph")),
+    groups.curve ? curveSection(groups.curve) : null, groupsSection(groups, finder),
+    gridSection({ title: "Single grains", table: grains, missing: reason("grains"), hidden: ["context_id"], finder })));
 }

@@ -31,10 +31,18 @@ function textColumnOfRange(key, title, text, wide = false) {
   return { key, title, text, value: text, wide };
 }
 
+/* A column of contexts, which leads to them. */
+function nameOfContext(key, title, trace, id, wide) {
+  const name = (row) => trace.contexts.name(id(row));
+  return {
+    ...textColumnOfRange(key, title, name, wide), symbol: true,
+    node: (row, text) => contextAnchor(name(row) ? String(id(row)) : "", name(row), text, true)
+  };
+}
+
 /* Shows other rows, for which the columns may have to be wider. */
 function showRows(grid, rows) {
-  grid.setRows(rows);
-  grid.setColumns(grid.columns);
+  grid.setColumns(grid.columns, rows);
 }
 
 function total(ns) {
@@ -209,7 +217,8 @@ function phaseRows(phases) {
       from: phase.slowestFrom,
       to: phase.slowestFrom + phase.slowestTime,
       efficiency: "",
-      context: ""
+      context: "",
+      contextId: ""
     }
   ] : [phase]));
 }
@@ -239,7 +248,10 @@ export function phaseTable(trace, allPhases, onselect) {
         value: (row) => Number(phase(row).efficiency || NaN),
         numeric: true
       },
-      { ...textColumnOfRange("context", "Worst context", (row) => phase(row).context), symbol: true }
+      {
+        ...textColumnOfRange("context", "Worst context", (row) => phase(row).context), symbol: true,
+        node: (row, text) => contextAnchor(phase(row).contextId, phase(row).context, text, true)
+      }
     ]
   }));
   fill(made.note, "Arrow keys or a click select the phase's part of the run, or that of the slowest repetition.");
@@ -278,8 +290,8 @@ export class IntervalTable {
         textColumnOfRange("category", "Category", (row) => at(row).category.title),
         textColumnOfRange(
           "construct", "Construct", (row) => [at(row).kind, at(row).place || at(row).name].filter(Boolean).join(" ")),
-        textColumnOfRange("context", "Context", (row) => trace.contexts.name(at(row).context), true),
-        textColumnOfRange("wait_for", "Waits for", (row) => trace.contexts.name(at(row).waitFor)),
+        nameOfContext("context", "Context", trace, (row) => at(row).context, true),
+        nameOfContext("wait_for", "Waits for", trace, (row) => at(row).waitFor),
         ...(
           trace.criticalKnown ? [textColumnOfRange("critical", "Critical", (row) => (at(row).critical > 0 ? "yes" : ""))] : [])
       ]

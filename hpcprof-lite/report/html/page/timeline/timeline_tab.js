@@ -33,6 +33,7 @@ function readPhases(table) {
         named: table.text("kind", row) === "user",
         title: table.text("name", row),
         context: table.text("context", row),
+        contextId: table.text("context_id", row),
         from: Math.round(table.number("start_s", row) * 1e9),
         to: Math.round(table.number("end_s", row) * 1e9),
         efficiency: table.text("efficiency_pct", row),
@@ -225,7 +226,8 @@ class TimelineTab {
     this.#details([
       ["Phase", phase.named ? phase.title : `${phase.number}: ${phase.title}`], ["Begin", secondsText(phase.from) + " s"],
       ["Duration", formatSeconds((phase.to - phase.from) / 1e9)],
-      ["Work", phase.efficiency ? formatPercent(Number(phase.efficiency)) : ""], ["Worst context", phase.context]
+      ["Work", phase.efficiency ? formatPercent(Number(phase.efficiency)) : ""], 
+      ["Worst context", phase.context ? contextAnchor(phase.contextId, phase.context) : ""]
     ]);
   }
 
