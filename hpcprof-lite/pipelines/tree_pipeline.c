@@ -227,6 +227,7 @@ static int derive(struct job *job, struct tree **tree)
       derived_bottomup(from, &job->columns, &job->trees.derived, links);
     else
       derived_flat(from, &job->columns, &job->trees.derived, links);
+    job->report.trees.calls = flat ? from : NULL;
     tree_finish(&job->trees.derived, &order, false); /* ids follow the view's default order, whatever --sort is */
     assert(check_finished_tree(&job->trees.derived));
     *tree = &job->trees.derived;

@@ -55,6 +55,7 @@ struct report_limits {
 
 /* What tree_pipeline finds for the views of contexts and source lines. */
 struct report_trees {
+  const struct tree *calls;            /* the top-down tree that the flat view is made of; NULL in other views */
   const char *metric;                  /* in folded stacks, as --metric names it; NULL: the first one */
   const struct source_blocks *source;  /* in the source view */
   const struct statistics *statistics; /* of the rows of the report's tree; NULL if there are none */

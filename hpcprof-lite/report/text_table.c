@@ -276,54 +276,106 @@ static void put_spaces(FILE *stream, unsigned count)
 
 enum { BELOW = 4 }; /* columns before a text below a row */
 
-/* Prints a name in a line of its own if it was shortened to what stands for another name already. */
-static void tell_apart(struct text_table *text, const char *name, const char *shown)
+/* The last column of a row, as there is room for it. */
+struct fitted_rest {
+  char text[TERMINAL_TEXT_MAX], aside[TERMINAL_TEXT_MAX]; /* aside: "" if there is no room for it */
+  unsigned gap;                                           /* columns between them */
+  bool below;                                             /* in a line of its own */
+};
+
+/* Fits the last column: a place without its function where there is no room for both. */
+static void fit_rest(const struct text_table *text, enum column_form form, const struct cell *cell, unsigned indent,
+                     const char *before, const char *aside, struct fitted_rest *out)
 {
-  char fitted[TERMINAL_TEXT_MAX];
-  uint64_t key = hash_map_key_bytes(1, shown, strlen(shown));
-  uint32_t number = (uint32_t)hash_map_key_bytes(1, name, strlen(name)) | 1;
-  bool alike = hash_map_find(&text->shown, key) != 0;
-  if (HASH_MAP_FIND(&text->shown, key, i, i == number))
-    return;
-  hash_map_add(&text->shown, key, number);
-  if (!alike || !strcmp(name, shown))
-    return;
-  terminal_fit(&text->terminal, name, terminal_room(&text->terminal, BELOW), fitted);
+  unsigned width = text_table_room(text, indent + (unsigned)strlen(before)), used;
+  const char *whole = cell->kind == CELL_TEXT ? cell->text : "", *brief = cell->by_number ? NULL : cell->brief;
+  if (cell->kind == CELL_TEXT && brief && strlen(whole) > width && strlen(brief) + FUNCTION_LEAST > width)
+    whole = brief;
+  out->below = form == FORM_BELOW && strlen(whole) > width;
+  if (out->below)
+    width = terminal_room(&text->terminal, BELOW);
+  if (form > FORM_REST)
+    used = terminal_cut(&text->terminal, whole, width, out->text);
+  else
+    used = terminal_fit(&text->terminal, whole, width, out->text);
+  unsigned more = *aside ? terminal_fit(&text->terminal, aside, ASIDE_MAX, out->aside) : 0;
+  if (more && used + 2 + more <= width)
+    out->gap = width - used - more;
+  else
+    out->aside[0] = '\0';
+}
+
+/* Notes that a text is shown for one thing.  Returns whether it is shown for another one, which the reader has to be
+ * told. */
+static bool shows_another(struct text_table *text, uint64_t shown, uint64_t thing)
+{
+  uint32_t number = (uint32_t)thing | 1;
+  bool known = HASH_MAP_FIND(&text->shown, shown, i, i == number) != 0;
+  if (!known)
+    hash_map_add(&text->shown, shown, number);
+  return (!known || text->expects) && HASH_MAP_FIND(&text->shown, shown, i, i != number) != 0;
+}
+
+/* Whether the row reads as one with another name, and not its whole name is shown, or as one with the same name and
+ * nothing else that differs. */
+static bool reads_alike(struct text_table *text, const void *row, const char *name, const struct fitted_rest *rest)
+{
+  const char *number_only = text->detail ? strstr(rest->text, " [.") : NULL; /* clang's: ".omp_outlined..4" */
+  size_t length = number_only ? (size_t)(number_only - rest->text) : strlen(rest->text);
+  uint64_t shown = hash_map_key_bytes(1, rest->text, length), whole = hash_map_key_bytes(1, name, strlen(name));
+  bool alike = shows_another(text, shown, whole) && strlen(name) != length;
+  if (text->detail)
+    alike |= shows_another(text, hash_map_key_bytes(hash_map_key(shown, whole), rest->aside, strlen(rest->aside)),
+                           hash_map_key(1, (uintptr_t)row));
+  return alike;
+}
+
+/* Prints what tells a row from those that read alike, in a line of its own. */
+static void tell_apart(const struct text_table *text, const void *row, const char *name, const char *shown)
+{
+  char detail[TERMINAL_TEXT_MAX] = "", fitted[TERMINAL_TEXT_MAX];
+  if (text->detail)
+    text->detail(text->report, row, shown, detail);
+  terminal_fit(&text->terminal, *detail ? detail : name, terminal_room(&text->terminal, BELOW), fitted);
   if (strcmp(fitted, shown) != 0)
     fprintf(text->report->stream, "%*s%s\n", BELOW, "", fitted);
 }
 
-/* Prints the last column: a place without its function where there is no room for both. */
-static void print_rest(struct text_table *text, enum column_form form, const struct cell *cell, unsigned indent,
+static void print_rest(struct text_table *text, const void *row, const struct text_column *shown, unsigned indent,
                        const char *before, const char *aside)
 {
-  char fitted[TERMINAL_TEXT_MAX], beside[TERMINAL_TEXT_MAX] = "";
   FILE *stream = text->report->stream;
-  unsigned width = text_table_room(text, indent + (unsigned)strlen(before));
-  const char *whole = cell->kind == CELL_TEXT ? cell->text : "", *brief = cell->by_number ? NULL : cell->brief;
-  const char *start = "  ";
-  if (cell->kind == CELL_TEXT && brief && strlen(whole) > width && strlen(brief) + FUNCTION_LEAST > width)
-    whole = brief;
-  if (form == FORM_BELOW && strlen(whole) > width) {
-    width = terminal_room(&text->terminal, BELOW);
-    start = "\n    ";
-  }
-  unsigned used;
-  if (form > FORM_REST)
-    used = terminal_cut(&text->terminal, whole, width, fitted);
-  else
-    used = terminal_fit(&text->terminal, whole, width, fitted);
-  unsigned more = *aside ? terminal_fit(&text->terminal, aside, ASIDE_MAX, beside) : 0;
-  fputs_unlocked(start, stream);
+  const struct cell *cell = &text->cells[shown->number];
+  struct fitted_rest rest;
+  fit_rest(text, shown->column->form, cell, indent, before, aside, &rest);
+  fputs_unlocked(rest.below ? "\n    " : "  ", stream);
   put_spaces(stream, indent);
   fputs_unlocked(before, stream);
-  fputs_unlocked(fitted, stream);
-  if (more && used + 2 + more <= width)
-    fprintf(stream, "%*s%s%s%s", (int)(width - used - more), "", terminal_dim(&text->terminal), beside,
+  fputs_unlocked(rest.text, stream);
+  if (*rest.aside)
+    fprintf(stream, "%*s%s%s%s", (int)rest.gap, "", terminal_dim(&text->terminal), rest.aside,
             terminal_plain(&text->terminal));
   putc_unlocked('\n', stream);
-  if (form <= FORM_REST && cell->kind == CELL_TEXT)
-    tell_apart(text, cell->text, fitted);
+  if (shown->column->form <= FORM_REST && cell->kind == CELL_TEXT && reads_alike(text, row, cell->text, &rest))
+    tell_apart(text, row, cell->text, rest.text);
+}
+
+void text_table_expect(struct text_table *text, const void *row, unsigned indent, const char *before, const char *aside)
+{
+  assert(row && text->columns);
+  if (!text->columns_count)
+    return;
+  const struct text_column *last = &text->columns[text->columns_count - 1];
+  const struct cell *cell = &text->cells[last->number];
+  struct fitted_rest rest;
+  if (!last->rest || last->column->form != FORM_REST)
+    return;
+  table_cells(&text->table, row, text->cells);
+  if (cell->kind != CELL_TEXT)
+    return;
+  fit_rest(text, last->column->form, cell, indent, before, aside, &rest);
+  reads_alike(text, row, cell->text, &rest);
+  text->expects = true;
 }
 
 /* Prints text in a column that is not the last one, behind spaces.  Returns how many follow. */
@@ -359,7 +411,7 @@ void text_table_row_beside(struct text_table *text, const void *row, unsigned in
       if (cell->kind != CELL_TEXT && !*before)
         continue;
       put_spaces(stream, spaces);
-      print_rest(text, column->form, cell, indent, before, aside);
+      print_rest(text, row, shown, indent, before, aside);
       return;
     }
     if (table_is_text(column)) {

@@ -20,6 +20,10 @@ struct text_column {
   bool rest; /* it takes the rest of the line: text, as the last one */
 };
 
+/* Writes what tells a row from others that read alike; "" if its whole name does, of which `shown` is shown. */
+typedef void text_table_detail(const struct report *report, const void *row, const char *shown,
+                               char out[TERMINAL_TEXT_MAX]);
+
 struct text_table {
   const struct report *report;
   struct terminal terminal;
@@ -32,7 +36,10 @@ struct text_table {
   unsigned rest_at;      /* column at which the last one begins, if it takes the rest of the line */
   uint32_t omitted;      /* columns for which there is too little room */
   bool marked;           /* a figure of a row had a mark */
-  struct hash_map shown; /* the text that stands for a name -> the name, as hashes */
+  struct hash_map shown; /* the text that stands for names -> the names; with `detail`, also names and what is beside
+                            them -> the rows; all as hashes */
+  text_table_detail *detail; /* NULL: rows differ by their names */
+  bool expects;              /* all rows were noted in `shown` before the first one was printed */
 };
 
 /* Prepares the table of a view, which must be released. */
@@ -46,14 +53,20 @@ bool text_table_shows(const struct text_table *text, const char *name);
 /* Prints the headings. */
 void text_table_heading(const struct text_table *text);
 
-/* Prints a row; in a line below it, the name that reads as another one did, when it comes first.  indent: columns by
- * which the text that takes the rest of the line is moved to the right; before: text that stands before it. */
+/* Prints a row; in a line below it, what tells it from a row before it, or one that is expected, that reads alike.
+ * indent: columns by which the text that takes the rest of the line is moved to the right; before: text that stands
+ * before it. */
 void text_table_row(struct text_table *text, const void *row);
 void text_table_row_below(struct text_table *text, const void *row, unsigned indent, const char *before);
 
 /* The same, with a text at the right edge if there is room for it. */
 void text_table_row_beside(struct text_table *text, const void *row, unsigned indent, const char *before,
                            const char *aside);
+
+/* Tells that a row will be printed so.  Call it for all rows, or for none: then only the second one of those that read
+ * alike has a line below it, and a name that comes again has none. */
+void text_table_expect(struct text_table *text, const void *row, unsigned indent, const char *before,
+                       const char *aside);
 
 /* The columns of the line that are left for the last column. */
 unsigned text_table_room(const struct text_table *text, unsigned indent);

@@ -399,9 +399,9 @@ static unsigned step_of(const struct report *report, const struct text_table *te
   return deepest * 4 > text_table_room(text, 0) ? 1 : 2;
 }
 
-/* Prints a row with its source line at the right edge; if indentation would leave too little room for the name, the
- * depth is printed as a number. */
-static void print_row(struct text_table *text, const struct tree_row *row, unsigned step)
+/* Prints a row, or expects it, with its source line at the right edge; if indentation would leave too little room for
+ * the name, the depth is printed as a number. */
+static void print_row(struct text_table *text, const struct tree_row *row, unsigned step, bool expected)
 {
   char place[4096] = "", number[CELL] = "";
   unsigned most = text_table_room(text, 0) / 2, indent = most;
@@ -416,7 +416,35 @@ static void print_row(struct text_table *text, const struct tree_row *row, unsig
     unsigned length = (unsigned)snprintf(number, sizeof number, "%" PRIu32 "> ", row->depth);
     indent = most > length ? most - length : 0;
   }
-  text_table_row_beside(text, row, indent, number, place);
+  if (expected)
+    text_table_expect(text, row, indent, number, place);
+  else
+    text_table_row_beside(text, row, indent, number, place);
+}
+
+/* Writes "called by alpha, beta and others": what calls the row of the flat view, if that tells it from rows that read
+ * alike better than its name: a construct, or a function without parameters. */
+static void write_callers(const struct report *report, const void *row, const char *shown, char out[TERMINAL_TEXT_MAX])
+{
+  enum { NAMED = 2 };
+  const struct tree *calls = report->trees.calls;
+  const struct tree_row *flat = row;
+  const char *names[NAMED] = {NULL};
+  uint32_t count = 0;
+  bool construct = flat->kind == ROW_PARALLEL || flat->kind == ROW_TASK || flat->kind == ROW_PARTIAL;
+  *out = '\0';
+  for (uint32_t i = 1; i < calls->count && count <= NAMED && (construct || !strcmp(flat->name, shown)); i++) {
+    const struct tree_row *caller = &calls->rows[calls->rows[i].parent];
+    bool known =
+        !calls->rows[i].parent || !tree_same_function(&calls->rows[i], flat) || tree_same_function(caller, flat);
+    for (uint32_t j = 0; j < MIN(count, NAMED) && !known; j++)
+      known = !strcmp(names[j], tree_unmarked_name(caller));
+    if (!known && count++ < NAMED)
+      names[count - 1] = tree_unmarked_name(caller);
+  }
+  if (count)
+    snprintf(out, TERMINAL_TEXT_MAX, "called by %s%s%s%s", names[0], count > 1 ? count > NAMED ? ", " : " and " : "",
+             count > 1 ? names[1] : "", count > NAMED ? " and others" : "");
 }
 
 static int by_name(const void *a, const void *b)
@@ -461,13 +489,15 @@ static void print_rows(const struct report *report, struct text_table *text)
 {
   unsigned step = step_of(report, text);
   bool *overloads = find_overloads(report);
+  text->detail = report->trees.calls ? write_callers : NULL;
   text_table_heading(text);
-  for (uint32_t i = 0; i < report->tree->count; i++) {
-    uint32_t row = report->tree->order[i];
-    text->terminal.lists = overloads[row];
-    if (report->shown[row])
-      print_row(text, &report->tree->rows[row], step);
-  }
+  for (unsigned expected = text->detail ? 2 : 1; expected--;)
+    for (uint32_t i = 0; i < report->tree->count; i++) {
+      uint32_t row = report->tree->order[i];
+      text->terminal.lists = overloads[row];
+      if (report->shown[row])
+        print_row(text, &report->tree->rows[row], step, expected);
+    }
   text->terminal.lists = false;
   free(overloads);
 }

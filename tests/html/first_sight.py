@@ -143,8 +143,8 @@ def text_tells_shortened_names_apart(directory):
     rows = [number for number, line in enumerate(lines) if re.match(r" +\d+\.\d+.* solver::Grid<\.\.>::relax\(\.\.\)", line)]
     assert len(rows) == 2 and max(map(len, lines)) <= 80, lines
     below = [lines[number + 1] for number in rows]
-    assert not below[0].startswith("    solver") and re.match(r"    solver::Grid<std::\S.*::relax", below[1]), below
-    assert any(name.startswith(below[1].strip().split("<..")[0]) for name in whole), (below, whole)
+    assert below[0] != below[1] and all(re.match(r"    solver::Grid<std::\S.*::relax", line) for line in below), below
+    assert all(any(name.startswith(line.strip().split("<..")[0]) for name in whole) for line in below), (below, whole)
 
 
 @case
@@ -162,6 +162,53 @@ def text_tells_shortened_names_from_whole_ones(directory):
     rows = [number for number, line in enumerate(lines) if re.search(r" advance\b", line)]
     assert len(rows) == 2 and lines[rows[1] + 1].startswith("    outer_"), lines
     assert rows[1] == rows[0] + 1, lines
+
+
+SOLVERS = """
+#include <cmath>
+#include <vector>
+template <class T, int K> struct Solver {
+  std::vector<T> values = std::vector<T>(20000, T(1));
+  __attribute__((noinline)) void run()
+  {
+#pragma omp parallel for num_threads(2)
+    for (int i = 0; i < 20000; i++)
+      for (int j = 0; j < K; j++)
+        values[i] = std::sqrt(values[i] + j);
+  }
+};
+int main()
+{
+  Solver<float, 90> a;
+  Solver<double, 90> b;
+  Solver<double, 80> c;
+  for (int i = 0; i < 6; i++) {
+    a.run();
+    b.run();
+    c.run();
+  }
+}
+"""
+
+
+@case
+def text_tells_equal_rows_apart(directory):
+    for compiler in ("g++", "clang++"):
+        need_program(compiler)
+        program = os.path.join(directory, "solvers")
+        with open(program + ".cc", "w", encoding="utf-8") as file:
+            file.write(SOLVERS)
+        must(compiler, "-g", "-O1", "-fopenmp", program + ".cc", "-o", program)
+        must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", compiler, program, cwd=directory)
+        for view, name, width in [(view, name, width) for width in (80, 100, 120)
+                                  for view, name in (("flat", r" parallel @ .*"), ("regions", r" parallel @ .*"), ("phases", r" solvers\.cc:\d+.*"))]:
+            lines = must(REPORT, "-q", view, compiler, cwd=directory, COLUMNS=str(width)).splitlines()
+            rows = [(re.search(r"^ +[\d.].*?(%s)" % name, line), below) for line, below in zip(lines, lines[1:] + [""])]
+            rows = [(found[1], below if re.match(r" {4,13}\D", below) else "") for found, below in rows if found]
+            assert len(rows) == len(set(rows)) == 3, (compiler, view, width, lines)
+            assert max(map(len, lines)) <= width, lines
+            if view == "flat" and (compiler == "clang++" or width == 80):
+                assert all(re.match(r"    called by Solver<(?:float|double), [89]0>::run\(\)$", below) for _, below in rows), rows
 
 
 @case

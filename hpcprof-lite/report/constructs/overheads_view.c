@@ -65,6 +65,8 @@ void overheads_view_text(const struct report *report)
   text.decimals = construct_text_decimals(largest);
   text_table_heading(&text);
   for (uint32_t i = 0; i < overheads->count; i++)
+    text_table_expect(&text, &overheads->rows[i], 0, "", "");
+  for (uint32_t i = 0; i < overheads->count; i++)
     text_table_row(&text, &overheads->rows[i]);
   text_table_release(&text);
   legend_print(report, "Times are sums over all threads; % of the row's total; see --legend\n",

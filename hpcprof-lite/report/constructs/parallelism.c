@@ -319,6 +319,8 @@ static void print_all(struct text_table *text)
   struct workspan_row job = job_row(report);
   if (report->efficiency.job.known)
     text_table_row(text, &job);
+  for (uint32_t i = 0; i < workspan->count; i++)
+    text_table_expect(text, &workspan->rows[i], 0, "", "");
   for (uint32_t i = 0; i < workspan->count; i++) {
     text_table_row(text, &workspan->rows[i]);
     if (!report->chosen_count)

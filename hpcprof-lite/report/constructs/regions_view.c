@@ -342,6 +342,9 @@ static void print_view(const struct report *report, table_maker *make, bool tree
   text.plain = true;
   text.decimals = decimals_of(report->constructs, !tree);
   text_table_heading(&text);
+  for (uint32_t i = 1; i < report->constructs->count && !tree; i++)
+    if (report->shown[i])
+      text_table_expect(&text, &(struct construct_line){&report->constructs->entries[i], NULL}, 0, "", "");
   for (uint32_t i = !tree; i < report->constructs->count; i++)
     if (report->shown[i])
       print_entry(&text, &report->constructs->entries[i], tree);

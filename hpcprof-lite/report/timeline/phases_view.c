@@ -11,9 +11,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* NAME_AT: column of the name.  HEADING: columns beside the command.  LEAST_SHOWN: steps with less of their phase are
- * left out of the text.  CONSPICUOUS: so many times the mean. */
-enum { NAME_AT = 49, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS = 2 };
+/* NAME_AT: column of the name.  BELOW_AT: of one that needs a line of its own.  HEADING: columns beside the command.
+ * LEAST_SHOWN: steps with less of their phase are left out of the text.  CONSPICUOUS: so many times the mean. */
+enum { NAME_AT = 49, BELOW_AT = 13, HEADING = 58, LEAST_SHOWN = 200, CONSPICUOUS = 2 };
 
 /* ---- the table ---- */
 
@@ -271,7 +271,24 @@ static void print_phase(const struct report *report, const struct terminal *term
   print_context(report, terminal, phase->figures.context);
 }
 
-/* A step's name, and how long the slowest execution took if it is conspicuous. */
+/* Whether another step of the phase has the same name, if it is brief. */
+static bool has_namesake(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
+                         uint32_t number, const char *name)
+{
+  char other[PHASE_NAME_MAX];
+  for (uint32_t i = 0; i < phase->steps; i++) {
+    uint32_t step = phase->first_step + i;
+    if (step == number || !phase_step_shown(phases, step) || phases->steps[step].construct == MODEL_NONE)
+      continue;
+    phase_step_name(report, phases, phase, step, true, other);
+    if (!strcmp(name, other))
+      return true;
+  }
+  return false;
+}
+
+/* A step's name, and how long the slowest execution took if it is conspicuous; its function only where steps would read
+ * alike, if need be in a line below. */
 static void print_step_name(const struct report *report, const struct terminal *terminal, const struct phases *phases,
                             const struct phases_phase *phase, uint32_t number)
 {
@@ -282,9 +299,21 @@ static void print_step_name(const struct report *report, const struct terminal *
     terminal_short_time(spread->slowest_ns, time);
     snprintf(slowest, sizeof slowest, ", up to %s", time + strspn(time, " "));
   }
+  unsigned room = terminal_room(terminal, NAME_AT + 4 + (unsigned)strlen(slowest));
   phase_step_name(report, phases, phase, number, true, name);
-  terminal_fit(terminal, name, terminal_room(terminal, NAME_AT + 4 + (unsigned)strlen(slowest)), fitting);
+  terminal_fit(terminal, name, room, fitting);
+  bool alike = has_namesake(report, phases, phase, number, name), below = false;
+  if (alike) {
+    phase_step_name(report, phases, phase, number, false, name);
+    below = strlen(name) > room;
+    if (!below)
+      terminal_fit(terminal, name, room, fitting);
+  }
   fprintf(report->stream, "    %s%s\n", fitting, slowest);
+  if (below) {
+    terminal_fit(terminal, name, terminal_room(terminal, BELOW_AT), fitting);
+    fprintf(report->stream, "%*s%s\n", BELOW_AT, "", fitting);
+  }
 }
 
 /* How long the steps took.  With the extent LENGTH, steps are those of the whole phase. */
