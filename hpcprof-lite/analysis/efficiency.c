@@ -11,9 +11,9 @@
 /* Sums in ns.  They are floating point, because products of hostile numbers would wrap; rounding does not show. */
 struct sums {
   double total, idle, serial, lock, overhead, work;
-  double delay, core_wait; /* all waiting for a core; that outside other waits */
-  double no_core;          /* waiting for a thread without a core */
-  double mpi;              /* lost to MPI; `total` and `idle` are without it */
+  double core_wait; /* without a core, but in waits for a thread without one */
+  double no_core;   /* waiting for such a thread */
+  double mpi;       /* lost to MPI; `total` and `idle` are without it */
 };
 
 /* The processes of one directory. */
@@ -51,8 +51,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
 {
   double elapsed = (double)profile_measured_ns(process->wall_ns, process->paused_ns);
   double total = (double)process->threads_max * elapsed;
-  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, delay = 0, core_wait = 0,
-         no_core = 0;
+  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, core_wait = 0, no_core = 0;
   bool openmp = false;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
@@ -66,7 +65,6 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     lived += (double)profile_measured_ns(thread->wall_ns, thread->paused_ns);
     tool += (double)thread->tool_ns;
     regions += (double)thread->region_ns;
-    delay += (double)thread->run_delay_ns;
     core_wait += (double)thread->core_wait_ns;
     no_core += (double)thread->no_core_ns;
   }
@@ -87,7 +85,6 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   sums->lock += lock;
   sums->overhead += overhead;
   sums->work += work;
-  sums->delay += delay;
   sums->core_wait += core_wait;
   sums->no_core += no_core;
   sums->mpi += mpi;
@@ -212,7 +209,6 @@ static void add_sums(struct sums *to, const struct sums *from)
   to->lock += from->lock;
   to->overhead += from->overhead;
   to->work += from->work;
-  to->delay += from->delay;
   to->core_wait += from->core_wait;
   to->no_core += from->no_core;
   to->mpi += from->mpi;
@@ -229,8 +225,8 @@ static void compute_lost(const struct sums *sums, double elapsed_ns, struct effi
     lost[EFFICIENCY_PARALLEL] = MIN(1, lost[EFFICIENCY_PARALLEL] + lost[i]);
   efficiency->known = true;
   efficiency->thread_s = sums->total / 1e9;
-  double used = sums->total * (1 - lost[EFFICIENCY_PARALLEL]) - sums->core_wait - sums->no_core;
-  double had_cores = sums->total - sums->delay - sums->no_core;
+  double had_cores = sums->total - sums->core_wait - sums->no_core;
+  double used = had_cores - sums->total * lost[EFFICIENCY_PARALLEL];
   efficiency->with_cores = had_cores > 0 ? fraction(used, had_cores) : 0;
   for (int i = 0; i < EFFICIENCY_COUNT; i++) {
     efficiency->value[i] = 1 - lost[i];

@@ -63,22 +63,23 @@ static void test_losses_add_up(void **state)
   expect(&efficiency, EFFICIENCY_PARALLEL, (0.9 + 0.5 + 0.08 + 0.12) / 4, 1);
 }
 
-/* Two threads, 1 s.  One works for 0.7 s and has no core for 0.3 s; the other works for 0.6 s and waits for 0.4 s, in
- * 0.1 s of which it has no core, either.  In the 1.6 s with cores, 1.3 s are used. */
+/* Two threads, 1 s.  One works for 0.7 s and has no core for 0.3 s; the other works for 0.6 s, is idle for 0.1 s, and
+ * waits for 0.3 s for the first one, in all of which it has no core, either.  In the 1.4 s with cores, 1.3 s are used.
+ */
 static void test_the_time_with_cores(void **state)
 {
   (void)state;
-  struct profile_thread threads[] = {openmp(1000, 0, 1000), openmp(1000, 400, 0)};
+  struct profile_thread threads[] = {openmp(1000, 0, 1000), openmp(1000, 100, 0)};
   threads[0].run_delay_ns = threads[0].core_wait_ns = 300 * ms;
-  threads[1].run_delay_ns = 100 * ms;
+  threads[1].run_delay_ns = threads[1].no_core_ns = 300 * ms;
   struct profile_process one = process(2, 1000, threads, 2);
   struct efficiency efficiency = compute(&one, 1, 1000);
-  assert_true(fabs(efficiency.value[EFFICIENCY_PARALLEL] - 1.6 / 2) < 1e-12);
-  assert_true(fabs(efficiency.with_cores - 1.3 / 1.6) < 1e-12);
-  threads[0].run_delay_ns = threads[0].core_wait_ns = threads[1].run_delay_ns = 0;
+  assert_true(fabs(efficiency.value[EFFICIENCY_PARALLEL] - 1.9 / 2) < 1e-12);
+  assert_true(fabs(efficiency.with_cores - 1.3 / 1.4) < 1e-12);
+  threads[0].core_wait_ns = threads[1].no_core_ns = 0;
   efficiency = compute(&one, 1, 1000);
   assert_true(efficiency.with_cores == efficiency.value[EFFICIENCY_PARALLEL]);
-  threads[0].run_delay_ns = UINT64_MAX;
+  threads[0].core_wait_ns = UINT64_MAX;
   efficiency = compute(&one, 1, 1000);
   assert_true(efficiency.with_cores == 0);
 }
@@ -274,7 +275,7 @@ static void test_efficiencies_of_a_job_multiply(void **state)
   expect_job(job, JOB_MPI_COMMUNICATION, 0.9, 0.1);
   expect_job(job, JOB_OPENMP, 2.4 / 2.6, 0.05);
   assert_true(isnan(job->value[JOB_MPI_SERIALISATION]) && isnan(job->gain_s[JOB_MPI_TRANSFER]));
-  efficiency_divide_communication(&efficiency.job, 0, 0.9); /* not known */
+  efficiency_divide_communication(&efficiency.job, 0, 0.9);    /* not known */
   efficiency_divide_communication(&efficiency.job, 1.03, 0.9); /* the run was shorter */
   assert_true(isnan(job->value[JOB_MPI_SERIALISATION]));
   efficiency_divide_communication(&efficiency.job, 0.96, 0.9); /* 0.9 s of 0.96 s of 1 s */
