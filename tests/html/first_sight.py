@@ -250,7 +250,7 @@ def names_lead_to_contexts_and_to_the_timeline(directory):
                 browser.evaluate(f"[...{PANEL % tab}.querySelectorAll('a[href*=\"context=\"]')][{number}].click()")
                 settle(browser)
                 state = browser.evaluate(STATE)
-                row, name = rows[state["context"]], links[number]
+                row, name = rows[state["context"]], links[number].rpartition(" > ")[2]  # of a path, the last one
                 assert state["tab"] == "contexts" and (name.split(" (")[0].split("(")[0] in row["name"] or "@" in row["name"]), (tab, name, row)
                 shown = browser.evaluate("document.querySelector('#panel-contexts .context-details h2').textContent")
                 assert shown == row["name"], (shown, row)

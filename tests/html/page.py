@@ -135,6 +135,19 @@ def missing_cores_come_first(directory):
             assert browser.evaluate("!document.getElementById('unreliable').hidden") == missing, name
             text = browser.evaluate("document.getElementById('unreliable').textContent")
             assert text.startswith("Unreliable: the host of this virtual machine took 7 %") == missing, text
+            # below, nothing is said twice, and the legend of the plot names what is drawn
+            panel = browser.evaluate("document.getElementById('panel-summary').textContent")
+            said = text.removeprefix("Unreliable: ").split(" (steal)")[0].lower()
+            assert not missing or said not in panel.lower(), panel
+            reasons = browser.evaluate("[...document.querySelectorAll('#panel-summary h3 + ul > li')].map((one) => one.textContent.replace(/^[^:]*: /, ''))")
+            assert len(reasons) > 2 and len(set(reasons)) == len(reasons), reasons
+            drawn = browser.evaluate("['dashed', 'dotted'].map((kind) => [kind, document.querySelectorAll(`#panel-summary .plot-line.${kind}`).length > 0, "
+                                     "document.getElementById('panel-summary').textContent.includes(`; ${kind}: `)])")
+            assert all(line == told for _, line, told in drawn), drawn
+            facts = [row["item"] for row in csv.DictReader(io.StringIO(report("-q", "-f", "csv", name, cwd=GOLDEN).stdout))
+                     if row["note"] == "own part of the critical path"]
+            linked = browser.evaluate("[...document.querySelectorAll('#panel-summary p.note a')].map((one) => one.title)")
+            assert linked == facts, (linked, facts)
         quiet(browser)
 
 
@@ -242,7 +255,7 @@ def the_first_screen_has_the_verdict_the_time_and_three_findings(directory):
             with Browser(width, height) as browser:
                 browser.open(path)
                 seen = browser.evaluate(FIRST_SCREEN)
-                assert seen["verdict"] == facts["verdict"] and seen["verdict"].endswith("."), (seen, facts)
+                assert seen["verdict"].replace("\u00a0", " ") == facts["verdict"] and seen["verdict"].endswith("."), (seen, facts)
                 assert len(seen["bottoms"]) >= 4 and max(seen["bottoms"]) <= seen["height"], (name, seen)
                 assert seen["width"] <= width and seen["open"] == 0, (name, seen)
                 assert (seen["shown"], seen["folded"]) == (min(len(changes), 3), max(0, len(changes) - 3)), (name, seen, changes)

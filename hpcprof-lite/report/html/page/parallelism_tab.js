@@ -94,8 +94,8 @@ function mpiSections(finder, efficiency, ranks, calls) {
 }
 
 export async function drawParallelism(tab) {
-  const [finder, parallelism, whatif, flat, ...mpi] = await Promise.all([loadContextFinder(),
-    ...["parallelism", "whatif", "flat", "efficiency", "ranks", "mpi"].map(loadTable)]);
+  const [finder, parallelism, regions, whatif, flat, ...mpi] = await Promise.all([loadContextFinder(),
+    ...["parallelism", "regions", "whatif", "flat", "efficiency", "ranks", "mpi"].map(loadTable)]);
   if (!parallelism || !parallelism.rows) {
     fill(tab, element("p", { class: "notice" }, "This run has no logical clocks: they need an OpenMP program and 'hpcrun-lite -p online', the default."),
       element("div", { class: "cards" }, mpiSections(finder, ...mpi)));
@@ -104,7 +104,7 @@ export async function drawParallelism(tab) {
   const doubt = parallelism.text("note", programRow(parallelism));
   fill(tab, element("div", { class: "cards" },
     gridSection({
-      title: "Work, span and parallelism of each construct", table: parallelism, finder,
+      title: "Work, span and parallelism of each construct", table: parallelism, finder, regions,
       note: "Work: what the initial thread and threads of OpenMP did. Span: the longest chain of work in which each part " +
         "waits for the one before. Critical path: the construct's own part of the program's span." +
         (doubt ? ` Program: ${doubt}.` : ""),

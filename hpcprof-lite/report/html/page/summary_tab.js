@@ -61,7 +61,7 @@ export const hasOpenmp = (items) => items.text("categories", "threads x elapsed"
 export const threadsInUse = (items) => items.number("run", hasOpenmp(items) ? "threads_max" : "threads");
 
 function verdict(items) {
-  return element("p", { class: "verdict" }, items.text("run", "verdict"));
+  return element("p", { class: "verdict" }, items.text("run", "verdict").replace(/(\d) (?=%|s\b)/g, "$1\u00a0"));
 }
 
 function figures(items) {
@@ -142,13 +142,19 @@ function findingText(one, number) {
   return `${number}. ${heading}\n${[...one.querySelectorAll("p")].map((part) => `   ${words(part)}\n`).join("")}`;
 }
 
+/* What makes findings less certain, without the reason that the page's notice has told. */
+function doubtText(text, unreliable) {
+  const told = unreliable.some((reason) => reason.toLowerCase().startsWith(text.split(": ")[0].toLowerCase()));
+  return told && text.includes(": ") ? capitalised(text.slice(text.indexOf(": ") + 2)) : text;
+}
+
 /* A list of what to change, one of what makes these findings less certain, and one of what they do not explain. */
-function findings(advice, about, finder) {
+function findings(advice, about, finder, unreliable) {
   const list = [], doubts = [], rests = [];
   let command = "";
   for (let row = 0; advice && row < advice.rows; row++) {
     if (advice.text("class", row) === "unfit") {
-      doubts.push(element("li", { class: "finding" }, element("p", {}, advice.text("evidence", row))));
+      doubts.push(element("li", { class: "finding" }, element("p", {}, doubtText(advice.text("evidence", row), unreliable))));
       continue;
     }
     if (advice.text("class", row) === "unexplained" || advice.text("class", row) === "other") {
@@ -188,11 +194,11 @@ function tried(table) {
     element("p", { class: "note" }, "From runs without measurement; from, to: 95 % interval of the gain.")) : null;
 }
 
-function speedups(table, items) {
+function speedups(table, items, finder) {
   if (!table || !table.rows)
     return null;
   const cores = table.column("cores").numbers, column = (name) => table.column(name)?.numbers ?? [];
-  const measured = [...column("speedup_measured")].findIndex((value) => Number.isFinite(value));
+  const known = (name) => [...column(name)].findIndex((value) => Number.isFinite(value)), measured = known("speedup_measured");
   return element("section", { class: "card" }, element("h2", {}, "Speedup on more cores"),
     plotSpeedups({
       label: "Speedup over the number of cores", xTitle: "cores", yTitle: "speedup over one core",
@@ -202,13 +208,15 @@ function speedups(table, items) {
         { title: "simulated from the task graph", kind: "dotted", x: cores, y: column("speedup_simulated") }],
       points: measured < 0 ? [] : [{ title: "this run", x: cores[measured], y: column("speedup_measured")[measured] }],
     }),
-    element("p", { class: "note" }, "Shaded: between the bounds. Line: estimate; dashed: with scheduling costs; " +
-      "dotted: simulated; dot: this run. ", limitText(items)));
+    element("p", { class: "note" }, ["Shaded: between the bounds. Line: estimate", known("speedup_burdened") < 0 ? "" : "; dashed: with scheduling costs",
+      known("speedup_simulated") < 0 ? "" : "; dotted: simulated", measured < 0 ? "" : "; dot: this run", ". "].join(""), limits(items, finder)));
 }
 
-function limitText(items) {
-  const parts = items.rows("parallelism").filter((row) => row.note === "own part of the critical path").map((row) => row.item);
-  return parts.length ? `Most of the critical path: ${parts.join(", ")}.` : "";
+/* Names of what has most of the critical path, which lead to their contexts. */
+function limits(items, finder) {
+  const names = items.rows("parallelism").filter((row) => row.note === "own part of the critical path").map((row) => row.item);
+  return names.length ? ["Most of the critical path: ", ...names.flatMap((name, i) =>
+    [i ? ", " : "", briefAnchor(finder?.find({ name }) ?? "", name, PLACE_LETTERS)]), "."] : null;
 }
 
 /* "samples dropped" of one sample, "processes that were killed" of one process. */
@@ -233,10 +241,11 @@ function reliability(items, doubts) {
 
 function health(items, about) {
   const lost = lostItems(items);
-  const missing = [];
+  const reasons = new Map(); /* to the views that lack for it */
   for (let row = 0; about && row < about.rows; row++)
     if (about.text("item", row) === "missing")
-      missing.push(element("li", {}, `${about.text("name", row)}: ${about.text("value", row)}`));
+      reasons.set(about.text("value", row), [...reasons.get(about.text("value", row)) ?? [], about.text("name", row)]);
+  const missing = [...reasons].map(([reason, names]) => element("li", {}, `${names.join(", ")}: ${reason}`));
   return element("section", { class: "card" }, element("h2", {}, "How well it was measured"),
     lost.length ? element("ul", {}, lost.map((row) => element("li", {}, `${formatCount(row.number)} ${row.number === 1 ? singular(row.item) : row.item}`, row.note ? ` (${row.note})` : "")))
       : element("p", {}, "Nothing was lost."),
@@ -257,8 +266,9 @@ export async function drawSummary(tab) {
     fill(tab, element("p", { class: "notice" }, "This report has no summary: see the messages of hpcprof-lite."));
     return;
   }
-  const items = summaryItems(summary), { changes, doubts, rest } = findings(advice, about, finder);
+  const items = summaryItems(summary), unreliable = items.rows("cores").filter((row) => row.item === "unreliable").map((row) => row.value);
+  const { changes, doubts, rest } = findings(advice, about, finder, unreliable);
   fill(tab, verdict(items), figures(items), reliability(items, doubts), timeUse(items), changes, rest, tried(trial),
-    element("div", { class: "columns" }, speedups(speedup, items), hottest(items, finder), health(items, about)));
+    element("div", { class: "columns" }, speedups(speedup, items, finder), hottest(items, finder), health(items, about)));
   addEventListener("beforeprint", () => tab.querySelectorAll("details").forEach((one) => one.setAttribute("open", "")));
 }

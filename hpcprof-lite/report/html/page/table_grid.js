@@ -55,21 +55,26 @@ function nameColumn(table) {
   return table.has("name") ? "name" : "function";
 }
 
-/* The id of a row's context: its own, or what the finder knows of its name; "" if there is none. */
+/* What tells a construct from others in all tables. */
+function constructKey(table, row) {
+  return ["kind", "name", "file", "line"].map((name) => table.text(name, row)).join("\n");
+}
+
+/* The id of a row's context: its own, that of its construct in `regions`, or what the finder knows of its name; "" if
+ * there is none. */
 export function contextOf(table, finder, regions = null) {
-  const ids = new Map(); /* of regions, by what other tables call them */
+  const ids = new Map();
   for (let row = 0; regions && row < regions.rows; row++)
-    if (!ids.has(regions.text("region", row)))
-      ids.set(regions.text("region", row), regions.text("context_id", row));
+    ids.set(constructKey(regions, row), ids.get(constructKey(regions, row)) || regions.text("context_id", row));
   const text = (name, row) => table.text(name, row);
-  return (row) => text("context_id", row) || ids.get(text("region", row)) ||
+  return (row) => text("context_id", row) || ids.get(constructKey(table, row)) ||
     (finder && text("kind", row) !== "program" ?
       finder.find({ kind: text("kind", row), name: text(nameColumn(table), row), file: text("file", row), line: text("line", row) }) : "");
 }
 
 /* What tells rows apart that have the same name, kind and place. */
 function callerAside(table, rows, contextId, finder) {
-  const keys = rows.map((row) => [nameColumn(table), "kind", "file", "line"].map((name) => table.text(name, row)).join("\n"));
+  const keys = rows.map((row) => constructKey(table, row) + table.text(nameColumn(table), row));
   const asides = callersThatDiffer(keys, (i) => (finder && contextId(rows[i]) !== "" ? finder.callers(contextId(rows[i])) : []));
   const found = new Map(rows.map((row, i) => [row, asides[i]]));
   return (row) => found.get(row);

@@ -62,7 +62,7 @@ function metricColumn(tree, name, percent) {
     key: name,
     numeric: true,
     help: tree.table.column(name).help,
-    title: share ? columnTitle(name).replace(" (s)", "") + " (%)" : columnTitle(name),
+    title: columnTitle(name).replace(share ? " (s)" : " (%)", ""), /* cells have their "%" */
     text: (row) => format(tree.number(name, row)),
     value: (row) => tree.numbers(name)[row],
   };
