@@ -45,7 +45,7 @@ enum column_form {
   FORM_FACTOR,        /* six, of numbers that are mostly whole */
   FORM_REST,          /* text that takes the rest of the line; of the last column */
   FORM_CUT,           /* the same; text that is too long is cut at its end */
-  FORM_BELOW          /* the same, but text that is too long gets a line of its own */
+  FORM_BELOW          /* the same, but text that is too long gets lines of its own */
 };
 
 struct table_column {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASIDE_MAX = 32, FUNCTION_LEAST = 20, TEXT_WIDTH = 24, NUMBER_WIDTH = 12 };
+enum { ASIDE_MAX = 32, BELOW_LINES = 3, FUNCTION_LEAST = 20, TEXT_WIDTH = 24, NUMBER_WIDTH = 12 };
 
 /* ---- figures ---- */
 
@@ -280,7 +280,7 @@ enum { BELOW = 4 }; /* columns before a text below a row */
 struct fitted_rest {
   char text[TERMINAL_TEXT_MAX], aside[TERMINAL_TEXT_MAX]; /* aside: "" if there is no room for it */
   unsigned gap;                                           /* columns between them */
-  bool below;                                             /* in a line of its own */
+  bool below;                                             /* in lines of its own */
 };
 
 /* Fits the last column: a place without its function where there is no room for both. */
@@ -293,7 +293,7 @@ static void fit_rest(const struct text_table *text, enum column_form form, const
     whole = brief;
   out->below = form == FORM_BELOW && strlen(whole) > width;
   if (out->below)
-    width = terminal_room(&text->terminal, BELOW);
+    width = BELOW_LINES * terminal_room(&text->terminal, BELOW);
   if (form > FORM_REST)
     used = terminal_cut(&text->terminal, whole, width, out->text);
   else
@@ -348,7 +348,12 @@ static void print_rest(struct text_table *text, const void *row, const struct te
   const struct cell *cell = &text->cells[shown->number];
   struct fitted_rest rest;
   fit_rest(text, shown->column->form, cell, indent, before, aside, &rest);
-  fputs_unlocked(rest.below ? "\n    " : "  ", stream);
+  if (rest.below) {
+    putc_unlocked('\n', stream);
+    terminal_wrap(&text->terminal, stream, "    ", "    ", rest.text);
+    return;
+  }
+  fputs_unlocked("  ", stream);
   put_spaces(stream, indent);
   fputs_unlocked(before, stream);
   fputs_unlocked(rest.text, stream);

@@ -271,14 +271,13 @@ static void print_phase(const struct report *report, const struct terminal *term
   print_context(report, terminal, phase->figures.context);
 }
 
-/* Whether another step of the phase has the same name, if it is brief. */
+/* Whether a step of the phase in another construct has the same name, if it is brief. */
 static bool has_namesake(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
                          uint32_t number, const char *name)
 {
   char other[PHASE_NAME_MAX];
-  for (uint32_t i = 0; i < phase->steps; i++) {
-    uint32_t step = phase->first_step + i;
-    if (step == number || !phase_step_shown(phases, step) || phases->steps[step].construct == MODEL_NONE)
+  for (uint32_t step = phase->first_step; step < phase->first_step + phase->steps; step++) {
+    if (!phase_step_shown(phases, step) || phases->steps[step].construct == phases->steps[number].construct)
       continue;
     phase_step_name(report, phases, phase, step, true, other);
     if (!strcmp(name, other))
@@ -287,33 +286,33 @@ static bool has_namesake(const struct report *report, const struct phases *phase
   return false;
 }
 
-/* A step's name, and how long the slowest execution took if it is conspicuous; its function only where steps would read
- * alike, if need be in a line below. */
+/* A step's name, with its function only where steps would read alike, and how long the slowest execution took if it is
+ * conspicuous; what has no room stands in a line below. */
 static void print_step_name(const struct report *report, const struct terminal *terminal, const struct phases *phases,
                             const struct phases_phase *phase, uint32_t number)
 {
   assert(number < phases->steps_count);
   const struct phases_spread *spread = &phases->steps[number].spread;
-  char name[PHASE_NAME_MAX], fitting[TERMINAL_TEXT_MAX], slowest[32] = "", time[16];
+  unsigned room = terminal_room(terminal, NAME_AT + 4), used;
+  char brief[PHASE_NAME_MAX], name[PHASE_NAME_MAX], fitting[TERMINAL_TEXT_MAX], slowest[32] = "", time[16];
+  phase_step_name(report, phases, phase, number, true, brief);
+  phase_step_name(report, phases, phase, number, !has_namesake(report, phases, phase, number, brief), name);
+  bool whole = strlen(name) <= room;
+  used = terminal_fit(terminal, whole ? name : brief, room, fitting);
+  fprintf(report->stream, "    %s", fitting);
   if (spread->whole >= PHASES_LEAST && (double)spread->slowest_ns > CONSPICUOUS * spread->mean_ns) {
     terminal_short_time(spread->slowest_ns, time);
-    snprintf(slowest, sizeof slowest, ", up to %s", time + strspn(time, " "));
+    snprintf(slowest, sizeof slowest, "up to %s", time + strspn(time, " "));
   }
-  unsigned room = terminal_room(terminal, NAME_AT + 4 + (unsigned)strlen(slowest));
-  phase_step_name(report, phases, phase, number, true, name);
-  terminal_fit(terminal, name, room, fitting);
-  bool alike = has_namesake(report, phases, phase, number, name), below = false;
-  if (alike) {
-    phase_step_name(report, phases, phase, number, false, name);
-    below = strlen(name) > room;
-    if (!below)
-      terminal_fit(terminal, name, room, fitting);
+  if (*slowest && used + 2 + strlen(slowest) <= room) {
+    fprintf(report->stream, ", %s", slowest);
+    *slowest = '\0';
   }
-  fprintf(report->stream, "    %s%s\n", fitting, slowest);
-  if (below) {
-    terminal_fit(terminal, name, terminal_room(terminal, BELOW_AT), fitting);
-    fprintf(report->stream, "%*s%s\n", BELOW_AT, "", fitting);
-  }
+  putc('\n', report->stream);
+  if (whole && !*slowest)
+    return;
+  terminal_fit(terminal, name, terminal_room(terminal, BELOW_AT + (unsigned)strlen(slowest) + 2), fitting);
+  fprintf(report->stream, "%*s%s%s%s\n", BELOW_AT, "", whole ? "" : fitting, !whole && *slowest ? ", " : "", slowest);
 }
 
 /* How long the steps took.  With the extent LENGTH, steps are those of the whole phase. */
