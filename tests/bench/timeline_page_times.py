@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How large the timeline is in the HTML report, and how fast: bytes for each interval, the time until the page has
-drawn itself, and frames per second while zooming.
+drawn itself, and frames per second and CPU time of a frame while zooming.
 
 Usage: timeline_page_times.py [-b BUILD] [--events N] [--contexts N] [--processes N] [--threads N] [--keep DIRECTORY]
                               [MEASUREMENT]
@@ -44,6 +44,19 @@ def sizes(page):
     return sum(len(content) for _, content in tables), len(text)
 
 
+def cpu_s(browser):
+    """The CPU time of the page's main thread."""
+    metrics = browser.call("Performance.getMetrics")["metrics"]
+    return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+
+
+def zoom(browser):
+    """Zooms in and out.  Returns how long each frame took in ms, sorted, and the mean CPU time of one in ms."""
+    before = cpu_s(browser)
+    times = sorted(browser.evaluate(ZOOM))
+    return times, 1000 * (cpu_s(browser) - before) / len(times)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("-b", default=os.path.join(TOP, "build"), dest="build")
@@ -69,19 +82,19 @@ def main():
             begin = time.monotonic()
             browser.open(page, "#tab=timeline")
             drawn = time.monotonic() - begin
-            values = {metric["name"]: metric["value"] for metric in browser.call("Performance.getMetrics")["metrics"]}
+            drawn_cpu = cpu_s(browser)
             intervals = browser.evaluate("loadTrace().then((trace) => trace.count)")
-            frames = sorted(browser.evaluate(ZOOM))
+            frames = zoom(browser)
             browser.evaluate("new Promise((done) => setTimeout(done, 300))")  # the address has followed
             browser.evaluate("document.querySelector('#lane-colours').value = 'context'")
             browser.evaluate("document.querySelector('#lane-colours').dispatchEvent(new Event('change'))")
-            coloured = sorted(browser.evaluate(ZOOM))
+            coloured = zoom(browser)
         print(f"{intervals:,} intervals: {timeline / 1e6:.2f} MB, {timeline / intervals:.2f} bytes each; "
-              f"page: {whole / 1e6:.2f} MB; drawn after {drawn:.2f} s, {values['TaskDuration']:.2f} s of CPU time")
-        for name, times in (("categories", frames), ("functions", coloured)):
+              f"page: {whole / 1e6:.2f} MB; drawn after {drawn:.2f} s, {drawn_cpu:.2f} s of CPU time")
+        for name, (times, cpu_ms) in (("categories", frames), ("functions", coloured)):
             print(f"zooming, colours of {name}: {1000 * len(times) / sum(times):.0f} frames/s, median "
                   f"{times[len(times) // 2]:.1f} ms, 95 % {times[len(times) * 95 // 100]:.1f} ms, "
-                  f"longest {times[-1]:.1f} ms")
+                  f"longest {times[-1]:.1f} ms; {cpu_ms:.1f} ms of CPU time each")
 
 
 if __name__ == "__main__":

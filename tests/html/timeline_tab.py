@@ -370,6 +370,69 @@ def neighbours_that_did_alike_share_a_row(directory):
         quiet(browser)
 
 
+# Of several views: how far the sums of columns are from those that LaneSums has of each column, in ns; for GroupSums, in parts of
+# the lanes' time in a bucket.  Then calls for each frame.
+COLUMN_SUMS = """(async () => {
+  const trace = await loadTrace(), classes = laneCategories.length, sums = new LaneSums(trace, trace.categoryOf, classes);
+  const group = new GroupSums(sums, trace.lanes), columns = 97, length = trace.until - trace.from, found = [];
+  for (const [at, part] of [[0, 1], [0.3, 1 / 7], [0.5, 1 / 200], [0.9, 1 / 5000]]) {
+    const view = { from: trace.from + at * length, to: trace.from + (at + part) * length }, step = (view.to - view.from) / columns;
+    const exact = new ColumnSums(sums, view, columns), rough = group.columns(view, columns);
+    trace.lanes.forEach((lane) => exact.add(lane));
+    const times = exact.sum;
+    let off = 0, offOfGroup = 0;
+    for (let x = 0; x < columns; x++) {
+      const wanted = new Float64Array(sums.width);
+      for (const lane of trace.lanes)
+        sums.between(lane, view.from + x * step, view.from + (x + 1) * step).forEach((time, i) => { wanted[i] += time; });
+      for (let i = 0; i < sums.width; i++) {
+        off = Math.max(off, Math.abs(times[x * sums.width + i] - wanted[i]));
+        offOfGroup = Math.max(offOfGroup, Math.abs(rough[x * sums.width + i] - wanted[i]));
+      }
+    }
+    found.push([off, offOfGroup / (trace.lanes.length * group.step), group.suits(view, columns)]);
+  }
+  return found;
+})()"""
+
+CALLS = """(() => {
+  const counts = { addUntil: 0, positionAt: 0 };
+  for (const [kind, name] of [[LaneCursor, "addUntil"], [Trace, "positionAt"]]) {
+    const old = kind.prototype[name];
+    kind.prototype[name] = function (...given) { counts[name]++; return old.apply(this, given); };
+  }
+  window.callsFor = async (key, times) => {
+    Object.assign(counts, { addUntil: 0, positionAt: 0 });
+    for (let i = 0; i < times; i++) {
+      document.querySelector(".lanes-scroller").dispatchEvent(new KeyboardEvent("keydown", { key }));
+      await new Promise(requestAnimationFrame);
+    }
+    return (counts.addUntil + counts.positionAt) / times;
+  };
+})()"""
+
+
+@case
+def a_frame_of_many_lanes_costs_little(directory):
+    path = synthetic(directory, "--processes", "2", "--threads", "128", "--contexts", "200", "--events", "200000")
+    with Browser() as browser:
+        browser.open(page(directory, path), "#tab=timeline")
+        drawn(browser)
+        found = browser.evaluate(COLUMN_SUMS)
+        assert all(off < 1 for off, _, _ in found), found
+        assert [suits for _, _, suits in found] == [True, True, False, False], found
+        assert all(off < 0.5 for _, off, suits in found if suits), found
+        lanes = browser.evaluate("loadTrace().then((trace) => trace.lanes.length)")
+        assert lanes == 256 and len(browser.evaluate(LABELS)) <= 18
+        browser.evaluate(CALLS)
+        width = browser.evaluate("document.querySelector('.lanes-canvas').clientWidth")
+        # near, two searches for each lane in sight, and one for each pixel of rows with names; far, a bounded number for each pixel of a row
+        for key, times in (("d", 4), ("+", 30), ("-", 30)):
+            calls = browser.evaluate(f"callsFor('{key}', {times})")
+            assert calls < 3 * lanes + 8 * width, (key, calls, lanes, width)
+        quiet(browser)
+
+
 @case
 def thousands_of_lanes_are_drawn_soon(directory):
     path = synthetic(directory, "--processes", "10", "--ranks", "--threads", "256", "--contexts", "200", "--events", "100000")

@@ -2,19 +2,20 @@
  * line at the bottom; names of parallel regions; the interval that is pointed at, and who is to blame for it. */
 import { styleValue } from "../dom.js";
 import { deviceActions } from "./device_lanes.js";
-import { LaneCursor } from "./lane_sums.js";
+import { ColumnSums, GroupSums } from "./lane_sums.js";
 import { pixelColours } from "./lane_colours.js";
 import { formatSeconds } from "../number_format.js";
 
 export const LANE_HEIGHT = 24; /* of a row, in pixels of the style sheet; as in page.css */
 const MARGIN = 2;
-const GROUP_LANES = 48;  /* of groups with more lanes, several pixels are drawn at once */
+const GROUP_LANES = 48;  /* of groups with more lanes, several pixels are drawn at once, from GroupSums */
 const MOST_MARKS = 5000; /* intervals of one lane that are looked at to mark who is to blame */
 
 export class LaneCanvas {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false });
+    this.groupSums = new WeakMap(); /* of LaneSums → of rows → GroupSums */
   }
 
   /* Takes its size from the style sheet; returns false while it is not shown. */
@@ -44,15 +45,21 @@ export class LaneCanvas {
   #columns(row, view, sums, columns) {
     if (row.device)
       return row.device.columns(view, columns);
-    const times = new Float64Array(columns * sums.width), step = (view.to - view.from) / columns;
-    for (const lane of row.lanes) {
-      if (lane.to <= view.from || lane.from >= view.to || lane.first === lane.end)
-        continue;
-      const cursor = new LaneCursor(sums, lane, view.from);
-      for (let x = 0; x < columns; x++)
-        cursor.addUntil(view.from + (x + 1) * step, times, x * sums.width);
-    }
-    return times;
+    const group = row.lanes.length > GROUP_LANES ? this.#group(row, sums) : null;
+    if (group?.suits(view, columns))
+      return group.columns(view, columns);
+    const found = new ColumnSums(sums, view, columns);
+    row.lanes.forEach((lane) => found.add(lane));
+    return found.sum;
+  }
+
+  #group(row, sums) {
+    if (!this.groupSums.has(sums))
+      this.groupSums.set(sums, new WeakMap());
+    const known = this.groupSums.get(sums);
+    if (!known.has(row))
+      known.set(row, new GroupSums(sums, row.lanes));
+    return known.get(row);
   }
 
   /* The picture of a row. */
