@@ -50,7 +50,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
   work_clock_calibrate();
   int missing = ompt_register(set_callback);
   if (missing && config.verbosity)
-    message_print("the OpenMP runtime lacks %d callbacks that are needed: its threads' states are incomplete", missing);
+    message_print(
+        "the OpenMP runtime does not report all events (callbacks that it lacks: %d): figures are incomplete; "
+        "use another release of it",
+        missing);
   if (!separate && config.verbosity)
     message_print(
         "the OpenMP runtime is linked into the executable: its frames appear in the contexts; link it dynamically");

@@ -55,6 +55,8 @@ static void note_program(const struct profile *profile, char note[NOTE_MAX])
                  profile->span_unseen_calls);
   if (process->threads_max <= 1 && process->flags & PROCESS_OMPT)
     words_append(note, NOTE_MAX, "one thread: loops and taskloops show no parallelism");
+  if (unseen & UNSEEN_NEEDED)
+    words_append(note, NOTE_MAX, "this runtime does not report all events: work and span are incomplete");
   if (unseen & UNSEEN_WAITS)
     words_append(note, NOTE_MAX, "this runtime does not report waits: the span may be too short");
   if (unseen & UNSEEN_WORK)

@@ -83,7 +83,8 @@ enum workspan_unseen {
   UNSEEN_MASKED = 8,
   UNSEEN_DEPENDENCES = 16,
   UNSEEN_INLINED = 128, /* see doc/format.md */
-  UNSEEN_OPERATIONS = 256
+  UNSEEN_OPERATIONS = 256,
+  UNSEEN_NEEDED = 512
 };
 
 /* Work and span: of a process as measured, or of the run as merge/span_merge.h computes it. */

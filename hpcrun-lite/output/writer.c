@@ -780,6 +780,7 @@ void writer_runtime(void)
   if (!writer.process)
     return;
   writer.process->runtime = modules_string(process.runtime);
+  writer.process->unseen = measured_process.unseen;
   writer_times();
   writer_notes();
 }

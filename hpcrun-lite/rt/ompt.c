@@ -488,6 +488,8 @@ int ompt_register(ompt_set_callback_t set_callback)
   int missing = 0;
   for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
     missing += set_callback(required[i].event, required[i].callback) != ompt_set_always;
+  if (missing)
+    __atomic_fetch_or(&measured_process.unseen, OMPT_UNSEEN_NEEDED, __ATOMIC_RELAXED);
   for (unsigned i = 0; span_process.online && i < sizeof graph / sizeof *graph; i++) {
     bool announced = set_callback(graph[i].event, graph[i].callback) == ompt_set_always;
     if (!announced && i == DISPATCH)

@@ -90,6 +90,9 @@ enum { OMPT_UNSEEN_INLINED = 1 << 7 };
 /* Another: of some construct on a device, the runtime reports no operations. */
 enum { OMPT_UNSEEN_OPERATIONS = 1 << 8 };
 
+/* Another: the runtime does not report all events that every measurement needs. */
+enum { OMPT_UNSEEN_NEEDED = 1 << 9 };
+
 /* For -p log, around a call of the runtime that creates tasks: the caller, an address in the program, and the ticks
  * that were spent on the task before.  ompt_creation_end() gets what ompt_creation_begin() has returned.  An undeferred
  * creation has no end (span/graph_log.h). */

@@ -182,6 +182,21 @@ static void print_cores(struct quality *quality)
     print_hint(quality, "Cores: %" PRIu32 " more such lines were omitted", cores->left_out);
 }
 
+/* Prints how many processes have a runtime that lacks callbacks which every measurement needs. */
+static void print_runtimes(struct quality *quality)
+{
+  const struct profile *profile = quality->report->profile;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++)
+    count += profile->processes[i].usable && profile->processes[i].workspan.unseen & UNSEEN_NEEDED;
+  if (count)
+    print_hint(quality,
+               "The OpenMP runtime of %" PRIu32
+               " process%s does not report all events: regions, tasks, waits, locks and "
+               "idleness are incomplete (use another release of it)",
+               count, count == 1 ? "" : "es");
+}
+
 /* Prints for how many threads there were no records of switches, as far as that matters. */
 static void print_delays(struct quality *quality)
 {
@@ -337,6 +352,7 @@ void quality_print(const struct report *report, const struct terminal *terminal)
   struct quality quality = {.report = report, .terminal = terminal};
   print_unfinished(&quality);
   print_losses(&quality);
+  print_runtimes(&quality);
   print_modules(&quality, UNNAMED_FUNCTIONS);
   print_modules(&quality, UNNAMED_LINES);
   print_modules(&quality, UNNAMED_PYTHON);

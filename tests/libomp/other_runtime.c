@@ -1,0 +1,348 @@
+/* A stand-in for OpenMP runtimes other than LLVM's: it attaches the tool, and says what a team of two threads does in
+ * regions with tasks, barriers, loops and a lock, in many ways.
+ * Usage: other_runtime FORM [NUMBER]; prints "done", and what the tool's start returned.
+ *   plain        as the specification has it
+ *   refuse N     callback N is never called; 0: no callback is
+ *   sometimes N  callback N is called every second time
+ *   lack N       entry point N is not there
+ *   order N      each bit of N is a departure from the order: see enum departure
+ *   after_end    events after the end of the tool
+ *   twice        two runtimes in one process, one after the other */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hpcrun-lite/rt/core/omp-tools.h"
+
+enum { EVENTS = 64, ROUNDS = 3, TASKS = 4 };
+enum departure {
+  UNANNOUNCED_THREAD = 1 << 0, /* no thread_begin */
+  LATE_THREAD = 1 << 1,        /* thread_begin after the thread's first region */
+  NO_INITIAL_TASK = 1 << 2,    /* no implicit_task for the initial task */
+  END_FIRST = 1 << 3,          /* parallel_end before the ends of implicit tasks */
+  NO_END = 1 << 4,             /* no ends of implicit tasks */
+  REPEATED = 1 << 5,           /* all begins of regions and implicit tasks twice */
+  NO_CREATION = 1 << 6,        /* tasks run that were not created */
+  WAIT_ENDS_FIRST = 1 << 7,    /* waits end before they begin */
+  RELEASED_FIRST = 1 << 8,     /* locks are released before they are acquired */
+  NO_PARALLEL_BEGIN = 1 << 9,  /* implicit tasks of a region that was not announced */
+  NO_ADDRESS = 1 << 10,        /* code addresses are NULL */
+  WORKER_IS_OTHER = 1 << 11,   /* the worker's type is "other" */
+  NO_TEAM_SIZE = 1 << 12,      /* teams of 0 threads */
+};
+
+static struct {
+  const char *form;
+  int number;
+  unsigned departures;
+} way;
+
+static ompt_callback_t callbacks[EVENTS];
+static __thread ompt_data_t *current_task, *current_region;
+static __thread int thread_number;
+static volatile unsigned long sink;
+
+static bool is(const char *form)
+{
+  return !strcmp(way.form, form);
+}
+
+static bool departs(enum departure departure)
+{
+  return way.departures & departure;
+}
+
+/* ---- the runtime's interface for tools ---- */
+
+static int set_callback(int event, ompt_callback_t callback)
+{
+  enum { NEVER = 1, SOMETIMES = 3 };
+  bool meant = !way.number || way.number == event;
+  if (event < 0 || event >= EVENTS || (is("refuse") && meant))
+    return NEVER;
+  callbacks[event] = callback;
+  return is("sometimes") && meant ? SOMETIMES : ompt_set_always;
+}
+
+static ompt_callback_t callback_of(int event)
+{
+  static __thread unsigned calls;
+  bool left_out = is("sometimes") && (!way.number || way.number == event) && calls++ & 1;
+  return left_out ? NULL : callbacks[event];
+}
+
+static int get_state(uint64_t *wait_id)
+{
+  *wait_id = 0;
+  return current_region ? 1 : 0; /* work, in a region or not */
+}
+
+static int get_task_info(int level, int *flags, ompt_data_t **task, ompt_frame_t **frame, ompt_data_t **region,
+                         int *thread)
+{
+  static ompt_frame_t none;
+  if (level > 0 || !current_task)
+    return 0;
+  *(flags ? flags : &(int){0}) = current_region ? ompt_task_implicit : ompt_task_initial;
+  *(task ? task : &(ompt_data_t *){0}) = current_task;
+  *(frame ? frame : &(ompt_frame_t *){0}) = &none;
+  *(region ? region : &(ompt_data_t *){0}) = current_region;
+  *(thread ? thread : &(int){0}) = thread_number;
+  return 2;
+}
+
+static ompt_interface_fn_t lookup(const char *name)
+{
+  static const struct {
+    const char *name;
+    ompt_interface_fn_t entry;
+  } entries[] = {{"ompt_set_callback", (ompt_interface_fn_t)set_callback},
+                 {"ompt_get_state", (ompt_interface_fn_t)get_state},
+                 {"ompt_get_task_info", (ompt_interface_fn_t)get_task_info}};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(name, entries[i].name))
+      return is("lack") && way.number == i ? NULL : entries[i].entry;
+  return NULL;
+}
+
+static ompt_start_tool_result_t *start(const char *name)
+{
+  ompt_start_tool_result_t *(*start_tool)(unsigned, const char *);
+  *(void **)&start_tool = dlsym(RTLD_DEFAULT, "ompt_start_tool");
+  ompt_start_tool_result_t *tool = start_tool ? start_tool(202411, name) : NULL;
+  int attached = tool ? tool->initialize(lookup, 0, &tool->tool_data) : -1;
+  printf("attached %d\n", attached);
+  return attached > 0 ? tool : NULL;
+}
+
+/* ---- events ---- */
+
+#define CALL(event, types, ...)                                                                                        \
+  do {                                                                                                                 \
+    ompt_callback_t called = callback_of(event);                                                                       \
+    if (called)                                                                                                        \
+      ((void(*) types)called)(__VA_ARGS__);                                                                            \
+  } while (0)
+
+static const void *code(void)
+{
+  return departs(NO_ADDRESS) ? NULL : __builtin_return_address(0);
+}
+
+static void thread_begin(int type)
+{
+  static __thread ompt_data_t data;
+  CALL(ompt_callback_thread_begin, (int, ompt_data_t *), type, &data);
+}
+
+static void thread_end(void)
+{
+  static __thread ompt_data_t data;
+  CALL(ompt_callback_thread_end, (ompt_data_t *), &data);
+}
+
+static void implicit_task(int endpoint, ompt_data_t *region, ompt_data_t *task, unsigned size, int flags)
+{
+  CALL(ompt_callback_implicit_task, (int, ompt_data_t *, ompt_data_t *, unsigned, unsigned, int), endpoint, region,
+       task, departs(NO_TEAM_SIZE) ? 0 : size, (unsigned)thread_number, flags);
+}
+
+static void parallel_begin(ompt_data_t *region)
+{
+  static ompt_frame_t frame;
+  CALL(ompt_callback_parallel_begin, (ompt_data_t *, const ompt_frame_t *, ompt_data_t *, unsigned, int, const void *),
+       current_task, &frame, region, 2, 1, code());
+}
+
+static void parallel_end(ompt_data_t *region)
+{
+  CALL(ompt_callback_parallel_end, (ompt_data_t *, ompt_data_t *, int, const void *), region, current_task, 1, code());
+}
+
+static void task_create(ompt_data_t *task, int flags)
+{
+  static ompt_frame_t frame;
+  CALL(ompt_callback_task_create, (ompt_data_t *, const ompt_frame_t *, ompt_data_t *, int, int, const void *),
+       current_task, &frame, task, flags, 0, code());
+}
+
+static void task_schedule(ompt_data_t *from, int status, ompt_data_t *to)
+{
+  CALL(ompt_callback_task_schedule, (ompt_data_t *, int, ompt_data_t *), from, status, to);
+}
+
+static void sync_region(int event, int kind, int endpoint)
+{
+  CALL(event, (int, int, ompt_data_t *, ompt_data_t *, const void *), kind, endpoint, current_region, current_task,
+       code());
+}
+
+static pthread_barrier_t team, gate;
+static pthread_mutex_t section = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait(int kind)
+{
+  int first = departs(WAIT_ENDS_FIRST) ? ompt_scope_end : ompt_scope_begin;
+  sync_region(ompt_callback_sync_region, kind, first);
+  sync_region(ompt_callback_sync_region_wait, kind, first);
+  if (kind != ompt_sync_region_taskwait)
+    pthread_barrier_wait(&team);
+  sync_region(ompt_callback_sync_region_wait, kind, ompt_scope_begin + ompt_scope_end - first);
+  sync_region(ompt_callback_sync_region, kind, ompt_scope_begin + ompt_scope_end - first);
+}
+
+static void mutex(int event, int kind, uint64_t id)
+{
+  if (event == ompt_callback_mutex_acquire)
+    CALL(event, (int, unsigned, unsigned, uint64_t, const void *), kind, 0, 0, id, code());
+  else
+    CALL(event, (int, uint64_t, const void *), kind, id, code());
+}
+
+static void critical(void)
+{
+  if (departs(RELEASED_FIRST))
+    mutex(ompt_callback_mutex_released, ompt_mutex_critical, 7);
+  mutex(ompt_callback_mutex_acquire, ompt_mutex_critical, 7);
+  pthread_mutex_lock(&section);
+  mutex(ompt_callback_mutex_acquired, ompt_mutex_critical, 7);
+  pthread_mutex_unlock(&section);
+  mutex(ompt_callback_mutex_released, ompt_mutex_critical, 7);
+}
+
+static void work(int kind, int endpoint)
+{
+  CALL(ompt_callback_work, (int, int, ompt_data_t *, ompt_data_t *, uint64_t, const void *), kind, endpoint,
+       current_region, current_task, 10, code());
+}
+
+static void dispatch(uint64_t from)
+{
+  ompt_dispatch_chunk_t chunk = {from, 5};
+  CALL(ompt_callback_dispatch, (ompt_data_t *, ompt_data_t *, int, ompt_data_t), current_region, current_task,
+       ompt_dispatch_ws_loop_chunk, (ompt_data_t){.ptr = &chunk});
+}
+
+/* ---- a team of two threads ---- */
+
+static __attribute__((noinline)) void compute(void)
+{
+  for (int i = 0; i < 20000; i++)
+    sink += (unsigned)i;
+}
+
+static void explicit_tasks(void)
+{
+  ompt_data_t tasks[TASKS] = {{0}}, *own = current_task;
+  for (int i = 0; i < TASKS; i++) {
+    if (!departs(NO_CREATION))
+      task_create(&tasks[i], ompt_task_explicit);
+    task_schedule(own, ompt_task_switch, &tasks[i]);
+    current_task = &tasks[i];
+    compute();
+    task_schedule(&tasks[i], ompt_task_complete, own);
+    current_task = own;
+  }
+  wait(ompt_sync_region_taskwait);
+}
+
+/* What each thread of the team does in a region. */
+static void member(ompt_data_t *region)
+{
+  ompt_data_t task = {0}, *before = current_task, *around = current_region;
+  for (int i = 0; i < (departs(REPEATED) ? 2 : 1); i++)
+    implicit_task(ompt_scope_begin, region, &task, 2, ompt_task_implicit);
+  current_task = &task;
+  current_region = region;
+  work(ompt_work_loop, ompt_scope_begin);
+  dispatch(thread_number ? 5 : 0);
+  compute();
+  work(ompt_work_loop, ompt_scope_end);
+  wait(ompt_sync_region_barrier_implicit_workshare);
+  explicit_tasks();
+  critical();
+  wait(ompt_sync_region_barrier_explicit);
+  compute();
+  wait(ompt_sync_region_barrier_implicit_parallel);
+  if (!departs(NO_END) && (!departs(END_FIRST) || thread_number))
+    implicit_task(ompt_scope_end, NULL, &task, 0, ompt_task_implicit);
+  current_task = before;
+  current_region = around;
+  if (departs(END_FIRST) && !thread_number) {
+    parallel_end(region);
+    implicit_task(ompt_scope_end, NULL, &task, 0, ompt_task_implicit);
+  }
+}
+
+static ompt_data_t *shared_region;
+
+static void *worker(void *unused)
+{
+  thread_number = 1;
+  int type = departs(WORKER_IS_OTHER) ? 3 : ompt_thread_worker;
+  if (!departs(UNANNOUNCED_THREAD | LATE_THREAD))
+    thread_begin(type);
+  for (int i = 0; i < ROUNDS; i++) {
+    pthread_barrier_wait(&gate);
+    member(shared_region);
+    if (i == 0 && departs(LATE_THREAD))
+      thread_begin(type);
+    pthread_barrier_wait(&gate);
+  }
+  if (!departs(UNANNOUNCED_THREAD))
+    thread_end();
+  return unused;
+}
+
+static void regions(void)
+{
+  pthread_t thread;
+  pthread_barrier_init(&gate, NULL, 2);
+  pthread_barrier_init(&team, NULL, 2);
+  if (pthread_create(&thread, NULL, worker, NULL))
+    exit(3);
+  for (int i = 0; i < ROUNDS; i++) {
+    ompt_data_t region = {0};
+    shared_region = &region;
+    for (int k = 0; k < (departs(REPEATED) ? 2 : 1) && !departs(NO_PARALLEL_BEGIN); k++)
+      parallel_begin(&region);
+    pthread_barrier_wait(&gate);
+    member(&region);
+    pthread_barrier_wait(&gate);
+    if (!departs(END_FIRST))
+      parallel_end(&region);
+    compute();
+  }
+  pthread_join(thread, NULL);
+}
+
+static void run(const char *name)
+{
+  static ompt_data_t initial;
+  ompt_start_tool_result_t *tool = start(name);
+  current_task = &initial;
+  thread_begin(ompt_thread_initial);
+  if (!departs(NO_INITIAL_TASK))
+    implicit_task(ompt_scope_begin, NULL, &initial, 1, ompt_task_initial);
+  regions();
+  if (tool && is("after_end"))
+    tool->finalize(&tool->tool_data);
+  if (is("after_end"))
+    regions();
+}
+
+int main(int count, char **arguments)
+{
+  way.form = count > 1 ? arguments[1] : "plain";
+  way.number = count > 2 ? atoi(arguments[2]) : 0;
+  way.departures = is("order") ? (unsigned)way.number : 0;
+  run("another runtime");
+  if (is("twice"))
+    run("one more runtime");
+  puts("done");
+  return 0;
+}
