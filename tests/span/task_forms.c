@@ -547,7 +547,7 @@ static void wait_depend_in_task(void)
   u(1);
 }
 
-#if defined __clang__ && __clang_major__ >= 16
+#if defined __clang__ ? __clang_major__ >= 16 : __GNUC__ >= 13
 static void all_memory(void)
 {
   int x = 0, y = 0;
@@ -747,7 +747,7 @@ const struct form forms[] = {FORM(grandchildren, SINGLE),
                              FORM(waits_for_others, SINGLE),
                              FORM(late_creation, SINGLE),
                              FORM(wait_depend_in_task, SINGLE),
-#if defined __clang__ && __clang_major__ >= 16
+#if defined __clang__ ? __clang_major__ >= 16 : __GNUC__ >= 13
                              FORM(all_memory, SINGLE),
                              FORM(inoutset, SINGLE),
                              FORM(wait_nowait, SINGLE),
