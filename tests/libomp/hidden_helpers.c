@@ -29,7 +29,7 @@ __attribute__((noinline)) static void on_host(double seconds)
   on_host_s += burn_clock() - begin;
 }
 
-static void beside(void)
+NOINLINE static void beside(void)
 {
 #pragma omp parallel num_threads(2)
 #pragma omp single

@@ -50,7 +50,7 @@ def work_is_the_programs(directory):
         nodes = run.tree()
         is_work(nodes, "on_device", own["on_device"], what, below="main")
         is_work(nodes, "on_host", own["on_host"], what, below="main")
-        assert paths_of(nodes, "on_device") == {"main > parallel"}, (what, paths_of(nodes, "on_device"))
+        assert paths_of(nodes, "on_device") == {"main > beside > parallel"}, (what, paths_of(nodes, "on_device"))
         idle = sum(float(thread["idle_s"]) for thread in run.threads())
         tap.timed(abs(idleness_of(nodes, "main") - idle) < 0.05 + 0.1 * idle, what, idle, idleness_of(nodes, "main"))
         walls = sum(float(thread["wall_s"]) for thread in run.threads())

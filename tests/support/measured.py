@@ -34,13 +34,19 @@ def build(source, compiler="gcc", *flags, name=None, openmp=True):
         return _build(source, compiler, flags, name or f"{stem}-{compiler}" + "".join(flags).replace("/", ""), openmp)
 
 
+def calls(compiler, flags):
+    """The last call of a function is a call, as with GCC at -O1: newer clang makes a jump of it, without a frame."""
+    optimized = any(flag.startswith(("-O", "-foptimize")) for flag in flags)
+    return ("-fno-optimize-sibling-calls",) if compiler.startswith("clang") and not optimized else ()
+
+
 @functools.lru_cache(maxsize=None)
 def _build(source, compiler, flags, name, openmp):
     out = os.path.join(tap.shared_directory(), name)
     assert not os.path.exists(out), f"two programs named {name}"
     tap.need_program(compiler)
-    tap.must(compiler, "-O1", "-g", *(openmp_flags(compiler) if openmp else ()), "-I", tap.SUPPORT, "-I", tap.INCLUDE,
-             *flags,
+    tap.must(compiler, "-O1", "-g", *calls(compiler, flags), *(openmp_flags(compiler) if openmp else ()),
+             "-I", tap.SUPPORT, "-I", tap.INCLUDE, *flags,
              source_file(source), "-o", out, "-lm", "-lpthread", "-ldl", cwd=tap.shared_directory())
     return out
 
