@@ -1,7 +1,7 @@
 """More programs whose work and span follow from their source (task_forms.c, loop_forms.c, region_forms.c, new_forms.c,
 fortran_forms.f90), and random programs, compared with a model of OpenMP's rules (random_form.c).
 
-Usage: closed_forms.py [-k CASE]
+Usage: closed_forms.py [--long] [-k CASE]     (--long: also with 256 and 1,024 threads)
 The newest clang of the machine, with its OpenMP, compiles new_forms.c."""
 import glob
 import os
@@ -151,12 +151,12 @@ def check_all(jobs, check):
     assert not wrong, wrong
 
 
-def check_jobs(directory, jobs, threads, options=(), tied=()):
+def check_jobs(directory, jobs, threads, options=(), tied=(), **settings):
     """Each job is a program, its argument, and its work and span.  tied: those whose span depends on which thread ran
     what."""
     def check(number, job):
         binary, form, wanted = job
-        output, got, _ = measure(directory, binary, (form, str(threads)), options, f"{number}")
+        output, got, _ = measure(directory, binary, (form, str(threads)), options, f"{number}", **settings)
         work, span = (value(threads) if callable(value) else value for value in wanted)
         if form in tied and span <= got[1] <= work:
             span = got[1]
@@ -219,6 +219,19 @@ def new_forms_by_gcc(directory):
 @tap.case
 def new_forms_by_the_newest_clang(directory):
     check_new_forms(directory, 4, *newest_clang())
+
+
+@tap.case
+def more_threads_than_cores(directory):
+    wide = {"criticals": LOOPS, "copyprivate": LOOPS, "doacross_1": LOOPS, "loop_tasks_left": LOOPS, "barriers": REGIONS,
+            "group_task_group": TASKS, "taskloop_many": TASKS}
+    sources = {id(table): source for source, table in FORMS.items()}
+    for threads in (64, 256, 1024) if "--long" in sys.argv else (64,):
+        for compiler in ("clang", "gcc"):
+            place = os.path.join(directory, f"{compiler}-{threads}")
+            os.mkdir(place)
+            check_jobs(place, [(program(sources[id(table)], compiler), form, table[form]) for form, table in wide.items()],
+                       threads, OMP_WAIT_POLICY="passive")
 
 
 @tap.case

@@ -14,6 +14,7 @@ LONG = "--long" in sys.argv
 THREADS = 1000
 RUNS = 30 if LONG else 3
 KB_A_THREAD = 130
+FILE_KB_A_THREAD = 3
 CHURNED = 24000
 TRACED = 4000
 WINDOW = 64 << 10
@@ -34,10 +35,14 @@ def threads_take_the_same_memory_in_each_run(directory):
     """In a region all threads begin to record at the same time."""
     for compiler in ("gcc", "clang"):
         alone = int(tap.must(build("footprint.c", compiler), "wide", str(THREADS)).split()[1])
-        peaks, anonymous = zip(*(measured(directory, compiler, "wide", THREADS)[0] for _ in range(RUNS)))
-        print("# KB:", compiler, "peaks", min(peaks), "to", max(peaks), "anonymous", max(anonymous), "alone", alone)
+        runs = [measured(directory, compiler, "wide", THREADS) for _ in range(RUNS)]
+        peaks, anonymous = zip(*(memory for memory, *_ in runs))
+        files = sum(os.path.getsize(path) for path in glob.glob(os.path.join(runs[-1][2].output, "*"))) >> 10
+        print("# KB:", compiler, "peaks", min(peaks), "to", max(peaks), "anonymous", max(anonymous), "alone", alone,
+              "files", files)
         assert max(peaks) < 1.1 * min(peaks), (compiler, peaks)
         assert max(anonymous) - alone < KB_A_THREAD * THREADS, (compiler, anonymous, alone)
+        assert files < FILE_KB_A_THREAD * THREADS, (compiler, files)
 
 
 @tap.case
