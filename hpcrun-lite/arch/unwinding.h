@@ -7,10 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hpcrun-lite/arch/machine.h"
+
 enum { UNWINDING_CODE_BYTES = 8 }; /* at least the longest call instruction */
 
-/* The element of machine_register_t[] that has libunwind's register of that number; -1: none. */
-int unwinding_register(int number);
+/* Reads libunwind's register of that number.  Returns false if there is none. */
+bool unwinding_register(const machine_register_t *registers, int number, uint64_t *value);
+
+/* Removes from a program of call frame information the instructions that say where a return address is signed.  Returns
+ * whether there were any.  Only called where MACHINE_SIGNS_ADDRESSES. */
+bool unwinding_forget_signing(uint8_t *program, unsigned bytes);
 
 /* libunwind's number of the frame pointer. */
 extern const int unwinding_fp;

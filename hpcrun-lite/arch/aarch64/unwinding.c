@@ -1,14 +1,72 @@
 /* Encodings: Arm Architecture Reference Manual for A-profile, chapter C4. */
 #include "hpcrun-lite/arch/unwinding.h"
 
-#include "hpcrun-lite/arch/aarch64/machine.h"
+#include "hpcrun-lite/arch/machine.h"
 
 const int unwinding_fp = MACHINE_FP;
 
-int unwinding_register(int number)
+/* libunwind numbers them as machine.h does. */
+bool unwinding_register(const machine_register_t *registers, int number, uint64_t *value)
 {
-  return number >= 0 && number < MACHINE_REGISTERS ? number : -1; /* libunwind numbers them so, too */
+  if (number < 0 || number >= MACHINE_REGISTERS)
+    return false;
+  *value = number == MACHINE_LINK ? machine_link_of(registers) : registers[number];
+  return true;
 }
+
+/* ---- call frame information ---- */
+
+/* The end of a number of variable length that begins at program[at]. */
+static unsigned number_end(const uint8_t *program, unsigned bytes, unsigned at)
+{
+  while (at < bytes && program[at] & 0x80)
+    at++;
+  return at + 1;
+}
+
+/* The operands of an instruction below 0x40: 'n' a number, 'b' a block, a digit so many bytes. */
+static const char *operands_of(uint8_t instruction)
+{
+  static const char operands[][3] = {
+      [0x02] = "1",  [0x03] = "2",  [0x04] = "4",  [0x05] = "nn", [0x06] = "n",  [0x07] = "n",  [0x08] = "n",
+      [0x09] = "nn", [0x0c] = "nn", [0x0d] = "n",  [0x0e] = "n",  [0x0f] = "b",  [0x10] = "nb", [0x11] = "nn",
+      [0x12] = "nn", [0x13] = "n",  [0x14] = "nn", [0x15] = "nn", [0x16] = "nb", [0x2e] = "n",  [0x2f] = "nn"};
+  return instruction < sizeof operands / sizeof *operands ? operands[instruction] : "";
+}
+
+/* Where the instruction behind the one at program[at] begins. */
+static unsigned next_instruction(const uint8_t *program, unsigned bytes, unsigned at)
+{
+  enum { OFFSET = 2, SHORT = 0x3f };
+  uint8_t instruction = program[at++];
+  if (instruction > SHORT)
+    return instruction >> 6 == OFFSET ? number_end(program, bytes, at) : at;
+  for (const char *operand = operands_of(instruction); *operand; operand++) {
+    if (*operand == 'n')
+      at = number_end(program, bytes, at);
+    else if (*operand == 'b') /* expressions of frames are short */
+      at += at < bytes ? 1u + program[at] : 1;
+    else
+      at += (unsigned)(*operand - '0');
+  }
+  return at;
+}
+
+/* libunwind before 1.7 takes these for those of another machine that have the same number.  The instruction that sets
+ * an absolute address is not known here: compilers do not write it. */
+bool unwinding_forget_signing(uint8_t *program, unsigned bytes)
+{
+  enum { NOTHING = 0, NEGATE_WITH_PC = 0x2c, NEGATE = 0x2d };
+  bool found = false;
+  for (unsigned at = 0; at < bytes; at = next_instruction(program, bytes, at))
+    if (program[at] == NEGATE || program[at] == NEGATE_WITH_PC) {
+      program[at] = NOTHING;
+      found = true;
+    }
+  return found;
+}
+
+/* ---- code ---- */
 
 /* The last instruction of these bytes. */
 static uint32_t last_of(const uint8_t code[UNWINDING_CODE_BYTES])

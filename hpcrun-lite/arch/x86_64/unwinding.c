@@ -8,11 +8,20 @@ enum { DIRECT_BYTES = 5 };
 
 const int unwinding_fp = UNW_X86_64_RBP;
 
-int unwinding_register(int number)
+bool unwinding_register(const machine_register_t *registers, int number, uint64_t *value)
 {
   static const int8_t at[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
                               REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-  return number < 0 || (size_t)number >= sizeof at ? -1 : at[number];
+  if (number < 0 || (size_t)number >= sizeof at)
+    return false;
+  *value = (uint64_t)registers[at[number]];
+  return true;
+}
+
+bool unwinding_forget_signing(uint8_t *program, unsigned bytes)
+{
+  (void)program, (void)bytes;
+  return false;
 }
 
 /* Length of the instruction that begins with ff and has these bytes next, if it calls by a register or by memory; 0 if

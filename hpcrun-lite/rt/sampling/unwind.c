@@ -8,7 +8,15 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/call_code.h"
 
-enum { CACHE_LOG = 12, WINDOW = 512, WINDOWS = 16, RED_ZONE = 128, WALK_WORDS = 2048, DOUBTED_FRAMES = 64 };
+enum {
+  CACHE_LOG = 12,
+  WINDOW = 512,
+  WINDOWS = 16,
+  RED_ZONE = 128,
+  WALK_WORDS = 2048,
+  DOUBTED_FRAMES = 64,
+  PROGRAM = 512
+};
 
 static struct unwind_entries lib;
 static unw_addr_space_t space;
@@ -52,6 +60,7 @@ struct walk {
   uint64_t window_at[WINDOWS];
   unsigned window_next;
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
+  uint8_t program[MACHINE_SIGNS_ADDRESSES ? PROGRAM : 8] __attribute__((aligned(8))); /* see forget_signing() */
 };
 
 /* Reads a word through a window, which is copied if necessary. */
@@ -85,17 +94,17 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
     *value = machine_address(*value);
     return 0;
   }
+  if (MACHINE_SIGNS_ADDRESSES && address - (uint64_t)walk->program < sizeof walk->program) {
+    memcpy(value, (const void *)address, 8);
+    return 0;
+  }
   return window_read(walk, address, value) ? 0 : -UNW_EINVAL;
 }
 
 static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *value, int write, void *arg)
 {
-  int at = unwinding_register(number);
   (void)as;
-  if (write || at < 0)
-    return -UNW_EBADREG;
-  *value = (unw_word_t)((struct walk *)arg)->registers[at];
-  return 0;
+  return !write && unwinding_register(((struct walk *)arg)->registers, number, value) ? 0 : -UNW_EBADREG;
 }
 
 /* The sorted table of the functions of a module that have unwind information: pairs of 32-bit distances from `head`,
@@ -142,11 +151,40 @@ static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *in
   return lib.search(as, ip, &where, info, need_unwind_info, walk);
 }
 
+/* The beginning of libunwind's struct dwarf_cie_info, to which unw_proc_info_t.unwind_info points: where the programs
+ * of a function's call frame information are. */
+struct cie_info {
+  unw_word_t cie_program, cie_end, program, end;
+};
+
+/* Has libunwind run a copy of the program for a function, without the instructions that say where the return address is
+ * signed: what is read of the stack has no signature (access_mem()).  A program that is too long is left as it is. */
+static void forget_signing(struct walk *walk, unw_proc_info_t *info)
+{
+  struct cie_info *cie = info->unwind_info;
+  uint64_t bytes = cie->end - cie->program;
+  unw_word_t word;
+  if (bytes > sizeof walk->program - 8)
+    return;
+  for (uint64_t i = 0; i < bytes; i += 8) {
+    if (!window_read(walk, cie->program + i, &word))
+      return;
+    memcpy(walk->program + i, &word, 8);
+  }
+  if (unwinding_forget_signing(walk->program, (unsigned)bytes)) {
+    cie->program = (uint64_t)walk->program;
+    cie->end = cie->program + bytes;
+  }
+}
+
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *info, int need_unwind_info, void *arg)
 {
-  int error = search_tables(as, ip, info, need_unwind_info, arg);
+  struct walk *walk = arg;
+  int error = search_tables(as, ip, info, need_unwind_info, walk);
   if (error)
-    ((struct walk *)arg)->no_info = true;
+    walk->no_info = true;
+  else if (MACHINE_SIGNS_ADDRESSES && need_unwind_info && info->unwind_info)
+    forget_signing(walk, info);
   return error;
 }
 
