@@ -51,7 +51,7 @@ WAITS = {"loops2": 4}  # of constructs that wait more than once: the barriers of
 FEW, MANY = 100, 600
 SAMPLES = (24, 72)
 NAMES = (1000, 16000)  # enough to see what is searched for among all the others
-LIGHT = (1000, 5096)  # the first ones are followed until it is known what that costs; enough to have one in 64
+LIGHT = (1000, 2024)  # the first ones are followed until it is known what that costs; enough to have one in 64
 HARDLY_EVER = "task-clock@3600000000"  # practically only the samples that the program sends to itself
 TRIES = 3
 
