@@ -11,11 +11,11 @@ import tap
 UNITS = ("read", "merge", "ranks", "profile_message", "hostile_files", "replay", "log_reader", "workspan", "symbols",
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
          "condition", "significance", "grain_graph", "grains", "checks", "phases", "table", "timeline_lanes")
-# Script: words of its cases.  Those that make hundreds of reports of the same kind are left out.
+# Script: words of its cases.  Those that make hundreds of reports of the same kind are left out; JSON of each view is in
+# "threads and order", views of constructs in "output is".
 SCRIPTS = {
-    "golden/golden": ("output is", "all forms", "threads and order", "json", "trace"),
+    "golden/golden": ("output is", "all forms", "threads and order", "trace"),
     "golden/golden_figures": (),
-    "golden/golden_figures_constructs": (),
     "cli/hpcprof": ("limits", "sort orders", "columns", "text", "lines", "damaged", "memory", "page", "closed pipe",
                     "written", "without measurements", "command line"),
 }

@@ -50,9 +50,10 @@ def build(*targets):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(os.path.join(PLACE, "build.ninja")):
             name, options = compiler()
+            linker = {"CC_LD": "mold"} if links(name, "-shared", "-fPIC", "-fuse-ld=mold") else {}  # 40 links
             tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined",
                      "-Db_lundef=false", "-Doptimization=0", "-Ddebug=true", "-Dassertions=true", *options,
-                     cwd=tap.SOURCE, timeout=300, CC=name)  # compiling with -O1 takes longer than all tests do
+                     cwd=tap.SOURCE, timeout=300, CC=name, **linker)  # compiling with -O1 takes longer than all tests do
         tap.must("ninja", "-C", PLACE, *targets, timeout=500)
 
 

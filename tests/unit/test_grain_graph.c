@@ -115,7 +115,7 @@ static void unreduced(void **unused)
 /* Many siblings become one node; those with a problem another one. */
 static void siblings(void **unused)
 {
-  enum { GRAINS = 60000, EACH = 1000 };
+  enum { GRAINS = UNIT_SANITIZED ? 6000 : 60000, EACH = 1000 };
   (void)unused;
   struct graph_builder *builder = graph_builder_new(20, false, GRAIN_BALANCE);
   event(builder, GRAIN_SYNC, 1, 0, 1);
@@ -140,7 +140,7 @@ static void siblings(void **unused)
 /* No graph is too small for the largest limit. */
 static void no_limit(void **unused)
 {
-  enum { GRAINS = 20000 };
+  enum { GRAINS = UNIT_SANITIZED ? 2000 : 20000 };
   (void)unused;
   struct graph_builder *builder = graph_builder_new(UINT32_MAX, false, GRAIN_BALANCE);
   event(builder, GRAIN_SYNC, 1, 0, 1);
@@ -156,7 +156,7 @@ static void no_limit(void **unused)
  * number of the square of the levels would take minutes. */
 static void many_levels(void **unused)
 {
-  enum { LEVELS = 60000 };
+  enum { LEVELS = UNIT_SANITIZED ? 6000 : 60000 };
   (void)unused;
   struct graph_builder *builder = graph_builder_new(20, false, GRAIN_BALANCE);
   for (uint64_t id = 1; id < LEVELS; id++) {

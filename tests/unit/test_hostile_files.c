@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 /* Only some of the bits and lengths are tested, others in each extent. */
-enum { STEP = UNIT_SANITIZED ? 17 : 3 };
+enum { STEP = UNIT_SANITIZED ? 31 : 3 };
 
 enum { HEAD = sizeof(struct format_extent), DEEP = UNIT_SANITIZED ? 200000 : 1000000, TINY = 100000, MB = 1 << 20 };
 

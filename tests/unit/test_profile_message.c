@@ -7,7 +7,7 @@
 
 #include <dirent.h>
 
-enum { FILES_MAX = 128, PARTS_MAX = 6, LINE = 4096, DAMAGED = 3000 };
+enum { FILES_MAX = 128, PARTS_MAX = 6, LINE = 4096, DAMAGED = UNIT_SANITIZED ? 1000 : 3000 };
 
 static char *paths[FILES_MAX];
 static uint32_t files;

@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
+/* With sanitizers, each damaged file takes many times as long; tests/fuzz has targets for the same readers. */
+enum { SHARE = UNIT_SANITIZED ? 2 : 1 };
+
 static uint64_t next_random(uint64_t *random)
 {
   *random ^= *random << 13;
@@ -66,7 +69,7 @@ static void flipped_bits_do_no_harm(void **state)
     assert_true(run("g++ -O2 %s shape.cc -o shape", options[o]));
     uint8_t *bytes = read_file("shape", &size), *copy = malloc(size);
     assert_non_null(copy);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 400 / SHARE; round++) {
       memcpy(copy, bytes, size);
       for (int i = 0; i < 1 << (round % 8); i++) {
         random ^= random << 13;
@@ -95,7 +98,7 @@ static void flipped_bits_of_split_dwarf_do_no_harm(void **state)
     must_run(packed ? "rm shape.dwo" : "cp shape.dwo whole");
     uint8_t *bytes = read_file("whole", &size), *copy = malloc(size);
     assert_non_null(copy);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 200 / SHARE; round++) {
       memcpy(copy, bytes, size);
       for (int i = 0; i < 1 << (round % 8); i++)
         copy[next_random(&random) % size] = (uint8_t)(next_random(&random) >> 40);
@@ -119,7 +122,7 @@ static void flipped_bits_of_embedded_symbols_do_no_harm(void **state)
   must_run("g++ -O2 shape.cc -o shape && strip -o shape.stripped shape && objcopy --only-keep-debug shape mini");
   uint8_t *bytes = read_file("mini", &size), *copy = malloc(size);
   assert_non_null(copy);
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < 100 / SHARE; round++) {
     memcpy(copy, bytes, size);
     for (int i = 0; i < 1 << (round % 8); i++)
       copy[next_random(&random) % size] = (uint8_t)(next_random(&random) & 1 << 20 ? 0xff : random >> 40);
@@ -196,7 +199,7 @@ static void damaged_debug_data_leave_the_symbol_table(void **state)
     uint8_t *bytes = read_file("shape", &size), *copy = malloc(size);
     unsigned before = open_descriptors();
     assert_non_null(copy);
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < 150 / SHARE; round++) {
       memcpy(copy, bytes, size);
       damage_debug_data(copy, &random, 1 << (round % 8));
       write_file("damaged", copy, size);
