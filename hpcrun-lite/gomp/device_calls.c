@@ -62,6 +62,13 @@ static bool finds_libomp(void)
   return found;
 }
 
+/* Can the library announce constructs?  Release 19 exports the function by which its parts join each other's tools; from 21
+ * on the parts are in one file, which is known by a function that releases before 17 lack. */
+static bool has_ompt(void *handle)
+{
+  return dlsym(handle, "ompt_libomptarget_connect") || dlsym(handle, "omp_target_memset");
+}
+
 static struct device_library *add_library(const struct link_map *map)
 {
   void *handle = loaded(map->l_name); /* stays open */
@@ -73,7 +80,7 @@ static struct device_library *add_library(const struct link_map *map)
     made->next[i] = dlsym(handle, names[i]);
   *(void **)&made->device_count = dlsym(handle, "omp_get_num_devices");
   *(void **)&made->policy = dlsym(handle, "__kmpc_get_target_offload");
-  made->has_ompt = dlsym(handle, "ompt_libomptarget_connect");
+  made->has_ompt = has_ompt(handle);
   made->joined = made->has_ompt && finds_libomp();
   made->next_known = atomic_load(&known);
   while (!atomic_compare_exchange_weak(&known, &made->next_known, made))

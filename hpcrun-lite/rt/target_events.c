@@ -4,6 +4,7 @@
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/devices.h"
 #include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/core/modules.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/sampling/device_waits.h"
 #include "hpcrun-lite/rt/sampling/sample.h"
@@ -25,6 +26,14 @@ static enum format_directive_kind directive_kind(int kind)
   default:
     return FORMAT_DIRECTIVE_TARGET;
   }
+}
+
+/* Release 18 of LLVM passes addresses of data constructs that lie in its library for devices. */
+static const void *code_of_target(struct thread_state *t, const ompt_data_t *task_data, const void *code)
+{
+  uint32_t index;
+  const struct format_module *module = code ? modules_find(t, (uint64_t)code, &index) : NULL;
+  return code_of_construct(t, task_data, module && module->flags & FORMAT_MODULE_DEVICES ? NULL : code);
 }
 
 /* The device of a directive: see struct format_directive. */
@@ -99,7 +108,7 @@ void target_events(struct thread_state *t, int kind, bool begin, int device, con
     device_wait_end(t, device);
   if (graph_enter(t)) {
     if (begin)
-      codeptr = code_of_construct(t, task_data, codeptr);
+      codeptr = code_of_target(t, task_data, codeptr);
     construct(t, directive, begin, device_code(device), codeptr);
     graph_leave(t);
   }
@@ -135,7 +144,7 @@ uint64_t target_events_operation(struct thread_state *t, uint32_t kind, bool beg
     uint32_t row = 0;
     if (begin && device >= 0 && (copies || !target))
       row = directive_row(t, directive_for_device((enum format_directive_kind)kind, device_code(device)),
-                          code_of_construct(t, NULL, codeptr));
+                          code_of_target(t, NULL, codeptr));
     if (begin && row && copies)
       device_waits_copy_begin(t, row, target ? target->node : 0);
     else if (!begin && copies)

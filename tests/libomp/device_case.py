@@ -1,25 +1,28 @@
-"""What the tests on devices share: programs of clang 19 on the devices that LLVM's plug-in for x86-64 makes of the host,
-and what their reports count."""
+"""What the tests on devices share: programs of clang 19, or of the release in HPCRUN_LITE_TEST_LLVM, on the devices that
+LLVM's plug-in for x86-64 makes of the host, and what their reports count."""
 import glob
 import os
 import shutil
 
 from measured import Measurement, build, tap
 
-LIBRARIES = os.path.join(tap.DEPS, "libomp-19")
+CHOSEN = os.environ.get("HPCRUN_LITE_TEST_LLVM")
+RELEASE = int(CHOSEN or 19)
+LIBRARIES = f"/usr/lib/llvm-{RELEASE}/lib" if CHOSEN else os.path.join(tap.DEPS, "libomp-19")
 FOUND = {"LD_LIBRARY_PATH": LIBRARIES}  # libomptarget looks for libomp.so by that name
 
 
 def device_program(source, *flags):
-    if not os.path.exists(os.path.join(LIBRARIES, "libomptarget.so")) or not shutil.which("clang-linker-wrapper-19"):
-        raise tap.Skip("no clang 19 for devices (scripts/setup --full)")
-    return build(source, "clang-19", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib", "-Wno-unknown-assumption",
+    wanted = os.path.join(LIBRARIES, "libomptarget.so"), shutil.which(f"clang-linker-wrapper-{RELEASE}") or ""
+    if not all(map(os.path.exists, wanted)) or RELEASE < 17:
+        raise tap.Skip(f"no clang {RELEASE} for devices that announces them (scripts/setup --full)")
+    return build(source, f"clang-{RELEASE}", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib", "-Wno-unknown-assumption",
                  *flags)
 
 
 def old_device_program(source, version):
-    """Likewise of clang 14 or 16, linked to the library for devices of that release."""
-    linker = {14: "clang-offload-wrapper-14", 16: "clang-linker-wrapper-16"}[version]
+    """Likewise of clang 14 to 16, linked to the library for devices of that release."""
+    linker = "clang-offload-wrapper-14" if version == 14 else f"clang-linker-wrapper-{version}"
     folder = old_libraries(version)
     headers = glob.glob(os.path.join(tap.DEPS, "libomp-*", "include", "omp.h")) or glob.glob("/usr/lib/llvm-*/lib/clang/*/include/omp.h")
     if not shutil.which(linker) or not shutil.which(f"clang-{version}") or not headers:
@@ -30,8 +33,10 @@ def old_device_program(source, version):
 
 
 def old_libraries(version):
-    """The folder of the libraries of that release: that of 14 has them from its package."""
-    folder = "/usr/lib/llvm-14/lib" if version == 14 else os.path.join(tap.DEPS, f"libomp-{version}")
+    """The folder of the libraries of that release: that of 14 has them from its package, as the chosen one."""
+    folder = os.path.join(tap.DEPS, f"libomp-{version}")
+    if version == 14 or CHOSEN:
+        folder = f"/usr/lib/llvm-{version}/lib"
     if not os.path.exists(os.path.join(folder, "libomptarget.rtl.x86_64.so")):
         raise tap.Skip(f"no library for devices of LLVM {version} (scripts/setup --full)")
     return folder

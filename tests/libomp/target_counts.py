@@ -5,8 +5,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from device_case import (FOUND, device_program, executions, executions_and_bytes, measure_program, old_device_program,
-                         old_libraries)
+from device_case import (CHOSEN, FOUND, RELEASE, device_program, executions, executions_and_bytes, measure_program,
+                         old_device_program, old_libraries)
 from measured import build, clocks, combinations, source_file, tap
 
 # Executions of target, target-enter-data, target-exit-data (those of target data included) and target-update.
@@ -20,7 +20,7 @@ MODES = (("-p", "online"), ("-p", "log"), ("-p", "online", "-t"))
 
 def counted(directory, program, *arguments):
     """What the independent tool counts: kind → number and bytes.  And the program's output."""
-    tool = build("target_counter.c", "clang-19", "-shared", "-fPIC", name="target_counter.so")
+    tool = build("target_counter.c", f"clang-{RELEASE}", "-shared", "-fPIC", name="target_counter.so")
     path = os.path.join(directory, "counts")
     done = tap.run(program, *arguments, timeout=60, OMP_TOOL_LIBRARIES=tool, TARGET_COUNTS=path, **FOUND)
     assert (done.returncode, done.stderr) == (0, ""), done
@@ -89,7 +89,7 @@ def unannounced(directory, program, libraries, form, options=MODES[0]):
 @tap.case
 def libraries_without_callbacks(directory):
     """Releases before 17: functions of the library are wrapped; clang 14 calls others than clang 16."""
-    for compiler, version in ((14, 14), (14, 15), (16, 16)):
+    for compiler, version in ((RELEASE, RELEASE),) if CHOSEN and RELEASE < 17 else ((14, 14), (14, 15), (16, 16)):
         program, libraries = old_device_program("target_forms.c", compiler), old_libraries(version)
         for form, options in combinations(list(FORMS), list(MODES)):
             run = unannounced(directory, program, libraries, form, options)

@@ -130,8 +130,9 @@ def clocks(output):
 
 
 def openmp_flags(compiler):
-    """How a compiler builds OpenMP programs here: clang 19 comes without the library and its header."""
-    if compiler != "clang-19":
+    """How a compiler builds OpenMP programs here: clang 19 comes without the library and its header, unless the release was
+    chosen (tests/packages/device_compilers)."""
+    if compiler != "clang-19" or os.environ.get("HPCRUN_LITE_TEST_LLVM"):
         return ("-fopenmp",)
     library, headers = os.path.join(tap.DEPS, "libomp-19"), glob.glob("/usr/lib/llvm-*/lib/clang/*/include/omp.h")
     own = os.path.join(library, "include")
