@@ -29,6 +29,11 @@ class DeviceLane {
       this.sums.forEach((sums, action) => sums[at + 1] = sums[at] + (this.actions[at] === action ? this.durations[at] : 0));
   }
 
+  /* An action in words: what a device has recorded is an operation. */
+  whatOf(action) {
+    return this.track && action === deviceActions.length - 1 ? "region" : deviceActions[action].title.replace("Device: ", "");
+  }
+
   /* The last use that begins at a time or before, or -1. */
   lastAt(time) {
     let low = -1, high = this.count;

@@ -255,7 +255,7 @@ class TimelineTab {
     const size = bytes > 0 ? `${bytes} in ${executions} execution${executions === 1 ? "" : "s"} of this construct` : "";
     this.#details([
       ["Device", `${device.device}, ${device.source}`], ["Begin", secondsText(start) + " s"],
-      ["Duration", formatSeconds((end - start) / 1e9)], ["What", device.track && action === 2 ? "region" : deviceActions[action].title.replace("Device: ", "")],
+      ["Duration", formatSeconds((end - start) / 1e9)], ["What", device.whatOf(action)],
       ["Construct", named(constructs[construct])], ["Target", target], ["Bytes", size]
     ]);
     return [named(constructs[construct]), target && `in ${target}`, formatSeconds((end - start) / 1e9), size && `bytes: ${size}`]
