@@ -2,6 +2,7 @@
  * library only by find(), and only those that are local.  The operations are logged as common/graphlog.h states. */
 #include "hpcrun-lite/mpi/mpi_decode.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,16 +39,20 @@
   LOCAL(Status_set_cancelled, (MPI_Status *, int))
 
 static struct {
-#define LOCAL(name, parameters) int(*name) parameters;
-  LOCAL_LIST(LOCAL)
-#undef LOCAL
-  void (*log)(uint32_t op, unsigned count, const uint64_t *operands); /* NULL: nothing is logged */
-  MPI_Comm world, self, null;
-  MPI_Datatype byte, no_type;
+  /* what each call needs, on one cache line */
+  _Alignas(64) void (*log)(uint32_t op, unsigned count, const uint64_t *operands); /* NULL: nothing is logged */
+  MPI_Comm null;
+  MPI_Datatype no_type;
+  bool status_known; /* its fields are those of the functions below */
+
+  MPI_Comm world, self;
+  MPI_Datatype byte;
   MPI_Request no_request;
   MPI_Message no_process;
   MPI_Group world_group, no_group;
-  bool status_known; /* its fields are those of the functions below */
+#define LOCAL(name, parameters) int(*name) parameters;
+  LOCAL_LIST(LOCAL)
+#undef LOCAL
 } mpi;
 
 /* A handle as a number, and back. */
@@ -75,6 +80,7 @@ static void log_operation(enum graphlog_op op, unsigned count, const uint64_t *o
 enum action {
   NONE,
   MESSAGE,
+  COUNTED_MESSAGE, /* one that ends with its call, and whose bytes are all that is to be known of it */
   MATCH,
   MATCHED,
   PERSISTENT,
@@ -99,20 +105,21 @@ enum action {
 enum { LETTERS = 'z' - 'A' + 1 };
 
 static struct arguments {
-  enum action action;
-  bool large;                /* numbers are of type MPI_Count */
-  bool synchronous;          /* a send that is complete only once its receive has begun */
-  uint8_t position[LETTERS]; /* of the argument with that letter, from 1; 0: there is none */
+  _Alignas(64) uint8_t action; /* enum action */
+  bool large;                  /* numbers are of type MPI_Count */
+  bool synchronous;            /* a send that is complete only once its receive has begun */
+  uint8_t position[LETTERS];   /* of the argument with that letter, from 1; 0: there is none */
 } functions[MPI_FUNCTIONS];
 
 static void describe(enum mpi_function function, enum action action, bool large, const char *letters)
 {
   struct arguments *arguments = &functions[function];
-  arguments->action = action;
   arguments->large = large;
   for (uint8_t i = 0; letters[i]; i++)
     if (letters[i] != '.')
       arguments->position[letters[i] - 'A'] = (uint8_t)(i + 1);
+  bool counted = action == MESSAGE && !mpi.log && mpi.status_known && !arguments->position['q' - 'A'];
+  arguments->action = counted ? COUNTED_MESSAGE : (uint8_t)action;
 }
 
 static void describe_all(void)
@@ -169,7 +176,7 @@ static MPI_Datatype type(const struct call *call, char letter)
 enum { SIZES_LOG = 8 };
 static struct type_size {
   MPI_Datatype type;
-  MPI_Count size;
+  uint64_t size; /* bytes */
 } sizes[1 << SIZES_LOG];
 
 static struct type_size *size_of(MPI_Datatype type)
@@ -206,18 +213,23 @@ static void learn_sizes(void *(*find)(const char *name))
   };
   for (unsigned i = 0; i < sizeof own / sizeof *own; i++) {
     MPI_Count size = 0;
-    if (own[i] && own[i] != mpi.no_type && mpi.Type_size_x(own[i], &size) == MPI_SUCCESS)
-      *size_of(own[i]) = (struct type_size){own[i], size};
+    if (own[i] && own[i] != mpi.no_type && mpi.Type_size_x(own[i], &size) == MPI_SUCCESS && size >= 0)
+      *size_of(own[i]) = (struct type_size){own[i], (uint64_t)size};
   }
 }
 
-static uint64_t bytes(uint64_t elements, MPI_Datatype of)
+static __attribute__((noinline)) uint64_t ask_size(MPI_Datatype type)
+{
+  MPI_Count size;
+  return mpi.Type_size_x(type, &size) == MPI_SUCCESS && size > 0 ? (uint64_t)size : 0;
+}
+
+static inline uint64_t bytes(uint64_t elements, MPI_Datatype of)
 {
   const struct type_size *known = size_of(of);
-  MPI_Count size = known->size;
-  if (!elements || of == mpi.no_type || (known->type != of && mpi.Type_size_x(of, &size) != MPI_SUCCESS) || size < 0)
+  if (!elements || of == mpi.no_type)
     return 0;
-  return elements * (uint64_t)size;
+  return elements * (known->type == of ? known->size : ask_size(of));
 }
 
 /* A number of elements, which is never negative in a valid program. */
@@ -713,6 +725,24 @@ static void message_after(struct call *call, bool succeeded)
     log_received(operation, 0, address(call, 'u'), call->result);
 }
 
+static inline void counted_before(struct call *call)
+{
+  call->result->known = HANDLE(MPI_Comm, value(call, 'c')) != mpi.null;
+  if (has(call, 'd') && number(call, 'd') != MPI_PROC_NULL)
+    call->result->sent = bytes(elements(call, 's'), type(call, 't'));
+  keep_status(call);
+}
+
+/* Calls nothing, so that errno stays as it is. */
+static inline void counted_after(struct call *call, bool succeeded)
+{
+  if (!succeeded || !has(call, 'D') || number(call, 'D') == MPI_PROC_NULL)
+    return;
+  const MPI_Status *status = address(call, 'u');
+  if (status->MPI_SOURCE != MPI_PROC_NULL && field_bytes(status) > 0)
+    call->result->received = (uint64_t)field_bytes(status);
+}
+
 /* ---- matched probes: the message is received where it was matched ---- */
 
 static void match_before(struct call *call)
@@ -1199,9 +1229,9 @@ static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigne
   mpi.no_request = CONSTANT(MPI_Request, MPI_REQUEST_NULL, "ompi_request_null");
   mpi.no_group = CONSTANT(MPI_Group, MPI_GROUP_NULL, "ompi_mpi_group_null");
   mpi.no_process = CONSTANT(MPI_Message, MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
-  describe_all();
   learn_sizes(find);
   learn_statuses();
+  describe_all();
   if (!mpi.byte || mpi.Initialized(&initialized) != MPI_SUCCESS)
     return false;
   if (!initialized) { /* a session: there is no MPI_COMM_WORLD whose ranks could be named */
@@ -1213,7 +1243,8 @@ static bool start(void *(*find)(const char *name), void (*log)(uint32_t, unsigne
          add_communicator(NUMBER(mpi.self), mpi.self, GRAPHLOG_MPI_SELF, 0, 0);
 }
 
-static void before(enum mpi_function function, uint64_t *values, struct mpi_call *result)
+static __attribute__((noinline)) void followed_before(enum mpi_function function, uint64_t *values,
+                                                      struct mpi_call *result)
 {
   struct call call = {&functions[function], values, result};
   result->known = call.arguments->action != NONE;
@@ -1265,10 +1296,10 @@ static void before(enum mpi_function function, uint64_t *values, struct mpi_call
   }
 }
 
-static void after(enum mpi_function function, const uint64_t *values, int result_code, struct mpi_call *result)
+static __attribute__((noinline)) void followed_after(enum mpi_function function, const uint64_t *values, bool succeeded,
+                                                     struct mpi_call *result)
 {
   struct call call = {&functions[function], (uint64_t *)values, result};
-  bool succeeded = result_code == MPI_SUCCESS;
   switch (call.arguments->action) {
   case MESSAGE:
     message_after(&call, succeeded);
@@ -1314,6 +1345,27 @@ static void after(enum mpi_function function, const uint64_t *values, int result
   default:
     break;
   }
+}
+
+static void before(enum mpi_function function, uint64_t *values, struct mpi_call *result)
+{
+  struct call call = {&functions[function], values, result};
+  if (call.arguments->action == COUNTED_MESSAGE)
+    counted_before(&call);
+  else
+    followed_before(function, values, result);
+}
+
+static void after(enum mpi_function function, const uint64_t *values, int result_code, struct mpi_call *result)
+{
+  struct call call = {&functions[function], (uint64_t *)values, result};
+  if (call.arguments->action == COUNTED_MESSAGE) {
+    counted_after(&call, result_code == MPI_SUCCESS);
+    return;
+  }
+  int saved_errno = errno;
+  followed_after(function, values, result_code == MPI_SUCCESS, result);
+  errno = saved_errno;
 }
 
 __attribute__((visibility("default"))) const struct mpi_decoder hpcrun_lite_mpi_decoder = {

@@ -40,7 +40,7 @@ struct mpi_decoder {
   bool (*start)(void *(*find)(const char *name), void (*log)(uint32_t op, unsigned count, const uint64_t *operands));
 
   /* Around a call from outside MPI, between initialization and finalization, by any number of threads at once.
-   * before() may replace arguments; those of the call of MPI_Init itself are not seen. */
+   * before() may replace arguments; those of the call of MPI_Init itself are not seen.  after() keeps errno. */
   void (*before)(enum mpi_function function, uint64_t *arguments, struct mpi_call *call);
   void (*after)(enum mpi_function function, const uint64_t *arguments, int result, struct mpi_call *call);
 };

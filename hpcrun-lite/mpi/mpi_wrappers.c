@@ -34,6 +34,15 @@ _Static_assert(sizeof(struct mpi_frame) <= 240 && offsetof(struct mpi_frame, ent
 void *mpi_enter(struct mpi_frame *frame) __attribute__((visibility("hidden")));
 uint64_t mpi_leave(struct mpi_frame *frame, uint64_t result) __attribute__((visibility("hidden")));
 
+/* Those that initialize or finalize MPI have the first numbers. */
+#define MPI_FUNCTION(name, kind, arguments) +(MPI_KIND_##kind == MPI_KIND_INIT || MPI_KIND_##kind == MPI_KIND_FINALIZE)
+enum {
+  SPECIAL = 0
+#include "common/mpi_functions.def"
+};
+#undef MPI_FUNCTION
+_Static_assert((int)SPECIAL == (int)MPI_FUNCTION_Session_finalize, "the others follow");
+
 static const struct {
   const char *name; /* of PMPI */
   enum mpi_kind kind;
@@ -84,8 +93,9 @@ static bool is_last(void)
   return atomic_load(&uses) <= 1;
 }
 
-static __attribute__((noinline, cold)) void note_kind(struct mpi_frame *frame, enum mpi_kind kind)
+static __attribute__((noinline, cold)) void note_kind(struct mpi_frame *frame)
 {
+  enum mpi_kind kind = functions[frame->entry / 2].kind;
   frame->seen |= kind == MPI_KIND_INIT ? SEEN_INIT : SEEN_FINALIZE;
   if (kind == MPI_KIND_FINALIZE && is_last() && hpcrun_lite_mpi_finalizes)
     hpcrun_lite_mpi_finalizes();
@@ -96,21 +106,20 @@ void *mpi_enter(struct mpi_frame *frame)
 {
   void *target = atomic_load_explicit(&targets[frame->entry], memory_order_relaxed);
   enum mpi_function function = (enum mpi_function)(frame->entry / 2);
-  enum mpi_kind kind = functions[function].kind;
   if (__builtin_expect(!target, 0))
     target = find_target(frame->entry, (const void *)frame->code);
   frame->seen = 0;
   if (__builtin_expect(!target, 0))
     return (void *)(uintptr_t)missing;
   frame->seen = hpcrun_lite_mpi_begin && hpcrun_lite_mpi_begin(function, frame->code, frame->sp) ? SEEN_RECORDED : 0;
-  if (__builtin_expect(kind == MPI_KIND_INIT || kind == MPI_KIND_FINALIZE, 0))
-    note_kind(frame, kind);
+  if (__builtin_expect((int)function <= SPECIAL, 0))
+    note_kind(frame);
   frame->call = (struct mpi_call){0};
   const struct mpi_decoder *decodes = atomic_load_explicit(&decoder, memory_order_acquire);
   if (decodes && frame->seen & SEEN_RECORDED) {
     decodes->before(function, frame->arguments, &frame->call);
     frame->seen |= SEEN_DECODED;
-    if (kind == MPI_KIND_FINALIZE && is_last())
+    if (__builtin_expect(frame->seen & SEEN_FINALIZE, 0) && is_last())
       atomic_store(&decoder, NULL);
   }
   return target;
@@ -157,17 +166,18 @@ static void finalized(enum mpi_function function)
 
 static __attribute__((noinline, cold)) void follow_kind(const struct mpi_frame *frame)
 {
+  int saved_errno = errno;
   enum mpi_function function = (enum mpi_function)(frame->entry / 2);
   if (frame->seen & SEEN_INIT)
     initialized(function);
   else
     finalized(function);
+  errno = saved_errno;
 }
 
 /* Returns the result of the call. */
 uint64_t mpi_leave(struct mpi_frame *frame, uint64_t result)
 {
-  int saved_errno = errno;
   const struct mpi_decoder *decodes = atomic_load_explicit(&decoder, memory_order_acquire);
   if (frame->seen & SEEN_RECORDED) {
     if (decodes && frame->seen & SEEN_DECODED)
@@ -176,6 +186,5 @@ uint64_t mpi_leave(struct mpi_frame *frame, uint64_t result)
   }
   if (__builtin_expect(frame->seen & (SEEN_INIT | SEEN_FINALIZE) && !(int)result, 0))
     follow_kind(frame);
-  errno = saved_errno;
   return result;
 }

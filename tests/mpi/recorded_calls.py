@@ -22,6 +22,7 @@ def functions():
 
 
 NAMES = functions()
+BLOCKING = ("Send", "Ssend", "Recv", "Sendrecv", "Sendrecv_replace")
 
 
 class Rank:
@@ -477,6 +478,23 @@ def completions_of_requests_that_are_not_followed_are_not_known(directory):
     for library in LIBRARIES:
         _, (rank,) = requests(directory, library, 1, "file", os.path.join(directory, "written"))
         assert rank["Wait"] == (1, 0) and rank["Waitall"] == (1, 1), (library, rank)
+
+
+@tap.case
+def bytes_are_the_same_without_a_log(directory):
+    """Messages that end with their call are decoded in another way then."""
+    for library in LIBRARIES:
+        program, found = build(directory, "message_forms.c", library), {}
+        for mode in ("log", "online", "off"):
+            measured = Job(directory, library, 2, program, options=("-p", mode))
+            assert measured.done.returncode == 0, measured.done
+            found[mode] = [sorted((NAMES[row.function], row.calls, row.decoded, row.sent, row.received)
+                                  for row in rank.rows() if NAMES[row.function] in BLOCKING) for rank in measured.ranks()]
+        assert found["log"] == found["online"] == found["off"], (library, found)
+        first, second = found["log"]
+        assert {name for name, *_ in first + second} == set(BLOCKING), (library, found)
+        assert all(calls == decoded and (sent or received) for name, calls, decoded, sent, received in first + second
+                   if name not in ("Send", "Recv")), (library, found)  # some of these are of MPI_PROC_NULL
 
 
 if __name__ == "__main__":
