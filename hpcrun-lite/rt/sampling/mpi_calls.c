@@ -14,14 +14,28 @@ enum { AT_ONCE = 256, WORD = sizeof(uint64_t) };
 
 /* ---- places ---- */
 
-/* The places that a call with that return address and stack pointer can have; NULL without memory. */
-static struct mpi_place *ways_of(struct mpi_calls *mpi, uint64_t code, uint64_t sp)
+/* The table of places has one extent, so that they lie one after the other. */
+static __attribute__((noinline, cold)) void make_places(struct mpi_calls *mpi)
 {
   uint32_t index;
-  if (!mpi->places.count && table_next_many(&mpi->places, MPI_PLACES, &index))
+  mpi->place = table_next_many(&mpi->places, MPI_PLACES, &index);
+  if (mpi->place)
     table_publish_many(&mpi->places, MPI_PLACES);
+}
+
+/* The first of MPI_WAYS places that a call with that return address and stack pointer can have. */
+static inline struct mpi_place *first_way(const struct mpi_calls *mpi, uint64_t code, uint64_t sp)
+{
   uint64_t hash = (code ^ sp << 24) * 0x9e3779b97f4a7c15ULL >> (64 - MPI_PLACES_LOG);
-  return mpi->places.count ? table_at(&mpi->places, (uint32_t)hash / MPI_WAYS * MPI_WAYS) : NULL;
+  return mpi->place + hash / MPI_WAYS * MPI_WAYS;
+}
+
+/* The same; NULL without memory. */
+static struct mpi_place *ways_of(struct mpi_calls *mpi, uint64_t code, uint64_t sp)
+{
+  if (!mpi->place)
+    make_places(mpi);
+  return mpi->place ? first_way(mpi, code, sp) : NULL;
 }
 
 /* Where the call's own return address is, the innermost one. */
@@ -104,12 +118,14 @@ static __attribute__((noinline)) struct format_mpi *meet(struct thread_state *t,
 /* Code was unloaded: other code may return to the same addresses. */
 static __attribute__((noinline, cold)) void forget_places(struct mpi_calls *mpi, uint32_t generation)
 {
-  for (uint32_t i = 0; i < mpi->places.count; i++)
-    ((struct mpi_place *)table_at(&mpi->places, i))->function = 0;
+  for (uint32_t i = 0; i < MPI_PLACES && mpi->place; i++)
+    mpi->place[i].function = 0;
   mpi->generation = generation;
 }
 
-static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function, uint64_t code, uint64_t sp)
+/* Where that was not simple. */
+static __attribute__((noinline)) struct format_mpi *find_row(struct thread_state *t, uint32_t function, uint64_t code,
+                                                             uint64_t sp)
 {
   struct mpi_calls *mpi = &sampling_of(t)->mpi;
   uint32_t generation = atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
@@ -132,6 +148,20 @@ static struct format_mpi *row_of_call(struct thread_state *t, uint32_t function,
   if (!row)
     rt_lost(t, FORMAT_LOST_MEMORY);
   return row;
+}
+
+/* Simple: outside regions, at a place that is known. */
+static inline struct format_mpi *row_of_call(struct thread_state *t, uint32_t function, uint64_t code, uint64_t sp)
+{
+  const struct mpi_calls *mpi = &sampling_of(t)->mpi;
+  bool valid = mpi->generation == atomic_load_explicit(&rt.module_generation, memory_order_relaxed);
+  if (mpi->place && valid && !region_current(t)) {
+    const struct mpi_place *ways = first_way(mpi, code, sp);
+    for (unsigned i = 0; i < MPI_WAYS; i++)
+      if (is_at(&ways[i], function, sp) && !ways[i].region)
+        return ways[i].row;
+  }
+  return find_row(t, function, code, sp);
 }
 
 /* ---- the work clock ---- */
@@ -216,7 +246,9 @@ bool mpi_calls_begin(struct thread_state *t, enum mpi_function function, uint64_
   mpi->since = rt_ticks();
   row->since = mpi->since;
   t->record->mpi_calls++;
-  trace_sleeps(t, mpi->since);
+  mpi->traced = trace_of(t)->states;
+  if (mpi->traced)
+    trace_sleeps(t, mpi->since);
   stop_work(t);
   if (graph_log_on())
     log_begin(t, function);
@@ -255,7 +287,8 @@ static void end(struct thread_state *t, bool inside)
   if (graph_log_on())
     log_end(t, now);
   go_on_with_work(t, now);
-  trace_slept(t, now, TRACELOG_MPI, inside);
+  if (mpi->traced)
+    trace_slept(t, now, TRACELOG_MPI, inside);
   t->changes++;
 }
 

@@ -5,6 +5,8 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_SAMPLING_THREAD_H
 #define HPCRUN_LITE_RT_SAMPLING_SAMPLING_THREAD_H
 
+#include <stddef.h>
+
 #include "hpcrun-lite/rt/construct/construct_thread.h"
 #include "hpcrun-lite/rt/sampling/sampling_process.h"
 
@@ -220,16 +222,23 @@ struct mpi_place {
 };
 
 struct mpi_calls {
-  uint64_t since, ticks; /* of the present call; in all before */
-  uint64_t sp, code;     /* of the present call, or the last one: see mpi_calls_begin() */
+  /* What each call needs, on one cache line: messages replace what a call has left in the caches. */
+  _Alignas(64) uint64_t since; /* of the present call */
+  uint64_t ticks;              /* of all calls before */
+  uint64_t sp, code;           /* of the present call, or the last one: see mpi_calls_begin() */
   struct format_mpi *row;
-  bool work_stopped;     /* the work clock stands still meanwhile */
+  struct mpi_place *place; /* the first of the table of places; NULL: there is none yet */
+  uint32_t generation;     /* rt.module_generation for which places are valid */
+  bool work_stopped;       /* the work clock stands still meanwhile */
+  bool traced;             /* the trace shows that the thread sleeps meanwhile */
+
   uint64_t unwound, due; /* contexts that were unwound; when the next one may be, in ticks */
-  uint32_t generation;   /* rt.module_generation for which places are valid */
   uint32_t replaced;     /* places that were */
   struct table rows, places;
   uint32_t first[MPI_LISTS]; /* by hash of the node: the first record of a list; 0: none */
 };
+
+_Static_assert(offsetof(struct mpi_calls, traced) < 64, "what each call needs is on one cache line");
 
 /* Written by device_waits.c. */
 struct device_wait {
