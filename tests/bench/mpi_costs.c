@@ -1,6 +1,7 @@
 /* Calls of MPI, one kind at a time: mpi_costs FORM COUNT.  Rank 0 prints on standard error how long one took, in ns.
  *
- * probe: a call that finds nothing, in one rank: the thread's CPU time.  small, large: two ranks send 8 bytes, 16 KiB
+ * probe: a call that finds nothing, in one rank; cold: a rank sends 8 bytes to itself, after it has replaced what is in
+ * the data cache of its core, as a message does: the thread's CPU time.  small, large: two ranks send 8 bytes, 16 KiB
  * to each other in turn; one is there and back.  halo: each rank works for 1 ms, and exchanges 8 KiB with the next
  * ones; one is a step.  These three: elapsed time. */
 #include <mpi.h>
@@ -25,6 +26,17 @@ static void probe(long count)
   int flag;
   for (long i = 0; i < count; i++)
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
+
+static void cold(long count)
+{
+  static char other[BYTES_MOST];
+  for (long i = 0; i < count; i++) {
+    memcpy(in, other, sizeof in);
+    memcpy(other, out, sizeof other);
+    out[i % BYTES_MOST]++;
+    MPI_Sendrecv(out, 8, MPI_CHAR, 0, 0, in, 8, MPI_CHAR, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  }
 }
 
 static void ping_pong(long count, int bytes)
@@ -69,6 +81,7 @@ int main(int argc, char **argv)
     void (*run)(long count);
     clockid_t clock;
   } forms[] = {{"probe", probe, CLOCK_THREAD_CPUTIME_ID},
+               {"cold", cold, CLOCK_THREAD_CPUTIME_ID},
                {"small", small, CLOCK_MONOTONIC},
                {"large", large, CLOCK_MONOTONIC},
                {"halo", halo, CLOCK_MONOTONIC}};

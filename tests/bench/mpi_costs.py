@@ -25,6 +25,7 @@ OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 MODES = {"-p off": ("-p", "off"), "default": (), "-p log": ("-p", "log")}
 # A form of mpi_costs.c: what one of it is, its ranks, how many ns more it may take, and what ratio it may have.
 FORMS = {"probe": ("MPI_Iprobe that finds nothing", 1, 120, None),
+         "cold": ("8 bytes to itself, cold cache", 1, 120, None),
          "small": ("8 bytes, there and back", 2, None, None),
          "large": ("16 KiB, there and back", 2, None, 1.03),
          "halo": ("step of 1 ms with halo exchange", 2, None, 1.01)}
