@@ -24,8 +24,7 @@
  * loader.  MACHINE_RELOCATION_CALL and MACHINE_RELOCATION_DATA, of slots that the loader fills with
  * the addresses of functions.  MACHINE_LIBUNWIND and MACHINE_LIBUNWIND_PREFIX, the library and the beginning of its
  * names.  MACHINE_LINK_REGISTER: a call leaves its return address in a register, and functions store it themselves.
- * MACHINE_SIGNS_ADDRESSES: functions may sign it, and unwind information says where.  MACHINE_READS_COUNTERS:
- * machine_counter() works. */
+ * They may sign it.  MACHINE_READS_COUNTERS: machine_counter() works. */
 
 /* ---- time ---- */
 

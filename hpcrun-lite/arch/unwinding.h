@@ -15,8 +15,17 @@ enum { UNWINDING_CODE_BYTES = 8 }; /* at least the longest call instruction */
 bool unwinding_register(const machine_register_t *registers, int number, uint64_t *value);
 
 /* Removes from a program of call frame information the instructions that say where a return address is signed.  Returns
- * whether there were any.  Only called where MACHINE_SIGNS_ADDRESSES. */
+ * whether there were any.  Only called
+ * where MACHINE_LINK_REGISTER. */
 bool unwinding_forget_signing(uint8_t *program, unsigned bytes);
+
+/* Writes a program of call frame information for a function whose own one is empty, from the instructions at its
+ * beginning, for addresses behind them.  alignment: the factor by which the program's offsets are given.  Returns its
+ * size, 0 if they do not show where the function has stored its return address.  Only called where
+ * MACHINE_LINK_REGISTER: elsewhere an empty program may be right. */
+enum { UNWINDING_BEGINNING_BYTES = 16, UNWINDING_PROGRAM_MOST = 32 };
+unsigned unwinding_write_program(const uint8_t code[UNWINDING_BEGINNING_BYTES], int64_t alignment,
+                                 uint8_t program[UNWINDING_PROGRAM_MOST]);
 
 /* libunwind's number of the frame pointer. */
 extern const int unwinding_fp;

@@ -18,7 +18,7 @@
 #define MACHINE_LIBUNWIND_PREFIX "_Uaarch64_"
 /* The kernel lets a program read its counters only if the event and the system's settings ask for it, by default it
  * does not. */
-enum { MACHINE_LINK_REGISTER = true, MACHINE_SIGNS_ADDRESSES = true, MACHINE_READS_COUNTERS = false };
+enum { MACHINE_LINK_REGISTER = true, MACHINE_READS_COUNTERS = false };
 
 /* x0 to x30, the stack pointer, the instruction pointer: consecutive in struct sigcontext, numbered as in DWARF. */
 enum { MACHINE_FP = 29, MACHINE_LINK = 30, MACHINE_SP = 31, MACHINE_IP = 32, MACHINE_REGISTERS = 33 };

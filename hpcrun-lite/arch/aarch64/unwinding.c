@@ -66,6 +66,34 @@ bool unwinding_forget_signing(uint8_t *program, unsigned bytes)
   return found;
 }
 
+/* Pairs of registers that the code pushes, "stp a, b, [sp, -16]!", up to "mov x29, sp". */
+unsigned unwinding_write_program(const uint8_t code[UNWINDING_BEGINNING_BYTES], int64_t alignment,
+                                 uint8_t program[UNWINDING_PROGRAM_MOST])
+{
+  enum { INSTRUCTIONS = UNWINDING_BEGINNING_BYTES / 4, PAIR = 16, DEF_CFA = 0x0c, OFFSET = 0x80 };
+  uint32_t words[INSTRUCTIONS], pushed = 0;
+  unsigned used = 3; /* behind the first instruction of the program, which is made last */
+  bool stored = false;
+  __builtin_memcpy(words, code, sizeof words);
+  while (pushed < INSTRUCTIONS && (words[pushed] & 0xffff83e0u) == 0xa9bf03e0u)
+    pushed++;
+  if (!pushed || pushed == INSTRUCTIONS || words[pushed] != 0x910003fdu || (alignment != -4 && alignment != -8))
+    return 0;
+  for (unsigned i = 0; i < pushed; i++) {
+    uint8_t first = words[i] & 31, second = words[i] >> 10 & 31;
+    unsigned distance = PAIR * (i + 1); /* of the pair from the frame's beginning */
+    stored |= first == MACHINE_LINK || second == MACHINE_LINK;
+    program[used++] = OFFSET | first;
+    program[used++] = (uint8_t)(distance / (unsigned)-alignment);
+    program[used++] = OFFSET | second;
+    program[used++] = (uint8_t)((distance - 8) / (unsigned)-alignment);
+  }
+  program[0] = DEF_CFA;
+  program[1] = MACHINE_FP;
+  program[2] = (uint8_t)(PAIR * pushed);
+  return stored ? used : 0;
+}
+
 /* ---- code ---- */
 
 /* The last instruction of these bytes. */

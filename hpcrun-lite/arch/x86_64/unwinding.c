@@ -24,6 +24,13 @@ bool unwinding_forget_signing(uint8_t *program, unsigned bytes)
   return false;
 }
 
+unsigned unwinding_write_program(const uint8_t code[UNWINDING_BEGINNING_BYTES], int64_t alignment,
+                                 uint8_t program[UNWINDING_PROGRAM_MOST])
+{
+  (void)code, (void)alignment, (void)program;
+  return 0;
+}
+
 /* Length of the instruction that begins with ff and has these bytes next, if it calls by a register or by memory; 0 if
  * it does not. */
 static unsigned indirect_length(uint8_t modrm, uint8_t sib)

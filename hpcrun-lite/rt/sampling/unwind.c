@@ -60,7 +60,7 @@ struct walk {
   uint64_t window_at[WINDOWS];
   unsigned window_next;
   uint8_t window[WINDOWS][WINDOW] __attribute__((aligned(8)));
-  uint8_t program[MACHINE_SIGNS_ADDRESSES ? PROGRAM : 8] __attribute__((aligned(8))); /* see forget_signing() */
+  uint8_t program[MACHINE_LINK_REGISTER ? PROGRAM : 8] __attribute__((aligned(8))); /* see correct_program() */
 };
 
 /* Reads a word through a window, which is copied if necessary. */
@@ -94,7 +94,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
     *value = machine_address(*value);
     return 0;
   }
-  if (MACHINE_SIGNS_ADDRESSES && address - (uint64_t)walk->program < sizeof walk->program) {
+  if (MACHINE_LINK_REGISTER && address - (uint64_t)walk->program < sizeof walk->program) {
     memcpy(value, (const void *)address, 8);
     return 0;
   }
@@ -154,24 +154,49 @@ static int search_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *in
 /* The beginning of libunwind's struct dwarf_cie_info, to which unw_proc_info_t.unwind_info points: where the programs
  * of a function's call frame information are. */
 struct cie_info {
-  unw_word_t cie_program, cie_end, program, end;
+  unw_word_t common, common_end, program, end, code_alignment, data_alignment;
 };
 
-/* Has libunwind run a copy of the program for a function, without the instructions that say where the return address is
- * signed: what is read of the stack has no signature (access_mem()).  A program that is too long is left as it is. */
-static void forget_signing(struct walk *walk, unw_proc_info_t *info)
+/* Reads bytes, a multiple of 8, through windows. */
+static bool window_copy(struct walk *walk, uint64_t from, uint8_t *to, uint64_t bytes)
+{
+  unw_word_t word;
+  for (uint64_t i = 0; i < bytes; i += 8) {
+    if (!window_read(walk, from + i, &word))
+      return false;
+    memcpy(to + i, &word, 8);
+  }
+  return true;
+}
+
+static bool is_empty(const uint8_t *program, uint64_t bytes)
+{
+  for (uint64_t i = 0; i < bytes; i++)
+    if (program[i])
+      return false;
+  return true;
+}
+
+/* Has libunwind run another program for a function.  ip: the address for which it is needed, behind a call not a
+ * multiple of 4.
+ * - One without the instructions that say where the return address is signed: what is read of the stack has no
+ *   signature (access_mem()).  A program that is too long is left as it is.
+ * - A function that has called another one has stored its return address.  If its program is empty, as that of libomp's
+ *   function that calls a region's code, the instructions show where. */
+static void correct_program(struct walk *walk, uint64_t ip, unw_proc_info_t *info)
 {
   struct cie_info *cie = info->unwind_info;
+  uint8_t code[UNWINDING_BEGINNING_BYTES];
   uint64_t bytes = cie->end - cie->program;
-  unw_word_t word;
-  if (bytes > sizeof walk->program - 8)
+  if (bytes > sizeof walk->program - 8 || !window_copy(walk, cie->program, walk->program, (bytes + 7) / 8 * 8))
     return;
-  for (uint64_t i = 0; i < bytes; i += 8) {
-    if (!window_read(walk, cie->program + i, &word))
-      return;
-    memcpy(walk->program + i, &word, 8);
+  bool corrected = unwinding_forget_signing(walk->program, (unsigned)bytes);
+  if (ip % 4 && ip - info->start_ip > sizeof code && is_empty(walk->program, bytes) &&
+      window_copy(walk, info->start_ip, code, sizeof code)) {
+    bytes = unwinding_write_program(code, (int64_t)cie->data_alignment, walk->program);
+    corrected = bytes > 0;
   }
-  if (unwinding_forget_signing(walk->program, (unsigned)bytes)) {
+  if (corrected) {
     cie->program = (uint64_t)walk->program;
     cie->end = cie->program + bytes;
   }
@@ -183,8 +208,8 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *i
   int error = search_tables(as, ip, info, need_unwind_info, walk);
   if (error)
     walk->no_info = true;
-  else if (MACHINE_SIGNS_ADDRESSES && need_unwind_info && info->unwind_info)
-    forget_signing(walk, info);
+  else if (MACHINE_LINK_REGISTER && need_unwind_info && info->unwind_info)
+    correct_program(walk, ip, info);
   return error;
 }
 
