@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hpcrun-lite/exec.h"
 #include "hpcrun-lite/fork.h"
@@ -32,7 +33,7 @@
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/thread.h"
 
-enum { START_SLACK = 128 };
+enum { START_SLACK = 128, PAGE_BYTES = 4096 };
 
 static void configure_counts(void)
 {
@@ -96,6 +97,11 @@ static bool wanted(void)
   config.filter = find_code(config.filter);
   if (!filter_settings_apply(config.filter, message, sizeof message)) {
     message_print("%s: nothing is measured", message);
+    return false;
+  }
+  if (getpagesize() != PAGE_BYTES) {
+    message_print("the system's pages have %d bytes: nothing is measured; use a kernel with pages of %d bytes",
+                  getpagesize(), PAGE_BYTES);
     return false;
   }
   if (!dlsym(RTLD_DEFAULT, "__tsan_init"))
