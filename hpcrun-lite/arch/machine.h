@@ -65,6 +65,9 @@ static inline uint64_t machine_counter(uint32_t number);
 static inline uint64_t machine_default_floating(void);
 static inline void machine_restore_floating(uint64_t before);
 
+/* The variable that the code of a short function locks, or else frees; NULL if the code does not show it. */
+static inline const void *machine_locked_variable(const uint8_t *code, uint64_t bytes, bool locks);
+
 /* ---- threads and stacks ---- */
 
 /* Does the calling thread's storage belong to libc?  A Go program that is position independent and does not use libc

@@ -15,37 +15,27 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/gomp/gomp.h"
 #include "hpcrun-lite/rt/lock_events.h"
 
 /* ---- critical sections as locks ---- */
 
-/* The address in the operand of the first instruction of a function with that opcode whose operand is addressed
- * relative to the instruction pointer; NULL: there is none. */
-static const void *operand_of(const uint8_t *function, const uint8_t *opcode, size_t bytes)
+/* The variable that a function of libgomp locks or frees, by its code; NULL: not shown. */
+static const void *variable_of(const uint8_t *function, bool locks)
 {
-  enum { MODE = 0xc7, RELATIVE = 5 }; /* of the byte that follows the opcode */
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
-  int32_t offset;
-  size_t size = bytes + 1 + sizeof offset;
   if (!dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol || info.dli_saddr != function)
     return NULL;
-  for (size_t at = 0; at + size <= symbol->st_size; at++) {
-    if (memcmp(function + at, opcode, bytes) != 0 || (function[at + bytes] & MODE) != RELATIVE)
-      continue;
-    memcpy(&offset, function + at + bytes + 1, sizeof offset);
-    return function + at + size + offset;
-  }
-  return NULL;
+  return machine_locked_variable(function, symbol->st_size, locks);
 }
 
-/* The word that the functions of a section without a name lock and free: with `lock cmpxchg` and `xchg`. */
+/* The word that the functions of a section without a name lock and free. */
 static void *word_of(const void *start, const void *end)
 {
-  static const uint8_t lock[] = {0xf0, 0x0f, 0xb1}, unlock[] = {0x87};
-  const void *word = operand_of(start, lock, sizeof lock);
-  return word == operand_of(end, unlock, sizeof unlock) ? (void *)word : NULL;
+  const void *word = variable_of(start, true);
+  return word == variable_of(end, false) ? (void *)word : NULL;
 }
 
 /* Are named sections locks of that form?  Shown with a section that no other thread enters. */

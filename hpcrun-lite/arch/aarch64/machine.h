@@ -122,6 +122,25 @@ static inline void machine_restore_floating(uint64_t before)
                    : "r"(before & UINT32_MAX), "r"(before >> 32));
 }
 
+/* The address of the first "adrp x, page; add x, x, offset": the function names no other variable, and may call a
+ * function of the compiler for the atomic operation. */
+static inline const void *machine_locked_variable(const uint8_t *code, uint64_t bytes, bool locks)
+{
+  uint32_t page, add;
+  (void)locks;
+  for (uint64_t at = 0; at + 8 <= bytes; at += 4) {
+    __builtin_memcpy(&page, code + at, sizeof page);
+    __builtin_memcpy(&add, code + at + 4, sizeof add);
+    unsigned to = page & 31;
+    if ((page & 0x9f000000u) != 0x90000000u || (add & 0xffc00000u) != 0x91000000u || (add >> 5 & 31) != to)
+      continue;
+    uint64_t pages = (page >> 29 & 3) | (page >> 5 & 0x7ffff) << 2, sign = 1 << 20;
+    uint64_t base = ((uint64_t)code + at) & ~(uint64_t)0xfff;
+    return (const void *)(base + (((pages ^ sign) - sign) << 12) + (add >> 10 & 0xfff));
+  }
+  return 0;
+}
+
 /* Go leaves the register to libc. */
 static inline bool machine_storage_of_libc(void)
 {

@@ -103,6 +103,24 @@ static inline void machine_restore_floating(uint64_t before)
   __builtin_ia32_ldmxcsr((unsigned)before);
 }
 
+/* The operand, relative to the instruction pointer, of the first "lock cmpxchg", or "xchg". */
+static inline const void *machine_locked_variable(const uint8_t *code, uint64_t bytes, bool locks)
+{
+  enum { MODE = 0xc7, RELATIVE = 5 }; /* of the byte that follows the opcode */
+  static const uint8_t lock[] = {0xf0, 0x0f, 0xb1}, unlock[] = {0x87};
+  const uint8_t *opcode = locks ? lock : unlock;
+  uint64_t opcode_bytes = locks ? sizeof lock : sizeof unlock;
+  int32_t offset;
+  uint64_t size = opcode_bytes + 1 + sizeof offset;
+  for (uint64_t at = 0; at + size <= bytes; at++) {
+    if (__builtin_memcmp(code + at, opcode, opcode_bytes) != 0 || (code[at + opcode_bytes] & MODE) != RELATIVE)
+      continue;
+    __builtin_memcpy(&offset, code + at + opcode_bytes + 1, sizeof offset);
+    return code + at + size + offset;
+  }
+  return 0;
+}
+
 /* libc's storage begins with its own address, twice. */
 static inline bool machine_storage_of_libc(void)
 {
