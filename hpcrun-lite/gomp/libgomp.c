@@ -509,7 +509,7 @@ static __attribute__((constructor)) void find_global(void)
   for (int i = ANY_RUNTIME; i <= LIBOMP && !sought; i++)
     at_start[i] = dlsym(RTLD_NEXT, probes[i]);
   if (!sought && at_start[LIBOMP]) /* it must be known before it has workers */
-    gomp_global_libomp = runtime_of(at_start[LIBOMP]);
+    __atomic_store_n(&gomp_global_libomp, runtime_of(at_start[LIBOMP]), __ATOMIC_RELEASE);
   sought = true;
 }
 
@@ -620,7 +620,7 @@ __attribute__((visibility("hidden"))) void *gomp_bind(unsigned entry, const void
   if (global && global->silent)
     target = global->next[entry];
   else if (global)
-    gomp_global = global;
+    __atomic_store_n(&gomp_global, global, __ATOMIC_RELEASE);
   for (unsigned i = 0; global && !span_process.online && i < sizeof graph_only; i++)
     if (graph_only[i] == entry)
       target = global->next[entry];
