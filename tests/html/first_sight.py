@@ -128,6 +128,11 @@ def long_names_are_folded_and_told_apart(directory):
         assert places and all(inside for _, inside in places), places
         browser.open(path, "#tab=contexts")
         settle(browser)
+        names = ["sieve::Small::cross_off(unsigned char*, unsigned char*)", "sieve::Small::cross_off(pod_vector<unsigned char>&)",
+                 "region @ library+0x43713", "region @ library+0x43713,region @ library+0x9"]
+        first, second, third, fourth = browser.evaluate("distinctNames(%s, (name) => fittedName(name, (text) => text.length <= 26))" % names)
+        assert first != second and all("cross_off(" in one and len(one) <= 28 for one in (first, second)), (first, second)
+        assert third == names[2] != fourth, (third, fourth)
         place = browser.evaluate("""(() => { const title = document.querySelector('#panel-contexts [data-column=file]');
             return title.getBoundingClientRect().right <= innerWidth && title.previousSibling.dataset.column; })()""")
         assert place == "name", place

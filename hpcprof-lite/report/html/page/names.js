@@ -96,19 +96,29 @@ export function distinctNames(names, shorten) {
   const short = names.map(shorten), wholes = new Map();
   short.forEach((text, i) => wholes.set(text, (wholes.get(text) ?? new Set()).add(names[i])));
   return short.map((text, i) => {
-    const alike = wholes.get(text);
-    return alike.size < 2 ? text : differingPart(names[i], [...alike].find((name) => name !== names[i]), text.length);
+    const other = [...wholes.get(text)].find((name) => name !== names[i]);
+    return other === undefined || other.startsWith(names[i]) ? text : differingPart(names[i], other, text.length);
   });
 }
 
-/* The name from its first letters to where it differs from another one, as long as `letters`. */
+/* The end of a name of so many letters, or what stands behind its last "::" if that is more. */
+function lastPart(text, letters) {
+  const begins = [...text.matchAll(/(?<=::)\w/g)].map(({ index }) => index);
+  return text.slice(begins.find((begin) => text.length - begin <= letters) ?? begins.at(-1) ?? 0);
+}
+
+/* The name from its first letters, or those of the function whose parameters differ, to where it differs from another
+ * one, as long as `letters`. */
 function differingPart(name, other, letters) {
   let at = 0;
   while (at < name.length && name[at] === other[at])
     at++;
   while (at > 0 && /\w/.test(name[at - 1])) /* from the begin of the word */
     at--;
-  const tail = Math.max(4, Math.floor(letters * 0.6)), head = Math.max(1, letters - tail - 2);
-  return name.slice(0, Math.min(at, head)) + (at > head ? "\u2026" : "") + name.slice(at, at + tail) +
-    (at + tail < name.length ? "\u2026" : "");
+  let tail = Math.max(4, Math.floor(letters * 0.6));
+  const head = Math.max(1, letters - tail - 2), open = name.lastIndexOf("(", at - 1), called = lastPart(name.slice(0, open + 1), head);
+  const ofParameters = open > 0 && at > head && called.length <= letters - 6, first = ofParameters ? called : name.slice(0, Math.min(at, head));
+  tail = Math.max(4, Math.min(tail, letters - first.length - 2));
+  const gap = ofParameters ? at > open + 1 : at > head;
+  return first + (gap ? "\u2026" : "") + name.slice(at, at + tail) + (at + tail < name.length ? "\u2026" : "");
 }

@@ -21,11 +21,15 @@ function rowsWhere(table, wanted) {
   return Array.from({ length: table.rows }, (_, row) => row).filter(wanted);
 }
 
+/* Whether equal runs hardly ever differ so much. */
+function isCertain(table, row) {
+  return table.number("significance", row) < SIGNIFICANT && table.number("difference", row) !== 0;
+}
+
 /* The change in a cell that is coloured if it is significant, and that says so without colour, too. */
 function changeNode(table) {
   return (row) => {
-    const difference = table.number("difference", row), probability = table.number("significance", row);
-    const certain = probability < SIGNIFICANT && difference !== 0;
+    const difference = table.number("difference", row), certain = isCertain(table, row);
     const text = Number.isNaN(difference) ? table.text("difference", row) : (difference > 0 ? "+" : "") + difference.toFixed(6) + (certain ? " !" : "");
     return element("span", { class: certain ? (difference > 0 ? "grown" : "shrunk") : "" }, text);
   };
@@ -43,8 +47,15 @@ function changeColumns(table, names, finder) {
   return names.map((name) => columns.find((column) => column.key === name)).filter(Boolean);
 }
 
-function changeGrid(title, note, table, finder, { names = CHANGE_COLUMNS, rows = null } = {}) {
-  const section = element("section", { class: "card wide" }, element("h2", {}, title), element("p", { class: "note" }, note));
+/* What the marks mean, above a table that has some. */
+function changeNote(table) {
+  const marked = table?.has("significance") && rowsWhere(table, (row) => isCertain(table, row)).length;
+  return marked ? element("p", { class: "note" },
+    "The differences marked with ! are significant: equal runs differ so much in less than one of 100 cases.") : null;
+}
+
+function changeGrid(title, table, finder, { names = CHANGE_COLUMNS, rows = null } = {}) {
+  const section = element("section", { class: "card wide" }, element("h2", {}, title), changeNote(table));
   if (!table || !table.rows) {
     section.append(element("p", {}, "There is nothing to compare."));
     return section;
@@ -64,7 +75,7 @@ function changeTree(table) {
 }
 
 /* The same tree as an icicle and as a grid; what is chosen in the icicle is selected in the grid. */
-function contextChanges(note, table) {
+function contextChanges(table) {
   if (!table || !table.rows)
     return null;
   const tree = changeTree(table), title = "Calling contexts: time";
@@ -74,7 +85,7 @@ function contextChanges(note, table) {
     grid.refresh();
     grid.select(row);
   };
-  return element("section", { class: "card wide" }, element("h2", {}, title), element("p", { class: "note" }, note),
+  return element("section", { class: "card wide" }, element("h2", {}, title), changeNote(table),
     changeIcicle(table, tree, choose), grid.element);
 }
 
@@ -96,15 +107,14 @@ async function comparisonSections() {
     ...["summary", "topdown", "flat", "regions", "parallelism", "threads"].map((name) => loadTable("compared-" + name))]);
   if (!summary)
     return [];
-  const note = "The differences marked with ! are significant: equal runs differ so much in less than one of 100 cases.";
   return [
-    changeGrid("What has changed", note, summary, finder, { names: ["section", "item", "base", "new", "difference", "ratio", "significance"],
+    changeGrid("What has changed", summary, finder, { names: ["section", "item", "base", "new", "difference", "ratio", "significance"],
       rows: rowsWhere(summary, (row) => summary.text("base", row) !== "" || summary.text("new", row) !== "") }),
-    changeGrid("Functions: time", note, flat, finder),
-    contextChanges(note, tree),
-    changeGrid("Regions and constructs", note, regions, finder, { names: ["kind", ...CHANGE_COLUMNS] }),
-    changeGrid("Parallelism", note, parallelism, finder, { names: ["kind", ...CHANGE_COLUMNS] }),
-    changeGrid("Threads: CPU time", note, threads, finder, { names: ["rank", "process", "thread", "base", "new", "difference", "ratio"] }),
+    changeGrid("Functions: time", flat, finder),
+    contextChanges(tree),
+    changeGrid("Regions and constructs", regions, finder, { names: ["kind", ...CHANGE_COLUMNS] }),
+    changeGrid("Parallelism", parallelism, finder, { names: ["kind", ...CHANGE_COLUMNS] }),
+    changeGrid("Threads: CPU time", threads, finder, { names: ["rank", "process", "thread", "base", "new", "difference", "ratio"] }),
   ];
 }
 

@@ -42,7 +42,7 @@ export function gridColumns(table, hidden = []) {
     const text = (row) => (path ? fileName(column.text(row)) : column.text(row)); /* the title has the whole path */
     return {
       key: column.name, title: columnTitle(column.name), numeric, help: column.help,
-      wide: column.name === "name", symbol: NAMES.test(column.name),
+      wide: column.name === "name" || column.name === "selector", symbol: NAMES.test(column.name),
       text: (row) => (numeric ? shortNumber(column, row) : text(row)),
       full: path ? (row) => column.text(row) : null,
       value: (row) => (numeric ? column.numbers[row] : column.text(row)),
