@@ -332,10 +332,8 @@ static bool operation_of(const struct timeline_source *source, uint32_t process,
 {
   const struct traced *traced = &source->traced[process];
   const struct profile_process *of = traced->lanes.process;
-  uint32_t position = 0;
-  while (position < of->threads_count && of->threads[position].index != event->thread)
-    position++;
-  if (event->kind != TRACE_EVENT_OPERATION || position == of->threads_count)
+  uint32_t position = event->kind == TRACE_EVENT_OPERATION ? profile_thread_position(of, event->thread) : MODEL_NONE;
+  if (position == MODEL_NONE)
     return false;
   *operation = (struct timeline_operation){
       .start_ns = MAX(lane_ns(&traced->lanes, event->begin_ticks), source->timeline.from_ns),
@@ -354,6 +352,8 @@ static int operations(void *context, timeline_visit_operation *visit, void *visi
     struct trace_cursor cursor;
     struct trace_event event;
     struct timeline_operation operation;
+    if (!source->traced[i].has_lanes)
+      continue;
     trace_cursor_open(&source->traced[i].lanes.trace, 0, &problems, &cursor);
     cursor.devices = true;
     while (!status && trace_cursor_next(&cursor, &event))
@@ -606,6 +606,7 @@ static void list_lanes(struct timeline_source *source)
         continue;
       }
       timeline->lanes[timeline->lanes_count++] = lane;
+      source->traced[i].has_lanes = true;
     }
   }
 }

@@ -41,6 +41,7 @@ struct traced {
   struct blame_at blame, *parts; /* parts: [position of the thread] its samples, until the process is prepared */
   struct critical_chain chain;
   struct timeline_index *index; /* NULL: none */
+  bool has_lanes;               /* in the timeline's range */
   bool prepared;                /* blame and the critical path are known */
   struct problems problems;     /* of opening it, until they are reported in the order of the processes */
   bool damaged;                 /* something is wrong that only reading finds: an index must not hide it */
