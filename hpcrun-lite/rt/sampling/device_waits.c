@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/device_waits.h"
 
+#include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 
@@ -72,26 +73,29 @@ static bool cut_wait(struct thread_state *t, uint32_t node)
 void device_waits_copy_begin(struct thread_state *t, uint32_t row, uint32_t node)
 {
   struct device_wait *wait = &sampling_of(t)->device_wait;
-  if (wait->copy_open) /* its end was not followed */
-    device_waits_copy_end(t);
+  device_waits_copy_end(t); /* of one whose end was not followed */
   if (cut_wait(t, node))
     worksharing_block_in_wait(t, row);
   else
     worksharing_block(t, row);
-  wait->copy_open = true;
+  struct task *task = span_of(t)->running;
+  wait->copy_task = task;
+  wait->copy_scopes = task ? task->scopes_open : 0;
   wait->copy_node = node;
 }
 
 void device_waits_copy_end(struct thread_state *t)
 {
   struct device_wait *wait = &sampling_of(t)->device_wait;
-  if (!wait->copy_open)
+  const struct task *task = wait->copy_task;
+  wait->copy_task = NULL;
+  /* What is innermost may be another construct, if the end was not followed. */
+  if (!task || task != span_of(t)->running || task->scopes_open != wait->copy_scopes)
     return;
   if (cut_wait(t, wait->copy_node))
     worksharing_block_end_in_wait(t);
   else
     worksharing_block_end(t);
-  wait->copy_open = false;
 }
 
 void device_waits_sampled(struct thread_state *t, uint64_t ns)

@@ -242,13 +242,14 @@ _Static_assert(offsetof(struct mpi_calls, traced) < 64, "what each call needs is
 
 /* Written by device_waits.c. */
 struct device_wait {
-  uint64_t since, ticks; /* of the present wait; in all before */
-  uint64_t position;     /* switches_position() when it began */
-  uint32_t depth;        /* target constructs and operations that are open */
-  bool work_stopped;     /* the work clock stands still meanwhile, */
-  uint64_t strand_since; /* and until then, what the task waits is in the graph */
-  bool copy_open;        /* a copy is open as a construct of the task, */
-  uint32_t copy_node;    /* in that context; 0: not known */
+  uint64_t since, ticks;        /* of the present wait; in all before */
+  uint64_t position;            /* switches_position() when it began */
+  uint32_t depth;               /* target constructs and operations that are open */
+  bool work_stopped;            /* the work clock stands still meanwhile, */
+  uint64_t strand_since;        /* and until then, what the task waits is in the graph */
+  const struct task *copy_task; /* in which a copy is open as a construct; NULL: none */
+  uint32_t copy_scopes;         /* that task's open scopes then */
+  uint32_t copy_node;           /* the copy's context; 0: not known */
 };
 
 struct sampling_thread {
