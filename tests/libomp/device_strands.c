@@ -222,6 +222,23 @@ static void copies_beside(void)
   }
 }
 
+/* Without a device: a thread of the runtime runs the region.  The tasks that wait for it follow one another. */
+static void after_helper(void)
+{
+  int x = 0;
+#pragma omp target nowait map(tofrom : x) depend(out : x)
+  {
+    on_host(10);
+    x = 1;
+  }
+#pragma omp task depend(inout : x) shared(x)
+  on_host(20);
+#pragma omp task depend(inout : x) shared(x)
+  on_host(5);
+#pragma omp taskwait
+  on_host(3);
+}
+
 int main(int count, char **arguments)
 {
   const char *form = count > 1 ? arguments[1] : "";
@@ -246,6 +263,8 @@ int main(int count, char **arguments)
     locked();
   else if (!strcmp(form, "nested"))
     nested();
+  else if (!strcmp(form, "after_helper"))
+    after_helper();
   else if (!strcmp(form, "copies"))
     copies();
   else if (!strcmp(form, "copies_beside"))

@@ -9,7 +9,8 @@ from measured import Measurement, build, line_of, tap
 
 # Form: work, device time, span.
 FORMS = {"serial": (15, 20, 35), "device_longer": (13, 30, 33), "host_longer": (33, 10, 33), "two": (0, 50, 30),
-         "chain": (20, 100, 102), "loop": (36, 136, 37), "locked": (30, 70, 10), "nested": (17, 72, 27), "copies": (15, 46, 61), "copies_beside": (28, 32, 35)}
+         "chain": (20, 100, 102), "loop": (36, 136, 37), "locked": (30, 70, 10), "nested": (17, 72, 27), "copies": (15, 46, 61), "copies_beside": (28, 32, 35),
+         "after_helper": (38, 0, 38)}
 # Rows: form, kind, mark of the line or None: instances, work, device time, span.
 ROWS = {("serial", "target", None): (1, 0, 20, 20), ("device_longer", "task", "nowait"): (1, 0, 30, 30),
         ("loop", "for", None): (1, 16, 136, 17), ("loop", "target", None): (16, 0, 136, 136),
