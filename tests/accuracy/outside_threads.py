@@ -95,7 +95,7 @@ def parts_of_a_run_add_up(directory):
 
 @tap.case
 def waits_that_are_open_at_the_end_count(directory):
-    kinds = (("condition", "open", 0), ("semaphore", "killed", -9), ("condition", "killed", -9), ("semaphore", "open", 0))
+    kinds = (("condition", "open", 0), ("semaphore", "open", 0), ("condition", "killed", -9), ("semaphore", "killed", -9))
     for (kind, mode, ends), options in combinations(kinds, ((), ("-t",), ("-t", "-p", "off"))):
         run, own, threads = measure(directory, kind, mode, *options, ends=ends)
         idle = sum_of(threads, "idle_s")

@@ -58,10 +58,11 @@ class Process:
         self.number, self.buffer, self.windows = 0, b"", {}
 
     def end(self):
-        """Ends the browser; the next window starts another one."""
-        if Process.running is self:
-            Process.running = None
-            atexit.unregister(self.end)
+        """Ends the browser, once; the next window starts another one."""
+        if Process.running is not self:
+            return
+        Process.running = None
+        atexit.unregister(self.end)
         os.close(self.output)
         try:
             self.process.wait(timeout=10)
@@ -87,6 +88,14 @@ class Process:
         message = {"id": self.number, "method": method, "params": arguments}
         if session:
             message["sessionId"] = session
+        try:
+            return self._answer(message)
+        except (OSError, Failure):
+            if self.process.poll() is not None:
+                self.end()
+            raise
+
+    def _answer(self, message):
         os.write(self.output, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._read()
