@@ -1,8 +1,6 @@
 /* Encodings: Arm Architecture Reference Manual for A-profile, chapter C4. */
 #include "hpcrun-lite/arch/unwinding.h"
 
-#include "hpcrun-lite/arch/machine.h"
-
 const int unwinding_fp = MACHINE_FP;
 
 /* libunwind numbers them as machine.h does. */
