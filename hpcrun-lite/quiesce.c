@@ -25,6 +25,7 @@ static bool outside(const struct thread_state *t)
 
 void quiesce_wait(void)
 {
+  atomic_thread_fence(memory_order_seq_cst); /* what stops threads is stored before `inside` is read: rt_stopped() */
   wait_until(outside);
 }
 

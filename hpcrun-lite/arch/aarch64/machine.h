@@ -28,8 +28,8 @@ _Static_assert(offsetof(mcontext_t, sp) == offsetof(mcontext_t, regs) + 8 * MACH
                "the registers are consecutive");
 
 /* The counter has a frequency of its own, often 25 MHz, so that a step is 40 ns; since version 8.6 of the architecture
- * it is 1 GHz.  A step is worth as many ticks, a power of 2, as are needed for 1 GHz.  (Firmware may have forgotten to
- * set the frequency.) */
+ * it is 1 GHz.  A step is worth a power of 2 of ticks, so that there are at least 2^30 a second.  (Firmware may have
+ * forgotten to set the frequency.) */
 static inline unsigned machine_tick_shift(void)
 {
   enum { LEAST_HZ = 1 << 20 };

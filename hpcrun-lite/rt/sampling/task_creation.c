@@ -51,11 +51,11 @@ static void keep_words(const struct thread_state *t, struct stack *stack, const 
 {
   stack->count = 0;
   for (int i = site->first; i < site->end; i++) {
-    uint64_t word = sampling_of(t)->frames[i].sp - sizeof(uint64_t);
+    uint64_t word = sampling_of(t)->frames[i].return_at;
     if (stack->count == WORDS || word < t->stack_low || word >= t->stack_high)
       return;
     stack->words[stack->count].at = word;
-    stack->words[stack->count++].value = sampling_of(t)->frames[i].ip + 1;
+    stack->words[stack->count++].value = *(const uint64_t *)word;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "common/order.h"
 #include "hpcrun-lite/arch/unwinding.h"
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/sampling/call_code.h"
@@ -464,7 +465,7 @@ static void find_caller(struct walk *walk, struct guess *guess, uint64_t fp, boo
       consider(walk, guess, frameless, true);
     else if (MACHINE_LINK_REGISTER && innermost)
       consider_link(walk, guess);
-    if (!leaving && !frameless && framed)
+    else if (framed)
       consider(walk, guess, fp + 8, true);
     if (guess->evidence)
       return;
@@ -647,11 +648,12 @@ static bool guess_again(struct walk *walk, struct frame *frames)
 {
   struct guess guess = {.pc = walk->doubtful.guess.pc, .sp = walk->doubtful.guess.sp};
   walk->guesses = walk->doubtful.guesses;
-  search(walk, &guess, walk->doubtful.guess.at + 8, UINT64_MAX);
+  search(walk, &guess, MAX(walk->doubtful.guess.at, guess.sp) + 8, UINT64_MAX);
   walk->doubtful.guess = guess;
   if (!guess.evidence || !take_guess(walk, &walk->cursor, &guess, walk->doubtful.fp))
     return false;
-  frames[walk->doubtful.frame] = (struct frame){.ip = guess.address - 1, .sp = guess.at + 8, .guessed = true};
+  frames[walk->doubtful.frame] =
+      (struct frame){.ip = guess.address - 1, .sp = machine_sp_of(walk->guessed), .guessed = true};
   return true;
 }
 
