@@ -18,6 +18,7 @@
 #include "hpcrun-lite/rt/core/sys.h"
 #include "hpcrun-lite/rt/construct/devices.h"
 #include "hpcrun-lite/rt/device_trace.h"
+#include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/marks/marks.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/live_threads.h"
@@ -87,7 +88,7 @@ static void record_acquisitions(void)
 static void complete_span(void)
 {
   for (struct thread_state *t = process.threads; t && span_process.online; t = t->next)
-    span_report(t);
+    graph_report(t);
   for (struct thread_state *t = process.threads; t && span_process.online && rt_self; t = t->next) {
     span_offer_open_tasks(rt_self, t);
     span_add_sums(t);

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/process/own_signal.h"
 #include "hpcrun-lite/process/process.h"
+#include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/code_address.h"
 #include "hpcrun-lite/rt/construct/construct.h"
 #include "hpcrun-lite/rt/construct/trace.h"
@@ -262,6 +263,7 @@ static void end_thread(struct thread_state *t)
   sample_end(t, cpu_ns);
   if (span_process.online) {
     keep_ended(t);
+    graph_report(t);
     span_stop_thread(t);
   }
   stopped = true;

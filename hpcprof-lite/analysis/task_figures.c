@@ -43,6 +43,7 @@ static void add_tasks(const struct profile_process *process, const struct constr
   model_add(&row->undeferred, tasks->undeferred);
   model_add(&row->untied, tasks->untied);
   model_add(&row->dependent, tasks->dependent);
+  model_add(&row->untimed, tasks->untimed);
   model_add(&row->started, tasks->started);
   model_add(&row->elsewhere, tasks->elsewhere);
   model_add(&row->suspended, tasks->suspended);
@@ -97,7 +98,7 @@ static uint64_t quantile(const struct task_row *row, const struct sums *sums, do
 static void finish(struct task_row *row, struct sums *sums)
 {
   if (row->cut) {
-    row->undeferred = row->untied = row->dependent = row->elsewhere = row->suspended = 0;
+    row->undeferred = row->untied = row->dependent = row->elsewhere = row->suspended = row->untimed = 0;
     row->ended = row->shortest_ns = row->longest_ns = 0;
     return;
   }

@@ -1,7 +1,8 @@
 /* Task constructs: how many instances, how long they run, wait and are created, and where they run.
  *
  * Context: BATCH.  Pure.  Percentiles and shares come from a histogram with eight buckets for each factor of two: an
- * error of at most 9 %.  The other figures are exact.
+ * error of at most 9 %.  Where some tasks are created without a reading of the clock (`untimed`), their waits are
+ * estimates.  The other figures are exact.
  */
 #ifndef HPCPROF_LITE_ANALYSIS_TASK_FIGURES_H
 #define HPCPROF_LITE_ANALYSIS_TASK_FIGURES_H
@@ -13,7 +14,7 @@ struct task_row {
   uint32_t directive, kind; /* the first directive that is a copy of the same code; its kind */
   const char *name, *file;
   uint32_t line, context; /* context: id of a row of the top-down tree, MODEL_NONE if not known */
-  uint64_t created, undeferred, untied, dependent, ended, started, elsewhere, suspended;
+  uint64_t created, undeferred, untied, dependent, untimed, ended, started, elsewhere, suspended;
   uint64_t exec_ns, shortest_ns, longest_ns;
   uint64_t median_ns, p90_ns;
   bool creation_known, waits_known;

@@ -27,7 +27,8 @@ static const char off_path[] = "not on the critical path: no gain; work unchange
 
 static const char *best_case_note(const struct whatif_run *run)
 {
-  bool light = profile_light(run->profile).light || profile_light_regions(run->profile).light;
+  bool light = profile_light(run->profile).light || profile_light_regions(run->profile).light ||
+               profile_untimed(run->profile).tasks;
   return light ? best_case_estimated : best_case;
 }
 

@@ -126,6 +126,15 @@ static void note_light(const struct profile *profile, uint64_t span, char note[N
                model_difference(regions.count, regions.light), regions.count, text);
 }
 
+/* Notes that tasks may begin too early in the span of a row that can contain some. */
+static void note_untimed(const struct profile *profile, uint32_t kind, char note[NOTE_MAX])
+{
+  char text[PROFILE_UNTIMED_MAX];
+  bool contains = kind <= DIRECTIVE_TASKGROUP || kind == DIRECTIVE_TEAMS || kind == DIRECTIVE_USER_REGION;
+  if (contains && profile_untimed_text(profile, text))
+    words_append(note, NOTE_MAX, "%s", text);
+}
+
 static void note_scenario(const struct profile *profile, const struct workspan_scenario *scenario, uint64_t span,
                           char note[NOTE_MAX])
 {
@@ -184,6 +193,7 @@ static void fill_row(const struct profile *profile, struct names *names, const s
     row->file = place->file;
     row->line = place->line;
   }
+  note_untimed(profile, directive->kind, note);
   row->note = *note ? names_own(names, xstrdup(note)) : "";
 }
 

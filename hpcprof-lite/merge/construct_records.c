@@ -446,6 +446,8 @@ static struct construct_tasks *tasks_of(struct build *build, uint32_t directive,
     (*sums)[times->tasks_count] = (struct task_sums){0};
     times->tasks[times->tasks_count] =
         (struct construct_tasks){.directive = directive, .tick_ns = build->process->workspan.tick_ns};
+    if (directive)
+      times->tasks[times->tasks_count].untimed = build->process->workspan.directives[directive].untimed;
     row_of[directive] = ++times->tasks_count;
   }
   return &times->tasks[row_of[directive] - 1];

@@ -90,6 +90,8 @@ static void add_directive(struct profile_workspan *workspan, const struct key *k
   model_add(&into->device_time, from->device_time);
   model_add(&into->iterations, from->iterations);
   model_add(&into->light, from->light);
+  model_add(&into->untimed, from->untimed);
+  model_add(&into->early, from->early);
   model_add(&into->error_squares, from->error_squares);
   into->lock_bound = MAX(from->lock_bound, into->lock_bound);
 }

@@ -128,6 +128,7 @@ enum { CONSTRUCT_TASK_BUCKETS = FORMAT_TASK_BUCKETS };
 struct construct_tasks {
   uint32_t directive, waits_known; /* waits_known: 1 if all that were created have begun */
   uint64_t created, undeferred, untied, dependent;
+  uint64_t untimed;                 /* of `created`: without a reading of the clock, so that wait_ns is an estimate */
   uint64_t create_ns, create_timed; /* spent on the creation of that many */
   uint64_t started, elsewhere;      /* begun; of these, by another thread than the creator */
   uint64_t wait_ns;                 /* from their creation to their start, all together */

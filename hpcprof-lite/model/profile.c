@@ -156,6 +156,32 @@ struct construct_figures profile_light_regions(const struct profile *profile)
   return sum;
 }
 
+struct profile_untimed profile_untimed(const struct profile *profile)
+{
+  struct profile_untimed sum = {0};
+  for (uint32_t i = 1; i < profile->workspan.directives_count; i++) {
+    const struct profile_directive *directive = &profile->workspan.directives[i];
+    model_add(&sum.tasks, directive->untimed);
+    model_add(&sum.of, directive->untimed ? directive->instances : 0);
+    model_add(&sum.early, directive->early);
+  }
+  return sum;
+}
+
+bool profile_untimed_text(const struct profile *profile, char text[PROFILE_UNTIMED_MAX])
+{
+  const struct profile_workspan *workspan = &profile->workspan;
+  struct profile_untimed untimed = profile_untimed(profile);
+  text[0] = '\0';
+  if (untimed.tasks)
+    snprintf(text, PROFILE_UNTIMED_MAX,
+             "spans may be too short, by at most %.2g %.80s: %" PRIu64 " of %" PRIu64
+             " tasks were created without a reading of the clock",
+             (double)untimed.early / (workspan->is_time ? 1e9 : 1), workspan->is_time ? "s" : workspan->unit,
+             untimed.tasks, untimed.of);
+  return untimed.tasks;
+}
+
 struct construct_figures profile_light(const struct profile *profile)
 {
   struct construct_figures sum = {0};

@@ -263,6 +263,16 @@ struct construct_figures profile_light(const struct profile *profile);
 /* The same of regions, with the error of their spans. */
 struct construct_figures profile_light_regions(const struct profile *profile);
 
+/* Tasks that were created without a reading of the clock, so that spans may be too short by `early`. */
+struct profile_untimed {
+  uint64_t tasks, of, early; /* of: so many, of the constructs that have created some */
+};
+struct profile_untimed profile_untimed(const struct profile *profile);
+
+/* Writes by how much spans may be too short because of them.  Returns false, and an empty text, if there are none. */
+enum { PROFILE_UNTIMED_MAX = 256 };
+bool profile_untimed_text(const struct profile *profile, char text[PROFILE_UNTIMED_MAX]);
+
 /* Whether measuring was paused all the time, as its notes say. */
 bool profile_paused(const struct profile_process *process);
 

@@ -107,6 +107,9 @@ void notes_estimates(const struct report *report)
                    "Spans of regions, shares of the critical path, and times of constructs in regions are estimates: "
                    "%" PRIu64 " of %" PRIu64 " regions were followed; the views parallelism and regions state errors.",
                    model_difference(regions.count, regions.light), regions.count);
+  char untimed[PROFILE_UNTIMED_MAX];
+  if (profile_untimed_text(report->profile, untimed))
+    terminal_wrapf(&terminal, report->stream, "", "", "Tasks: %s.", untimed);
 }
 
 void notes_log_differs(const struct report *report)

@@ -666,6 +666,7 @@ static void put_directives(void)
       rows[i].device_time = in_unit(i + first ? device_time : rows[i].device_time); /* row 0 has no work */
       rows[i].span = in_unit(rows[i].span);
       rows[i].lock_bound = in_unit(rows[i].lock_bound);
+      rows[i].early = in_unit(rows[i].early);
       rows[i].stood_work = in_unit(rows[i].stood_work);
       rows[i].stood_span = in_unit(rows[i].stood_span);
       if (rows[i].stood_squares < UINT64_MAX)

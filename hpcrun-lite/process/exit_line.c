@@ -26,24 +26,31 @@ void exit_line_start(void)
   children_at_start_us = children_us();
 }
 
-enum { ESTIMATES_MAX = 192 };
+enum { ESTIMATES_MAX = 256 };
 
 /* Writes that figures of constructs rest on a part of their executions, if they do. */
 static void estimates_text(char text[ESTIMATES_MAX])
 {
   const struct table *rows = directive_table();
-  uint64_t all = 0, light = 0;
+  uint64_t all = 0, light = 0, untimed = 0;
   for (uint32_t i = 0; i < rows->count; i++) {
     const struct format_directive *row = table_at(rows, i);
     all += row->light ? row->instances : 0;
     light += row->light;
+    untimed += row->untimed;
   }
+  int end = 0;
   text[0] = '\0';
   if (light)
-    snprintf(text, ESTIMATES_MAX,
-             "; spans and times of short constructs are estimates from %llu of %llu executions "
-             "(--overhead-limit 100 follows all)",
-             (unsigned long long)(all - light), (unsigned long long)all);
+    end = snprintf(text, ESTIMATES_MAX,
+                   "; spans and times of short constructs are estimates from %llu of %llu executions",
+                   (unsigned long long)(all - light), (unsigned long long)all);
+  if (untimed)
+    end += snprintf(text + end, ESTIMATES_MAX - (size_t)end,
+                    "; spans may be too short, because %llu tasks were created without a reading of the clock",
+                    (unsigned long long)untimed);
+  if (end)
+    snprintf(text + end, ESTIMATES_MAX - (size_t)end, " (--overhead-limit 100 follows all)");
 }
 
 static void say_counts(void)

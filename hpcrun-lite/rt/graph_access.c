@@ -1,5 +1,9 @@
 #include "hpcrun-lite/rt/graph_access.h"
 
+#include "hpcrun-lite/rt/construct/construct.h"
+#include "hpcrun-lite/rt/span/plain_task.h"
+#include "hpcrun-lite/rt/span/span.h"
+
 /* CTL reads the graph for a moment while the process goes on: the callback of a thread that leaves its last region just
  * then waits for that, for a bounded time; what it gives up is counted as a loss.  Ends like graph_enter(). */
 bool graph_enter_after_flush(struct thread_state *t)
@@ -16,11 +20,33 @@ bool graph_enter_after_flush(struct thread_state *t)
   if (!atomic_load(&rt.flushing))
     return false;
   rt_lost(t, FORMAT_LOST_GRAPH);
-  span_of(t)->repeated.open = NULL;
+  span_of(t)->repeated = (struct repeated_creation){0};
   if (span_of(t)->plain.data)
     span_of(t)->work.done += span_of(t)->plain.before;
+  span_of(t)->plain.light = false;
+  span_of(t)->light_tasks.prior = NULL;
+  span_of(t)->light_tasks.data = NULL;
   span_of(t)->plain.data = span_of(t)->running_data = NULL; /* perhaps it is that task which ends: its word goes, too */
   return false;
+}
+
+void graph_count_light(struct thread_state *t)
+{
+  struct light_tasks *light = &span_of(t)->light_tasks;
+  const struct plain_task *plain = &span_of(t)->plain;
+  const ompt_data_t *data = light->data;
+  light->data = NULL;
+  construct_task_count_light(t, data ? light->begun : rt_ticks());
+  if (data)
+    construct_task_begin(t, plain->prior, data, plain->batch->row, true, plain->batch->thread != t->index, 0,
+                         light->begun);
+}
+
+void graph_report(struct thread_state *t)
+{
+  span_report(t);
+  if (span_of(t)->light_tasks.uncounted || (span_of(t)->light_tasks.data && t == rt_self))
+    graph_count_light(t);
 }
 
 uint32_t graph_any_task_of(struct thread_state *t, ompt_data_t *data)

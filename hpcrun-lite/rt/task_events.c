@@ -10,6 +10,7 @@
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/light_task.h"
 #include "hpcrun-lite/rt/span/plain_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -82,7 +83,8 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
     uint64_t region = sampling_process.task_creation ? 0 : region_current(t);
     return rt_task_word(creation_context | (region == REGION_NO_RECORD ? 0 : (uint32_t)region));
   }
-  if (graph_enter(t)) {
+  if (graph_enter_schedule(t)) {
+    graph_settle_here(t);
     explicit_task_publish(t);
     codeptr = take_undeferred_code(t, flags, codeptr, &dependent);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
@@ -102,24 +104,44 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
 static inline void may_repeat(struct thread_state *t, const ompt_data_t *creator, int flags)
 {
   bool simple = !(flags & (ompt_task_undeferred | ompt_task_taskwait)) && !sampling_process.task_creation;
-  if (simple && work_clock_is_time() && !graph_log_on())
+  if (simple && work_clock_is_quick() && !graph_log_on())
     span_of(t)->repeated.creator = creator;
+}
+
+/* The same without reading the clock, if that is wanted. */
+static inline bool create_untimed(struct thread_state *t, const ompt_data_t *creator, ompt_data_t *made, int flags,
+                                  bool dependent, const void *codeptr)
+{
+  uint64_t word = dependent ? 0 : plain_task_repeat_untimed(t, creator, made, flags, codeptr);
+  if (!word)
+    return false;
+  construct_task_created_untimed(t, made, flags, work_clock_is_time() ? span_of(t)->work.since : rt_ticks());
+  made->value = word;
+  return true;
 }
 
 /* A task is created as the one before (plain_task_repeat()).  Returns false if it is another case. */
 static inline bool create_again(struct thread_state *t, const ompt_data_t *creator, ompt_data_t *made, int flags,
                                 bool dependent, const void *codeptr)
 {
-  const struct repeated_creation *last = &span_of(t)->repeated;
+  struct repeated_creation *last = &span_of(t)->repeated;
   uint32_t row;
   if (!last->open || last->code != codeptr || last->creator != creator || !creator || !graph_enter_schedule(t))
     return false;
+  if (last->skip && create_untimed(t, creator, made, flags, dependent, codeptr)) {
+    graph_leave(t);
+    return true;
+  }
   uint64_t word = plain_task_repeat(t, creator, flags, codeptr, &row);
   if (__builtin_expect(!word, 0)) {
     graph_leave_event(t);
     return false;
   }
   created(t, made, row, flags, dependent);
+  if (__builtin_expect(last->later != 0, 0)) {
+    construct_task_created_later(t, work_clock_is_time() ? last->later : 0);
+    last->later = 0;
+  }
   graph_leave(t);
   made->value = word;
   return true;
@@ -222,7 +244,7 @@ static __attribute__((noinline)) void schedule_other(struct thread_state *t, omp
                                                      ompt_data_t *next, uint64_t moment)
 {
   struct span_thread *span = span_of(t);
-  explicit_task_settle(t);
+  graph_settle(t);
   /* Many tasks begin and end on one thread before another thread refers to them: the short forms (explicit_task.h). */
   if (status == ompt_task_complete && prior && prior == span->running_data && prior->value & RT_TASK_NEW) {
     explicit_task_end_begun(t, next, moment);
@@ -255,10 +277,15 @@ static __attribute__((noinline)) void schedule_other(struct thread_state *t, omp
 static __attribute__((noinline)) void begin_plain(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
                                                   uint64_t moment)
 {
+  if (__builtin_expect(span_of(t)->light_tasks.count != 0, 0))
+    explicit_task_record_light(t);
   if (construct_task_is_innermost(t, prior) && plain_task_begin(t, prior, next, moment)) {
     const struct plain_task *plain = &span_of(t)->plain;
     uint32_t records = construct_of(t)->records.count;
-    construct_task_enter(t, next, plain->batch->row, true, plain->batch->thread != t->index, 0, moment);
+    uint64_t now = work_clock_is_time() ? moment : rt_ticks();
+    if (__builtin_expect(span_of(t)->light_tasks.uncounted != 0, 0))
+      construct_task_count_light(t, now);
+    construct_task_enter(t, next, plain->batch->row, true, plain->batch->thread != t->index, 0, now);
     if (__builtin_expect(construct_of(t)->records.count != records, 0))
       construct_task_delayed(t, true, rt_ticks());
   } else {
@@ -267,13 +294,23 @@ static __attribute__((noinline)) void begin_plain(struct thread_state *t, ompt_d
   graph_leave(t);
 }
 
+/* A plain task has ended which the thread has run while it did not wait: the next ones may be light. */
+static void allow_light(struct thread_state *t)
+{
+  light_task_allow(t);
+  construct_task_allow_light(t, span_of(t)->plain.batch->thread != t->index);
+}
+
 static __attribute__((noinline)) void end_plain(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
                                                 uint64_t moment)
 {
+  uint64_t now = work_clock_is_time() ? moment : rt_ticks();
   if (!plain_task_end(t, prior, next, moment))
     schedule_other(t, prior, ompt_task_complete, next, moment);
-  else if (!construct_task_return(t, next, moment))
+  else if (!construct_task_return(t, next, now))
     construct_events_task_end(t, next, moment);
+  else if (!(span_of(t)->running->flags & TASK_WAITING))
+    allow_light(t);
   graph_leave(t);
 }
 
@@ -284,16 +321,52 @@ static __attribute__((noinline)) void schedule_any(struct thread_state *t, ompt_
   graph_leave(t);
 }
 
+/* So many light tasks are recorded together. */
+static __attribute__((noinline)) void record_light(struct thread_state *t, uint64_t now)
+{
+  explicit_task_record_light(t);
+  construct_task_count_light(t, now);
+}
+
+/* A light task begins or ends (span/light_task.h), or it is another event after all; likewise. */
+static __attribute__((noinline)) void begin_light(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
+                                                  uint64_t moment)
+{
+  if (!light_task_enter(t, prior, next, moment, work_clock_is_time() ? moment : rt_ticks()))
+    begin_plain(t, prior, next, moment);
+  else
+    graph_leave(t);
+}
+
+static __attribute__((noinline)) void end_light(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
+                                                uint64_t moment)
+{
+  uint64_t now = work_clock_is_time() ? moment : rt_ticks(), ticks;
+  if (!light_task_leave(t, prior, next, moment, now, &ticks)) {
+    schedule_any(t, prior, ompt_task_complete, next, moment);
+    return;
+  }
+  construct_task_light_ended(t, span_of(t)->light_tasks.begun, ticks);
+  if (__builtin_expect(span_of(t)->light_tasks.count >= LIGHT_TASKS_MOST, 0))
+    record_light(t, now);
+  graph_leave(t);
+}
+
 /* For the graph: the thread switches tasks; moment: the time-stamp counter if it was read, else 0. */
 static inline __attribute__((always_inline)) void schedule(struct thread_state *t, ompt_data_t *prior, int status,
                                                            ompt_data_t *next, uint64_t moment)
 {
   if (!graph_enter_schedule(t))
     return;
+  bool waited = moment;
   moment = graph_moment(t, moment);
-  if (status == ompt_task_complete && span_of(t)->plain.data)
+  if (status == ompt_task_complete && span_of(t)->plain.light)
+    end_light(t, prior, next, moment);
+  else if (status == ompt_task_complete && span_of(t)->plain.data)
     end_plain(t, prior, next, moment);
-  else if (status == ompt_task_switch && next && work_clock_is_time() && !rt_ever_paused())
+  else if (status == ompt_task_switch && next && prior && !waited && span_of(t)->light_tasks.prior == prior)
+    begin_light(t, prior, next, moment);
+  else if (status == ompt_task_switch && next && work_clock_is_quick() && !rt_ever_paused())
     begin_plain(t, prior, next, moment);
   else
     schedule_any(t, prior, status, next, moment);

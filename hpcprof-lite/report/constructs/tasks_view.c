@@ -75,7 +75,7 @@ static void print_creation(const struct text_table *table, const struct task_row
   }
   if (row->waits_known) {
     terminal_short_time(model_rounded(row->wait_mean_ns), time);
-    words_append(text, sizeof text, "wait for a thread: %s each", time);
+    words_append(text, sizeof text, "wait for a thread: %s%s each", row->untimed ? "about " : "", time);
   }
   if (row->undeferred)
     words_append(text, sizeof text, "undeferred: %" PRIu64, row->undeferred);

@@ -329,6 +329,9 @@ static void print_estimates(struct quality *quality)
                " regions were followed, as more would have cost too much (the run's span: %s; --overhead-limit 100 "
                "follows all)",
                model_difference(regions.count, regions.light), regions.count, text);
+  char untimed[PROFILE_UNTIMED_MAX];
+  if (profile_untimed_text(quality->report->profile, untimed))
+    print_hint(quality, "Tasks: %s, as more would have cost too much (--overhead-limit 100 follows all)", untimed);
 }
 
 /* Prints what following OpenMP's events has cost, where that is more than the launcher's preset limit. */

@@ -223,6 +223,9 @@ static void add_parallelism(struct facts *facts)
     return;
   fact_work(facts, "work", workspan->work, NULL);
   fact_work(facts, "span", workspan->span, "longest chain of work");
+  struct profile_untimed untimed = profile_untimed(report->profile);
+  if (untimed.tasks)
+    fact_work(facts, "span error", untimed.early, "the span may be too short by so much: see health");
   fact_work(facts, "burdened span", workspan->burdened, "with the cost of forks, tasks and joins");
   fact(facts, "parallelism", "parallelism", cell_real(workspan_parallelism(workspan->work, workspan->span), 4), "ratio",
        report->spans.workspan.count ? report->spans.workspan.rows[0].note : NULL);
@@ -283,6 +286,10 @@ static void add_health(struct facts *facts)
   if (regions.light)
     fact_uint(facts, "health", "regions that were only counted", regions.light,
               "spans, and times of constructs in them, are estimates");
+  uint64_t untimed = profile_untimed(report->profile).tasks;
+  if (untimed)
+    fact_uint(facts, "health", "tasks that were created without a reading of the clock", untimed,
+              "spans may be too short");
   if (report->totals->unfinished)
     fact_uint(facts, "health", "processes that were killed or could not write their file", report->totals->unfinished,
               notes_cut(report) ? "work and span are not known" : "reported up to the last sample");

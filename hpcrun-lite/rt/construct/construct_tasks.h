@@ -40,6 +40,8 @@ static inline struct format_construct *construct_task_created(struct thread_stat
   construct_count_instant(t, known);
   construct_of(t)->created = task;
   construct_of(t)->created_record = known->record;
+  construct_of(t)->created_at = known->at;
+  construct_of(t)->created_tasks = tasks;
   if (construct_of(t)->top->kind == FORMAT_DIRECTIVE_TASKGROUP)
     construct_of(t)->top->begun = 0; /* a taskloop in it is another construct */
   if (tasks) {
@@ -52,6 +54,40 @@ static inline struct format_construct *construct_task_created(struct thread_stat
     tasks->dependent += dependent;
   }
   return known->at;
+}
+
+/* The same for an untimed creation (span/plain_task.h) behind another one by the same construct.  now: the last moment
+ * before it that is known. */
+static inline void construct_task_created_untimed(struct thread_state *t, const void *task, int flags, uint64_t now)
+{
+  struct format_tasks *tasks = construct_of(t)->created_tasks;
+  construct_of(t)->created = task;
+  construct_of(t)->created_at->count++;
+  if (!tasks)
+    return;
+  tasks->created++;
+  tasks->created_at += now;
+  tasks->untied += (flags & ompt_task_untied) != 0;
+}
+
+/* The moments of those together were so much later than the last ones before. */
+static inline void construct_task_created_later(struct thread_state *t, uint64_t ticks)
+{
+  if (construct_of(t)->created_tasks)
+    construct_of(t)->created_tasks->created_at += ticks;
+}
+
+/* A light task has ended, which has begun at that moment and run so long.  The rest is up to
+ * construct_task_count_light(). */
+static inline void construct_task_light_ended(struct thread_state *t, uint64_t begun, uint64_t ticks)
+{
+  struct format_tasks *tasks = construct_of(t)->light_tasks.tasks;
+  if (!tasks)
+    return;
+  tasks->started++;
+  tasks->started_at += begun;
+  tasks->elsewhere += construct_of(t)->light_tasks.elsewhere;
+  construct_task_count_end(tasks, ticks);
 }
 
 /* construct_task_begin(), where the thread runs the task that it leaves. */

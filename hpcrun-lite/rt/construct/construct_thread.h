@@ -73,6 +73,13 @@ struct construct_light {
   struct format_construct *at;
 };
 
+/* Where light tasks belong (span/light_task.h). */
+struct construct_light_tasks {
+  struct format_construct *at;
+  struct format_tasks *tasks; /* NULL without memory */
+  bool elsewhere;             /* another thread has created them */
+};
+
 /* A loop that the thread has met in light regions: see rt/loop_events.c. */
 struct construct_light_site {
   const void *code;
@@ -88,6 +95,9 @@ struct construct_thread {
   struct construct_open *top;   /* of the stack */
   const void *created;          /* data word's address of the task that was created last */
   uint32_t created_record;
+  struct format_construct *created_at; /* that record */
+  struct format_tasks *created_tasks;  /* likewise; NULL without memory */
+  struct construct_light_tasks light_tasks;
   uint32_t counted;    /* record + 1 to which `ticks` belongs, if not that of construct_open */
   uint64_t acquiring;  /* ticks: the thread waits for a lock; 0: none */
   uint64_t stands_for; /* light regions: the one that the thread is in */

@@ -277,6 +277,8 @@ void directive_add_sums(struct thread_state *t)
     add_squares(&to->stood_squares, total->stood_squares);
     __atomic_fetch_add(&to->stood_spread, total->stood_spread, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->device_time, total->device_time, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->untimed, total->untimed, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->early, total->early, __ATOMIC_RELAXED);
     *total = (struct directive_total){.regions = total->regions};
   }
 }

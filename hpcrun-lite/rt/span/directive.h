@@ -87,6 +87,7 @@ struct light_regions {
 struct directive_total {
   uint64_t instances, work, span, iterations, light, stood, stood_work, stood_span, stood_squares, stood_spread;
   uint64_t device_time;         /* of `work`, in which tasks wait for devices */
+  uint64_t untimed, early;      /* as in struct format_directive */
   struct light_regions regions; /* no sum: of a region's row (span/light_region.h) */
 };
 struct directive_total *directive_find_total(struct thread_state *t, uint32_t row) __attribute__((noinline));

@@ -424,12 +424,48 @@ void explicit_task_start_new(struct thread_state *t, ompt_data_t *data, uint64_t
   graph_fragment_begin_after(t, moment);
 }
 
-/* The fragment that has begun with the task goes on. */
+void plain_task_early(struct thread_state *t, uint64_t work)
+{
+  struct span_thread *span = span_of(t);
+  span->repeated.total->early += work - span->creations.early;
+  span->creations.early = work;
+}
+
+/* That of another thread cannot be read: then the time since its last reading is not known. */
+void explicit_task_read_clock(struct thread_state *t)
+{
+  struct span_thread *span = span_of(t);
+  uint64_t before = span->work.done, done = before;
+  if (t == rt_self)
+    done = plain_task_cut(t, work_clock_value(t));
+  span->work.done = plain_task_read(t, before, done);
+}
+
+void explicit_task_record_light(struct thread_state *t)
+{
+  struct light_tasks *light = &span_of(t)->light_tasks;
+  struct unreported_ends *ends = &span_of(t)->unreported;
+  RT_ASSERT(ends->batch == task_batch_index(light->word));
+  struct plain_end end = plain_task_end_of(t, &at(ends->batch)->at, light->moved, light->last);
+  plain_task_raise_slot(t, &end);
+  ends->refs += light->count;
+  ends->count += light->count;
+  ends->work += light->work;
+  ends->span += light->work;
+  light->count = 0;
+  light->work = light->moved = light->last = 0;
+}
+
+/* The fragment that has begun with the task goes on.  It may create tasks from now on: a sequence of its own. */
 void explicit_task_settle_plain(struct thread_state *t)
 {
   struct span_thread *span = span_of(t);
   struct plain_task *plain = &span->plain;
   struct task *task;
+  if (plain->light)
+    plain->moved = task_batch_moved(plain->word);
+  plain->light = false;
+  span->light_tasks.prior = NULL;
   if (plain->before)
     graph_add_work(t, span->running, plain->before);
   uint32_t made = task_from_batch(t, plain->index, plain->moved, &task);
@@ -443,6 +479,7 @@ void explicit_task_settle_plain(struct thread_state *t)
     span->running = task;
   }
   plain->data = NULL;
+  span->creations = (struct creation_sequence){0};
 }
 
 void plain_task_set_other_path(struct thread_state *t, struct clock *clock, const struct task_batch *batch,

@@ -40,14 +40,32 @@ uint32_t explicit_task_index(struct thread_state *t, ompt_data_t *data);
  */
 uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 
+/* Reads the clock after untimed creations (span/plain_task.h). */
+void explicit_task_read_clock(struct thread_state *t) __attribute__((noinline));
+
+/* Adds light tasks that have ended (span/light_task.h) to the unreported ends. */
+void explicit_task_record_light(struct thread_state *t) __attribute__((noinline));
+
 /* The task that the thread runs is a plain one no longer (span/plain_task.h), and its last creation is not repeated. */
 void explicit_task_settle_plain(struct thread_state *t) __attribute__((noinline));
 
-static inline void explicit_task_settle(struct thread_state *t)
+/* The same at an event by which no chain of work reaches the thread: its sequence of creations goes on. */
+static inline void explicit_task_settle_here(struct thread_state *t)
 {
+  if (__builtin_expect(span_of(t)->repeated.untimed != 0, 0))
+    explicit_task_read_clock(t);
+  if (__builtin_expect(span_of(t)->light_tasks.count != 0, 0))
+    explicit_task_record_light(t);
   span_of(t)->repeated.open = NULL;
   if (span_of(t)->plain.data)
     explicit_task_settle_plain(t);
+}
+
+static inline void explicit_task_settle(struct thread_state *t)
+{
+  explicit_task_settle_here(t);
+  span_of(t)->light_tasks.prior = NULL;
+  span_of(t)->creations = (struct creation_sequence){0};
 }
 
 /* Short forms.  A new task begins, whose data word still has RT_TASK_NEW, so that no other thread has seen it; the

@@ -12,7 +12,7 @@
  * the thread's period doubles, up to a maximum; where it is less than half of the limit, the period is halved.  Of the
  * instances of a lock, critical or atomic construct, one in `period` is followed as a whole, chosen at random.  The
  * others are light: they are counted, and their waits are measured.  A followed one stands for the light ones before
- * it.  Regions likewise: see span/light_region.h. */
+ * it.  Regions likewise: see span/light_region.h.  Of tasks, only creations are left out: see span/plain_task.h. */
 #ifndef HPCRUN_LITE_RT_SPAN_GOVERNOR_H
 #define HPCRUN_LITE_RT_SPAN_GOVERNOR_H
 

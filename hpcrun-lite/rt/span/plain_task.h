@@ -9,12 +9,21 @@
  * interrupted meanwhile, and not ended.
  *
  * A creation is repeated where the task that the thread runs has created its last child in the same way, and nothing
- * has called explicit_task_settle() since. */
+ * has called explicit_task_settle() since.
+ *
+ * Where following events costs too much (span/governor.h), most repeated creations are untimed: they do not read the
+ * clock, and the child begins where the creator was at the last reading.  So its clock may be too early, by at most
+ * what the creator has done between the two readings around the creation.  A chain of work leaves a thread's creations
+ * once in a sequence of them (struct creation_sequence), because it can only come back by an event that ends the
+ * sequence. So the span is too short by at most the sum of the longest such times of all sequences
+ * (directive_total.early). */
 #ifndef HPCRUN_LITE_RT_SPAN_PLAIN_TASK_H
 #define HPCRUN_LITE_RT_SPAN_PLAIN_TASK_H
 
 #include "hpcrun-lite/rt/core/omp-tools.h"
+#include "hpcrun-lite/rt/filter/filter.h"
 #include "hpcrun-lite/rt/span/directive.h"
+#include "hpcrun-lite/rt/span/governor.h"
 #include "hpcrun-lite/rt/span/graph.h"
 
 /* What children of one task, created one after the other by the same code, have in common.  Initialised by the parent's
@@ -36,6 +45,13 @@ struct task_batch {
 
 /* A data word with RT_TASK_NEW: the index of the batch, and how far the parent's clock has moved since. */
 enum { INDEX_SHIFT = 2, INDEX_BITS = 18, MOVED_SHIFT = 20, MOVED_BITS = 36, TAG_SHIFT = 56 };
+#define TASK_BATCH_MOVED (((1ull << MOVED_BITS) - 1) << MOVED_SHIFT)
+
+/* Whether data words name the same batch. */
+static inline bool task_batch_same(uint64_t word, uint64_t other)
+{
+  return !((word ^ other) & ~TASK_BATCH_MOVED);
+}
 
 /* The end of a plain task: it has begun when its parent's clock had moved so far from that of their batch, and has
  * worked since. */
@@ -108,7 +124,7 @@ static inline uint64_t task_batch_word(uint32_t index, uint64_t moved)
 }
 
 /* The fragment ends at a moment, and the next one begins a little after it.  Returns its work. */
-static inline uint64_t plain_task_cut(struct thread_state *t, uint64_t moment)
+static inline __attribute__((always_inline)) uint64_t plain_task_cut(struct thread_state *t, uint64_t moment)
 {
   uint64_t work;
   if (__builtin_expect(work_clock_cut(t, moment, moment, &work), 1))
@@ -118,7 +134,76 @@ static inline uint64_t plain_task_cut(struct thread_state *t, uint64_t moment)
   return work;
 }
 
+/* The clock was read after untimed creations: the creator has worked so much since the reading before, more than in its
+ * sequence so far. */
+void plain_task_early(struct thread_state *t, uint64_t work) __attribute__((noinline));
+
+/* The clock was read, which last said `before`: the creator has done so much.  Returns that. */
+static inline uint64_t plain_task_read(struct thread_state *t, uint64_t before, uint64_t done)
+{
+  struct repeated_creation *last = &span_of(t)->repeated;
+  uint64_t work = done - before, untimed = last->untimed;
+  if (__builtin_expect(untimed != 0, 0)) {
+    last->untimed = 0;
+    last->later += untimed * work / 2; /* as at even intervals */
+    if (work > span_of(t)->creations.early)
+      plain_task_early(t, work);
+  }
+  return done;
+}
+
+/* The thread leaves the creator, which has done so much, for a task with that word.  Returns the word: if the task is
+ * the one that was created last, untimed, it was created just now. */
+static inline uint64_t plain_task_begun(struct thread_state *t, const ompt_data_t *data, uint64_t word, uint64_t before,
+                                        uint64_t done)
+{
+  const struct span_thread *span = span_of(t);
+  struct repeated_creation *last = &span_of(t)->repeated;
+  if (last->untimed && last->data == data) {
+    uint64_t now = span->running->now.base + done - last->open->at->at.base;
+    if (now >> MOVED_BITS == 0) {
+      word = (word & ~TASK_BATCH_MOVED) | now << MOVED_SHIFT;
+      last->untimed--;
+      last->later += done - before;
+    }
+  }
+  plain_task_read(t, before, done);
+  return word;
+}
+
 /* ---- repeated creations ---- */
+
+/* Whether the running task creates a child as it has created the last one. */
+static inline bool plain_task_is_repeated(const struct thread_state *t, const ompt_data_t *creator, int flags,
+                                          const void *code)
+{
+  const struct span_thread *span = span_of(t);
+  const struct repeated_creation *last = &span->repeated;
+  return last->open && creator && last->creator == creator && last->code == code && last->flags == flags &&
+         !span->plain.data && last->open->refs > 1 && !rt_ever_paused();
+}
+
+/* The child's data word, when the running task has worked so far; 0: it does not fit. */
+static inline uint64_t plain_task_child(struct repeated_creation *last, uint64_t base)
+{
+  uint64_t moved = base - last->open->at->at.base;
+  if (moved >> MOVED_BITS)
+    return 0;
+  last->open->refs--;
+  return task_batch_word(last->open->index, moved);
+}
+
+/* The clock was read in a repeated creation.  Sets how many of the next ones do not read it: at most a sixteenth of
+ * those in the sequence, so that the children of short sequences are hardly too early. */
+static inline void plain_task_creation_read(struct thread_state *t)
+{
+  enum { SHARE = 16 };
+  struct repeated_creation *last = &span_of(t)->repeated;
+  uint32_t share = span_of(t)->creations.count / SHARE, period = span_of(t)->governor.period;
+  last->total = directive_total(t, last->open->at->row);
+  if (last->total && !filter_now()->constructs) /* otherwise their records may not be their own */
+    last->skip = share < period - 1 ? share : period - 1;
+}
 
 /* The running task creates a child as it has created the last one, and only plain tasks have run in between.  The child
  * belongs to the same batch; what the parent has done since is not added to it yet.  Returns the child's data word and
@@ -127,18 +212,32 @@ static inline uint64_t plain_task_repeat(struct thread_state *t, const ompt_data
                                          const void *code, uint32_t *row)
 {
   struct span_thread *span = span_of(t);
-  const struct repeated_creation *last = &span->repeated;
-  bool same = last->open && last->creator == creator && last->code == code && last->flags == flags;
-  if (!same || !creator || span->plain.data || last->open->refs == 1 || span->fragment_sample_count || rt_ever_paused())
+  if (!plain_task_is_repeated(t, creator, flags, code) || span->fragment_sample_count)
     return 0;
-  const struct task_batch *batch = last->open->at;
-  span->work.done = plain_task_cut(t, work_clock_value(t));
-  uint64_t moved = span->running->now.base - batch->at.base + span->work.done;
-  if (moved >> MOVED_BITS)
+  uint64_t before = span->work.done, done = plain_task_cut(t, work_clock_value(t));
+  span->work.done = plain_task_read(t, before, done);
+  if (governor_thins(t))
+    plain_task_creation_read(t);
+  span->creations.count++;
+  *row = span->repeated.open->at->row;
+  return plain_task_child(&span->repeated, span->running->now.base + span->work.done);
+}
+
+/* The same without a reading of the clock, where the last one was at an earlier creation like this one, or when a plain
+ * task began or ended.  Returns 0 where that is not wanted. */
+static inline uint64_t plain_task_repeat_untimed(struct thread_state *t, const ompt_data_t *creator,
+                                                 const ompt_data_t *made, int flags, const void *code)
+{
+  struct span_thread *span = span_of(t);
+  if (!span->repeated.skip || !governor_thins(t) || !plain_task_is_repeated(t, creator, flags, code))
     return 0;
-  last->open->refs--;
-  *row = batch->row;
-  return task_batch_word(last->open->index, moved);
+  uint64_t word = plain_task_child(&span->repeated, span->running->now.base + span->work.done);
+  span->repeated.data = made;
+  span->repeated.skip -= word != 0;
+  span->repeated.untimed += word != 0;
+  span->repeated.total->untimed += word != 0;
+  span->creations.count += word != 0;
+  return word;
 }
 
 /* ---- plain tasks ---- */
@@ -147,14 +246,13 @@ static inline uint64_t plain_task_repeat(struct thread_state *t, const ompt_data
  * its batch, and batches stay where they are. */
 static inline const struct task_batch *plain_task_batch(const struct span_thread *span, uint64_t word)
 {
-  uint64_t moved = ((1ull << MOVED_BITS) - 1) << MOVED_SHIFT;
-  if (__builtin_expect((word & ~moved) == (span->plain.word & ~moved) && span->plain.batch, 1))
+  if (__builtin_expect(span->plain.batch && task_batch_same(word, span->plain.word), 1))
     return span->plain.batch;
   uint32_t index = word & RT_TASK_NEW ? task_batch_of(word) : 0;
   return index ? task_batch(index) : NULL;
 }
 
-/* Both if the work clock is CPU time. */
+/* Both if work_clock_is_quick(). */
 static inline bool plain_task_begin(struct thread_state *t, const ompt_data_t *prior, ompt_data_t *data,
                                     uint64_t moment)
 {
@@ -168,7 +266,9 @@ static inline bool plain_task_begin(struct thread_state *t, const ompt_data_t *p
     span->plain.before = 0;
     graph_fragment_begin_after(t, moment);
   } else {
+    uint64_t before = span->work.done;
     span->plain.before = plain_task_cut(t, moment);
+    word = plain_task_begun(t, data, word, before, span->plain.before);
   }
   if (span->task_ended)
     graph_cost(t, GRAPH_TASK, moment - span->task_ended);
@@ -212,13 +312,10 @@ static inline void plain_task_raise(struct thread_state *t, struct clock *clock,
     __atomic_store_n(&clock->burdened, end->burdened, __ATOMIC_RELAXED);
 }
 
-/* keep_end() for it. */
-static inline void plain_task_keep_end(struct thread_state *t, const struct plain_end *end)
+/* Raises the thread's slot, which belongs to the batch, to that end. */
+static inline void plain_task_raise_slot(struct thread_state *t, const struct plain_end *end)
 {
-  struct span_thread *span = span_of(t);
-  if (span->unreported.batch != span->plain.index)
-    task_batch_report(t, span->plain.index);
-  struct end_slot *slot = span->end_slot;
+  struct end_slot *slot = span_of(t)->end_slot;
   __atomic_store_n(&slot->version, slot->version + 1, __ATOMIC_RELAXED);
   atomic_thread_fence(memory_order_release);
   if (end->base > slot->plain.base) {
@@ -229,6 +326,25 @@ static inline void plain_task_keep_end(struct thread_state *t, const struct plai
   if (end->burdened > slot->plain.burdened)
     __atomic_store_n(&slot->plain.burdened, end->burdened, __ATOMIC_RELAXED);
   __atomic_store_n(&slot->version, slot->version + 1, __ATOMIC_RELEASE);
+}
+
+/* The end of a task of the batch that has begun at that clock, by when it was created and its work. */
+static inline struct plain_end plain_task_end_of(const struct thread_state *t, const struct clock *at, uint64_t moved,
+                                                 uint64_t work)
+{
+  return (struct plain_end){.base = at->base + moved + work,
+                            .burdened = at->burdened + moved + span_of(t)->costs[GRAPH_TASK] + work,
+                            .moved = moved,
+                            .work = work};
+}
+
+/* keep_end() for it. */
+static inline void plain_task_keep_end(struct thread_state *t, const struct plain_end *end)
+{
+  struct span_thread *span = span_of(t);
+  if (span->unreported.batch != span->plain.index)
+    task_batch_report(t, span->plain.index);
+  plain_task_raise_slot(t, end);
   span->unreported.refs++;
   span->unreported.count++;
   span->unreported.work += end->work;
@@ -257,8 +373,7 @@ static inline bool plain_task_end(struct thread_state *t, const ompt_data_t *dat
     return false;
   const struct clock *at = &plain->batch->at;
   uint64_t work = plain_task_cut(t, moment);
-  struct plain_end end = {.base = at->base + plain->moved + work, .moved = plain->moved, .work = work};
-  end.burdened = at->burdened + plain->moved + span->costs[GRAPH_TASK] + work;
+  struct plain_end end = plain_task_end_of(t, at, plain->moved, work);
   plain->data = NULL;
   span->total_work += work;
   if (plain->batch->parent == span->task && span->running->flags & TASK_JOINS)

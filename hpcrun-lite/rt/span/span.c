@@ -17,7 +17,7 @@ struct span_process span_process;
 void span_sample(struct thread_state *t, uint32_t node, uint64_t weight)
 {
   struct span_thread *span = span_of(t);
-  explicit_task_settle(t);
+  explicit_task_settle_here(t);
   if (node > CRITICAL_PATH_NODE_MAX || t->index > CRITICAL_PATH_THREAD_MAX || !span->task ||
       span_process.work_unit == WORK_USER)
     return;
@@ -730,6 +730,7 @@ void span_add_work(struct thread_state *t, uint32_t node, uint64_t units)
   if (span_process.work_unit != WORK_USER)
     return;
   span_begin_early(t);
+  explicit_task_settle_here(t);
   span->work.units += units;
   if (span->work.device_waits) {
     add_device_time(t, span->log.moment, rt_ticks(), rt_paused() ? 0 : units, node);

@@ -80,6 +80,21 @@ struct plain_task {
   uint32_t index;                 /* of the batch */
   uint64_t moved;                 /* the parent's clock at the task's creation, counted from that of the batch */
   uint64_t before;                /* the work of the fragment that the task has interrupted */
+  bool light;                     /* see span/light_task.h: then `moved` is not set */
+};
+
+/* Light tasks: see span/light_task.h. */
+struct light_tasks {
+  const ompt_data_t *prior; /* the task that may run them; NULL: none may */
+  uint64_t word;            /* of one of them */
+  ompt_data_t *data;        /* the one that runs, until it is in the stack of constructs; NULL: none */
+  uint64_t begun;           /* ticks: it has begun */
+  uint32_t count;           /* have ended, and are not among the unreported ends yet: */
+  uint64_t work;            /* what they have done */
+  uint64_t moved, last;     /* of the latest end of these: as in struct plain_end, and its work */
+  uint32_t uncounted;       /* have ended, and are not in the times of constructs yet: */
+  uint64_t ticks;           /* how long they ran */
+  uint64_t open, outer;     /* construct_open while one runs, and otherwise */
 };
 
 /* How the running task has created its last child: see plain_task_repeat(). */
@@ -87,7 +102,20 @@ struct repeated_creation {
   struct open_batch *open; /* NULL: something else has happened since than creations like that one, and plain tasks */
   const ompt_data_t *creator; /* the running task's data word; NULL: the creation is not to be repeated */
   const void *code;
-  int flags; /* OMPT's */
+  int flags;                     /* OMPT's */
+  uint32_t skip;                 /* creations that are still to be untimed */
+  uint32_t untimed;              /* creations since the last reading of the clock */
+  const ompt_data_t *data;       /* the task that was created last of these */
+  struct directive_total *total; /* of their row; only set with `skip` */
+  uint64_t later; /* ticks: by how much those before the last reading were probably later than the one before that,
+                     together */
+};
+
+/* A thread's creations without other events in between by which chains of work could reach the thread. */
+struct creation_sequence {
+  uint64_t early; /* the most that the thread has worked in it between two readings of the clock, if it has created
+                     untimed tasks then */
+  uint32_t count;
 };
 
 /* A directive row that the thread has looked up: see span/directive.h. */
@@ -154,6 +182,8 @@ struct span_thread {
   uint64_t member;           /* the thread's bit in sets of threads: likewise */
   struct plain_task plain;
   struct repeated_creation repeated;
+  struct creation_sequence creations;
+  struct light_tasks light_tasks;
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint64_t total_work;
   struct work work;

@@ -236,8 +236,10 @@ static void start_counter(struct thread_state *t)
 
 void work_clock_start(struct thread_state *t)
 {
+  enum { NEVER_SIMPLE = 63 }; /* for work_clock_cut(), where work is counted */
   struct work *work = &span_of(t)->work;
   *work = (struct work){.own.fd = -1, .switch_indicator = &always_switched};
+  work->base_ticks = work_clock_is_time() ? 0 : 1ull << NEVER_SIMPLE;
   work_clock_choose_indicator(t);
   if (work_clock_is_time())
     query_kernel(work);

@@ -39,6 +39,12 @@ static inline bool work_clock_is_time(void)
   return span_process.work_unit == WORK_CPU_TIME;
 }
 
+/* Whether a moment costs no system call. */
+static inline bool work_clock_is_quick(void)
+{
+  return span_process.work_unit <= WORK_USER;
+}
+
 /* The current moment. */
 static inline uint64_t work_clock_value(struct thread_state *t)
 {
