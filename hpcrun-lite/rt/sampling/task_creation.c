@@ -114,7 +114,7 @@ const void *task_creation_caller(struct thread_state *t, uint32_t creator, const
   const struct stack *stack = find_stack(t, creator, here, (uint64_t)code);
   if (!stack || !stack->in_program || (end > here && end < t->stack_high && stack->words[0].at >= end))
     return NULL;
-  return (const void *)stack->words[0].value;
+  return (const void *)machine_address(stack->words[0].value);
 }
 
 void task_creation_forget(struct thread_state *t)
