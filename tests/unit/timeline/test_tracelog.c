@@ -735,7 +735,7 @@ static void test_operations_that_do_not_exist(void **state)
     const char text[8] = {(char)(op << 2 | TRACELOG_OTHER), 1, 2, 3, 4, 5, 6, 7};
     struct tracelog_record one;
     size_t offset = 0;
-    bool damaged = false, known = op <= TRACELOG_CHARGE || (op >= TRACELOG_USER_COUNT && op <= TRACELOG_MPI);
+    bool damaged = false, known = op <= TRACELOG_CHARGE || (op >= TRACELOG_USER_COUNT && op <= TRACELOG_OPERATION);
     assert_int_equal(tracelog_next((const uint8_t *)text, 8, &offset, &one, &damaged), known);
     assert_int_equal(damaged, !known);
   }
