@@ -57,8 +57,7 @@ struct call_place call_place_of(const struct profile *profile, const struct name
   return *place.function ? place : innermost;
 }
 
-void call_places_enter(const struct call_place *place, uint64_t ns, struct call_place most[CALL_PLACES_MOST],
-                       uint64_t most_ns[CALL_PLACES_MOST])
+void call_places_enter(const struct call_place *place, uint64_t ns, struct call_place *most, uint64_t *most_ns)
 {
   unsigned i = CALL_PLACES_MOST;
   while (i && most_ns[i - 1] < ns)

@@ -35,8 +35,7 @@ struct call_places {
 void call_places_find(const struct profile *profile, const struct names *names, uint32_t column, uint32_t near,
                       bool initial, struct call_places *places);
 
-/* Enters a place with its time into an array of CALL_PLACES_MOST, the longest first. */
-void call_places_enter(const struct call_place *place, uint64_t ns, struct call_place most[CALL_PLACES_MOST],
-                       uint64_t most_ns[CALL_PLACES_MOST]);
+/* Enters a place with its time into arrays of CALL_PLACES_MOST, the longest first. */
+void call_places_enter(const struct call_place *place, uint64_t ns, struct call_place *most, uint64_t *most_ns);
 
 #endif
