@@ -134,7 +134,8 @@ static void report(const struct trace_cursor *cursor, const char *fault)
     problems_add(cursor->problems, "%s: thread %u, extent %u at offset %zu: %s: a gap in the timeline", file->path,
                  extent->owner, extent->first, extent->offset, fault);
   else if (cursor->problems)
-    problems_add(cursor->problems, "%s: devices, extent %u at offset %zu: %s: operations are not in the timeline",
+    problems_add(cursor->problems,
+                 "%s: devices, extent %u at offset %zu: %s: some operations of devices are missing in the timeline",
                  file->path, extent->first, extent->offset, fault);
 }
 

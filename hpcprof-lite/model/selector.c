@@ -64,7 +64,7 @@ const char *selector_parse(const char *text, struct selector *selector)
   if (selector->copy_kind && *rest) {
     const char *wrong = parse_lines(rest + 1, selector);
     selector->is_lines = false;
-    return !wrong && !selector->from ? "a kind of copies can only be followed by lines, as in ':file.c:12'" : wrong;
+    return !wrong && !selector->from ? "only a file and lines may follow it, as in copy-to-device:file.c:12" : wrong;
   }
   if (selector->copy_kind)
     return NULL;

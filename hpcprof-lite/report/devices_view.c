@@ -82,7 +82,8 @@ void devices_text(const struct report *report)
     const struct device_row *row = &report->devices->rows[i];
     if (row->kind == DEVICE_ROW_DEVICE && !row->operations_known)
       fprintf(report->stream,
-              "device %" PRIu32 ": its runtime does not report copies, nor waiting for it; it may be the host\n",
+              "device %" PRIu32
+              ": the runtime reports neither copies nor waiting for the device, which may be the host\n",
               row->number);
   }
   legend_print(report, "Busy: a target construct for the device was open, as the host sees it; see --legend\n",

@@ -55,7 +55,7 @@ def what_is_not_known_is_marked(directory):
         assert not any("device_s" in row for row in run.view("threads")), "waiting for it is not known"
         assert not any(row["device_time"] for row in run.view("parallelism")), run.view("parallelism")
         text = tap.must(tap.REPORT, "--view=devices", run.output)
-        assert "device 0: its runtime does not report copies, nor waiting for it" in text, text
+        assert "device 0: the runtime reports neither copies nor waiting for the device" in text, text
 
 
 tap.main()

@@ -14,7 +14,7 @@ const tracks = [
   { title: "", source: "as far as the host knows",
     help: "As far as the host knows: copies to it and from it, and the rest of its target constructs" },
   ...["copies to it", "copies from it", "regions"].map((what) =>
-    ({ title: `: ${what}`, source: "as it recorded", help: `As the device has recorded it: ${what}, but operations without a record` })),
+    ({ title: `: ${what}`, source: "as it recorded", help: `As the device recorded it: ${what}. Operations of which it kept no record are missing` })),
 ];
 
 /* A lane of a device of a process.  lane: the first thread's.  Its uses do not overlap. */
