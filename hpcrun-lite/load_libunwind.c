@@ -11,39 +11,65 @@
 #include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/rt/sampling/unwind.h"
 
-/* Redirects the library's calls of `name` to target: rewrites the entry of its procedure linkage table. */
-static bool redirect(void *handle, const char *name, void *target)
+/* The places where a library keeps addresses of functions: a table of relocations. */
+struct slots {
+  const Elf64_Rela *table;
+  size_t size;
+};
+
+static bool set_slot(void **slot, void *target)
+{
+  uintptr_t page = (uintptr_t)slot & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+  if (mprotect((void *)page, (uintptr_t)(slot + 1) - page, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  *slot = target;
+  return true;
+}
+
+/* Redirects the library's calls of `name` to target: in its procedure linkage table, and where it takes the function's
+ * address, as it does of a weak symbol.  Returns how many places that were, -1 on failure. */
+static int redirect(void *handle, const char *name, void *target)
 {
   struct link_map *map;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0)
-    return false;
-  const Elf64_Rela *slots = NULL;
+    return -1;
+  struct slots slots[2] = {{NULL, 0}, {NULL, 0}};
   const Elf64_Sym *symbols = NULL;
   const char *names = NULL;
-  size_t size = 0;
+  int redirected = 0;
   for (const Elf64_Dyn *d = map->l_ld; d->d_tag != DT_NULL; d++) {
     if (d->d_tag == DT_JMPREL)
-      slots = (const Elf64_Rela *)d->d_un.d_ptr;
+      slots[0].table = (const Elf64_Rela *)d->d_un.d_ptr;
     else if (d->d_tag == DT_PLTRELSZ)
-      size = d->d_un.d_val;
+      slots[0].size = d->d_un.d_val;
+    else if (d->d_tag == DT_RELA)
+      slots[1].table = (const Elf64_Rela *)d->d_un.d_ptr;
+    else if (d->d_tag == DT_RELASZ)
+      slots[1].size = d->d_un.d_val;
     else if (d->d_tag == DT_SYMTAB)
       symbols = (const Elf64_Sym *)d->d_un.d_ptr;
     else if (d->d_tag == DT_STRTAB)
       names = (const char *)d->d_un.d_ptr;
   }
-  if (!slots || !symbols || !names)
-    return false;
-  for (size_t i = 0; i < size / sizeof *slots; i++) {
-    if (strcmp(names + symbols[ELF64_R_SYM(slots[i].r_info)].st_name, name) != 0)
-      continue;
-    void **slot = (void **)(map->l_addr + slots[i].r_offset);
-    uintptr_t page = (uintptr_t)slot & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-    if (mprotect((void *)page, (uintptr_t)(slot + 1) - page, PROT_READ | PROT_WRITE) != 0)
-      return false;
-    *slot = target;
-    return true;
-  }
-  return false;
+  if (!symbols || !names)
+    return -1;
+  for (const struct slots *s = slots; s < slots + 2; s++)
+    for (size_t i = 0; s->table && i < s->size / sizeof *s->table; i++) {
+      const Elf64_Rela *slot = &s->table[i];
+      if (strcmp(names + symbols[ELF64_R_SYM(slot->r_info)].st_name, name) != 0)
+        continue;
+      if (!set_slot((void **)(map->l_addr + slot->r_offset), target))
+        return -1;
+      redirected++;
+    }
+  return redirected;
+}
+
+/* The library changes the signal mask by either function: version 1.8 by pthread_sigmask(), if there is one. */
+static bool redirect_imports(void *handle)
+{
+  return redirect(handle, "pipe2", unwind_no_pipe) > 0 && redirect(handle, "sigprocmask", unwind_no_sigprocmask) > 0 &&
+         redirect(handle, "pthread_sigmask", unwind_no_sigprocmask) >= 0;
 }
 
 static bool load(void *handle, const char *name, void *entry)
@@ -73,7 +99,7 @@ const char *load_libunwind(void)
                load(handle, MACHINE_LIBUNWIND_PREFIX "step", &entries.step) &&
                load(handle, MACHINE_LIBUNWIND_PREFIX "get_reg", &entries.get_reg) &&
                load(handle, MACHINE_LIBUNWIND_PREFIX "dwarf_search_unwind_table", &entries.search);
-  if (!sound || !redirect(handle, "pipe2", unwind_no_pipe) || !redirect(handle, "sigprocmask", unwind_no_sigprocmask))
-    return MACHINE_LIBUNWIND " is not a supported version (1.6): contexts are single functions";
+  if (!sound || !redirect_imports(handle))
+    return MACHINE_LIBUNWIND " is not a supported version (1.6 or 1.8): contexts are single functions";
   return unwind_start(&entries) ? NULL : "libunwind could not allocate memory: contexts are single functions";
 }

@@ -8,10 +8,11 @@
  * - unwind tables are found with glibc's lock-free _dl_find_object(); dl_iterate_phdr() can deadlock with dlopen();
  * - only the thread's own stack is read directly; every other load goes through the kernel, so that a bad address, or
  *   code that is being unmapped, is an error and not a fault;
- * - the library is loaded privately (load_libunwind.c), and two of its imports are redirected to functions that do
- *   nothing: pipe2(), whose descriptors could collide with the program's, and sigprocmask(), which costs two system
- *   calls a frame and is not needed, since the tool's signal cannot interfere inside rt_enter().  The one lock in the
- * library, that of its cache, is held by threads inside rt_enter() only. */
+ * - the library is loaded privately (load_libunwind.c), and imports are redirected to functions that do nothing:
+ *   pipe2(), whose descriptors could collide with the program's, and sigprocmask() and pthread_sigmask(): they cost two
+ *   system calls a frame, and glibc leaves its signal for cancellation out of every mask, so that it would come in the
+ *   tool's handler, and be lost.  The masks are not needed, since the tool's signal cannot interfere inside rt_enter().
+ *   The one lock in the library, that of its cache, is held by threads inside rt_enter() only. */
 #ifndef HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 #define HPCRUN_LITE_RT_SAMPLING_UNWIND_H
 
@@ -36,7 +37,7 @@ struct unwind_entries {
 /* CTL: takes the entry points of the loaded library.  Returns false if it has no memory. */
 bool unwind_start(const struct unwind_entries *entries);
 
-/* Replacements of the library's pipe2() and sigprocmask(). */
+/* Replacements of the library's pipe2(), and of its sigprocmask() and pthread_sigmask(). */
 int unwind_no_pipe(int fds[2], int flags);
 int unwind_no_sigprocmask(int how, const sigset_t *set, sigset_t *old);
 
