@@ -20,6 +20,7 @@
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
 #include "hpcrun-lite/rt/construct_events.h"
+#include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/lock_events.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 #include "hpcrun-lite/output/writer.h"
@@ -200,6 +201,7 @@ static void region_begin(const char *name, uint64_t inside)
     if (region->followed) {
       governor_enter(t);
       span_begin_early(t);
+      graph_settle(t);
       worksharing_block(t, region->row);
       construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, region->row, true);
       governor_leave(t);
@@ -229,6 +231,7 @@ __attribute__((visibility("default"))) void hpcrun_lite_tool_region_end(const vo
   if (construct_of(t)->user_depth-- <= RT_USER_REGIONS &&
       construct_of(t)->user_regions[construct_of(t)->user_depth].followed && !rt_closed(t, FORMAT_LOST_GRAPH)) {
     governor_enter(t);
+    graph_settle(t);
     worksharing_block_end(t);
     construct_events_scope(t, FORMAT_DIRECTIVE_USER_REGION, 0, false);
     governor_leave(t);
