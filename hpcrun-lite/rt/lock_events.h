@@ -18,6 +18,7 @@
 #include "hpcrun-lite/rt/sampling/sample.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
 /* For the graph and constructs; moment: the time-stamp counter if the thread has waited, else 0. */
@@ -58,6 +59,7 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
     return;
   rt_inside_inc(t);
   work_clock_wait(t, moment);
+  explicit_task_wait(t);
   if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
     construct_acquire(t, moment);
   rt_inside_dec(t);

@@ -6,6 +6,7 @@
 #include "hpcrun-lite/rt/sampling/context.h"
 #include "hpcrun-lite/rt/sampling/region.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
+#include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/graph.h"
 #include "hpcrun-lite/rt/span/graph_log.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
@@ -185,6 +186,7 @@ static void stop_work(struct thread_state *t)
   if (graph_log_on())
     end_fragment(t, mpi->since);
   work_clock_stand_still(t, mpi->since);
+  explicit_task_wait(t);
   rt_inside_dec(t);
 }
 

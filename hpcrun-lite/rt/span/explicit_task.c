@@ -431,14 +431,14 @@ void plain_task_early(struct thread_state *t, uint64_t work)
   span->creations.early = work;
 }
 
-/* That of another thread cannot be read: then the time since its last reading is not known. */
+/* The fragment goes on.  The CPU time of another thread, or without pauses, is not known here: it is at most the time
+ * that has passed. */
 void explicit_task_read_clock(struct thread_state *t)
 {
-  struct span_thread *span = span_of(t);
-  uint64_t before = span->work.done, done = before;
-  if (t == rt_self)
-    done = plain_task_cut(t, work_clock_value(t));
-  span->work.done = plain_task_read(t, before, done);
+  const struct work *work = &span_of(t)->work;
+  uint64_t moment = work_clock_value(t);
+  bool known = t == rt_self && !rt_ever_paused();
+  plain_task_read(t, known ? work_clock_until(t, moment) : work->done + rt_minus(moment, work->since));
 }
 
 void explicit_task_record_light(struct thread_state *t)

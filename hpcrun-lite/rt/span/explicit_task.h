@@ -43,6 +43,14 @@ uint32_t explicit_task_begin(struct thread_state *t, ompt_data_t *data);
 /* Reads the clock after untimed creations (span/plain_task.h). */
 void explicit_task_read_clock(struct thread_state *t) __attribute__((noinline));
 
+/* The same where the thread, which is inside, begins to wait: what it does then is no work. */
+static inline void explicit_task_wait(struct thread_state *t)
+{
+  bool untimed = __builtin_expect(span_of(t)->repeated.untimed != 0, 0);
+  if (untimed && !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+    explicit_task_read_clock(t);
+}
+
 /* Adds light tasks that have ended (span/light_task.h) to the unreported ends. */
 void explicit_task_record_light(struct thread_state *t) __attribute__((noinline));
 

@@ -31,9 +31,8 @@ static inline bool light_task_enter(struct thread_state *t, const ompt_data_t *p
   uint64_t word = __atomic_load_n(&data->value, __ATOMIC_ACQUIRE);
   if (!task_batch_same(word, light->word))
     return false;
-  uint64_t before = span->work.done;
   span->plain.before = plain_task_cut(t, moment);
-  span->plain.word = plain_task_begun(t, data, word, before, span->plain.before);
+  span->plain.word = plain_task_begun(t, data, word, span->plain.before);
   span->plain.prior = prior;
   span->plain.light = true;
   span->plain.data = data;

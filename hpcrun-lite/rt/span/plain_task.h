@@ -138,12 +138,13 @@ static inline __attribute__((always_inline)) uint64_t plain_task_cut(struct thre
  * sequence so far. */
 void plain_task_early(struct thread_state *t, uint64_t work) __attribute__((noinline));
 
-/* The clock was read, which last said `before`: the creator has done so much.  Returns that. */
-static inline uint64_t plain_task_read(struct thread_state *t, uint64_t before, uint64_t done)
+/* The clock was read: the creator has done so much.  Returns that. */
+static inline uint64_t plain_task_read(struct thread_state *t, uint64_t done)
 {
   struct repeated_creation *last = &span_of(t)->repeated;
-  uint64_t work = done - before, untimed = last->untimed;
+  uint64_t untimed = last->untimed;
   if (__builtin_expect(untimed != 0, 0)) {
+    uint64_t work = done - last->before;
     last->untimed = 0;
     last->later += untimed * work / 2; /* as at even intervals */
     if (work > span_of(t)->creations.early)
@@ -154,8 +155,7 @@ static inline uint64_t plain_task_read(struct thread_state *t, uint64_t before, 
 
 /* The thread leaves the creator, which has done so much, for a task with that word.  Returns the word: if the task is
  * the one that was created last, untimed, it was created just now. */
-static inline uint64_t plain_task_begun(struct thread_state *t, const ompt_data_t *data, uint64_t word, uint64_t before,
-                                        uint64_t done)
+static inline uint64_t plain_task_begun(struct thread_state *t, const ompt_data_t *data, uint64_t word, uint64_t done)
 {
   const struct span_thread *span = span_of(t);
   struct repeated_creation *last = &span_of(t)->repeated;
@@ -164,10 +164,10 @@ static inline uint64_t plain_task_begun(struct thread_state *t, const ompt_data_
     if (now >> MOVED_BITS == 0) {
       word = (word & ~TASK_BATCH_MOVED) | now << MOVED_SHIFT;
       last->untimed--;
-      last->later += done - before;
+      last->later += done - last->before;
     }
   }
-  plain_task_read(t, before, done);
+  plain_task_read(t, done);
   return word;
 }
 
@@ -214,8 +214,7 @@ static inline uint64_t plain_task_repeat(struct thread_state *t, const ompt_data
   struct span_thread *span = span_of(t);
   if (!plain_task_is_repeated(t, creator, flags, code) || span->fragment_sample_count)
     return 0;
-  uint64_t before = span->work.done, done = plain_task_cut(t, work_clock_value(t));
-  span->work.done = plain_task_read(t, before, done);
+  span->work.done = plain_task_read(t, plain_task_cut(t, work_clock_value(t)));
   if (governor_thins(t))
     plain_task_creation_read(t);
   span->creations.count++;
@@ -233,6 +232,8 @@ static inline uint64_t plain_task_repeat_untimed(struct thread_state *t, const o
     return 0;
   uint64_t word = plain_task_child(&span->repeated, span->running->now.base + span->work.done);
   span->repeated.data = made;
+  if (!span->repeated.untimed)
+    span->repeated.before = span->work.done;
   span->repeated.skip -= word != 0;
   span->repeated.untimed += word != 0;
   span->repeated.total->untimed += word != 0;
@@ -266,9 +267,8 @@ static inline bool plain_task_begin(struct thread_state *t, const ompt_data_t *p
     span->plain.before = 0;
     graph_fragment_begin_after(t, moment);
   } else {
-    uint64_t before = span->work.done;
     span->plain.before = plain_task_cut(t, moment);
-    word = plain_task_begun(t, data, word, before, span->plain.before);
+    word = plain_task_begun(t, data, word, span->plain.before);
   }
   if (span->task_ended)
     graph_cost(t, GRAPH_TASK, moment - span->task_ended);

@@ -105,6 +105,7 @@ struct repeated_creation {
   int flags;                     /* OMPT's */
   uint32_t skip;                 /* creations that are still to be untimed */
   uint32_t untimed;              /* creations since the last reading of the clock */
+  uint64_t before;               /* if there are any: what the task had done in its fragment at the first of them */
   const ompt_data_t *data;       /* the task that was created last of these */
   struct directive_total *total; /* of their row; only set with `skip` */
   uint64_t later; /* ticks: by how much those before the last reading were probably later than the one before that,
