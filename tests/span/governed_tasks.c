@@ -13,8 +13,8 @@
 
 #include "hpcrun-lite.h"
 
-enum { ROUND = 100 };
-static const double LONG = 30e-3;
+enum { ROUND = 100, LOCK_ROUNDS = 10 };
+static const double LONG = 3e-3;
 
 static void task_of(long work)
 {
@@ -70,6 +70,67 @@ static void gap(long count)
     }
 #pragma omp taskwait
   }
+}
+
+static int waiting, held;
+
+static void in_critical(int round)
+{
+#pragma omp critical
+  if (round) {
+    __atomic_store_n(&held, round, __ATOMIC_RELEASE);
+    usleep(4000);
+  }
+}
+
+/* In each round the creator, and the last task, compute as long; then the creator waits for a critical construct. */
+static void locked(long count)
+{
+  for (int i = 0; i < 2000; i++)
+    in_critical(0);
+  for (int round = 1; round <= LOCK_ROUNDS; round++) {
+    for (long i = 0; i < count; i++) {
+      bool last = i == count - 1;
+      if (last)
+        compute(LONG);
+#pragma omp task firstprivate(last)
+      compute(last ? LONG : 0);
+    }
+    __atomic_store_n(&waiting, round, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) < round)
+      usleep(100);
+    in_critical(0);
+#pragma omp taskwait
+  }
+}
+
+static void hold(void)
+{
+  for (int round = 1; round <= LOCK_ROUNDS; round++) {
+    while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) < round)
+      usleep(100);
+    in_critical(round);
+  }
+}
+
+/* A user region follows tasks that the creator runs, and others are within such tasks. */
+static void regions(long count)
+{
+  for (long i = 0; i < count; i++) {
+#pragma omp task firstprivate(i)
+    {
+      compute(30e-6);
+      if (i % 50 == 49) {
+        hpcrun_lite_region_begin("inside");
+        in_critical(0);
+        hpcrun_lite_region_end();
+      }
+    }
+  }
+  hpcrun_lite_region_begin("behind");
+  compute(LONG);
+#pragma omp taskwait
+  hpcrun_lite_region_end();
 }
 
 /* The second half of the tasks contains a critical construct. */
@@ -163,9 +224,9 @@ int main(int argc, char **argv)
   static const struct {
     const char *name;
     void (*run)(long);
-  } forms[] = {{"flat", flat},   {"shared", flat},   {"rounds", rounds}, {"groups", groups},       {"gap", gap},
-               {"later", later}, {"nested", nested}, {"kinds", kinds},   {"cancelled", cancelled}, {"killed", killed},
-               {"exits", exits}, {"forks", forks}};
+  } forms[] = {{"flat", flat},           {"shared", flat},     {"rounds", rounds}, {"groups", groups}, {"gap", gap},
+               {"locked", locked},       {"regions", regions}, {"later", later},   {"nested", nested}, {"kinds", kinds},
+               {"cancelled", cancelled}, {"killed", killed},   {"exits", exits},   {"forks", forks}};
   long count = argc == 3 ? atol(argv[2]) : 0;
   for (size_t i = 0; count && i < sizeof forms / sizeof *forms; i++) {
     int done = 0;
@@ -177,6 +238,8 @@ int main(int argc, char **argv)
         forms[i].run(count);
 #pragma omp taskwait
         __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+      } else if (!strcmp(argv[1], "locked")) {
+        hold();
       } else if (strcmp(argv[1], "shared") && strcmp(argv[1], "killed")) {
         sleep_until(&done);
       }
