@@ -600,7 +600,7 @@ enum format_directive_kind { FORMAT_CONSTRUCT_LIST(FORMAT_CONSTRUCT) FORMAT_CONS
   F(uint32_t, device)        /* of target constructs: number of the device + 1; FORMAT_DEVICE_NONE; 0: the host */     \
   F(uint32_t, reserved)                                                                                                \
   F(uint64_t, device_time) /* for which tasks in it waited for a device: in the span, not in `work` */                 \
-  F(uint64_t, untimed)     /* of `instances` of a task construct: created without a reading of the clock */            \
+  F(uint64_t, untimed)     /* of a task construct: tasks created without a reading of the clock */                     \
   F(uint64_t, early)       /* by how much the span may be too short for that, at most */
 #define FORMAT_DIRECTIVE_FIELDS(F, A) FORMAT_DIRECTIVE_LIST(F, A, F)
 struct format_directive {

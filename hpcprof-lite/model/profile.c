@@ -162,7 +162,6 @@ struct profile_untimed profile_untimed(const struct profile *profile)
   for (uint32_t i = 1; i < profile->workspan.directives_count; i++) {
     const struct profile_directive *directive = &profile->workspan.directives[i];
     model_add(&sum.tasks, directive->untimed);
-    model_add(&sum.of, directive->untimed ? directive->instances : 0);
     model_add(&sum.early, directive->early);
   }
   return sum;
@@ -174,11 +173,10 @@ bool profile_untimed_text(const struct profile *profile, char text[PROFILE_UNTIM
   struct profile_untimed untimed = profile_untimed(profile);
   text[0] = '\0';
   if (untimed.tasks)
-    snprintf(text, PROFILE_UNTIMED_MAX,
-             "spans may be too short, by at most %.2g %.80s: %" PRIu64 " of %" PRIu64
-             " tasks were created without a reading of the clock",
-             (double)untimed.early / (workspan->is_time ? 1e9 : 1), workspan->is_time ? "s" : workspan->unit,
-             untimed.tasks, untimed.of);
+    snprintf(
+        text, PROFILE_UNTIMED_MAX,
+        "spans may be too short, by at most %.2g %.80s: %" PRIu64 " tasks were created without a reading of the clock",
+        (double)untimed.early / (workspan->is_time ? 1e9 : 1), workspan->is_time ? "s" : workspan->unit, untimed.tasks);
   return untimed.tasks;
 }
 

@@ -265,7 +265,7 @@ struct construct_figures profile_light_regions(const struct profile *profile);
 
 /* Tasks that were created without a reading of the clock, so that spans may be too short by `early`. */
 struct profile_untimed {
-  uint64_t tasks, of, early; /* of: so many, of the constructs that have created some */
+  uint64_t tasks, early;
 };
 struct profile_untimed profile_untimed(const struct profile *profile);
 
