@@ -35,17 +35,18 @@ void graph_count_light(struct thread_state *t)
   struct light_tasks *light = &span_of(t)->light_tasks;
   const struct plain_task *plain = &span_of(t)->plain;
   const ompt_data_t *data = light->data;
-  light->data = NULL;
   construct_task_count_light(t, data ? light->begun : rt_ticks());
-  if (data)
-    construct_task_begin(t, plain->prior, data, plain->batch->row, true, plain->batch->thread != t->index, 0,
-                         light->begun);
+  if (!data || t != rt_self) /* only the thread itself changes its stack: at its next event */
+    return;
+  light->data = NULL;
+  construct_task_begin(t, plain->prior, data, plain->batch->row, true, plain->batch->thread != t->index, 0,
+                       light->begun);
 }
 
 void graph_report(struct thread_state *t)
 {
   span_report(t);
-  if (span_of(t)->light_tasks.uncounted || (span_of(t)->light_tasks.data && t == rt_self))
+  if (span_of(t)->light_tasks.uncounted || span_of(t)->light_tasks.data)
     graph_count_light(t);
 }
 

@@ -58,17 +58,29 @@ static __attribute__((noinline)) uint32_t creation_context_of(struct thread_stat
   return found;
 }
 
-/* task: the new task's data word.  Its creation has ended a fragment, or cut one. */
-static inline __attribute__((always_inline)) void created(struct thread_state *t, const ompt_data_t *task, uint32_t row,
+/* task: the new task's data word.  Its creation has ended a fragment, or cut one.  Returns whether it is in a record.
+ */
+static inline __attribute__((always_inline)) bool created(struct thread_state *t, const ompt_data_t *task, uint32_t row,
                                                           int flags, bool dependent)
 {
   const struct span_thread *span = span_of(t);
   if (!row)
-    return;
+    return false;
   uint64_t now = work_clock_is_time() && span->task ? span->work.since : rt_ticks();
   struct format_construct *at = construct_task_created(t, task, row, flags, dependent, now);
   if (at && __builtin_expect(!at->context_sought, 0))
     construct_events_keep_context(t, at);
+  return at;
+}
+
+/* Before other creations: adds the estimated moments of those that are known by now. */
+static inline void add_later(struct thread_state *t)
+{
+  uint64_t *later = &span_of(t)->repeated.later;
+  if (__builtin_expect(*later == 0, 1))
+    return;
+  construct_task_created_later(t, work_clock_is_time() ? *later : 0);
+  *later = 0;
 }
 
 /* The data word of a new task: names its batch (span/explicit_task.h) or, without a graph, its creation context. */
@@ -85,6 +97,7 @@ static uint64_t new_task_word(struct thread_state *t, const ompt_data_t *creator
   }
   if (graph_enter_schedule(t)) {
     graph_settle_here(t);
+    add_later(t);
     explicit_task_publish(t);
     codeptr = take_undeferred_code(t, flags, codeptr, &dependent);
     bool serial = flags & ompt_task_undeferred && frame && frame->enter_frame_flags == ompt_frame_serial;
@@ -137,11 +150,9 @@ static inline bool create_again(struct thread_state *t, const ompt_data_t *creat
     graph_leave_event(t);
     return false;
   }
-  created(t, made, row, flags, dependent);
-  if (__builtin_expect(last->later != 0, 0)) {
-    construct_task_created_later(t, work_clock_is_time() ? last->later : 0);
-    last->later = 0;
-  }
+  add_later(t);
+  if (__builtin_expect(!created(t, made, row, flags, dependent), 0))
+    last->skip = 0; /* untimed ones are only added to the record of the last one */
   graph_leave(t);
   made->value = word;
   return true;
@@ -301,6 +312,13 @@ static void allow_light(struct thread_state *t)
   construct_task_allow_light(t, span_of(t)->plain.batch->thread != t->index);
 }
 
+/* Or the stack of constructs is another one than that of light tasks before. */
+static void end_below(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
+{
+  span_of(t)->light_tasks.prior = NULL;
+  construct_events_task_end(t, next, moment);
+}
+
 static __attribute__((noinline)) void end_plain(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
                                                 uint64_t moment)
 {
@@ -308,7 +326,7 @@ static __attribute__((noinline)) void end_plain(struct thread_state *t, ompt_dat
   if (!plain_task_end(t, prior, next, moment))
     schedule_other(t, prior, ompt_task_complete, next, moment);
   else if (!construct_task_return(t, next, now))
-    construct_events_task_end(t, next, moment);
+    end_below(t, next, moment);
   else if (!(span_of(t)->running->flags & TASK_WAITING))
     allow_light(t);
   graph_leave(t);

@@ -95,8 +95,7 @@ void construct_task_count_light(struct thread_state *t, uint64_t now)
   struct construct_open *frame = construct->top->frame;
   if (!light->uncounted)
     return;
-  if (t == rt_self)
-    construct_pass(t, now);
+  construct_pass(t, now);
   uint64_t *from = construct->ticks, moved = light->ticks < *from ? light->ticks : *from;
   *from -= moved;
   at->ticks[FORMAT_TIME_BODY] += moved;
