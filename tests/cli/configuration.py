@@ -520,7 +520,7 @@ def keys_and_levels_of_a_program_win_over_those_of_all(directory):
 def counted(directory):
     """The columns of counters in the view of tasks."""
     header = must(REPORT, "--view", "tasks", "-f", "csv", directory).splitlines()[0].split(",")
-    return header[header.index("share_below_10us_pct") + 1:]
+    return header[header.index("untimed") + 1:]
 
 
 @case
