@@ -83,7 +83,8 @@ static void in_critical(int round)
   }
 }
 
-/* In each round the creator, and the last task, compute as long; then the creator waits for a critical construct. */
+/* In each round the creator, and the last task, compute as long; then the creator waits for a critical construct.  The
+ * threads ask for each other rarely, since asking is work, too. */
 static void locked(long count)
 {
   for (int i = 0; i < 2000; i++)
@@ -98,7 +99,7 @@ static void locked(long count)
     }
     __atomic_store_n(&waiting, round, __ATOMIC_RELEASE);
     while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) < round)
-      usleep(100);
+      usleep(2000);
     in_critical(0);
 #pragma omp taskwait
   }
@@ -108,7 +109,7 @@ static void hold(void)
 {
   for (int round = 1; round <= LOCK_ROUNDS; round++) {
     while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) < round)
-      usleep(100);
+      usleep(2000);
     in_critical(round);
   }
 }
