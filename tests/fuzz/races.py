@@ -2,6 +2,7 @@
 """tests/unit/test_concurrency.c, what threads share in RT, built with the thread sanitizer: no data race."""
 import glob
 import os
+import platform
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
@@ -11,7 +12,8 @@ import tap
 # What the test does not reach is left out: it calls functions outside rt/.
 FLAGS = ("-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-w", "-fsanitize=thread", "-ftls-model=initial-exec",
          "-ffunction-sections", "-Wl,--gc-sections", "-I", tap.SOURCE)
-SOURCES = sorted(glob.glob(os.path.join(tap.SOURCE, "hpcrun-lite", "rt", "**", "*.c"), recursive=True))
+SOURCES = sorted(glob.glob(os.path.join(tap.SOURCE, "hpcrun-lite", "rt", "**", "*.c"), recursive=True) +
+                 glob.glob(os.path.join(tap.SOURCE, "hpcrun-lite", "arch", platform.machine(), "*.c")))
 TEST = os.path.join(tap.TESTS, "unit", "test_concurrency.c")
 
 
