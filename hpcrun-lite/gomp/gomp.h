@@ -55,13 +55,15 @@ bool gomp_lacks(const struct gomp_runtime *runtime, unsigned entry);
 /* Of tasks.c, for target constructs.
  *
  * gomp_create_target(): creates a target task, with those dependences if any (NULL: none).
- * gomp_run_target(): libgomp has called the adapter for it, whose frame that is: it runs.
+ * gomp_run_target(): libgomp has called the adapter for it, whose frame that is: it runs.  device: see
+ * ompt_on_target().
  * gomp_await(): the task waits for dependences, as in a taskwait that names them.
  * gomp_follow(): creates a task that has these dependences and does nothing, in place of one that libgomp would create.
  */
 void gomp_create_target(struct rt_gomp_task *creator, ompt_data_t *data, void **depend, bool serial, const void *code,
                         const void *frame);
-void gomp_run_target(void (*function)(void *), void *argument, ompt_data_t *data, const void *code, const void *frame);
+void gomp_run_target(void (*function)(void *), void *argument, ompt_data_t *data, int device, const void *code,
+                     const void *frame);
 void gomp_await(const struct gomp_runtime *runtime, struct rt_gomp_task *task, void **depend, const void *code);
 void gomp_follow(const struct gomp_runtime *runtime, struct rt_gomp_task *creator, void **depend, const void *code);
 

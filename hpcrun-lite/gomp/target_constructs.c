@@ -31,6 +31,7 @@ struct header {
   void (*function)(void *); /* the program's */
   ompt_data_t data;         /* data word of the task */
   const void *code;         /* address in the program at which the task was created */
+  int device;               /* see device_of() */
 };
 
 /* The device of that number, as ompt_on_target() has it.  Numbers that mean something which libgomp has learned since
@@ -76,7 +77,8 @@ GOMP_CODE static void run_target(void *argument)
 {
   void **addresses = argument;
   struct header *header = addresses[0];
-  gomp_run_target(header->function, addresses + 1, &header->data, header->code, __builtin_frame_address(0));
+  gomp_run_target(header->function, addresses + 1, &header->data, header->device, header->code,
+                  __builtin_frame_address(0));
 }
 
 /* Parameters of GOMP_target_ext(), and of the function that calls it with a header. */
@@ -128,7 +130,7 @@ GOMP_CODE void wrap_GOMP_target_ext(TARGET_PARAMETERS)
     rt_lost(rt_thread(), FORMAT_LOST_GRAPH);
   if (is_task && maps <= MAPS_MAX) {
     bool serial = !(flags & FLAG_NOWAIT) || task->final;
-    struct header header = {.function = function, .code = code};
+    struct header header = {.function = function, .code = code, .device = device_of(runtime, device)};
     gomp_create_target(task, &header.data, depend, serial, code, __builtin_frame_address(0));
     target_task(next, &header, device, run_target, maps, addresses, sizes, kinds, flags, depend, arguments);
   } else if (task) {

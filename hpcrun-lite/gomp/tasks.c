@@ -251,10 +251,11 @@ GOMP_CODE static void run_task(void *argument)
     ompt_on_task_schedule(task.data, ompt_task_complete, outer->data);
 }
 
-/* Runs a task in whose block there is nothing to hand on.  target: it is that of a target construct at this address;
- * NULL: of none.  frame: of the adapter's function that libgomp has called. */
+/* Runs a task in whose block there is nothing to hand on.  target: it is that of a target construct at this address,
+ * for that device; NULL: of none.  frame: of the adapter's function that libgomp has called. */
 static inline __attribute__((always_inline)) void run_simple(task_body *function, void *argument, ompt_data_t *data,
-                                                             bool final, const void *target, const void *frame)
+                                                             bool final, const void *target, int device,
+                                                             const void *frame)
 {
   struct rt_gomp_task *outer = gomp_task();
   if (!outer) {
@@ -273,10 +274,10 @@ static inline __attribute__((always_inline)) void run_simple(task_body *function
     ompt_on_task_schedule(outer->data, ompt_task_switch, data);
   gomp_run(&task);
   if (target)
-    ompt_on_target(ompt_target | ompt_target_nowait, ompt_scope_begin, 0, data, 0, target);
+    ompt_on_target(ompt_target | ompt_target_nowait, ompt_scope_begin, device, data, 0, target);
   function(argument);
   if (target)
-    ompt_on_target(ompt_target | ompt_target_nowait, ompt_scope_end, 0, data, 0, target);
+    ompt_on_target(ompt_target | ompt_target_nowait, ompt_scope_end, device, data, 0, target);
   gomp_run(outer);
   if (span_process.online || outer->data->value & RT_TASK_WAITING)
     ompt_on_task_schedule(data, ompt_task_complete, outer->data);
@@ -292,7 +293,7 @@ struct plain_block {
 GOMP_CODE static void run_plain_task(void *argument)
 {
   struct plain_block *block = argument;
-  run_simple(block->function, block->program, &block->data, false, NULL, __builtin_frame_address(0));
+  run_simple(block->function, block->program, &block->data, false, NULL, OMPT_DEVICE_NONE, __builtin_frame_address(0));
 }
 
 /* What stands for the block of a task for whose end the creator waits: libgomp does not copy it. */
@@ -306,7 +307,8 @@ struct serial_block {
 GOMP_CODE static void run_serial_task(void *argument)
 {
   struct serial_block *block = argument;
-  run_simple(block->function, block->program, &block->data, block->final, NULL, __builtin_frame_address(0));
+  run_simple(block->function, block->program, &block->data, block->final, NULL, OMPT_DEVICE_NONE,
+             __builtin_frame_address(0));
 }
 
 /* ---- tasks of which nothing is recorded before they begin ---- */
@@ -360,7 +362,7 @@ GOMP_CODE __attribute__((visibility("hidden"))) void gomp_run_body(void *argumen
 {
   ompt_data_t data = {0};
   task_body *function = atomic_load_explicit(&functions[number], memory_order_relaxed);
-  run_simple(function, argument, &data, false, NULL, __builtin_frame_address(0));
+  run_simple(function, argument, &data, false, NULL, OMPT_DEVICE_NONE, __builtin_frame_address(0));
 }
 
 /* ---- dependences ---- */
@@ -657,10 +659,10 @@ void gomp_create_target(struct rt_gomp_task *creator, ompt_data_t *data, void **
     announce_dependences(data, depend);
 }
 
-GOMP_CODE void gomp_run_target(task_body *function, void *argument, ompt_data_t *data, const void *code,
+GOMP_CODE void gomp_run_target(task_body *function, void *argument, ompt_data_t *data, int device, const void *code,
                                const void *frame)
 {
-  run_simple(function, argument, data, false, code, frame);
+  run_simple(function, argument, data, false, code, device, frame);
 }
 
 /* Parameters of GOMP_taskloop() that are handed on, and what follows from them. */
