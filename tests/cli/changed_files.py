@@ -120,7 +120,7 @@ def a_program_of_the_same_size_is_refused(directory):
 
 FUNCTIONS = 24
 MANY = ('#include "burn.h"\nextern volatile int loaded;\n' +
-        "".join(f"NOINLINE void part{i}(void) {{ burn(0.01); loaded = {i}; }}\n" for i in range(FUNCTIONS)))
+        "".join(f"NOINLINE void part{i}(void) {{ burn(0.03); loaded = {i}; }}\n" for i in range(FUNCTIONS)))
 CALLER = ("volatile int loaded;\n" + "".join(f"void part{i}(void);\n" for i in range(FUNCTIONS)) +
           "int main(void)\n{\n" + "".join(f"  part{i}();\n" for i in range(FUNCTIONS)) + "  return 0;\n}\n")
 

@@ -11,9 +11,8 @@ LIBRARIES = ("openmpi", "mpich")
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none",
-            # the same in Open MPI 5, which starts ranks by PRRTE; its transport by TCP would warn of network namespaces
-            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none",
-            "OMPI_MCA_btl": "^tcp"}
+            # the same in Open MPI 5, which starts ranks by PRRTE
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none"}
 
 
 def need(library, compiler="mpicc"):
