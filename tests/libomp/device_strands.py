@@ -110,7 +110,7 @@ def copies_alone(directory):
                 assert (float(found["span"]) <= span if best else float(found["span"]) == span), (form, text, found)
     wrong = tap.run(tap.REPORT, "--view=whatif", "--what-if", "copy-to-device:other.c:1=2", run.output)
     assert wrong.returncode and "copy-to-device:other.c:1" in wrong.stderr, wrong
-    for selector, why in (("copy-to-device:main=2", "can only be followed by lines"), ("copy-from-device:x.c:0=2", "from 1 on")):
+    for selector, why in (("copy-to-device:main=2", "only a file and lines may follow it"), ("copy-from-device:x.c:0=2", "from 1 on")):
         wrong = tap.run(tap.REPORT, "--view=whatif", "--what-if", selector, run.output)
         assert wrong.returncode == 2 and why in wrong.stderr, wrong
 
