@@ -1,5 +1,6 @@
 /* Patterns of messages in which it is known which rank is late: it works for SECONDS in late_work() before it
- * communicates.  Arguments: the pattern, steps. */
+ * communicates.  Arguments: the pattern, steps, and perhaps how names of files begin: there each rank writes when it
+ * began and ended to be late, a line for each step; ranks that are not have twice the time before their call. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,10 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { TAG = 3 };
+enum { TAG = 3, MAX_STEPS = 100 };
 #define SECONDS 0.1
 
 static int rank, size, steps;
+static struct {
+  double began, ended;
+} late[MAX_STEPS];
 static double data[1000], other[1000];
 
 static double now(clockid_t clock)
@@ -26,6 +30,15 @@ __attribute__((noinline)) void late_work(void)
   for (double end = now(CLOCK_MONOTONIC) + SECONDS; now(CLOCK_MONOTONIC) < end;)
     for (volatile int i = 0; i < 10000; i++)
       ;
+}
+
+/* The rank's part of the step, before it communicates. */
+static void step(int i, int is_late)
+{
+  late[i].began = now(CLOCK_MONOTONIC);
+  if (is_late)
+    late_work();
+  late[i].ended = is_late ? now(CLOCK_MONOTONIC) : late[i].began;
 }
 
 /* Message i goes around once. */
@@ -66,8 +79,7 @@ static void halo(void)
   for (int i = 0; i < steps; i++) {
     MPI_Request requests[4];
     int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank < size - 1 ? rank + 1 : MPI_PROC_NULL;
-    if (i % size == rank)
-      late_work();
+    step(i, i % size == rank);
     MPI_Irecv(other, 100, MPI_DOUBLE, left, TAG, MPI_COMM_WORLD, &requests[0]);
     MPI_Irecv(other + 100, 100, MPI_DOUBLE, right, TAG, MPI_COMM_WORLD, &requests[1]);
     MPI_Isend(data, 100, MPI_DOUBLE, left, TAG, MPI_COMM_WORLD, &requests[2]);
@@ -80,8 +92,7 @@ static void halo(void)
 static void barrier(void)
 {
   for (int i = 0; i < steps; i++) {
-    if (rank == size - 1)
-      late_work();
+    step(i, rank == size - 1);
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }
@@ -91,8 +102,7 @@ static void broadcast(void)
 {
   for (int i = 0; i < steps; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-      late_work();
+    step(i, rank == 0);
     MPI_Bcast(data, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   }
 }
@@ -102,8 +112,7 @@ static void reduce(void)
 {
   for (int i = 0; i < steps; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == size - 1)
-      late_work();
+    step(i, rank == size - 1);
     MPI_Reduce(data, other, 10, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   }
 }
@@ -113,8 +122,7 @@ static void creation(void)
 {
   for (int i = 0; i < steps; i++) {
     MPI_Comm copy;
-    if (rank == size - 1)
-      late_work();
+    step(i, rank == size - 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Comm_free(&copy);
   }
@@ -127,8 +135,7 @@ static void fence(void)
   MPI_Win_create(other, sizeof other, sizeof *other, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   MPI_Win_fence(0, window);
   for (int i = 0; i < steps; i++) {
-    if (rank == size - 1)
-      late_work();
+    step(i, rank == size - 1);
     MPI_Put(data, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, window);
     MPI_Win_fence(0, window);
   }
@@ -142,8 +149,7 @@ static void neighbours(void)
   MPI_Comm line;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &none, 0, &line);
   for (int i = 0; i < steps; i++) {
-    if (rank == size - 1)
-      late_work();
+    step(i, rank == size - 1);
     MPI_Neighbor_allgather(data, 10, MPI_DOUBLE, other, 10, MPI_DOUBLE, line);
   }
   MPI_Comm_free(&line);
@@ -153,12 +159,11 @@ static void neighbours(void)
 static void receiver(void)
 {
   for (int i = 0; i < steps && rank < 2; i++) {
+    step(i, rank == 1);
     if (rank == 0)
       MPI_Ssend(data, 10, MPI_DOUBLE, 1, TAG, MPI_COMM_WORLD);
-    else {
-      late_work();
+    else
       MPI_Recv(data, 10, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
   }
 }
 
@@ -167,9 +172,8 @@ static void chain(void)
 {
   for (int i = 0; i < steps; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-      late_work();
-    else
+    step(i, rank == 0);
+    if (rank > 0)
       MPI_Recv(data, 10, MPI_DOUBLE, rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank < size - 1)
       MPI_Send(data, 10, MPI_DOUBLE, rank + 1, TAG, MPI_COMM_WORLD);
@@ -217,6 +221,15 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     if (!strcmp(argv[1], patterns[i].name))
       patterns[i].run();
+  if (argc > 3) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s%d", argv[3], rank);
+    FILE *file = fopen(name, "w");
+    for (int i = 0; file && i < steps; i++)
+      fprintf(file, "%.9f %.9f\n", late[i].began, late[i].ended);
+    if (!file || fclose(file))
+      return 1;
+  }
   MPI_Finalize();
   return 0;
 }
