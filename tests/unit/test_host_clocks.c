@@ -1,12 +1,8 @@
 /* Clocks of hosts that are known: they read (time - offset) / rate.  Messages between them are written here. */
 #include "hpcprof-lite/messages/host_clocks.h"
+#include "tests/support/unit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <cmocka.h>
 
 enum { HOSTS = 5, HOSTS_MAX = 1024, MESSAGES_MAX = 400000 };
 #define US 1e3

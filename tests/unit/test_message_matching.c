@@ -4,13 +4,7 @@
 #include "common/mpi_functions.h"
 #include "hpcprof-lite/messages/ideal_time.h"
 #include "hpcprof-lite/messages/job_communicators.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/support/unit.h"
 
 enum { WORLD = 1, SELF = 2, COMPUTING = 100 };
 
