@@ -5,7 +5,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
-from measured import Measurement, build, libomps, line_of, near, no_runtime, sums_hold, tap, work_of
+from measured import Measurement, build, line_of, near, need_libomps, no_runtime, sums_hold, tap, work_of
 from report import report, table
 
 # A sample is 0.5 ms of CPU time, the shortest part is 0.15 s: two standard errors are at most 2/√300 = 12 %.
@@ -358,9 +358,8 @@ def wall_sampling_sees_both_times(directory):
 
 @tap.case
 def nested_regions_on_every_libomp(directory):
-    program, found = build("nested_regions.c", "clang", "-DPART=0.5"), libomps()
-    assert len(found) >= 2, "scripts/setup unpacks four"
-    for library in found:
+    program = build("nested_regions.c", "clang", "-DPART=0.5")
+    for library in need_libomps():
         run = Measurement(directory, program, options=(*EVENT, "--omp-runtime", library))
         nodes = run.tree()
         near(work_of(nodes, "leaf_work", "middle_caller"), 0.4, SHARE, f"leaf_work on {library}")
