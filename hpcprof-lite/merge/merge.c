@@ -188,6 +188,7 @@ static void add_whole(struct work *work, uint32_t number, const struct range *ra
     stitch_file(file, &process, &work->profile->catalog, work->slice->baseline, &whole, 1, &ignored);
     take_rests(range, &process, blocked_ns, &work->profile->processes[number]);
     free(blocked_ns);
+    memcpy(work->profile->processes[number].unseen_ns, process.unseen_ns, sizeof process.unseen_ns);
     mark_met(&work->profile->catalog, &whole);
     whole.shares_count = whole.constructs_count = whole.locks_count = whole.mpi_count = whole.devices_count =
         0; /* those of the part count */

@@ -638,16 +638,19 @@ static void add_root_values(struct build *build, bool counted, const char *name,
     build->row_of[0] = row;
 }
 
-/* Adds rows for the idleness of the root whose cause is known.  Returns their sum. */
+/* Adds rows for the idleness of the root whose cause is known, which it is for whole runs.  Returns their sum. */
 static uint64_t add_unseen(struct build *build)
 {
   uint32_t idleness = build->columns->idleness;
+  bool of_whole = build->columns->met != MODEL_NONE;
   uint64_t all = idleness == MODEL_NONE ? 0 : root_value(build, idleness), left = all;
   for (unsigned cause = 0; cause < PROFILE_UNSEEN_CAUSES; cause++) {
     uint64_t amount = 0;
-    for (uint32_t i = 0; i < build->profile->processes_count; i++)
-      if (build->profile->processes[i].usable)
-        model_add(&amount, build->profile->processes[i].unseen_ns[cause]);
+    for (uint32_t i = 0; i < build->profile->processes_count; i++) {
+      const struct profile_process *process = &build->profile->processes[i];
+      if (of_whole || (process->usable && !process->in_part))
+        model_add(&amount, process->unseen_ns[cause]);
+    }
     amount = MIN(amount, left);
     if (!amount)
       continue;

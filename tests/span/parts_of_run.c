@@ -1,7 +1,8 @@
 /* Phases of different kinds, with pauses between them: prints the time in the middle of each pause, in ns since 1970.
  * With the argument `fork` a child does the last phase, with `kill` the program ends in it by a signal, with
  * `kill-serial` some time after serial_part(), with `kill-locked` while a thread waits for a lock; with `sleep` it
- * sleeps beside the second phase in a system call that the tool does not see. */
+ * sleeps beside the second phase in a system call that the tool does not see, with `start` it works and sleeps before
+ * main. */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -91,6 +92,15 @@ static void killed_locked(void)
     spin(60);
     kill(getpid(), SIGKILL);
   }
+}
+
+/* The work weighs less than the sleep, and that less than the pauses: see contexts_have_the_same_ids_in_all_parts. */
+__attribute__((constructor)) static void start(int argc, char **argv)
+{
+  if (argc < 2 || strcmp(argv[1], "start") != 0)
+    return;
+  spin(4);
+  usleep(30000);
 }
 
 int main(int argc, char **argv)
