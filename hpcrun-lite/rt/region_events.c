@@ -69,7 +69,8 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
     region_note_begin(handle, (struct region_beginning){forked, delay});
   if (sampling_of(t)->region_depth++ == 0 && !sampling_of(t)->base_region)
     sampling_of(t)->region_since = forked;
-  parallel_data->value = handle ? handle : REGION_NO_RECORD;
+  if (parallel_data)
+    parallel_data->value = handle ? handle : REGION_NO_RECORD;
   measured_of(t)->forking = handle != 0;
   t->record->regions++;
   if (handle && graph_enter(t)) {

@@ -190,7 +190,7 @@ void task_events_create(ompt_data_t *task_data, const ompt_frame_t *frame, ompt_
     codeptr = code_take_undeferred(codeptr);
   bool undeferred = flags & ompt_task_taskwait && rt_noted.allocation && !rt_gomp_task;
   rt_noted.allocation = NULL; /* tasks that the thread runs meanwhile may wait, too */
-  if (!t)
+  if (!t || !new_data)
     return;
   if (create_again(t, task_data, new_data, flags, dependent, codeptr))
     return;

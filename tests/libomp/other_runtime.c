@@ -7,7 +7,9 @@
  *   lack N       entry point N is not there
  *   order N      each bit of N is a departure from the order: see enum departure
  *   after_end    events after the end of the tool
- *   twice        two runtimes in one process, one after the other */
+ *   random SEED  on each of five threads, of which the tool hears of some only, events in no order and of no sense:
+ * ends without begins, tasks and regions of other threads or that are over, data words that others have or that nobody
+ * has written, no data twice        two runtimes in one process, one after the other */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
@@ -335,12 +338,231 @@ static void run(const char *name)
     regions();
 }
 
+/* ---- events in no order ---- */
+
+enum { RANDOM_THREADS = 5, RANDOM_EVENTS = 4000, OBJECTS = 12, RANDOM_SECONDS = 40 };
+
+static ompt_data_t random_objects[RANDOM_THREADS][OBJECTS]; /* regions and tasks alike */
+static __thread uint64_t random_thread_number;
+static __thread uint64_t random_state;
+
+static uint64_t draw(void) /* splitmix64 */
+{
+  uint64_t mixed = random_state += 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return mixed ^ mixed >> 31;
+}
+
+/* One of count small numbers; rarely any number. */
+static int draw_below(unsigned count)
+{
+  return draw() % 50 ? (int)(draw() % count) : (int)draw();
+}
+
+static ompt_data_t *draw_object(void)
+{
+  uint64_t object = draw() % (OBJECTS + 1);
+  uint64_t thread = way.number % 2 ? random_thread_number : draw() % RANDOM_THREADS;
+  return object < OBJECTS ? &random_objects[thread][object] : NULL;
+}
+
+static const void *draw_code(void)
+{
+  return draw() % 4 ? (const char *)compute + draw() % 64 : NULL;
+}
+
+static ompt_frame_t *draw_frame(ompt_frame_t *frame)
+{
+  uint64_t here = (uint64_t)__builtin_frame_address(0);
+  *frame = (ompt_frame_t){
+      {draw() % 4 ? here + draw() % 512 : draw()}, {draw() % 2 ? here : 0}, draw_below(64), draw_below(64)};
+  return draw() % 4 ? frame : NULL;
+}
+
+/* A data word that the tool has written elsewhere, or none of its own. */
+static void exchange_words(void)
+{
+  ompt_data_t *to = draw_object(), *from = draw_object();
+  if (to && way.number % 4 == 0)
+    __atomic_store_n(&to->value,
+                     from         ? __atomic_load_n(&from->value, __ATOMIC_RELAXED)
+                     : draw() % 2 ? draw()
+                                  : 0,
+                     __ATOMIC_RELAXED);
+}
+
+static int draw_task_flags(void)
+{
+  static const int flags[] = {ompt_task_initial,
+                              ompt_task_implicit,
+                              ompt_task_explicit,
+                              ompt_task_taskwait,
+                              ompt_task_explicit | ompt_task_undeferred,
+                              ompt_task_target};
+  return draw() % 20 ? flags[draw() % (sizeof flags / sizeof *flags)] : (int)draw();
+}
+
+static void random_tasks(void)
+{
+  ompt_frame_t frame;
+  ompt_dependence_t all[4];
+  switch (draw() % 5) {
+  case 0:
+    CALL(ompt_callback_task_create, (ompt_data_t *, const ompt_frame_t *, ompt_data_t *, int, int, const void *),
+         draw_object(), draw_frame(&frame), draw_object(), draw_task_flags(), draw_below(2), draw_code());
+    break;
+  case 1:
+    CALL(ompt_callback_dependences, (ompt_data_t *, const ompt_dependence_t *, int), draw_object(), all, 0);
+    for (int i = 0; i < 4; i++)
+      all[i] = (ompt_dependence_t){{.value = draw() % 8 ? draw() % 6 : draw()}, draw_below(9)};
+    CALL(ompt_callback_dependences, (ompt_data_t *, const ompt_dependence_t *, int), draw_object(), all,
+         (int)(draw() % 5));
+    break;
+  default:
+    task_schedule(draw_object(), draw_below(10), draw_object());
+    break;
+  }
+}
+
+static void random_locks(void)
+{
+  static const int kinds[] = {ompt_callback_mutex_acquired, ompt_callback_mutex_released, ompt_callback_nest_lock,
+                              ompt_callback_lock_destroy};
+  if (draw() % 2)
+    mutex(ompt_callback_mutex_acquire, draw_below(9), draw() % 5);
+  else
+    mutex(kinds[draw() % 4], draw_below(9), draw() % 5);
+}
+
+static void random_devices(void)
+{
+  uint64_t number = 0;
+  int device = draw_below(4) - 1;
+  switch (draw() % 3) {
+  case 0:
+    CALL(ompt_callback_target_emi, (int, int, int, ompt_data_t *, ompt_data_t *, ompt_data_t *, const void *),
+         draw_below(14), draw_below(4), device, draw_object(), draw_object(), draw_object(), draw_code());
+    break;
+  case 1:
+    CALL(ompt_callback_target_data_op_emi,
+         (int, ompt_data_t *, ompt_data_t *, uint64_t *, int, void *, int, void *, int, size_t, const void *),
+         draw_below(4), draw_object(), draw_object(), draw() % 2 ? &number : NULL, draw_below(20), NULL, device, NULL,
+         draw_below(4) - 1, draw(), draw_code());
+    break;
+  default:
+    CALL(ompt_callback_target_submit_emi, (int, ompt_data_t *, uint64_t *, unsigned), draw_below(4), draw_object(),
+         draw() % 2 ? &number : NULL, (unsigned)draw_below(4));
+    break;
+  }
+}
+
+static void random_loops(void)
+{
+  ompt_dispatch_chunk_t chunk = {draw(), draw()};
+  switch (draw() % 3) {
+  case 0:
+    CALL(ompt_callback_work, (int, int, ompt_data_t *, ompt_data_t *, uint64_t, const void *), draw_below(14),
+         draw_below(4), draw_object(), draw_object(), draw(), draw_code());
+    break;
+  case 1:
+    CALL(ompt_callback_dispatch, (ompt_data_t *, ompt_data_t *, int, ompt_data_t), draw_object(), draw_object(),
+         draw_below(7), (ompt_data_t){.ptr = &chunk});
+    break;
+  default:
+    CALL(ompt_callback_masked, (int, ompt_data_t *, ompt_data_t *, const void *), draw_below(4), draw_object(),
+         draw_object(), draw_code());
+    break;
+  }
+}
+
+static void random_regions(void)
+{
+  ompt_frame_t frame;
+  switch (draw() % 5) {
+  case 0:
+    CALL(ompt_callback_parallel_begin,
+         (ompt_data_t *, const ompt_frame_t *, ompt_data_t *, unsigned, int, const void *), draw_object(),
+         draw_frame(&frame), draw_object(), (unsigned)draw_below(4), draw() % 4 ? 1 : (int)draw(), draw_code());
+    break;
+  case 1:
+    CALL(ompt_callback_parallel_end, (ompt_data_t *, ompt_data_t *, int, const void *), draw_object(), draw_object(), 1,
+         draw_code());
+    break;
+  case 2:
+    CALL(ompt_callback_cancel, (ompt_data_t *, int, const void *), draw_object(), draw_below(64), draw_code());
+    break;
+  default:
+    CALL(ompt_callback_implicit_task, (int, ompt_data_t *, ompt_data_t *, unsigned, unsigned, int), draw_below(4),
+         draw_object(), draw_object(), (unsigned)(draw() % 5), (unsigned)draw_below(5), draw_task_flags());
+    break;
+  }
+}
+
+static void random_threads(void)
+{
+  if (draw() % 3 == 0)
+    thread_begin(draw_below(5));
+  else
+    thread_end();
+}
+
+static void random_waits(void)
+{
+  static const int events[] = {ompt_callback_sync_region, ompt_callback_sync_region_wait};
+  CALL(events[draw() % 2], (int, int, ompt_data_t *, ompt_data_t *, const void *), draw_below(12), draw_below(4),
+       draw_object(), draw_object(), draw_code());
+}
+
+static void random_event(void)
+{
+  static void (*const groups[])(void) = {random_tasks, random_tasks,   random_locks,   random_devices, random_loops,
+                                         random_waits, random_regions, random_regions, exchange_words};
+  current_task = draw_object();
+  current_region = draw_object();
+  thread_number = draw_below(4);
+  if (draw() % 200)
+    groups[draw() % (sizeof groups / sizeof *groups)]();
+  else
+    random_threads();
+  if (draw() % 500 == 0)
+    compute();
+}
+
+static void *random_thread(void *number)
+{
+  random_state = (uint64_t)way.number * RANDOM_THREADS + (uint64_t)number;
+  random_thread_number = (uint64_t)number;
+  if (draw() % 2)
+    thread_begin(number ? draw_below(5) : ompt_thread_initial);
+  for (int i = 0; i < RANDOM_EVENTS; i++)
+    random_event();
+  return NULL;
+}
+
+static void run_random(void)
+{
+  pthread_t threads[RANDOM_THREADS];
+  start("a runtime out of its mind");
+  for (uint64_t i = 1; i < RANDOM_THREADS; i++)
+    if (pthread_create(&threads[i], NULL, random_thread, (void *)i))
+      exit(3);
+  random_thread(NULL);
+  for (int i = 1; i < RANDOM_THREADS; i++)
+    pthread_join(threads[i], NULL);
+}
+
 int main(int count, char **arguments)
 {
   way.form = count > 1 ? arguments[1] : "plain";
   way.number = count > 2 ? atoi(arguments[2]) : 0;
   way.departures = is("order") ? (unsigned)way.number : 0;
-  run("another runtime");
+  if (is("random")) {
+    alarm(RANDOM_SECONDS);
+    run_random();
+  } else {
+    run("another runtime");
+  }
   if (is("twice"))
     run("one more runtime");
   puts("done");

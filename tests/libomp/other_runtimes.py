@@ -92,6 +92,13 @@ def events_after_the_end_and_two_runtimes(directory):
 
 
 @tap.case
+def events_in_no_order(directory):
+    """Which harm neither the program nor the tool; the program ends itself where it hangs."""
+    for seed in range(1, 31 if "--long" in sys.argv else 5):
+        measure(directory, "off", "random", seed)
+
+
+@tap.case
 def libomp_under_other_names(directory):
     """As Intel and NVIDIA ship theirs: with another name of the file and in the file, and of the runtime."""
     library, = need_libomps(19)

@@ -35,14 +35,16 @@ struct format_lock *lock_table_known(struct thread_state *t, uint64_t id, enum f
   return NULL;
 }
 
-/* Returns a new record; record 0 if there is no room for one; NULL, and counts a loss, without memory for any. */
+/* Returns a new record; record 0 if there is no room for one, or no such kind; NULL, and counts a loss, without memory
+ * for any. */
 static struct format_lock *add(struct thread_state *t, uint64_t id, enum format_lock_kind kind)
 {
   struct lock_table *locks = &sampling_of(t)->locks;
   uint32_t index, module = 0, *first = list_of(locks, id);
   if (!locks->records.count && table_next(&locks->records, &index))
     table_publish(&locks->records);
-  struct format_lock *lock = locks->records.count < LOCKS_MAX ? table_next(&locks->records, &index) : NULL;
+  bool own = (uint32_t)kind < FORMAT_LOCK_KINDS && locks->records.count < LOCKS_MAX;
+  struct format_lock *lock = own ? table_next(&locks->records, &index) : NULL;
   if (!locks->records.count) {
     rt_lost(t, FORMAT_LOST_MEMORY);
     return NULL;

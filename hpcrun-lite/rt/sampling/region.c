@@ -228,7 +228,8 @@ uint64_t region_handle(uint32_t index)
 
 struct region_team *region_team(uint32_t region)
 {
-  return region && region != (uint32_t)REGION_NO_RECORD ? table_at(&teams, region) : NULL;
+  bool known = region && region < __atomic_load_n(&regions.count, __ATOMIC_ACQUIRE);
+  return known ? table_at(&teams, region) : NULL;
 }
 
 void region_set_code(struct thread_state *t, const void *code)
