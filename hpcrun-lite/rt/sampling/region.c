@@ -259,7 +259,7 @@ void region_note_idle_elsewhere(struct thread_state *t, struct region_team *team
   struct region_team *before = region_team(own->idle_team);
   if (before)
     raise_last_idle(&before->last_idle[parity], own->idle_since);
-  __atomic_store_n(&own->idle_team, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&own->idle_team, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&own->idle_since, now, __ATOMIC_RELEASE);
   __atomic_store_n(&own->idle_team, region, __ATOMIC_RELEASE);
   barrier_be_member(t, &team->members);

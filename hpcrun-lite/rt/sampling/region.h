@@ -103,7 +103,7 @@ static inline uint64_t region_last_idle(const struct region_team *team, struct b
   while ((arrivals = barrier_next(&members))) {
     const struct arrival *arrival = &arrivals->at[barrier % BARRIER_PARITIES];
     uint64_t since = __atomic_load_n(&arrival->idle_since, __ATOMIC_ACQUIRE);
-    if (since > last && __atomic_load_n(&arrival->idle_team, __ATOMIC_RELAXED) == region)
+    if (since > last && __atomic_load_n(&arrival->idle_team, __ATOMIC_ACQUIRE) == region)
       last = since;
   }
   /* last: a thread that goes on to another region raises this before it empties its slot */

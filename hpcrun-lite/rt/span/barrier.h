@@ -16,12 +16,12 @@
 #include "hpcrun-lite/rt/span/graph.h"
 
 /* What a thread has left at its last barrier of that parity.  The first part is there without the graph, too: when it
- * turned idle there (sampling/waiting.h), and in which team, by the index of the region.  Its owner writes it, relaxed.
- * The rest is of that region (0: nothing), which may have ended, and written by the owner under the lock.  `region` and
- * both lengths are also read without the lock: a thread that finds the region, and a later clock, takes the lock and
- * looks again.  `region` is stored last.  The creator of the region reads `work` when all threads have arrived, under
- * the lock of the region's end (struct region_ending); under that one, too, the owner sets `region` to 0 if it leaves
- * an arrival behind. */
+ * turned idle there (sampling/waiting.h), and in which team, by the index of the region.  Its owner stores it
+ * with release.  The rest is of that region (0: nothing), which may have ended, and written by the owner under the
+ * lock.  `region` and both lengths are also read without the lock: a thread that finds the region, and a later clock,
+ * takes the lock and looks again.  `region` is stored last.  The creator of the region reads `work` when all threads
+ * have arrived, under the lock of the region's end (struct region_ending); under that one, too, the owner sets `region`
+ * to 0 if it leaves an arrival behind. */
 enum { BARRIER_PARITIES = 2 };
 struct arrival {
   uint32_t idle_team, lock;
