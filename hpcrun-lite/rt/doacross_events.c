@@ -16,8 +16,7 @@ enum doacross_wait doacross_events_wait(struct thread_state *t, struct doacross_
   enum doacross_wait wait = DOACROSS_FOLLOWS;
   struct doacross_cursor *own = NULL;
   rt_inside_inc(t);
-  if (span_of(t)->end_slot && !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) &&
-      (own = worksharing_doacross(t))) {
+  if (span_of(t)->end_slot && !rt_graph_suspended() && (own = worksharing_doacross(t))) {
     governor_enter(t);
     wait = worksharing_sink_begins(span_of(t)->running, own, vector);
     if (wait == DOACROSS_PASSES)

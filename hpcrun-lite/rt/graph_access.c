@@ -12,7 +12,7 @@ bool graph_enter_after_flush(struct thread_state *t)
     return false;
   rt_await_flush();
   rt_inside_inc(t);
-  if (!atomic_load(&rt.graph_suspended)) {
+  if (!rt_graph_suspended()) {
     governor_enter(t);
     return true;
   }

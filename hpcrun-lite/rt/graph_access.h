@@ -19,7 +19,7 @@ static inline bool graph_enter_schedule(struct thread_state *t)
   if (!span_of(t)->end_slot) /* threads get one where the graph is on */
     return false;
   rt_inside_inc(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+  if (!rt_graph_suspended()) {
     governor_enter(t);
     return true;
   }

@@ -124,7 +124,7 @@ void lock_events_record(struct thread_state *t)
 void lock_events_interrupted(struct thread_state *t)
 {
   rt_inside_inc(t);
-  if (span_of(t)->hold.site && t->inside == 1 && !atomic_load(&rt.graph_suspended))
+  if (span_of(t)->hold.site && t->inside == 1 && !rt_graph_suspended())
     record_acquisition(t, governor_events(t));
   rt_inside_dec(t);
 }
@@ -213,7 +213,7 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
     rt_inside_inc(t);
     governor_enter(t);
     bool begun = false;
-    if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+    if (!rt_graph_suspended()) {
       struct hold_site *site = governor_thins(t) ? NULL : site_to_note(t, kind, codeptr);
       if (site)
         note(t, site, wait_id, moment);
@@ -235,7 +235,7 @@ enum lock_prepared lock_events_prepare_graph(struct thread_state *t, int kind, u
     return prepared;
   rt_inside_inc(t);
   governor_enter(t);
-  if (atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+  if (rt_graph_suspended())
     ;
   else if (!governor_thins(t))
     prepared = site_to_note(t, kind, code) ? LOCK_NOTE : LOCK_RECORD;
@@ -263,7 +263,7 @@ bool lock_events_note(struct thread_state *t, uint64_t wait_id, const void *code
 {
   rt_inside_inc(t);
   governor_enter(t);
-  bool noted = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed);
+  bool noted = !rt_graph_suspended();
   if (noted) {
     note(t, site_at(t, code), wait_id, 0);
     graph_leave(t);
@@ -313,7 +313,7 @@ static inline bool release_light(struct thread_state *t)
 {
   rt_inside_inc(t);
   governor_enter(t);
-  bool ended = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples;
+  bool ended = !rt_graph_suspended() && !sampling_of(t)->released.samples;
   if (ended) {
     construct_light_ends_only(t);
     graph_leave(t);
@@ -328,8 +328,8 @@ static inline bool release_held(struct thread_state *t, int kind, uint64_t wait_
 {
   rt_inside_inc(t);
   governor_enter(t);
-  bool ended = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed) && !sampling_of(t)->released.samples &&
-               record_hold(t, is_lock(kind), wait_id, moment);
+  bool ended =
+      !rt_graph_suspended() && !sampling_of(t)->released.samples && record_hold(t, is_lock(kind), wait_id, moment);
   if (ended)
     graph_leave(t);
   else

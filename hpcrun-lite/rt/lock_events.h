@@ -60,7 +60,7 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
   rt_inside_inc(t);
   work_clock_wait(t, moment);
   explicit_task_wait(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+  if (!rt_graph_suspended())
     construct_acquire(t, moment);
   rt_inside_dec(t);
 }

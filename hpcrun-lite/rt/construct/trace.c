@@ -282,7 +282,7 @@ void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace
                                ready->wakes,
                                ready->no_core >> TRACELOG_STATE_SHIFT};
   rt_inside_inc(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+  if (!rt_graph_suspended())
     trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
   rt_inside_dec(t);
 }
@@ -342,7 +342,7 @@ static bool enter(struct thread_state *t)
   if (!trace_of(t)->states || t->inside)
     return false;
   rt_inside_inc(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+  if (!rt_graph_suspended())
     return true;
   rt_inside_dec(t);
   return false;

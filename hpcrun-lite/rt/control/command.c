@@ -197,7 +197,7 @@ static void follow(struct thread_state *t)
     source_wake(t);
   if (filter_now()->before)
     reconfiguration_forget(t);
-  if (span_process.online && span_of(t)->end_slot && !atomic_load(&rt.graph_suspended)) {
+  if (span_process.online && span_of(t)->end_slot && !rt_graph_suspended()) {
     construct_pause(t, rt_ticks());
     span_cut(t);
   }

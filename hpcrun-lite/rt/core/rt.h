@@ -292,6 +292,14 @@ static inline bool rt_stopped(void)
   return atomic_load(&rt.closed) || atomic_load(&rt.forking);
 }
 
+/* CTL uses the threads' tables of the graph, so callbacks leave them alone: to be asked inside, without a fence, which
+ * CTL has in all threads before it looks who is inside.  Where the answer is no, the thread sees what CTL did before.
+ */
+static inline bool rt_graph_suspended(void)
+{
+  return atomic_load_explicit(&rt.graph_suspended, memory_order_acquire);
+}
+
 /* Counts a loss of the thread, or of the process if t is NULL. */
 static inline void rt_lost(struct thread_state *t, enum format_loss loss)
 {

@@ -332,7 +332,7 @@ static bool pass_window(struct thread_state *t)
 {
   int saved_errno = errno;
   bool entered = t && rt_enter(t);
-  if (entered && span_process.online && span_of(t)->end_slot && !rt_stopped() && !atomic_load(&rt.graph_suspended))
+  if (entered && span_process.online && span_of(t)->end_slot && !rt_stopped() && !rt_graph_suspended())
     span_window(t);
   else
     time_filter_pass();

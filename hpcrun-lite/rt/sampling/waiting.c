@@ -131,7 +131,7 @@ static void put_trace(struct thread_state *t, uint64_t now, const struct format_
 static void put_trace(struct thread_state *t, uint64_t now, const struct format_wait *wait, uint64_t own)
 {
   rt_inside_inc(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+  if (!rt_graph_suspended()) {
     trace_own(t, own);
     trace_state(t, now, wait ? wait->site + 1 : 0);
     if (!wait && t->activity.lockwait)
@@ -1008,7 +1008,7 @@ static void trace_pool(struct thread_state *t, uint64_t since, uint64_t now)
   if (t->record->blocked_since)
     trace_slept(t, since, TRACELOG_BLOCKED, false);
   rt_inside_inc(t);
-  if (!atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed)) {
+  if (!rt_graph_suspended()) {
     trace_state(t, since, trace_open_code(t));
     trace_state(t, now, span_process.online ? PARKED_CONSTRUCT : sampling_of(t)->pool_wait.wait->site + 1);
   }

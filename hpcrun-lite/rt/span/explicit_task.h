@@ -47,7 +47,7 @@ void explicit_task_read_clock(struct thread_state *t) __attribute__((noinline));
 static inline void explicit_task_wait(struct thread_state *t)
 {
   bool untimed = __builtin_expect(span_of(t)->repeated.untimed != 0, 0);
-  if (untimed && !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed))
+  if (untimed && !rt_graph_suspended())
     explicit_task_read_clock(t);
 }
 
