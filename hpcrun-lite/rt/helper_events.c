@@ -64,7 +64,7 @@ bool helper_events_wakes(struct thread_state *t, const ompt_data_t *prior, int s
   if (!t->helper || status != ompt_task_switch || !next || prior != measured_of(t)->helper_task)
     return false;
   blame_unblocked(t);
-  rt_set_flag(&t->activity.openmp, true);
+  rt_set_openmp(t, true);
   enter_region(t, next);
   return true;
 }
@@ -80,6 +80,6 @@ bool helper_events_ends(struct thread_state *t, const ompt_data_t *next)
 void helper_events_sleeps(struct thread_state *t)
 {
   __atomic_store_n(&sampling_of(t)->base_region, 0, __ATOMIC_RELAXED);
-  rt_set_flag(&t->activity.openmp, false);
+  rt_set_openmp(t, false);
   blame_blocked(t);
 }

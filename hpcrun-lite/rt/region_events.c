@@ -18,11 +18,11 @@
  * one. */
 static bool parked(const struct thread_state *worker)
 {
-  uint64_t base = __atomic_load_n(&sampling_of(worker)->base_region, __ATOMIC_ACQUIRE);
-  bool left = !base || (worker->activity.idle && !region_open(base));
-  bool busy = worker->helper && !worker->activity.call;
+  uint64_t base = __atomic_load_n(&sampling_of(worker)->base_region, __ATOMIC_RELAXED);
+  bool left = !base || (__atomic_load_n(&worker->activity.idle, __ATOMIC_RELAXED) && !region_open(base));
+  bool busy = worker->helper && !__atomic_load_n(&worker->activity.call, __ATOMIC_RELAXED);
   return (worker->worker || worker->helper) && !busy && left &&
-         !__atomic_load_n(&span_of(worker)->open_region, __ATOMIC_ACQUIRE);
+         !__atomic_load_n(&span_of(worker)->open_region, __ATOMIC_RELAXED);
 }
 
 /* Is the thread the initial one, between its regions, and no other thread of the OpenMP runtime does anything? */
@@ -32,7 +32,7 @@ static bool alone(const struct thread_state *t)
     return false;
   for (uint32_t i = 0; i < live_threads(); i++) {
     const struct thread_state *other = live_thread(i);
-    if (other && other != t && other->activity.openmp && !parked(other))
+    if (other && other != t && __atomic_load_n(&other->activity.openmp, __ATOMIC_ACQUIRE) && !parked(other))
       return false;
   }
   return true;

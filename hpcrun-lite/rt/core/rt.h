@@ -109,7 +109,7 @@ extern __thread struct rt_noted rt_noted __attribute__((tls_model("initial-exec"
 
 /* What the thread does, according to the runtime's callbacks.  Writer: the thread itself, one byte at a time by
  * rt_set_flag() and rt_set_call().  Readers: samples of all threads, which load the four bytes at once, relaxed; they
- * only count them, so no other data depends on the order. */
+ * only count them, so no other data depends on the order, except on that of `openmp`: rt_set_openmp(). */
 struct activity {
   bool openmp;   /* an OpenMP runtime knows this thread */
   bool idle;     /* it waits at a barrier, taskwait or taskgroup, or for its next region */
@@ -244,6 +244,12 @@ static inline struct thread_state *rt_openmp_thread(void)
 static inline void rt_set_flag(bool *flag, bool value)
 {
   __atomic_store_n(flag, value, __ATOMIC_RELAXED);
+}
+
+/* The OpenMP runtime knows the thread, or no longer.  Who sees that it does, also sees `worker` and `helper`. */
+static inline void rt_set_openmp(struct thread_state *t, bool known)
+{
+  __atomic_store_n(&t->activity.openmp, known, __ATOMIC_RELEASE);
 }
 
 static inline void rt_set_call(struct thread_state *t, enum rt_call call)

@@ -45,7 +45,7 @@ void blame_openmp_begin(struct thread_state *t, bool worker)
     atomic_store_explicit(&sampling_process.openmp, true, memory_order_relaxed);
   blame_unblocked(t);
   blame_in_use(!worker);
-  rt_set_flag(&t->activity.openmp, true);
+  rt_set_openmp(t, true);
 }
 
 void blame_openmp_end(struct thread_state *t)
@@ -54,7 +54,7 @@ void blame_openmp_end(struct thread_state *t)
     return;
   blame_unblocked(t);
   blame_in_use(-!t->worker);
-  rt_set_flag(&t->activity.openmp, false);
+  rt_set_openmp(t, false);
 }
 
 bool blame_blocked(struct thread_state *t)
@@ -196,7 +196,7 @@ static struct blame share_of(struct thread_state *self, uint64_t time_ns, bool s
     if (!t)
       continue;
     struct activity is;
-    __atomic_load(&t->activity, &is, __ATOMIC_RELAXED);
+    __atomic_load(&t->activity, &is, __ATOMIC_ACQUIRE); /* then `helper` */
     region = region || (is.openmp && in_region(t));
     *(is.openmp && !t->helper ? &present : &others) += step;
     if (!is_awake(self, t, is))
