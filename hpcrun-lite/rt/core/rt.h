@@ -366,7 +366,7 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
     return 0;
   uint64_t now = rt_ticks();
   if (idle)
-    t->idle_since = now;
+    __atomic_store_n(&t->idle_since, now, __ATOMIC_RELAXED);
   else
     t->idle_ticks += now - t->idle_since;
   rt_set_flag(&t->activity.idle, idle);
@@ -380,7 +380,7 @@ static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
     return 0;
   uint64_t now = rt_ticks();
   if (lockwait)
-    t->lock_since = now;
+    __atomic_store_n(&t->lock_since, now, __ATOMIC_RELAXED);
   else
     t->lockwait_ticks += now - t->lock_since;
   rt_set_flag(&t->activity.lockwait, lockwait);

@@ -3,8 +3,8 @@
  *
  * Context: RT.  Readers take filter_now().  A new filter is published as a whole by CTL at the start, and by
  * `hpcrun-lite --control` while the program runs; the one before is never freed, because any thread may still use it.
- * What a filter points to does not change, except for `module_of`, which any thread writes, relaxed: every thread would
- * write the same.  Without a filter all is zero, and nothing here is called.  Nothing can fail.
+ * What a filter points to does not change, except for `module_of` and `code_of`, which any thread writes: every thread
+ * would write the same.  Without a filter all is zero, and nothing here is called.  Nothing can fail.
  *
  * A path has bits of enum format_filtered.  They are kept with the places where other paths begin: regions (field
  * `filtered`), and creation contexts of tasks. */

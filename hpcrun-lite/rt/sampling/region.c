@@ -75,6 +75,12 @@ static struct format_region *region_find(uint64_t handle)
   return __atomic_load_n(&region->word, __ATOMIC_ACQUIRE) >> 32 == handle >> 32 ? region : NULL;
 }
 
+/* Another thread that is about to fail in pop_shared() may read it. */
+static void set_next(struct format_region *region, uint32_t next)
+{
+  __atomic_store_n(&region->next, next, __ATOMIC_RELAXED);
+}
+
 static uint32_t pop_shared(void)
 {
   uint64_t head = atomic_load_explicit(&shared_free, memory_order_acquire);
@@ -92,7 +98,7 @@ static void push_shared(uint32_t index)
 {
   uint64_t head = atomic_load(&shared_free);
   do {
-    __atomic_store_n(&at(index)->next, (uint32_t)head, __ATOMIC_RELAXED);
+    set_next(at(index), (uint32_t)head);
   } while (!atomic_compare_exchange_weak(&shared_free, &head, ((head >> 32) + 1) << 32 | index));
 }
 
@@ -141,7 +147,7 @@ uint64_t region_begin(struct thread_state *t, uint64_t enter_frame)
   region->link_node = 0;
   region->team = 1;
   __atomic_store_n(&region->state, FORMAT_REGION_UNKNOWN, __ATOMIC_RELAXED);
-  region->next = span_of(t)->open_region;
+  set_next(region, span_of(t)->open_region);
   struct region_team *team = table_at(&teams, index);
   if (team->master != t)
     __atomic_store_n(&team->master, t, __ATOMIC_RELAXED);
@@ -186,7 +192,7 @@ struct format_region *region_end(struct thread_state *t)
   if (__atomic_compare_exchange_n(&region->word, &alone, alone - (OPEN + 1), false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
     leave(t, region);
-    region->next = sampling_of(t)->free_region;
+    set_next(region, sampling_of(t)->free_region);
     sampling_of(t)->free_region = index;
     return NULL;
   }
@@ -204,7 +210,7 @@ void region_close(struct thread_state *t)
   __atomic_fetch_and(&region->word, ~(uint64_t)OPEN, __ATOMIC_ACQ_REL);
   if (state_of(region) ==
       FORMAT_REGION_PROVISIONAL) { /* the node lies below an unresolved region: region_resolve() comes back to it */
-    region->next = sampling_of(t)->known_regions;
+    set_next(region, sampling_of(t)->known_regions);
     sampling_of(t)->known_regions = index;
     return;
   }
@@ -270,11 +276,11 @@ static void end_set(struct region_end *to, const struct region_end *end)
 {
   __atomic_store_n(&to->generation, 0, __ATOMIC_RELAXED);
   atomic_thread_fence(memory_order_release);
-  to->last_idle = end->last_idle;
-  to->left = end->left;
-  to->end = end->end;
-  to->undelayed = end->undelayed;
-  to->late = end->late;
+  __atomic_store_n(&to->last_idle, end->last_idle, __ATOMIC_RELAXED);
+  __atomic_store_n(&to->left, end->left, __ATOMIC_RELAXED);
+  __atomic_store_n(&to->end, end->end, __ATOMIC_RELAXED);
+  __atomic_store_n(&to->undelayed, end->undelayed, __ATOMIC_RELAXED);
+  __atomic_store_n(&to->late, end->late, __ATOMIC_RELAXED);
   __atomic_store_n(&to->generation, end->generation, __ATOMIC_RELEASE);
 }
 
@@ -283,7 +289,14 @@ static bool end_get(const struct region_end *from, uint64_t generation, struct r
 {
   if (__atomic_load_n(&from->generation, __ATOMIC_ACQUIRE) != generation)
     return false;
-  *end = *from;
+  *end = (struct region_end){.generation = generation,
+                             .last_idle = __atomic_load_n(&from->last_idle, __ATOMIC_RELAXED),
+                             .left = __atomic_load_n(&from->left, __ATOMIC_RELAXED),
+                             .end = __atomic_load_n(&from->end, __ATOMIC_RELAXED),
+                             .next_begun = __atomic_load_n(&from->next_begun, __ATOMIC_RELAXED),
+                             .undelayed = __atomic_load_n(&from->undelayed, __ATOMIC_RELAXED),
+                             .late = __atomic_load_n(&from->late, __ATOMIC_RELAXED),
+                             .next_delay = __atomic_load_n(&from->next_delay, __ATOMIC_RELAXED)};
   atomic_thread_fence(memory_order_acquire);
   return __atomic_load_n(&from->generation, __ATOMIC_RELAXED) == generation;
 }

@@ -90,7 +90,7 @@ void switches_start(struct thread_state *t)
   switches->opened = now;
   switches->window_ns = now.ns;
   switches->seen_since = switches->last = now.ticks;
-  switches->ring = ring;
+  __atomic_store_n(&switches->ring, ring, __ATOMIC_RELEASE);
 }
 
 void switches_stop(struct thread_state *t)
@@ -100,7 +100,7 @@ void switches_stop(struct thread_state *t)
   if (!ring)
     return;
   if (t->tid != sys_tid()) { /* it may be reading: the mapping stays until the process ends */
-    switches->ring = NULL;
+    __atomic_store_n(&switches->ring, NULL, __ATOMIC_SEQ_CST);
     return;
   }
   switches_outside(t);

@@ -524,7 +524,7 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
     if (__builtin_expect(rt_ever_paused(), 0))
       leave_out_pauses(t, sampling->waiting, since, idle, end.end);
     trace_wait(t, end.end, sampling->waiting, construct->waited_runtime);
-    t->idle_since = end.end;
+    __atomic_store_n(&t->idle_since, end.end, __ATOMIC_RELAXED);
   } else {
     sampling->waiting->since = 0;
   }
@@ -990,7 +990,8 @@ void waiting_pool_turn(struct thread_state *t, uint64_t since)
   struct sampling_thread *sampling = sampling_of(t);
   if (ended() || !sampling->pool_wait.wait)
     return;
-  t->idle_since = sampling->pool_wait.wait->since = since;
+  sampling->pool_wait.wait->since = since;
+  __atomic_store_n(&t->idle_since, since, __ATOMIC_RELAXED);
   set_waiting(t, sampling->pool_wait.wait);
   if (t->activity.call == RT_CALL_BLOCKS) {
     rt_set_call(t, RT_CALL_NONE);

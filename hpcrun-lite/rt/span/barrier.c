@@ -10,6 +10,7 @@ static atomic_flag slots_lock = ATOMIC_FLAG_INIT;
 void barrier_start(void)
 {
   atomic_flag_clear(&slots_lock);
+  barrier_first_slots = NULL;
   table_init(&slots, FORMAT_FREE, ARENA_SHARED, 0, sizeof(struct arrivals), BARRIER_LAST_BIT + 1);
 }
 
@@ -17,7 +18,7 @@ bool barrier_start_thread(struct thread_state *t)
 {
   bool room = table_reach(&slots, &slots_lock, t->live_slot);
   span_of(t)->arrivals = room ? table_at(&slots, t->live_slot) : NULL;
-  if (room)
+  if (room && !__atomic_load_n(&barrier_first_slots, __ATOMIC_ACQUIRE))
     __atomic_store_n(&barrier_first_slots, table_at(&slots, 0), __ATOMIC_RELEASE);
   span_of(t)->member = 1ull << (t->live_slot < BARRIER_LAST_BIT ? t->live_slot : BARRIER_LAST_BIT);
   return room;

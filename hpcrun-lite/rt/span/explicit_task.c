@@ -246,7 +246,8 @@ static uint32_t task_flags(const struct thread_state *t, const struct task *pare
   uint32_t direct = 0;
   if (flags & ompt_task_undeferred) {
     const struct team *team = graph_team(parent->region);
-    serial |= team && team->size > 1; /* in a team of one thread every task is flagged */
+    serial |=
+        team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) > 1; /* in a team of one thread every task is flagged */
     direct = rt_begins_undeferred(t, (uint64_t)__builtin_frame_address(0)) ? TASK_DIRECT : 0;
   }
   bool final = flags & ompt_task_final || parent->flags & TASK_FINAL;

@@ -295,7 +295,7 @@ void graph_loop_leave(struct thread_state *t, struct task *task, struct shared_c
   clock_lock(&loop->lock);
   loop->work += work;
   loop->span = span > loop->span ? span : loop->span;
-  bool last = ++loop->ended == team->size;
+  bool last = ++loop->ended == __atomic_load_n(&team->size, __ATOMIC_RELAXED);
   clock_unlock(&loop->lock);
   if (last)
     graph_loop_end(t, task, loop);

@@ -147,7 +147,8 @@ void span_begin_early(struct thread_state *t)
 static void log_implicit(struct thread_state *t, struct task *task, const struct team *team) __attribute__((noinline));
 static void log_implicit(struct thread_state *t, struct task *task, const struct team *team)
 {
-  task->name = graph_log_put_implicit(t, team ? team->name : 0, team ? team->size : 1);
+  task->name =
+      graph_log_put_implicit(t, team ? team->name : 0, team ? __atomic_load_n(&team->size, __ATOMIC_RELAXED) : 1);
 }
 
 /* The thread begins its task in a light region.  Mostly it has one from the last such region. */
@@ -244,7 +245,8 @@ static bool last_fragment_end(struct thread_state *t, const struct task *task)
 {
   struct span_thread *span = span_of(t);
   const struct team *team = graph_team(task->region);
-  bool nothing = team && team->size > 1 && span->since_barrier && span->work.since == span->since_barrier;
+  bool nothing = team && __atomic_load_n(&team->size, __ATOMIC_RELAXED) > 1 && span->since_barrier &&
+                 span->work.since == span->since_barrier;
   if ((nothing || task->flags & TASK_WAITING) && !graph_log_on()) {
     span->fragment_sample_count = 0;
     return nothing;

@@ -38,7 +38,7 @@ static struct shared_construct *loop_enter(struct thread_state *t, struct task *
   clock_lock(&loop->lock);
   if (!__atomic_load_n(&loop->number, __ATOMIC_ACQUIRE))
     loop_open(t, task, loop, row, iterations);
-  bool ours = loop->number == number;
+  bool ours = __atomic_load_n(&loop->number, __ATOMIC_RELAXED) == number;
   clock_unlock(&loop->lock);
   return ours ? loop : NULL;
 }
