@@ -40,6 +40,10 @@ static inline uint64_t machine_kernel_ticks(uint64_t ticks);
 /* The thread waits for another one, in a loop. */
 static inline void machine_relax(void);
 
+/* The thread is going to write to the cache line at that address: the processor begins to take it from the caches of
+ * others.  Any address is allowed. */
+static inline void machine_take_line(const void *place);
+
 /* The quotient of above * 2^64 + below by a divisor larger than `above`. */
 static inline uint64_t machine_divide(uint64_t above, uint64_t below, uint64_t divisor);
 

@@ -56,6 +56,11 @@ static inline void machine_relax(void)
   __asm__ volatile("isb" : : : "memory");
 }
 
+static inline void machine_take_line(const void *place)
+{
+  __builtin_prefetch(place, 1);
+}
+
 static inline uint64_t machine_divide(uint64_t above, uint64_t below, uint64_t divisor)
 {
   return (uint64_t)(((unsigned __int128)above << 64 | below) / divisor);

@@ -365,6 +365,12 @@ void region_note_end(struct thread_state *t, uint64_t left, uint64_t now, uint64
     note_team_end(t, left, now, late);
 }
 
+void region_expect_end(const struct thread_state *t)
+{
+  uint32_t index = span_of(t)->open_region;
+  machine_take_line(end_of(table_at(&teams, index), word_of(at(index)) >> 32));
+}
+
 bool region_find_end(uint64_t handle, const struct region_team *team, struct region_end *end)
 {
   uint64_t generation = handle >> 32;

@@ -122,6 +122,9 @@ struct region_beginning region_beginning(uint64_t handle);
 /* The innermost region was entered from that address. */
 void region_set_code(struct thread_state *t, const void *code);
 
+/* The master is going to end its innermost region: the cache line that region_note_end() writes moves here before. */
+void region_expect_end(const struct thread_state *t);
+
 /* The master ends its innermost region now.  left: when it left the closing barrier; late: by how many ticks that was
  * too late. */
 void region_note_end(struct thread_state *t, uint64_t left, uint64_t now, uint64_t late);

@@ -351,6 +351,17 @@ static inline __attribute__((always_inline)) uint64_t turn_idle_inline(struct th
   return now;
 }
 
+/* The thread has left a barrier: the cache lines that it needs next begin to move. */
+static inline void expect_after(const struct thread_state *t, const struct wait_open *open)
+{
+  if (sampling_of(t)->waiting->kind != FORMAT_WAIT_REGION_END) {
+    barrier_expect(t, open->barrier + 1);
+  } else if (!open->as_worker) {
+    region_expect_end(t);
+    barrier_expect_close(t, open->region, open->barrier);
+  }
+}
+
 static __attribute__((noinline)) uint64_t turn_idle(struct thread_state *t)
 {
   return turn_idle_inline(t);
@@ -439,6 +450,7 @@ static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thr
         leave_barrier(t, open, since, idle, now);
       else
         sampling->switches.since_join = 0;
+      expect_after(t, open);
     } else {
       idle = idle_part(t, open, since, now, task);
       bool long_wait = open && now - since > SWITCHES_WAKE_USUAL && sampling->switches.ring;
@@ -742,6 +754,8 @@ uint64_t waiting_end(struct thread_state *t)
     return 0;
   const struct wait_open *open = innermost(t);
   uint64_t now = 0;
+  if (open && open->as_worker)
+    __builtin_prefetch(graph_team(open->region)); /* most probably that of its next region, too */
   if (!open || !open->as_worker || !park_since_region_end(t, open->team))
     now = t->activity.idle ? end_idle_inline(t, false) : end_nothing(t);
   sampling_of(t)->wait_depth -= sampling_of(t)->wait_depth > 0;
@@ -827,6 +841,7 @@ uint64_t waiting_unpark(struct thread_state *t)
     enter_own_region(t);
   sampling_of(t)->barriers = 0;
   sampling_of(t)->arrival.region = 0;
+  barrier_expect(t, 0);
   if (!span_of(t)->open_region)
     sampling_of(t)->wait_depth = 0;
   return now;

@@ -47,6 +47,18 @@ static inline void barrier_be_member(const struct thread_state *t, uint64_t *mem
     barrier_add_member(t, members);
 }
 
+/* The thread's next barrier is that one: its slot's lines move here before it arrives.  Others have read what it left
+ * there at the last barrier of that parity. */
+static inline void barrier_expect(const struct thread_state *t, uint32_t barrier)
+{
+  const struct arrivals *arrivals = span_of(t)->arrivals;
+  if (!arrivals)
+    return;
+  const struct arrival *own = &arrivals->at[barrier % BARRIER_PARITIES];
+  machine_take_line(own);
+  machine_take_line((const char *)(own + 1) - 1);
+}
+
 /* Iterates over the slots of a set of threads.  Its last bit stands for all threads from there on.  slot: behind the
  * last one of these. */
 enum { BARRIER_LAST_BIT = 63 };
@@ -85,6 +97,23 @@ void barrier_join(struct thread_state *t, struct clock *clock, struct team *team
  * clock to that of its own implicit task before, so that most others are not later.  Returns the work of all implicit
  * tasks, and leaves the team's intervals empty. */
 uint64_t barrier_close(struct thread_state *t, struct clock *clock, struct team *team, uint64_t region);
+
+/* The same lines, and those of the team, move here before: the creator has left the barrier with that number, which
+ * ends the region with that index. */
+static inline void barrier_expect_close(const struct thread_state *t, uint32_t region, uint32_t barrier)
+{
+  const struct team *team = graph_team(region);
+  const struct arrivals *arrivals;
+  if (!team)
+    return;
+  machine_take_line(team);
+  struct barrier_members others = barrier_others(t, __atomic_load_n(&team->members, __ATOMIC_RELAXED));
+  while (!team->light && (arrivals = barrier_next(&others))) {
+    const struct arrival *from = &arrivals->at[barrier % BARRIER_PARITIES];
+    machine_take_line(from); /* whose lock it takes */
+    __builtin_prefetch((const char *)(from + 1) - 1);
+  }
+}
 
 /* Empties the intervals before a region begins: a late thread of the last one may have reported. */
 void barrier_clear(struct thread_state *t, struct team *team);
