@@ -3,7 +3,6 @@
 #include "hpcrun-lite/rt/construct_events.h"
 #include "hpcrun-lite/rt/graph_access.h"
 #include "hpcrun-lite/rt/lock_events.h"
-#include "hpcrun-lite/rt/span/worksharing.h"
 
 static __attribute__((noinline)) void begin_wait(struct thread_state *t, const struct doacross *loop, const void *code)
 {
@@ -11,7 +10,7 @@ static __attribute__((noinline)) void begin_wait(struct thread_state *t, const s
   lock_events_acquire(t, ompt_mutex_ordered, (uint64_t)loop, code);
 }
 
-enum doacross_wait doacross_events_wait(struct thread_state *t, struct doacross_vector vector, const void *code)
+enum doacross_wait doacross_events_wait_other(struct thread_state *t, struct doacross_vector vector, const void *code)
 {
   enum doacross_wait wait = DOACROSS_FOLLOWS;
   struct doacross_cursor *own = NULL;
@@ -25,6 +24,7 @@ enum doacross_wait doacross_events_wait(struct thread_state *t, struct doacross_
       governor_take_back(t);
   }
   rt_inside_dec(t);
+  measured_of(t)->passes = wait == DOACROSS_PASSES;
   if (__builtin_expect(wait == DOACROSS_WAITS, 0))
     begin_wait(t, own->loop, code);
   return wait;
@@ -79,12 +79,10 @@ void doacross_events_source(struct thread_state *t, struct doacross_vector vecto
   graph_leave(t);
 }
 
-void doacross_events_sink(struct thread_state *t, struct doacross_vector vector)
+void doacross_events_sink_follows(struct thread_state *t, struct doacross_vector vector)
 {
   if (measured_of(t)->awaits)
     has_waited(t);
-  else if (worksharing_sink_passed(t))
-    return;
   if (!graph_enter(t))
     return;
   worksharing_sink(t, vector);

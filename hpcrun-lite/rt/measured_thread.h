@@ -44,6 +44,7 @@ struct measured_thread {
   uint64_t cancelled;             /* the handle of the region to whose end it goes, since that was cancelled; 0: none */
   struct loop_call loop_call;
   const void *awaits; /* where the thread waits for an iteration of a doacross loop; NULL: it does not */
+  bool passes;        /* its last wait for an iteration needs no event when it ends */
   struct format_extent *handler_stack; /* see hpcrun-lite/handler.c */
 };
 

@@ -58,27 +58,32 @@ enum doacross_wait { DOACROSS_FOLLOWS, DOACROSS_PASSES, DOACROSS_WAITS };
 
 /* The part of a task in its loop, zero at the start except for the loop (NULL: it has no place in the team): the last
  * runs of iterations that it has announced and waited for; the block that it fills; the clock there that it has written
- * last, and its place in a source; and how many coordinates vectors have (0: there was none yet).  found, passed: what
+ * last, and its place in a source; and how many coordinates vectors have (0: there was none yet).  announced: the place
+ * + 1, in the run `source`, of the iteration that its chunk has announced last; 0: none.  found: what
  * worksharing_sink_begins() knows of the iteration that the task waits for now. */
 struct doacross_cursor {
   struct doacross *loop;
   struct doacross_run *source, *sink;
   struct doacross_block *block;
-  uint32_t used, dimensions;
+  uint32_t used, dimensions, announced;
   const struct join *last;
   uint64_t place;
   struct doacross_clock found;
-  bool passed;
 };
 
 /* CTL: starts the pools of a new process.  doacross_stop_thread() returns a thread's free items. */
 void doacross_start(void);
 void doacross_stop_thread(struct thread_state *t);
 
+static inline const uint64_t *doacross_last(struct doacross_vector vector)
+{
+  return vector.values + (uint64_t)(vector.count - 1) * vector.step;
+}
+
 /* Two coordinates below 2^32: every run has a key of its own.  Otherwise two runs have the same key once in 2^64. */
 static inline uint64_t doacross_key(struct doacross_vector vector, uint32_t *position)
 {
-  const uint64_t *value = vector.values, *last = value + (uint64_t)(vector.count - 1) * vector.step;
+  const uint64_t *value = vector.values, *last = doacross_last(vector);
   uint64_t key = 0;
   for (; value < last; value += vector.step)
     key = (key ^ *value) * 0x9e3779b97f4a7c15ULL + 1;
@@ -115,13 +120,26 @@ static inline void doacross_source(struct thread_state *t, struct doacross_curso
   if (!own->source ||
       (!doacross_goes_on(own->last, clock, within) && !doacross_clock_begin(t, own, clock, within, name))) {
     rt_lost(t, FORMAT_LOST_GRAPH);
+    own->announced = 0;
     return;
   }
   uint64_t moved = clock->base - own->last->latest.base;
   __atomic_store_n(&own->source->sources[position], own->place | moved, __ATOMIC_RELEASE);
+  own->announced = position + 1;
 }
 
 extern struct pool doacross_blocks;
+
+/* Is the vector, of as many coordinates as the last one, that of the iteration that the task's chunk has announced
+ * last?
+ */
+static inline bool doacross_is_last(const struct doacross_cursor *own, struct doacross_vector vector)
+{
+  uint32_t position;
+  vector.count = own->dimensions;
+  return own->announced && *doacross_last(vector) % DOACROSS_RUN + 1 == own->announced &&
+         doacross_key(vector, &position) == own->source->item.key;
+}
 
 /* The slow part of doacross_sink(): the run is not one of the last ones.  Returns NULL if there is none. */
 struct doacross_run *doacross_find_run(struct doacross_cursor *own, uint64_t key);

@@ -213,6 +213,7 @@ static void chunk_end(struct thread_state *t, struct task *task)
   clock_raise(t, &task->loop_end, &task->now);
   clock_set(t, &task->now, &task->loop_entry);
   task->loop_begin = task->now.base;
+  task->doacross.announced = 0;
 }
 
 uint64_t worksharing_chunk(struct thread_state *t, uint32_t index, int kind, uint64_t start, uint64_t iterations)

@@ -71,15 +71,13 @@ static inline bool worksharing_changes(const struct task *task, struct doacross_
 static inline enum doacross_wait worksharing_sink_begins(const struct task *task, struct doacross_cursor *own,
                                                          struct doacross_vector vector)
 {
-  own->passed = false;
   own->found.join = NULL;
   if (!vector.count)
     vector.count = own->dimensions;
   struct doacross_clock source = vector.count ? doacross_sink(own, vector) : (struct doacross_clock){0};
   if (!source.join)
     return DOACROSS_WAITS;
-  own->passed = !worksharing_changes(task, source);
-  if (own->passed)
+  if (!worksharing_changes(task, source))
     return DOACROSS_PASSES;
   own->found = source;
   return DOACROSS_FOLLOWS;
@@ -89,18 +87,16 @@ static inline enum doacross_wait worksharing_sink_begins(const struct task *task
  */
 uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code);
 
-/* The iteration goes on after the one of that vector.  worksharing_sink_passed(): whether that is done, since
- * worksharing_sink_begins() has said that it passes. */
-void worksharing_sink(struct thread_state *t, struct doacross_vector vector);
-
-static inline bool worksharing_sink_passed(struct thread_state *t)
+/* The same, in few instructions, where the other one is the last that the task's chunk has announced.  Returns whether
+ * it is: then the wait passes, since the task's clock is that one's, or a later one. */
+static inline bool worksharing_sink_is_last(const struct thread_state *t, struct doacross_vector vector)
 {
-  struct doacross_cursor *own = worksharing_doacross(t);
-  if (!own || !own->passed)
-    return false;
-  own->passed = false;
-  return true;
+  const struct doacross_cursor *own = worksharing_doacross(t);
+  return own && doacross_is_last(own, vector) && !graph_log_on();
 }
+
+/* The iteration goes on after the one of that vector, unless worksharing_sink_begins() has said that it passes. */
+void worksharing_sink(struct thread_state *t, struct doacross_vector vector);
 
 /* The running task is in no doacross loop that has a place in its team: in a light region none has. */
 void worksharing_not_in_doacross(struct thread_state *t) __attribute__((noinline));
