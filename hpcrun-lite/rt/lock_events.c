@@ -228,6 +228,15 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
   acquired(t, kind, wait_id, moment, codeptr);
 }
 
+void lock_events_acquired_noted(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr,
+                                uint64_t moment)
+{
+  lock_events_count(t, kind, wait_id);
+  trace_lock_held(t, wait_id);
+  if (span_process.online)
+    lock_events_graph_acquired(t, kind, wait_id, moment, codeptr);
+}
+
 enum lock_prepared lock_events_prepare_graph(struct thread_state *t, int kind, uint64_t wait_id, const void *code)
 {
   enum lock_prepared prepared = LOCK_RECORD;

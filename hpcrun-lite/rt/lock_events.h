@@ -65,6 +65,10 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
   rt_inside_dec(t);
 }
 
+/* The slow part of lock_events_acquired(). */
+void lock_events_acquired_noted(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr,
+                                uint64_t moment);
+
 /* Counts an acquisition for -c locks: by the kind of the lock, not of the call. */
 static inline void lock_events_count(struct thread_state *t, int kind, uint64_t wait_id)
 {
@@ -75,10 +79,10 @@ static inline void lock_events_count(struct thread_state *t, int kind, uint64_t 
 
 static inline void lock_events_acquired(struct thread_state *t, int kind, uint64_t wait_id, const void *codeptr)
 {
-  uint64_t moment = t->activity.lockwait ? waiting_lock_end(t) : 0;
-  lock_events_count(t, kind, wait_id);
-  trace_lock_held(t, wait_id);
-  if (span_process.online)
+  uint64_t moment = waiting_lock_end(t);
+  if (__builtin_expect(sampling_of(t)->locks.attends & LOCKS_COUNTED || trace_of(t)->states, 0))
+    lock_events_acquired_noted(t, kind, wait_id, codeptr, moment);
+  else if (span_process.online)
     lock_events_graph_acquired(t, kind, wait_id, moment, codeptr);
 }
 
@@ -121,8 +125,26 @@ static inline uint64_t lock_events_leave(struct thread_state *t, uint64_t wait_i
   return moment;
 }
 
+/* The release of a light instance, where there is no more to it.  Returns false otherwise, doing nothing. */
+static inline bool lock_events_light_left(struct thread_state *t, uint64_t wait_id)
+{
+  if (!construct_is_light(t, wait_id) || lock_events_unrecorded(t) || sampling_of(t)->released.samples ||
+      waiting_lock_noted(t) || !governor_counts_only(t))
+    return false;
+  rt_inside_inc(t);
+  bool ends = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed);
+  if (ends) {
+    governor_count(t);
+    construct_light_ends_only(t);
+  }
+  rt_inside_dec(t);
+  return ends;
+}
+
 static inline void lock_events_left(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment)
 {
+  if (span_process.online && lock_events_light_left(t, wait_id))
+    return;
   if (span_process.online || sampling_of(t)->released.samples)
     lock_events_release(t, kind, wait_id, moment);
   waiting_lock_released(t);
@@ -133,7 +155,9 @@ void lock_events_release_late(struct thread_state *t, int kind, uint64_t wait_id
 
 static inline void lock_events_released(struct thread_state *t, int kind, uint64_t wait_id)
 {
-  if (span_process.online || blame_pending(wait_id) || waiting_lock_noted(t))
+  bool more =
+      blame_pending(wait_id) || (span_process.online ? !lock_events_light_left(t, wait_id) : waiting_lock_noted(t));
+  if (more)
     lock_events_release_late(t, kind, wait_id);
 }
 

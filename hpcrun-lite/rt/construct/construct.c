@@ -666,27 +666,6 @@ void construct_released(struct thread_state *t, uint32_t kind, uint64_t wait_id,
   }
 }
 
-void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since, uint64_t now)
-{
-  struct construct_thread *construct = construct_of(t);
-  struct format_construct *at = known->at;
-  uint64_t before = t->record->construct_since, held = now > since ? now - since : 0;
-  uint64_t passed = since > before ? since - before : 0;
-  uint64_t waited = construct->acquiring && since > construct->acquiring ? since - construct->acquiring : 0;
-  waited = waited < passed ? waited : passed;
-  RT_ASSERT(!counts_of(t)->attend && !rt_ever_paused());
-  t->record->construct_since = before + passed + held; /* first: as construct_pass() */
-  atomic_signal_fence(memory_order_seq_cst);
-  *construct->ticks += passed - waited;
-  at->ticks[FORMAT_TIME_ENTER] += waited;
-  construct->waits += waited;
-  at->ticks[FORMAT_TIME_BODY] += held;
-  if (at->kind == FORMAT_DIRECTIVE_LOCK) /* a lock is not around what is done while it is held */
-    *construct->ticks += held;
-  at->count++;
-  construct->acquiring = 0;
-}
-
 /* ---- pauses ---- */
 
 void construct_pause(struct thread_state *t, uint64_t now)

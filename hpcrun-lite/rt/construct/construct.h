@@ -150,7 +150,27 @@ struct format_construct *construct_reduced(struct thread_state *t, uint32_t dire
 
 /* Both at once, where nothing has happened in between and constructs are neither traced nor counted for: the thread has
  * held the lock, or was in the construct, from one moment to another one.  known: below the top. */
-void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since, uint64_t now);
+static inline void construct_held(struct thread_state *t, const struct construct_known *known, uint64_t since,
+                                  uint64_t now)
+{
+  struct construct_thread *construct = construct_of(t);
+  struct format_construct *at = known->at;
+  uint64_t before = t->record->construct_since, held = now > since ? now - since : 0;
+  uint64_t passed = since > before ? since - before : 0;
+  uint64_t waited = construct->acquiring && since > construct->acquiring ? since - construct->acquiring : 0;
+  waited = waited < passed ? waited : passed;
+  RT_ASSERT(!counts_of(t)->attend && !rt_ever_paused());
+  t->record->construct_since = before + passed + held; /* first: as construct_pass() */
+  atomic_signal_fence(memory_order_seq_cst);
+  *construct->ticks += passed - waited;
+  at->ticks[FORMAT_TIME_ENTER] += waited;
+  construct->waits += waited;
+  at->ticks[FORMAT_TIME_BODY] += held;
+  if (at->kind == FORMAT_DIRECTIVE_LOCK) /* a lock is not around what is done while it is held */
+    *construct->ticks += held;
+  at->count++;
+  construct->acquiring = 0;
+}
 
 /* The same for light instances (span/governor.h).  construct_light() returns whether the instance that the thread
  * begins is light; otherwise it is to be announced to construct_acquired(), and stands for *stands_for light ones.

@@ -374,11 +374,9 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
   return now;
 }
 
-static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
+/* The flag changes at that moment, which is returned. */
+static inline uint64_t rt_change_lockwait(struct thread_state *t, bool lockwait, uint64_t now)
 {
-  if (t->activity.lockwait == lockwait)
-    return 0;
-  uint64_t now = rt_ticks();
   if (lockwait)
     __atomic_store_n(&t->lock_since, now, __ATOMIC_RELAXED);
   else
@@ -386,6 +384,11 @@ static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
   rt_set_flag(&t->activity.lockwait, lockwait);
   t->changes++;
   return now;
+}
+
+static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
+{
+  return t->activity.lockwait == lockwait ? 0 : rt_change_lockwait(t, lockwait, rt_ticks());
 }
 
 #endif

@@ -18,7 +18,6 @@ enum {
   SEARCH_TICKS = 2500,   /* about a microsecond: looking for a task, in its queue and those of other threads */
   LOCK_COST_MOST = 5000, /* about two microseconds: at least, the rest of a longer acquisition was waiting */
   DELAY_LEAST = 5000,    /* about two microseconds: a shorter time without a processor delays nobody */
-  LOCK_COST_FACTOR = 4,  /* an acquisition up to this multiple of the fastest one did not wait */
   KIND_BITS = 3          /* of a key; the code address is above */
 };
 
@@ -849,19 +848,27 @@ uint64_t waiting_unpark(struct thread_state *t)
 
 /* ---- locks ---- */
 
+/* At another place than the last one, or with a trace. */
+static __attribute__((noinline)) uint64_t begin_lock_otherwise(struct thread_state *t, uint64_t key)
+{
+  struct format_wait *wait = sampling_of(t)->waiting_lock = site_of(t, key);
+  uint64_t now = rt_set_lockwait(t, true);
+  trace_wait(t, now, NULL, 0);
+  if (wait)
+    wait->since = now;
+  return now;
+}
+
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
 {
   struct sampling_thread *sampling = sampling_of(t);
   uint64_t key = key_of(FORMAT_WAIT_LOCK, code);
   if (t->activity.lockwait || ended())
     return 0;
-  if (!sampling->waiting_lock || sampling->waiting_lock->key != key)
-    sampling->waiting_lock = site_of(t, key);
-  uint64_t now = rt_set_lockwait(t, true);
-  trace_wait(t, now, NULL, 0);
-  if (sampling->waiting_lock)
-    sampling->waiting_lock->since = now;
-  return now;
+  struct format_wait *wait = sampling->waiting_lock;
+  if (__builtin_expect(!wait || wait->key != key || trace_of(t)->states, 0))
+    return begin_lock_otherwise(t, key);
+  return wait->since = rt_set_lockwait(t, true);
 }
 
 /* The thread now holds the lock: its records, and those of others, are read after the release, but a trace needs them
@@ -877,12 +884,13 @@ static __attribute__((noinline)) void end_lock_switches(struct thread_state *t, 
     switches_lock_waited(t, wait, since, now);
 }
 
-static inline uint64_t end_lock(struct thread_state *t)
+static inline uint64_t end_lock(struct thread_state *t, uint64_t now)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  uint64_t since = t->lock_since, now = rt_set_lockwait(t, false);
+  uint64_t since = t->lock_since;
   struct format_wait *wait = sampling->waiting_lock;
-  if (!now || !wait)
+  rt_change_lockwait(t, false, now);
+  if (!wait)
     return now;
   uint64_t ticks = now - since, cost = sampling->lock_cost;
   if (__builtin_expect(sampling->lock_waits, 0)) {
@@ -892,9 +900,9 @@ static inline uint64_t end_lock(struct thread_state *t)
     cost = ticks < LOCK_COST_MOST ? ticks : LOCK_COST_MOST;
     sampling->lock_cost = cost;
   }
-  bool waited = ticks > LOCK_COST_FACTOR * cost;
+  bool waited = ticks > WAITING_LOCK_FACTOR * cost;
   uint64_t runtime = waited ? cost : ticks;
-  if (__builtin_expect(waited, 0)) {
+  if (waited) {
     lock_table_settle(t); /* of a lock around this one */
     sampling->locks.attends |= LOCKS_NOTED;
     sampling->locks.waited_id = t->wait_id;
@@ -917,13 +925,16 @@ static inline uint64_t end_lock(struct thread_state *t)
 
 /* The same where the process has ended, or measuring was ever paused, whose pauses are taken out.  The thread waits
  * first. */
-static uint64_t end_lock_otherwise(struct thread_state *t) __attribute__((noinline, cold));
-static uint64_t end_lock_otherwise(struct thread_state *t)
+static uint64_t end_lock_otherwise(struct thread_state *t, uint64_t now) __attribute__((noinline, cold));
+static uint64_t end_lock_otherwise(struct thread_state *t, uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
   struct format_wait *wait = sampling_of(t)->waiting_lock;
-  uint64_t since = t->lock_since, now = ended() ? 0 : end_lock(t);
-  if (!now || !wait)
+  uint64_t since = t->lock_since;
+  if (ended())
+    return 0;
+  end_lock(t, now);
+  if (!wait)
     return now;
   uint64_t acquiring = now - construct->lock_runtime;
   uint64_t paused = acquiring - since - rt_measured(since, acquiring);
@@ -937,11 +948,11 @@ static uint64_t end_lock_otherwise(struct thread_state *t)
   return now;
 }
 
-uint64_t waiting_lock_end(struct thread_state *t)
+uint64_t waiting_lock_end_at(struct thread_state *t, uint64_t now)
 {
   if (__builtin_expect(atomic_load_explicit(&rt.waits, memory_order_relaxed), 0))
-    return end_lock_otherwise(t);
-  return end_lock(t);
+    return end_lock_otherwise(t, now);
+  return end_lock(t, now);
 }
 
 void waiting_lock_read(struct thread_state *t)

@@ -22,7 +22,10 @@
 #ifndef HPCRUN_LITE_RT_SAMPLING_WAITING_H
 #define HPCRUN_LITE_RT_SAMPLING_WAITING_H
 
+#include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
+
+enum { WAITING_LOCK_FACTOR = 4 /* an acquisition up to this multiple of the fastest one did not wait */ };
 
 /* The key of a thread that waits outside parallel regions. */
 #define WAITING_PARKED ((uint64_t)FORMAT_WAIT_PARKED)
@@ -52,7 +55,29 @@ uint64_t waiting_unpark(struct thread_state *t);
 /* The same for the lock that the thread acquires.  waiting_lock_end() counts nothing unless waiting_lock_begin() was
  * called before. */
 uint64_t waiting_lock_begin(struct thread_state *t, const void *code);
-uint64_t waiting_lock_end(struct thread_state *t);
+
+/* The slow part: it ends at that moment. */
+uint64_t waiting_lock_end_at(struct thread_state *t, uint64_t now);
+
+static inline uint64_t waiting_lock_end(struct thread_state *t)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  if (!t->activity.lockwait)
+    return 0;
+  struct format_wait *wait = sampling->waiting_lock;
+  uint64_t now = rt_ticks(), ticks = now - t->lock_since, cost = sampling->lock_cost;
+  if (__builtin_expect(ticks > WAITING_LOCK_FACTOR * cost || ticks < cost || !wait || sampling->lock_waits ||
+                           trace_of(t)->states || atomic_load_explicit(&rt.waits, memory_order_relaxed),
+                       0))
+    return waiting_lock_end_at(t, now);
+  rt_set_flag(&t->activity.lockwait, false); /* none of it was waiting: t->lockwait_ticks remain */
+  t->changes++;
+  wait->runtime += ticks;
+  wait->count++;
+  wait->since = 0;
+  construct_of(t)->lock_runtime = ticks;
+  return now;
+}
 
 /* The thread has released a lock: records its wait for that, with its records of switches. */
 void waiting_lock_read(struct thread_state *t) __attribute__((noinline));

@@ -40,6 +40,17 @@ static inline void governor_leave(struct thread_state *t)
     governor_tick(t);
 }
 
+/* Both at once, for an event that is not timed. */
+static inline bool governor_counts_only(const struct thread_state *t)
+{
+  return span_of(t)->governor.due > 1;
+}
+
+static inline void governor_count(struct thread_state *t)
+{
+  span_of(t)->governor.due--;
+}
+
 /* The event that has begun last goes on in another use of the graph, which counts it. */
 static inline void governor_take_back(struct thread_state *t)
 {
