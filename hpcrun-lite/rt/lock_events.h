@@ -132,7 +132,7 @@ static inline bool lock_events_light_left(struct thread_state *t, uint64_t wait_
       waiting_lock_noted(t) || !governor_counts_only(t))
     return false;
   rt_inside_inc(t);
-  bool ends = !atomic_load_explicit(&rt.graph_suspended, memory_order_relaxed);
+  bool ends = !rt_graph_suspended();
   if (ends) {
     governor_count(t);
     construct_light_ends_only(t);
