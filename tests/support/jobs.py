@@ -11,6 +11,7 @@ LIBRARIES = ("openmpi", "mpich")
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none",
+            "OMPI_MCA_btl": "^tcp",  # 5 reports networks on which it finds no way to itself
             # the same in Open MPI 5, which starts ranks by PRRTE
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none"}
 
