@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from busy import need_two_processors
+from jobs import mpirun, need
 from measured import Measurement, build, combinations, line_of, tap
 from report import rows
 
@@ -218,9 +219,7 @@ def atomic_instructions_of_serial_code_hold_up_no_thread(directory):
 def measure_ranks(directory, name, *flags):
     made, output = os.path.join(directory, name), os.path.join(directory, name + ".m")
     tap.must("mpicc.openmpi", "-O1", "-g", "-fopenmp", *flags, os.path.join(tap.SCRIPT, "system_mpi.c"), "-o", made)
-    done = tap.run("mpirun.openmpi", "--bind-to", "none", "--oversubscribe", "-n", "2", tap.LAUNCHER, "-q", "--overwrite",
-                   "-o", output, made, cwd=directory, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    done = mpirun("openmpi", 2, tap.LAUNCHER, "-q", "--overwrite", "-o", output, made, cwd=directory, OMP_NUM_THREADS="1")
     assert done.returncode == 0, done
     found = rows("advice", output)
     assert not [row for row in found if row["class"] in ("serial", "blocking") and "MPI" in row["name"]], found
@@ -239,7 +238,7 @@ def find_late_rank(directory):
 
 @tap.case
 def waiting_in_mpi_is_no_serial_code(directory):
-    tap.need_program("mpirun.openmpi", "mpicc.openmpi")
+    need("openmpi")
     tap.again(find_late_rank, directory)
     equal = measure_ranks(directory, "equal", "-DEQUAL").get("mpi", {"evidence": ""})
     tap.timed("is outside MPI for" not in equal["evidence"], "equal work", equal)

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import measurement_file
+from jobs import mpirun, need
 from lanes import (CATEGORIES, WAITS, check_constructs, check_no_gaps, check_tiling, check_waits, number, Timeline,
                    traced)
 from measured import Measurement, build, combinations, tap
@@ -504,14 +505,11 @@ class Kept(Measurement):
 
 @tap.case
 def ranks_of_mpi(directory):
-    tap.need_program("mpirun.openmpi", "mpicc.openmpi")
+    need("openmpi")
     made, output = os.path.join(directory, "mpi"), os.path.join(directory, "job")
     tap.must("mpicc.openmpi", "-O1", "-g", "-fopenmp", "-I", tap.SUPPORT, os.path.join(tap.TESTS, "cli", "mpi.c"), "-o",
              made)
-    done = tap.run("mpirun.openmpi", "-n", "2", tap.LAUNCHER, "-t", "-o", output, made, cwd=directory,
-                   OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm="isolated",
-                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none",
-                   OMPI_MCA_mpi_yield_when_idle="1", OMP_WAIT_POLICY="passive")
+    done = mpirun("openmpi", 2, tap.LAUNCHER, "-t", "-o", output, made, cwd=directory)
     assert done.returncode == 0, done
     timeline = Timeline(Kept(output))
     assert {row["rank"] for row in timeline.threads.values()} == {"0", "1"}, timeline.threads
