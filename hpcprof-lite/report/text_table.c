@@ -310,10 +310,16 @@ static void fit_rest(const struct text_table *text, enum column_form form, const
 static bool shows_another(struct text_table *text, uint64_t shown, uint64_t thing)
 {
   uint32_t number = (uint32_t)thing | 1;
-  bool known = HASH_MAP_FIND(&text->shown, shown, i, i == number) != 0;
-  if (!known)
+  uint64_t both = hash_map_key(shown, thing), another = hash_map_key(shown, 0);
+  uint32_t first = hash_map_find(&text->shown, shown);
+  bool known = hash_map_find(&text->shown, both), several = hash_map_find(&text->shown, another);
+  if (!first)
     hash_map_add(&text->shown, shown, number);
-  return (!known || text->expects) && HASH_MAP_FIND(&text->shown, shown, i, i != number) != 0;
+  else if (first != number && !several)
+    hash_map_add(&text->shown, another, number);
+  if (!known)
+    hash_map_add(&text->shown, both, number);
+  return (!known || text->expects) && first && (first != number || several);
 }
 
 /* Whether the row reads as one with another name, and not its whole name is shown, or as one with the same name and
@@ -335,7 +341,7 @@ static void tell_apart(const struct text_table *text, const void *row, const cha
 {
   char detail[TERMINAL_TEXT_MAX] = "", fitted[TERMINAL_TEXT_MAX];
   if (text->detail)
-    text->detail(text->report, row, shown, detail);
+    text->detail(text->details, row, shown, detail);
   terminal_fit(&text->terminal, *detail ? detail : name, terminal_room(&text->terminal, BELOW), fitted);
   if (strcmp(fitted, shown) != 0)
     fprintf(text->report->stream, "%*s%s\n", BELOW, "", fitted);

@@ -20,9 +20,9 @@ struct text_column {
   bool rest; /* it takes the rest of the line: text, as the last one */
 };
 
-/* Writes what tells a row from others that read alike; "" if its whole name does, of which `shown` is shown. */
-typedef void text_table_detail(const struct report *report, const void *row, const char *shown,
-                               char out[TERMINAL_TEXT_MAX]);
+/* Writes what tells a row from others that read alike; "" if its whole name does, of which `shown` is shown.  details:
+ * that of the table. */
+typedef void text_table_detail(const void *details, const void *row, const char *shown, char out[TERMINAL_TEXT_MAX]);
 
 struct text_table {
   const struct report *report;
@@ -36,9 +36,11 @@ struct text_table {
   unsigned rest_at;      /* column at which the last one begins, if it takes the rest of the line */
   uint32_t omitted;      /* columns for which there is too little room */
   bool marked;           /* a figure of a row had a mark */
-  struct hash_map shown; /* the text that stands for names -> the names; with `detail`, also names and what is beside
-                            them -> the rows; all as hashes */
+  struct hash_map shown; /* the text that stands for names -> the first of the names; with a mark: -> another one; with
+                            the name: -> the name.  With `detail`, also names and what is beside them, for rows; all as
+                            hashes */
   text_table_detail *detail; /* NULL: rows differ by their names */
+  const void *details;       /* for `detail`, the view's */
   bool expects;              /* all rows were noted in `shown` before the first one was printed */
 };
 

@@ -422,21 +422,56 @@ static void print_row(struct text_table *text, const struct tree_row *row, unsig
     text_table_row_beside(text, row, indent, number, place);
 }
 
+/* A row of the top-down tree, and what has one row in the flat view. */
+struct called {
+  uint64_t key;
+  uint32_t row;
+};
+
+/* The rows of the top-down tree that the flat view is made of, sorted. */
+struct callers {
+  const struct tree *calls;
+  struct called *rows;
+  uint32_t count;
+};
+
+/* The same for rows of which tree_same_function() holds. */
+static uint64_t called_key(const struct tree_row *row)
+{
+  uint64_t key = hash_map_key(row->function, row->kind == ROW_INLINED ? ROW_FUNCTION : row->kind);
+  return row->function == MODEL_NONE ? hash_map_key(key ^ row->line, (uint64_t)(uintptr_t)row->file) : key;
+}
+
+ORDER(by_called, struct called, COMPARE(x->key, y->key) ?: COMPARE(x->row, y->row))
+
+static void find_callers(const struct tree *calls, struct callers *callers)
+{
+  *callers = (struct callers){.calls = calls, .rows = xcalloc(calls->count, sizeof *callers->rows)};
+  for (uint32_t i = 1; i < calls->count; i++)
+    if (calls->rows[i].parent)
+      callers->rows[callers->count++] = (struct called){called_key(&calls->rows[i]), i};
+  qsort(callers->rows, callers->count, sizeof *callers->rows, by_called);
+}
+
 /* Writes "called by alpha, beta and others": what calls the row of the flat view, if that tells it from rows that read
  * alike better than its name: a construct, or a function without parameters. */
-static void write_callers(const struct report *report, const void *row, const char *shown, char out[TERMINAL_TEXT_MAX])
+static void write_callers(const void *details, const void *row, const char *shown, char out[TERMINAL_TEXT_MAX])
 {
   enum { NAMED = 2 };
-  const struct tree *calls = report->trees.calls;
+  const struct callers *callers = details;
+  const struct tree *calls = callers->calls;
   const struct tree_row *flat = row;
   const char *names[NAMED] = {NULL};
   uint32_t count = 0;
-  bool construct = flat->kind == ROW_PARALLEL || flat->kind == ROW_TASK || flat->kind == ROW_PARTIAL;
+  uint64_t key = called_key(flat);
   *out = '\0';
-  for (uint32_t i = 1; i < calls->count && count <= NAMED && (construct || !strcmp(flat->name, shown)); i++) {
-    const struct tree_row *caller = &calls->rows[calls->rows[i].parent];
-    bool known =
-        !calls->rows[i].parent || !tree_same_function(&calls->rows[i], flat) || tree_same_function(caller, flat);
+  if (flat->kind != ROW_PARALLEL && flat->kind != ROW_TASK && flat->kind != ROW_PARTIAL &&
+      strcmp(flat->name, shown) != 0)
+    return;
+  for (size_t i = FIRST_WHERE(at, callers->count, callers->rows[at].key >= key);
+       i < callers->count && callers->rows[i].key == key && count <= NAMED; i++) {
+    const struct tree_row *called = &calls->rows[callers->rows[i].row], *caller = &calls->rows[called->parent];
+    bool known = !tree_same_function(called, flat) || tree_same_function(caller, flat);
     for (uint32_t j = 0; j < MIN(count, NAMED) && !known; j++)
       known = !strcmp(names[j], tree_unmarked_name(caller));
     if (!known && count++ < NAMED)
@@ -489,7 +524,12 @@ static void print_rows(const struct report *report, struct text_table *text)
 {
   unsigned step = step_of(report, text);
   bool *overloads = find_overloads(report);
-  text->detail = report->trees.calls ? write_callers : NULL;
+  struct callers callers = {0};
+  if (report->trees.calls) {
+    find_callers(report->trees.calls, &callers);
+    text->detail = write_callers;
+    text->details = &callers;
+  }
   text_table_heading(text);
   for (unsigned expected = text->detail ? 2 : 1; expected--;)
     for (uint32_t i = 0; i < report->tree->count; i++) {
@@ -499,7 +539,9 @@ static void print_rows(const struct report *report, struct text_table *text)
         print_row(text, &report->tree->rows[row], step, expected);
     }
   text->terminal.lists = false;
+  text->detail = NULL;
   free(overloads);
+  free(callers.rows);
 }
 
 static void print_legend(const struct report *report, const struct text_table *text)

@@ -6,12 +6,14 @@ import csv
 import io
 import os
 import re
+import resource
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from browser import Browser, need_browser
 from report import report
-from tap import GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must, need_program, timed
+from tap import BUILD, GOLDEN, LAUNCHER, REPORT, case, compile_c, main, must, need_program, timed
 from traced_pages import quiet
 
 PANEL = "document.getElementById('panel-%s')"
@@ -214,6 +216,50 @@ def text_tells_equal_rows_apart(directory):
             assert max(map(len, lines)) <= width, lines
             if view == "flat" and (compiler == "clang++" or width == 80):
                 assert all(re.match(r"    called by Solver<(?:float|double), [89]0>::run\(\)$", below) for _, below in rows), rows
+
+
+def equal_functions(directory, count):
+    """A program with so many functions of one name, and the address of the first one's call; they are 16 bytes apart."""
+    source, program = (os.path.join(directory, f"equal{count}{suffix}") for suffix in (".s", ""))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(".globl main\nmain: ret\n.p2align 4\nwork: ret\n")
+        for number in range(count):
+            file.write(f".type f{number:06}, @function\nf{number:06}: call work\nret\n.fill 10, 1, 0xcc\n.size f{number:06}, 7\n")
+    must("gcc", "-pie", source, "-o", program)
+    with open(program, "rb") as file:
+        contents = bytearray(file.read())
+    start, = struct.unpack_from("<Q", contents, 0x28)
+    sections = list(struct.iter_unpack("<IIQQQQIIQQ", contents[start:start + 64 * struct.unpack_from("<H", contents, 0x3c)[0]]))
+    symbols = next(section for section in sections if section[1] == 2)
+    names = sections[symbols[6]][4]
+    first = contents.index(b"\0f000000\0", names) + 1 - names
+    calls = []
+    for at in range(symbols[4], symbols[4] + symbols[5], 24):
+        name, address = *struct.unpack_from("<I", contents, at), *struct.unpack_from("<Q", contents, at + 8)
+        if re.match(rb"f\d{6}\0", contents[names + name:names + name + 8]):
+            struct.pack_into("<I", contents, at, first)
+            calls.append(address)
+    with open(program, "wb") as file:
+        file.write(contents)
+    assert len(calls) == count and max(calls) - min(calls) == 16 * (count - 1), calls[:9]
+    return program, min(calls)
+
+
+@case
+def text_tells_many_equal_rows_apart(directory):
+    """In a time that grows as their number."""
+    spent = []
+    for count in (4000, 16000):
+        program, call = equal_functions(directory, count)
+        output = os.path.join(directory, f"flat{count}")
+        must(os.path.join(BUILD, "tests", "synthesize"), "--threads", "2", "--contexts", str(3 * count), "--depth", "3",
+             "--addresses", str(count), "--from", str(call + 4), "--stride", "16", "--module", program, output)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        lines = must(REPORT, "-q", "flat", "--percent-limit", "0", output, COLUMNS="80").splitlines()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert sum(line.startswith("    called by ") for line in lines) > count * 0.9, lines[:40]
+    assert spent[1] < 7 * spent[0], spent
 
 
 @case
