@@ -14,19 +14,26 @@ static void write_part(enum screen_rank rank, char letter, unsigned lines)
     fprintf(screen.stream, "%c\n", letter);
 }
 
-/* Ends the screen; `expected`: the letters of its lines. */
-static void expect(const char *expected, unsigned reserved, bool all, unsigned left_out)
+/* Ends the screen; `expected`: the letters of its lines; of the lines left out, some have notes. */
+static void expect_notes(const char *expected, unsigned reserved, bool all, unsigned left_out, unsigned notes)
 {
   char *text = NULL, letters[100] = "";
   size_t size = 0, count = 0;
   FILE *stream = open_memstream(&text, &size);
-  assert_int_equal(screen_end(&screen, stream, reserved, all), left_out);
+  struct screen_left left = screen_end(&screen, stream, reserved, all);
+  assert_int_equal(left.lines, left_out);
+  assert_int_equal(left.notes, notes);
   fclose(stream);
   for (size_t i = 0; i < size; i++)
     if (text[i] == '\n')
       letters[count++] = text[i - 1];
   free(text);
   assert_string_equal(letters, expected);
+}
+
+static void expect(const char *expected, unsigned reserved, bool all, unsigned left_out)
+{
+  expect_notes(expected, reserved, all, left_out, 0);
 }
 
 static void fill(void)
@@ -54,7 +61,7 @@ static void test_what_matters_least_is_left_out(void **state)
   expect("aaaaaaaaaa", 20, false, 16); /* what may not be left out */
 }
 
-/* The first paragraph stays with its heading. */
+/* The first note stays with its heading; those that are left out are counted, a heading alone is none. */
 static void test_paragraphs(void **state)
 {
   (void)state;
@@ -64,7 +71,19 @@ static void test_paragraphs(void **state)
   fputs("heading H\n  one b\n    more b\n  two c\n    more c\n  three d\n", screen.stream);
   screen_split(&screen, SCREEN_LITTLE);
   write_part(SCREEN_ALWAYS, 'e', 1);
-  expect("aaaaaaaaaaaaaaaaaaHbbe", 1, false, 3);
+  expect_notes("aaaaaaaaaaaaaaaaaaHbbe", 1, false, 3, 2);
+  screen_begin(&screen);
+  write_part(SCREEN_ALWAYS, 'a', 22);
+  screen_part(&screen, SCREEN_LITTLE);
+  fputs("heading H\n  one b\n  two c\n", screen.stream);
+  screen_split(&screen, SCREEN_LITTLE);
+  expect_notes("aaaaaaaaaaaaaaaaaaaaaa", 1, false, 3, 2);
+  screen_begin(&screen);
+  write_part(SCREEN_ALWAYS, 'a', 24);
+  screen_part(&screen, SCREEN_LITTLE);
+  fputs("heading H\n", screen.stream);
+  screen_split(&screen, SCREEN_LITTLE);
+  expect("aaaaaaaaaaaaaaaaaaaaaaaa", 0, false, 1);
 }
 
 /* Text beyond the last part belongs to that. */

@@ -324,7 +324,7 @@ static void print_next(const struct summary *summary)
     print_views(summary, "when:", (const char *[]){"timeline", report->summary.phased ? "phases" : NULL, NULL});
 }
 
-static void print_more(const struct summary *summary, unsigned left_out)
+static void print_more(const struct summary *summary, struct screen_left left)
 {
   const struct report *report = summary->report;
   const char *more[8] = {"advice", "efficiency", "topdown"};
@@ -335,8 +335,12 @@ static void print_more(const struct summary *summary, unsigned left_out)
     more[count++] = "parallelism";
   more[count++] = "flat";
   more[count++] = "threads";
-  if (left_out)
-    print_line(summary, "%u line%s left out: hpcprof-lite --legend DIR shows all", left_out, terminal_plural(left_out));
+  char notes[64] = "";
+  if (left.notes)
+    snprintf(notes, sizeof notes, ", %u note%s on quality", left.notes, terminal_plural(left.notes));
+  if (left.lines)
+    print_line(summary, "%u line%s left out%s: hpcprof-lite --legend DIR shows all", left.lines,
+               terminal_plural(left.lines), notes);
   print_views(summary, "more:", more);
 }
 
@@ -411,9 +415,9 @@ void summary_text(const struct report *report)
   screen_begin(&summary.screen);
   on_screen.stream = summary.stream = summary.screen.stream;
   print_parts(&summary);
-  unsigned left_out = screen_end(&summary.screen, report->stream, 1, report->legend);
+  struct screen_left left = screen_end(&summary.screen, report->stream, 1, report->legend);
   on_screen.stream = summary.stream = report->stream;
-  print_more(&summary, left_out);
+  print_more(&summary, left);
   if (report->legend)
     fputs(legend, report->stream);
   if (report->legend && report->mpi)

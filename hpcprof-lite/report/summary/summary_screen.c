@@ -25,6 +25,7 @@ static void add_part(struct screen *screen, size_t begin, enum screen_rank rank)
   if (screen->count == SCREEN_PARTS)
     return;
   screen->parts[screen->count].begin = begin;
+  screen->parts[screen->count].notes = false;
   screen->parts[screen->count++].rank = rank;
 }
 
@@ -45,6 +46,7 @@ void screen_split(struct screen *screen, enum screen_rank rank)
       continue;
     if (!first)
       add_part(screen, (size_t)(line - screen->text), rank);
+    screen->parts[screen->count - 1].notes = true;
     first = false;
   }
 }
@@ -74,11 +76,12 @@ static unsigned least(const struct screen *screen, const bool *out)
   return found;
 }
 
-unsigned screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all)
+struct screen_left screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all)
 {
   assert(reserved + 1 < SCREEN_LINES);
   bool out[SCREEN_PARTS] = {false};
-  unsigned lines = 0, left_out = 0;
+  unsigned lines = 0;
+  struct screen_left left = {0};
   xclose(screen->stream, &screen->text);
   for (unsigned i = 0; i < screen->count; i++)
     lines += lines_of(screen, i);
@@ -86,11 +89,12 @@ unsigned screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all
   for (unsigned part; !all && lines > most && (part = least(screen, out)) < screen->count;) {
     out[part] = true;
     lines -= lines_of(screen, part);
-    left_out += lines_of(screen, part);
+    left.lines += lines_of(screen, part);
+    left.notes += screen->parts[part].notes;
   }
   for (unsigned i = 0; i < screen->count; i++)
     if (!out[i])
       fwrite(screen->text + screen->parts[i].begin, 1, end_of(screen, i) - screen->parts[i].begin, to);
   free(screen->text);
-  return left_out;
+  return left;
 }

@@ -21,6 +21,7 @@ struct screen {
   struct {
     size_t begin;
     enum screen_rank rank;
+    bool notes; /* see screen_split() */
   } parts[SCREEN_PARTS];
   unsigned count;
 };
@@ -30,12 +31,17 @@ void screen_begin(struct screen *screen);
 /* Begins a part.  Beyond SCREEN_PARTS, the text belongs to the last one. */
 void screen_part(struct screen *screen, enum screen_rank rank);
 
-/* Makes a part of each paragraph of the last one, which begin with two spaces and no third.  The first one stays with
- * the heading before it. */
+/* The last part has notes, none of which is left out without being counted: makes a part of each one.  They begin with
+ * two spaces and no third; the first one stays with the heading before it. */
 void screen_split(struct screen *screen, enum screen_rank rank);
 
-/* Prints what fits into SCREEN_LINES with `reserved` lines after it and one more if anything is left out, or `all`.
- * Returns how many lines were left out.  The screen is released. */
-unsigned screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all);
+/* What was left out: lines, and notes in them. */
+struct screen_left {
+  unsigned lines, notes;
+};
+
+/* Prints what fits into SCREEN_LINES with `reserved` lines after it and one more if anything is left out, or `all`. The
+ * screen is released. */
+struct screen_left screen_end(struct screen *screen, FILE *to, unsigned reserved, bool all);
 
 #endif
