@@ -28,8 +28,8 @@
 
 /* ---- time ---- */
 
-/* The clock counter, in ticks: the same on all processors, and never slower than 1 GHz, since intervals in the code are
- * given in ticks.  The resolution may be coarser than a tick. */
+/* The time-stamp counter, in ticks: the same on all processors, and never slower than 1 GHz, since intervals in the
+ * code are given in ticks.  The resolution may be coarser than a tick. */
 static inline uint64_t machine_ticks(void);
 
 /* A value of machine_ticks() as the kernel counts: in pages of perf events. */

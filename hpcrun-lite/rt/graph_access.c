@@ -23,31 +23,31 @@ bool graph_enter_after_flush(struct thread_state *t)
   span_of(t)->repeated = (struct repeated_creation){0};
   if (span_of(t)->plain.data)
     span_of(t)->work.done += span_of(t)->plain.before;
-  span_of(t)->plain.light = false;
-  span_of(t)->light_tasks.prior = NULL;
-  span_of(t)->light_tasks.data = NULL;
+  span_of(t)->plain.bundled = false;
+  span_of(t)->bundled_tasks.prior = NULL;
+  span_of(t)->bundled_tasks.data = NULL;
   span_of(t)->plain.data = span_of(t)->running_data = NULL; /* perhaps it is that task which ends: its word goes, too */
   return false;
 }
 
-void graph_count_light(struct thread_state *t)
+void graph_count_bundled(struct thread_state *t)
 {
-  struct light_tasks *light = &span_of(t)->light_tasks;
+  struct bundled_tasks *bundled = &span_of(t)->bundled_tasks;
   const struct plain_task *plain = &span_of(t)->plain;
-  const ompt_data_t *data = light->data;
-  construct_task_count_light(t, data ? light->begun : rt_ticks());
+  const ompt_data_t *data = bundled->data;
+  construct_task_count_bundled(t, data ? bundled->begun : rt_ticks());
   if (!data || t != rt_self) /* only the thread itself changes its stack: at its next event */
     return;
-  light->data = NULL;
+  bundled->data = NULL;
   construct_task_begin(t, plain->prior, data, plain->batch->row, true, plain->batch->thread != t->index, 0,
-                       light->begun);
+                       bundled->begun);
 }
 
 void graph_report(struct thread_state *t)
 {
   span_report(t);
-  if (span_of(t)->light_tasks.uncounted || span_of(t)->light_tasks.data)
-    graph_count_light(t);
+  if (span_of(t)->bundled_tasks.uncounted || span_of(t)->bundled_tasks.data)
+    graph_count_bundled(t);
 }
 
 uint32_t graph_any_task_of(struct thread_state *t, ompt_data_t *data)

@@ -27,23 +27,23 @@ static inline bool graph_enter_schedule(struct thread_state *t)
   return graph_enter_after_flush(t);
 }
 
-/* Light tasks (span/light_task.h) are not in the times of constructs yet: those that have ended, or one that runs and
- * is a plain one no longer. */
-void graph_count_light(struct thread_state *t);
+/* Bundled tasks (span/bundled_task.h) are not in the times of constructs yet: those that have ended, or one that runs
+ * and is a plain one no longer. */
+void graph_count_bundled(struct thread_state *t);
 
 /* explicit_task_settle(), also for the times of constructs; at the creation of a task. */
 static inline void graph_settle(struct thread_state *t)
 {
   explicit_task_settle(t);
-  if (__builtin_expect(span_of(t)->light_tasks.data || span_of(t)->light_tasks.uncounted, 0))
-    graph_count_light(t);
+  if (__builtin_expect(span_of(t)->bundled_tasks.data || span_of(t)->bundled_tasks.uncounted, 0))
+    graph_count_bundled(t);
 }
 
 static inline void graph_settle_here(struct thread_state *t)
 {
   explicit_task_settle_here(t);
-  if (__builtin_expect(span_of(t)->light_tasks.data != NULL, 0))
-    graph_count_light(t);
+  if (__builtin_expect(span_of(t)->bundled_tasks.data != NULL, 0))
+    graph_count_bundled(t);
 }
 
 /* CTL: completes what the thread, which stands still or is the calling one, has not reported yet of tasks. */

@@ -51,9 +51,9 @@ static bool site_holds(const struct thread_state *t, const struct hold_site *sit
 }
 
 /* Does the thread run a task that is not in the graph yet, or not in the stack of constructs? */
-static bool plain_or_light(const struct span_thread *span)
+static bool plain_or_bundled(const struct span_thread *span)
 {
-  return span->plain.data || span->light_tasks.data;
+  return span->plain.data || span->bundled_tasks.data;
 }
 
 /* The site of an acquisition that need only be noted, and is recorded with the release: it is one like others before.
@@ -62,7 +62,7 @@ static inline struct hold_site *site_to_note(struct thread_state *t, int kind, c
 {
   struct span_thread *span = span_of(t);
   struct hold_site *site = site_at(t, code);
-  if (site->code != code || site->kind != kind || span->hold.site || plain_or_light(span) || !site_holds(t, site) ||
+  if (site->code != code || site->kind != kind || span->hold.site || plain_or_bundled(span) || !site_holds(t, site) ||
       span->repeated.untimed || !span->running || span->running->flags & TASK_WAITING || counts_of(t)->attend ||
       rt_ever_paused())
     return NULL;
@@ -170,7 +170,7 @@ static inline bool light_begin(struct thread_state *t, int kind, uint64_t wait_i
 {
   struct span_thread *span = span_of(t);
   const struct hold_site *site = site_at(t, code);
-  if (site->code != code || site->kind != kind || span->hold.site || plain_or_light(span) || !site_holds(t, site) ||
+  if (site->code != code || site->kind != kind || span->hold.site || plain_or_bundled(span) || !site_holds(t, site) ||
       !span->running || rt_ever_paused() || !construct_light_again(t, site->known, wait_id, waited))
     return false;
   site->total->instances++;

@@ -10,7 +10,7 @@
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/directive.h"
-#include "hpcrun-lite/rt/span/light_task.h"
+#include "hpcrun-lite/rt/span/bundled_task.h"
 #include "hpcrun-lite/rt/span/plain_task.h"
 #include "hpcrun-lite/rt/span/span.h"
 #include "hpcrun-lite/rt/span/worksharing.h"
@@ -288,14 +288,14 @@ static __attribute__((noinline)) void schedule_other(struct thread_state *t, omp
 static __attribute__((noinline)) void begin_plain(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
                                                   uint64_t moment)
 {
-  if (__builtin_expect(span_of(t)->light_tasks.count != 0, 0))
-    explicit_task_record_light(t);
+  if (__builtin_expect(span_of(t)->bundled_tasks.count != 0, 0))
+    explicit_task_record_bundled(t);
   if (construct_task_is_innermost(t, prior) && plain_task_begin(t, prior, next, moment)) {
     const struct plain_task *plain = &span_of(t)->plain;
     uint32_t records = construct_of(t)->records.count;
     uint64_t now = work_clock_is_time() ? moment : rt_ticks();
-    if (__builtin_expect(span_of(t)->light_tasks.uncounted != 0, 0))
-      construct_task_count_light(t, now);
+    if (__builtin_expect(span_of(t)->bundled_tasks.uncounted != 0, 0))
+      construct_task_count_bundled(t, now);
     construct_task_enter(t, next, plain->batch->row, true, plain->batch->thread != t->index, 0, now);
     if (__builtin_expect(construct_of(t)->records.count != records, 0))
       construct_task_delayed(t, true, rt_ticks());
@@ -305,17 +305,17 @@ static __attribute__((noinline)) void begin_plain(struct thread_state *t, ompt_d
   graph_leave(t);
 }
 
-/* A plain task has ended which the thread has run while it did not wait: the next ones may be light. */
-static void allow_light(struct thread_state *t)
+/* A plain task has ended which the thread has run while it did not wait: the next ones may be bundled. */
+static void allow_bundled(struct thread_state *t)
 {
-  light_task_allow(t);
-  construct_task_allow_light(t, span_of(t)->plain.batch->thread != t->index);
+  bundled_task_allow(t);
+  construct_task_allow_bundled(t, span_of(t)->plain.batch->thread != t->index);
 }
 
-/* Or the stack of constructs is another one than that of light tasks before. */
+/* Or the stack of constructs is another one than that of bundled tasks before. */
 static void end_below(struct thread_state *t, const ompt_data_t *next, uint64_t moment)
 {
-  span_of(t)->light_tasks.prior = NULL;
+  span_of(t)->bundled_tasks.prior = NULL;
   construct_events_task_end(t, next, moment);
 }
 
@@ -328,7 +328,7 @@ static __attribute__((noinline)) void end_plain(struct thread_state *t, ompt_dat
   else if (!construct_task_return(t, next, now))
     end_below(t, next, moment);
   else if (!(span_of(t)->running->flags & TASK_WAITING))
-    allow_light(t);
+    allow_bundled(t);
   graph_leave(t);
 }
 
@@ -339,34 +339,34 @@ static __attribute__((noinline)) void schedule_any(struct thread_state *t, ompt_
   graph_leave(t);
 }
 
-/* So many light tasks are recorded together. */
-static __attribute__((noinline)) void record_light(struct thread_state *t, uint64_t now)
+/* So many bundled tasks are recorded together. */
+static __attribute__((noinline)) void record_bundled(struct thread_state *t, uint64_t now)
 {
-  explicit_task_record_light(t);
-  construct_task_count_light(t, now);
+  explicit_task_record_bundled(t);
+  construct_task_count_bundled(t, now);
 }
 
-/* A light task begins or ends (span/light_task.h), or it is another event after all; likewise. */
-static __attribute__((noinline)) void begin_light(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
-                                                  uint64_t moment)
+/* A bundled task begins or ends (span/bundled_task.h), or it is another event after all; likewise. */
+static __attribute__((noinline)) void begin_bundled(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
+                                                    uint64_t moment)
 {
-  if (!light_task_enter(t, prior, next, moment, work_clock_is_time() ? moment : rt_ticks()))
+  if (!bundled_task_enter(t, prior, next, moment, work_clock_is_time() ? moment : rt_ticks()))
     begin_plain(t, prior, next, moment);
   else
     graph_leave(t);
 }
 
-static __attribute__((noinline)) void end_light(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
-                                                uint64_t moment)
+static __attribute__((noinline)) void end_bundled(struct thread_state *t, ompt_data_t *prior, ompt_data_t *next,
+                                                  uint64_t moment)
 {
   uint64_t now = work_clock_is_time() ? moment : rt_ticks(), ticks;
-  if (!light_task_leave(t, prior, next, moment, now, &ticks)) {
+  if (!bundled_task_leave(t, prior, next, moment, now, &ticks)) {
     schedule_any(t, prior, ompt_task_complete, next, moment);
     return;
   }
-  construct_task_light_ended(t, span_of(t)->light_tasks.begun, ticks);
-  if (__builtin_expect(span_of(t)->light_tasks.count >= LIGHT_TASKS_MOST, 0))
-    record_light(t, now);
+  construct_task_bundled_ended(t, span_of(t)->bundled_tasks.begun, ticks);
+  if (__builtin_expect(span_of(t)->bundled_tasks.count >= BUNDLED_TASKS_MOST, 0))
+    record_bundled(t, now);
   graph_leave(t);
 }
 
@@ -378,12 +378,12 @@ static inline __attribute__((always_inline)) void schedule(struct thread_state *
     return;
   bool waited = moment;
   moment = graph_moment(t, moment);
-  if (status == ompt_task_complete && span_of(t)->plain.light)
-    end_light(t, prior, next, moment);
+  if (status == ompt_task_complete && span_of(t)->plain.bundled)
+    end_bundled(t, prior, next, moment);
   else if (status == ompt_task_complete && span_of(t)->plain.data)
     end_plain(t, prior, next, moment);
-  else if (status == ompt_task_switch && next && prior && !waited && span_of(t)->light_tasks.prior == prior)
-    begin_light(t, prior, next, moment);
+  else if (status == ompt_task_switch && next && prior && !waited && span_of(t)->bundled_tasks.prior == prior)
+    begin_bundled(t, prior, next, moment);
   else if (status == ompt_task_switch && next && work_clock_is_quick() && !rt_ever_paused())
     begin_plain(t, prior, next, moment);
   else

@@ -242,11 +242,11 @@ void construct_task_begin(struct thread_state *t, const void *prior, const void 
                           bool elsewhere, uint64_t ran, uint64_t now);
 
 /* A task has ended, and the thread goes on with the one below it, where further ones of its batch may be light
- * (span/light_task.h); elsewhere: another thread has created them. */
-void construct_task_allow_light(struct thread_state *t, bool elsewhere);
+ * (span/bundled_task.h); elsewhere: another thread has created them. */
+void construct_task_allow_bundled(struct thread_state *t, bool elsewhere);
 
-/* The time that light tasks have taken until now goes from the construct around them to theirs. */
-void construct_task_count_light(struct thread_state *t, uint64_t now) __attribute__((noinline));
+/* The time that bundled tasks have taken until now goes from the construct around them to theirs. */
+void construct_task_count_bundled(struct thread_state *t, uint64_t now) __attribute__((noinline));
 
 /* The task that the thread has just begun, or goes on with, does so only now: the thread had to obtain memory. */
 void construct_task_delayed(struct thread_state *t, bool first, uint64_t now) __attribute__((noinline, cold));

@@ -87,32 +87,32 @@ void construct_task_delayed(struct thread_state *t, bool first, uint64_t now)
   made->begun = now;
 }
 
-void construct_task_count_light(struct thread_state *t, uint64_t now)
+void construct_task_count_bundled(struct thread_state *t, uint64_t now)
 {
   struct construct_thread *construct = construct_of(t);
-  struct light_tasks *light = &span_of(t)->light_tasks;
-  struct format_construct *at = construct->light_tasks.at;
+  struct bundled_tasks *bundled = &span_of(t)->bundled_tasks;
+  struct format_construct *at = construct->bundled_tasks.at;
   struct construct_open *frame = construct->top->frame;
-  if (!light->uncounted)
+  if (!bundled->uncounted)
     return;
   construct_pass(t, now);
-  uint64_t *from = construct->ticks, moved = light->ticks < *from ? light->ticks : *from;
+  uint64_t *from = construct->ticks, moved = bundled->ticks < *from ? bundled->ticks : *from;
   *from -= moved;
   at->ticks[FORMAT_TIME_BODY] += moved;
-  at->count += light->uncounted;
+  at->count += bundled->uncounted;
   frame->apart += moved;
   if (frame->kind == FORMAT_CONSTRUCT_TASK_EXEC && frame->tasks)
-    frame->tasks->suspended += light->uncounted;
-  light->uncounted = 0;
-  light->ticks = 0;
+    frame->tasks->suspended += bundled->uncounted;
+  bundled->uncounted = 0;
+  bundled->ticks = 0;
 }
 
-void construct_task_allow_light(struct thread_state *t, bool elsewhere)
+void construct_task_allow_bundled(struct thread_state *t, bool elsewhere)
 {
   const struct construct_open *ended = construct_of(t)->top->above;
-  construct_of(t)->light_tasks = (struct construct_light_tasks){ended->at, ended->tasks, elsewhere};
-  span_of(t)->light_tasks.open = construct_code(ended->record, FORMAT_TIME_BODY);
-  span_of(t)->light_tasks.outer = t->record->construct_open;
+  construct_of(t)->bundled_tasks = (struct construct_bundled_tasks){ended->at, ended->tasks, elsewhere};
+  span_of(t)->bundled_tasks.open = construct_code(ended->record, FORMAT_TIME_BODY);
+  span_of(t)->bundled_tasks.outer = t->record->construct_open;
 }
 
 void construct_task_ended(struct thread_state *t, uint32_t directive, uint64_t ran)

@@ -77,16 +77,16 @@ static inline void construct_task_created_later(struct thread_state *t, uint64_t
     construct_of(t)->created_tasks->created_at += ticks;
 }
 
-/* A light task has ended, which has begun at that moment and run so long.  The rest is up to
- * construct_task_count_light(). */
-static inline void construct_task_light_ended(struct thread_state *t, uint64_t begun, uint64_t ticks)
+/* A bundled task has ended, which has begun at that moment and run so long.  The rest is up to
+ * construct_task_count_bundled(). */
+static inline void construct_task_bundled_ended(struct thread_state *t, uint64_t begun, uint64_t ticks)
 {
-  struct format_tasks *tasks = construct_of(t)->light_tasks.tasks;
+  struct format_tasks *tasks = construct_of(t)->bundled_tasks.tasks;
   if (!tasks)
     return;
   tasks->started++;
   tasks->started_at += begun;
-  tasks->elsewhere += construct_of(t)->light_tasks.elsewhere;
+  tasks->elsewhere += construct_of(t)->bundled_tasks.elsewhere;
   construct_task_count_end(tasks, ticks);
 }
 

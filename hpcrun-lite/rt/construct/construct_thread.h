@@ -73,8 +73,8 @@ struct construct_light {
   struct format_construct *at;
 };
 
-/* Where light tasks belong (span/light_task.h). */
-struct construct_light_tasks {
+/* Where bundled tasks belong (span/bundled_task.h). */
+struct construct_bundled_tasks {
   struct format_construct *at;
   struct format_tasks *tasks; /* NULL without memory */
   bool elsewhere;             /* another thread has created them */
@@ -97,7 +97,7 @@ struct construct_thread {
   uint32_t created_record;
   struct format_construct *created_at; /* that record */
   struct format_tasks *created_tasks;  /* likewise; NULL without memory */
-  struct construct_light_tasks light_tasks;
+  struct construct_bundled_tasks bundled_tasks;
   uint32_t counted;    /* record + 1 to which `ticks` belongs, if not that of construct_open */
   uint64_t acquiring;  /* ticks: the thread waits for a lock; 0: none */
   uint64_t stands_for; /* light regions: the one that the thread is in */

@@ -19,7 +19,7 @@ struct counter_reading {
                                       is right */
 };
 
-/* The time from the kernel's last writing of the page to a value of the clock counter. */
+/* The time from the kernel's last writing of the page to a value of the time-stamp counter. */
 static inline uint64_t counter_page_passed(const struct perf_event_mmap_page *page, uint64_t ticks)
 {
   ticks = machine_kernel_ticks(ticks);
@@ -29,7 +29,7 @@ static inline uint64_t counter_page_passed(const struct perf_event_mmap_page *pa
 }
 
 /* Reads an event: under a sequence lock, the sum of what the kernel had counted when it switched the thread in, and
- * what the register has counted since.  `ticks` is a value of the clock counter of now, read_register() is called
+ * what the register has counted since.  `ticks` is a value of the time-stamp counter of now, read_register() is called
  * for the event's register only.  Returns false if the register may not be read, or does not belong to the event now,
  * or the page changes again and again. */
 static inline __attribute__((always_inline)) bool counter_page_read(const struct perf_event_mmap_page *page,

@@ -442,19 +442,19 @@ void explicit_task_read_clock(struct thread_state *t)
   plain_task_read(t, known ? work_clock_until(t, moment) : work->done + rt_minus(moment, work->since));
 }
 
-void explicit_task_record_light(struct thread_state *t)
+void explicit_task_record_bundled(struct thread_state *t)
 {
-  struct light_tasks *light = &span_of(t)->light_tasks;
+  struct bundled_tasks *bundled = &span_of(t)->bundled_tasks;
   struct unreported_ends *ends = &span_of(t)->unreported;
-  RT_ASSERT(ends->batch == task_batch_index(light->word));
-  struct plain_end end = plain_task_end_of(t, &at(ends->batch)->at, light->moved, light->last);
+  RT_ASSERT(ends->batch == task_batch_index(bundled->word));
+  struct plain_end end = plain_task_end_of(t, &at(ends->batch)->at, bundled->moved, bundled->last);
   plain_task_raise_slot(t, &end);
-  ends->refs += light->count;
-  ends->count += light->count;
-  ends->work += light->work;
-  ends->span += light->work;
-  light->count = 0;
-  light->work = light->moved = light->last = 0;
+  ends->refs += bundled->count;
+  ends->count += bundled->count;
+  ends->work += bundled->work;
+  ends->span += bundled->work;
+  bundled->count = 0;
+  bundled->work = bundled->moved = bundled->last = 0;
 }
 
 /* The fragment that has begun with the task goes on.  It may create tasks from now on: a sequence of its own. */
@@ -463,10 +463,10 @@ void explicit_task_settle_plain(struct thread_state *t)
   struct span_thread *span = span_of(t);
   struct plain_task *plain = &span->plain;
   struct task *task;
-  if (plain->light)
+  if (plain->bundled)
     plain->moved = task_batch_moved(plain->word);
-  plain->light = false;
-  span->light_tasks.prior = NULL;
+  plain->bundled = false;
+  span->bundled_tasks.prior = NULL;
   if (plain->before)
     graph_add_work(t, span->running, plain->before);
   uint32_t made = task_from_batch(t, plain->index, plain->moved, &task);

@@ -51,8 +51,8 @@ static inline void explicit_task_wait(struct thread_state *t)
     explicit_task_read_clock(t);
 }
 
-/* Adds light tasks that have ended (span/light_task.h) to the unreported ends. */
-void explicit_task_record_light(struct thread_state *t) __attribute__((noinline));
+/* Adds bundled tasks that have ended (span/bundled_task.h) to the unreported ends. */
+void explicit_task_record_bundled(struct thread_state *t) __attribute__((noinline));
 
 /* The task that the thread runs is a plain one no longer (span/plain_task.h), and its last creation is not repeated. */
 void explicit_task_settle_plain(struct thread_state *t) __attribute__((noinline));
@@ -62,8 +62,8 @@ static inline void explicit_task_settle_here(struct thread_state *t)
 {
   if (__builtin_expect(span_of(t)->repeated.untimed != 0, 0))
     explicit_task_read_clock(t);
-  if (__builtin_expect(span_of(t)->light_tasks.count != 0, 0))
-    explicit_task_record_light(t);
+  if (__builtin_expect(span_of(t)->bundled_tasks.count != 0, 0))
+    explicit_task_record_bundled(t);
   span_of(t)->repeated.open = NULL;
   if (span_of(t)->plain.data)
     explicit_task_settle_plain(t);
@@ -72,7 +72,7 @@ static inline void explicit_task_settle_here(struct thread_state *t)
 static inline void explicit_task_settle(struct thread_state *t)
 {
   explicit_task_settle_here(t);
-  span_of(t)->light_tasks.prior = NULL;
+  span_of(t)->bundled_tasks.prior = NULL;
   span_of(t)->creations = (struct creation_sequence){0};
 }
 

@@ -80,11 +80,11 @@ struct plain_task {
   uint32_t index;                 /* of the batch */
   uint64_t moved;                 /* the parent's clock at the task's creation, counted from that of the batch */
   uint64_t before;                /* the work of the fragment that the task has interrupted */
-  bool light;                     /* see span/light_task.h: then `moved` is not set */
+  bool bundled;                   /* see span/bundled_task.h: then `moved` is not set */
 };
 
-/* Light tasks: see span/light_task.h. */
-struct light_tasks {
+/* Bundled tasks: see span/bundled_task.h. */
+struct bundled_tasks {
   const ompt_data_t *prior; /* the task that may run them; NULL: none may */
   uint64_t word;            /* of one of them */
   ompt_data_t *data;        /* the one that runs, until it is in the stack of constructs; NULL: none */
@@ -184,7 +184,7 @@ struct span_thread {
   struct plain_task plain;
   struct repeated_creation repeated;
   struct creation_sequence creations;
-  struct light_tasks light_tasks;
+  struct bundled_tasks bundled_tasks;
   ompt_data_t *running_data; /* the running task's data word until it names the task: see span/explicit_task.h */
   uint64_t total_work;
   struct work work;
