@@ -110,6 +110,19 @@ static void replay_scenario(struct job *job, const struct whatif_run *run, struc
                                                    .note = row->note};
 }
 
+/* Copies are constructs, not rows of the top-down tree.  Prints why, and returns the exit status. */
+static int scenario_matches_nothing(const char *text)
+{
+  struct selector selector;
+  if (selector_parse(text, &selector) || !selector.copy_kind)
+    return job_nothing_matches("--what-if", text);
+  job_print_error(
+      "nothing matches '--what-if %s': the run has no such copies; see the kinds and lines of --view regions "
+      "-f csv",
+      text);
+  return EXIT_USAGE;
+}
+
 /* Computes the scenario that the parallelism view shows, if one was given. */
 static int apply_scenario(struct job *job)
 {
@@ -121,7 +134,7 @@ static int apply_scenario(struct job *job)
   job->spans.factors = xcalloc((size_t)job->profile.contexts.shares_count + 1, sizeof *job->spans.factors);
   whatif_factors(&run, row.scenario_given, job->spans.factors, &unmatched);
   if (unmatched)
-    return job_nothing_matches("--what-if", unmatched);
+    return scenario_matches_nothing(unmatched);
   job->spans.scenario.factors = job->spans.factors;
   recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->spans.recorded);
   if (job->spans.recorded.known)
@@ -151,7 +164,7 @@ int whatif_pipeline(struct job *job)
   if (job->options.scenarios.count)
     whatif_compute(&run, job->options.scenarios.list, job->options.scenarios.count, whatif, &unmatched);
   if (unmatched)
-    return job_nothing_matches("--what-if", unmatched);
+    return scenario_matches_nothing(unmatched);
   recorded_graph_open(&job->profile, NULL, 0, job_log_problems(job), &job->spans.recorded);
   if (!job->options.scenarios.count)
     rank_functions(job, &run, whatif);

@@ -371,6 +371,10 @@ def the_command_line_is_checked(_):
     for value in ("nobody=2", "app+0x2000=2,nobody=2", "@phase 2=2", "x.c:1-2=4"):
         for view in ("whatif", "parallelism"):
             assert "nothing matches '--what-if" in refused("-q", "--view", view, "--what-if", value, "graph"), value
+    for value in ("copy-to-device", "copy-from-device:x.c:3"):
+        for view in ("whatif", "parallelism"):
+            said = refused("-q", "--view", view, "--what-if", f"app+0x2000=2,{value}=2", "graph")
+            assert f"'--what-if {value}': the run has no such copies; see the kinds" in said and "regions" in said, said
     assert "unknown option '--wat'" in refused("--wat", "basic")
     assert "needs a value" in refused("basic", "--view")
     for value in ("0", "-1", "x", "", "99999999999"):
