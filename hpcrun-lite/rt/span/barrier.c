@@ -59,6 +59,7 @@ static void leave_behind(struct thread_state *t, struct arrival *arrival, struct
   }
   __atomic_store_n(&arrival->region, 0, __ATOMIC_RELEASE); /* whoever finds that looks at the join next */
   clock_unlock(&team->ending.lock);
+  atomic_thread_fence(memory_order_release); /* or the clock that is stored next, of the other region */
 }
 
 /* In a light region, the thread's own sums get its work. */
@@ -133,6 +134,7 @@ void barrier_join(struct thread_state *t, struct clock *clock, struct team *team
   struct barrier_members others = others_in(t, team);
   while (!team->light && (arrivals = barrier_next(&others)))
     take(t, clock, &arrivals->at[interval % BARRIER_PARITIES], region);
+  atomic_thread_fence(memory_order_acquire); /* a slot that has another region's clock: see leave_behind() */
   take_ends(t, clock, team, region, interval);
 }
 
