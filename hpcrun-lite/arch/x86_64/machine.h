@@ -51,15 +51,24 @@ static inline uint64_t machine_divide(uint64_t above, uint64_t below, uint64_t d
   return below;
 }
 
-/* One instruction, which no handler interrupts.  Every store of x86 is a release. */
+/* One instruction, which no handler interrupts.  Every store of x86 is a release.  The thread sanitizer does not see
+ * instructions. */
 static inline void machine_increase(int *number)
 {
+#ifdef __SANITIZE_THREAD__
+  __atomic_store_n(number, *number + 1, __ATOMIC_RELAXED);
+#else
   __asm__ volatile("incl %0" : "+m"(*number) : : "memory", "cc");
+#endif
 }
 
 static inline void machine_decrease(int *number)
 {
+#ifdef __SANITIZE_THREAD__
+  __atomic_store_n(number, *number - 1, __ATOMIC_RELEASE);
+#else
   __asm__ volatile("decl %0" : "+m"(*number) : : "memory", "cc");
+#endif
 }
 
 static inline long machine_call(long number, long a, long b, long c, long d, long e, long f)
