@@ -267,7 +267,7 @@ struct sampling_thread {
   uint32_t free_region;        /* list of the thread's free region records */
   uint64_t barrier_left;       /* when the thread left its last barrier */
   struct last_arrival arrival; /* at that barrier */
-  uint64_t lock_cost;          /* ticks of the fastest acquisition; 0: none yet */
+  uint64_t lock_cost;          /* ticks of the fastest acquisition, from WAITING_LOCK_LEAST on; 0: none yet */
   bool tests_lock;             /* its next acquisition of a lock does not wait: waiting_tests_lock() */
   bool lock_waits;             /* the acquisition that ends was all waiting: hpcrun-lite/gomp knows */
   uint8_t lock_kind;           /* of the lock that the thread acquires: enum format_lock_kind */

@@ -898,6 +898,7 @@ static inline uint64_t end_lock(struct thread_state *t, uint64_t now)
     sampling->lock_waits = false;
   } else if (__builtin_expect(ticks < cost || !cost, 0)) {
     cost = ticks < LOCK_COST_MOST ? ticks : LOCK_COST_MOST;
+    cost = cost > WAITING_LOCK_LEAST ? cost : WAITING_LOCK_LEAST;
     sampling->lock_cost = cost;
   }
   bool waited = ticks > WAITING_LOCK_FACTOR * cost;

@@ -25,7 +25,10 @@
 #include "hpcrun-lite/rt/construct/trace.h"
 #include "hpcrun-lite/rt/sampling/switches.h"
 
-enum { WAITING_LOCK_FACTOR = 4 /* an acquisition up to this multiple of the fastest one did not wait */ };
+enum {
+  WAITING_LOCK_FACTOR = 4, /* an acquisition up to this multiple of the fastest one did not wait */
+  WAITING_LOCK_LEAST = 64  /* ticks, 25 to 60 ns: that takes so long at least, since clocks go in steps of some 10 ns */
+};
 
 /* The key of a thread that waits outside parallel regions. */
 #define WAITING_PARKED ((uint64_t)FORMAT_WAIT_PARKED)
@@ -66,8 +69,9 @@ static inline uint64_t waiting_lock_end(struct thread_state *t)
     return 0;
   struct format_wait *wait = sampling->waiting_lock;
   uint64_t now = rt_ticks(), ticks = now - t->lock_since, cost = sampling->lock_cost;
-  if (__builtin_expect(ticks > WAITING_LOCK_FACTOR * cost || ticks < cost || !wait || sampling->lock_waits ||
-                           trace_of(t)->states || atomic_load_explicit(&rt.waits, memory_order_relaxed),
+  if (__builtin_expect(ticks > WAITING_LOCK_FACTOR * cost || (ticks < cost && cost > WAITING_LOCK_LEAST) || !wait ||
+                           sampling->lock_waits || trace_of(t)->states ||
+                           atomic_load_explicit(&rt.waits, memory_order_relaxed),
                        0))
     return waiting_lock_end_at(t, now);
   rt_set_flag(&t->activity.lockwait, false); /* none of it was waiting: t->lockwait_ticks remain */
