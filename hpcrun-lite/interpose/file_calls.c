@@ -7,7 +7,7 @@
 #undef _FILE_OFFSET_BITS /* on x86-64 it only renames functions, and these need both names */
 #undef _FORTIFY_SOURCE
 #define _GNU_SOURCE
-#define __NO_INLINE__
+#define __NO_INLINE__ 1
 #include <fcntl.h>
 #include <mqueue.h>
 #include <stdarg.h>
