@@ -135,8 +135,8 @@ static void fence(void)
   MPI_Win_create(other, sizeof other, sizeof *other, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   MPI_Win_fence(0, window);
   for (int i = 0; i < steps; i++) {
-    step(i, rank == size - 1);
     MPI_Put(data, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, window);
+    step(i, rank == size - 1);
     MPI_Win_fence(0, window);
   }
   MPI_Win_free(&window);
