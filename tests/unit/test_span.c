@@ -519,6 +519,29 @@ static void work_after_the_last_barrier_of_one_thread_counts(void **state)
   assert_int_equal(span_of(one)->total_work, 7);
 }
 
+/* LLVM's runtime does not announce that a thread leaves an untied task which another one completes: behind the barrier
+ * in which it has run a part of that, it runs its own task. */
+static void an_untied_task_is_left_without_an_event(void **state)
+{
+  (void)state;
+  uint64_t region = open_region(one);
+  span_team_size(region, 2);
+  uint32_t creator = span_implicit_begin(one, region, 0, 0), other = span_implicit_begin(two, region, 0, 0), row;
+  ompt_data_t untied = {.value =
+                            explicit_task_create(one, creator, ompt_task_explicit, false, (void *)0x2000, 0, &row)};
+  uint32_t task = explicit_task_index(two, &untied);
+  span_wait_begin(one, creator, ompt_sync_region_barrier_explicit, false, 0, NULL);
+  span_wait_begin(two, other, ompt_sync_region_barrier_explicit, false, 0, NULL);
+  span_task_schedule(two, other, ompt_task_switch, task, 0);
+  span_task_schedule(one, task, ompt_task_complete, creator, 0);
+  span_wait_end(two, other, ompt_sync_region_barrier_explicit, true, 0);
+  assert_int_equal(span_of(two)->task, other);
+  ompt_data_t next = {.value = explicit_task_create(two, other, ompt_task_explicit, false, (void *)0x3000, 0, &row)};
+  assert_int_equal(row, directive_row(two, FORMAT_DIRECTIVE_TASK, (void *)0x3000));
+  span_task_schedule(two, other, ompt_task_switch, explicit_task_index(two, &next), 0);
+  assert_int_equal(graph_task(span_of(two)->task)->parent, other);
+}
+
 static ompt_data_t child_of(uint32_t root)
 {
   uint32_t row;
@@ -808,6 +831,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(instances_nest_and_recursion_counts_once, setup),
       cmocka_unit_test_setup(work_after_the_last_barrier_of_one_thread_counts, setup),
       cmocka_unit_test_setup(a_task_beside_its_parent, setup),
+      cmocka_unit_test_setup(an_untied_task_is_left_without_an_event, setup),
       cmocka_unit_test_setup(plain_tasks_end_before_a_wait, setup),
       cmocka_unit_test_setup(plain_tasks_end_in_a_wait, setup),
       cmocka_unit_test_setup(creations_go_on_around_plain_tasks, setup),

@@ -550,8 +550,9 @@ void span_wait_end(struct thread_state *t, uint32_t index, int kind, bool known,
   task->flags &= ~(uint32_t)(TASK_WAITING | TASK_JOINS);
   moment = graph_moment(t, moment);
   graph_log_time(t, moment);
-  if (__builtin_expect(span->task != index && !is_barrier(kind), 0)) {
-    /* of tasks that it has run one within the other, libomp announces as the next one a task that has ended */
+  if (__builtin_expect(span->task != index && (team || !is_barrier(kind)), 0)) {
+    /* Of tasks that it has run one within the other, libomp announces as the next one a task that has ended.  It does
+     * not announce that the thread leaves an untied one that another thread completes. */
     graph_run(t, index);
     graph_log_task_op(t, GRAPHLOG_SWITCH, task->name);
   }
