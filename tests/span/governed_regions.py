@@ -120,7 +120,7 @@ def what_appears_later_is_counted(directory):
         exact(rows["task"], instances=2, work=10, span=10)
         assert COUNT <= int(rows["program"]["span"]) <= COUNT + 5, rows["program"]
         adds_up(run)
-        assert "lost" not in run.done.stderr, run.done.stderr
+        assert "not followed" not in run.done.stderr, run.done.stderr
 
 
 @tap.case
