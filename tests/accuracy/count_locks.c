@@ -1,6 +1,6 @@
 /* Counts acquisitions of locks of POSIX and C11, and how long threads wait for them, independently of hpcrun-lite: a
  * library to be preloaded before it.  Writes "acquisitions N", "waits N" and "waited S" to the file COUNT_LOCKS when
- * the process ends, unless that is a process without threads of its own. */
+ * the process ends. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <time.h>
 
 static unsigned long acquisitions, waits, waited_ns;
+static FILE *file;
 
 static unsigned long now_ns(void)
 {
@@ -75,11 +76,16 @@ LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, TAKEN, E
 LOCK(pthread_spin_lock, pthread_spin_trylock, pthread_spinlock_t volatile, TAKEN, EBUSY)
 LOCK(mtx_lock, mtx_trylock, mtx_t, result == thrd_success, thrd_busy)
 
+/* At once, since xz soon forbids itself to open files. */
+static __attribute__((constructor)) void open_file(void)
+{
+  const char *path = getenv("COUNT_LOCKS");
+  file = path ? fopen(path, "we") : NULL;
+}
+
 /* Writes the counts, which the counting of what follows no longer changes. */
 static __attribute__((destructor)) void write_counts(void)
 {
-  const char *path = getenv("COUNT_LOCKS");
-  FILE *file = path ? fopen(path, "w") : NULL;
   if (!file)
     return;
   fprintf(file, "acquisitions %lu\nwaits %lu\nwaited %.9f\n", acquisitions, waits, (double)waited_ns * 1e-9);
