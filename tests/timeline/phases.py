@@ -72,6 +72,35 @@ def phases_are_those_of_the_program(directory):
     tap.timed(f"number {pattern['slowest']}, from {float(pattern['slowest_start_s']):.4f} to " in " ".join(text.split()), text)
 
 
+@tap.case
+def places_of_one_region_are_told_apart(directory):
+    program = tap.compile_c(directory, "places", """
+        #include <unistd.h>
+        __attribute__((noinline)) static void sweep(int us)
+        {
+        #pragma omp parallel num_threads(2)
+          usleep(us);
+        }
+        int main(void)
+        {
+          for (int i = 0; i < 12; i++) {
+            sweep(2000);
+        #pragma omp parallel num_threads(2)
+            usleep(1000);
+            sweep(4000);
+        #pragma omp parallel num_threads(2)
+            usleep(1000);
+          }
+        }""", "-fopenmp")
+    run = Measurement(directory, program, options=("-t",))
+    regions = [row for row in rows(run.output, "phases") if row["kind"] == "region"]
+    names = [row["name"].split(" ", 1)[1] for row in regions]
+    assert names == ["(sweep) (place 1 of 2)", "(main)", "(sweep) (place 2 of 2)", "(main)"], regions
+    assert {row["instances"] for row in regions} == {"12"}, regions
+    text = report(run.output, "phases")
+    assert re.search(r"^.*places\.c:5 \(place 1 of 2\)", text, re.M) and "places.c:5 (place 2 of 2)" in text, text
+
+
 def measure_known(directory, *arguments):
     run = Measurement(directory, build("known_phases.c"), *arguments, options=("-t",))
     assert run.done.returncode == 0, run.done

@@ -66,6 +66,21 @@ static uint32_t serial_steps(const struct phases *phases, const struct phases_ph
   return count;
 }
 
+/* Appends the name of a step's construct and, if the pattern has it several times, at which place. */
+static void append_step(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
+                        uint32_t step, bool brief, char out[PHASE_NAME_MAX])
+{
+  uint32_t construct = phases->steps[step].construct, place = 0, places = 0;
+  append_construct(report, construct, brief, out);
+  for (uint32_t i = phase->first_step; i < phase->first_step + phase->steps && construct != MODEL_NONE; i++)
+    if (is_own_step(phases, i) && phases->steps[i].construct == construct) {
+      places++;
+      place += i <= step;
+    }
+  if (places > 1)
+    append(out, " (place %u of %u)", place, places);
+}
+
 void phase_step_name(const struct report *report, const struct phases *phases, const struct phases_phase *phase,
                      uint32_t step, bool brief, char out[PHASE_NAME_MAX])
 {
@@ -79,9 +94,9 @@ void phase_step_name(const struct report *report, const struct phases *phases, c
     append(out, "serial, other");
   else if (serial > 1) {
     append(out, "serial after ");
-    append_construct(report, phases->steps[step - 1].construct, true, out); /* the step before it is its region */
+    append_step(report, phases, phase, step - 1, true, out); /* the step before it is its region */
   } else
-    append_construct(report, construct, brief, out);
+    append_step(report, phases, phase, step, brief, out);
 }
 
 /* Appends a number of repetitions: a whole number, or a mean with one decimal. */
