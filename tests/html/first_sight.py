@@ -104,7 +104,7 @@ def templates(directory):
 NAMES = """[...%s.querySelectorAll('.grid')].filter((grid) => grid.offsetWidth).flatMap((grid) =>
     [...grid.querySelectorAll('.grid-cell')].filter((cell) => cell.querySelector('[title]')).map((cell) =>
       [grid.getAttribute('aria-label'), cell.querySelector('[title]').title, cell.querySelector('[title]').textContent,
-        cell.scrollWidth > cell.clientWidth + 1]))"""
+        cell.scrollWidth > cell.clientWidth + 1, cell.querySelector('.grid-aside')?.textContent ?? '']))"""
 
 
 @case
@@ -116,12 +116,12 @@ def long_names_are_folded_and_told_apart(directory):
             settle(browser)
             found = browser.evaluate(NAMES % (PANEL % fragment.split("&")[0]))
             assert found, fragment
-            for _, whole, text, cut in found:
+            for _, whole, text, cut, _ in found:
                 assert not cut and (text == whole or "\u2026" in text or whole.startswith(text)), (fragment, whole, text)
                 folded += text != whole
             for label in {one[0] for one in found}:
-                names = {(whole, text) for at, whole, text, _ in found if at == label}
-                texts = [text for _, text in names]
+                names = {(whole, text, aside) for at, whole, text, _, aside in found if at == label}
+                texts = [text + aside for _, text, aside in names]
                 assert len(set(texts)) == len(texts), (fragment, label, sorted(names))
         assert folded > 4, folded
         places = browser.evaluate("""[...document.querySelectorAll('.grid-title[data-column=file]')].map((title) => {
@@ -216,6 +216,26 @@ def text_tells_equal_rows_apart(directory):
             assert max(map(len, lines)) <= width, lines
             if view == "flat" and (compiler == "clang++" or width == 80):
                 assert all(re.match(r"    called by Solver<(?:float|double), [89]0>::run\(\)$", below) for _, below in rows), rows
+
+
+@case
+def page_tells_equal_rows_apart(directory):
+    for compiler in ("g++", "clang++"):
+        need_program(compiler)
+        program = os.path.join(directory, "solvers")
+        with open(program + ".cc", "w", encoding="utf-8") as file:
+            file.write(SOLVERS)
+        must(compiler, "-g", "-O1", "-fopenmp", program + ".cc", "-o", program)
+        must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", compiler, program, cwd=directory)
+        must(REPORT, "-q", compiler, "-f", "html", "-o", compiler + ".html", cwd=directory)
+        with Browser(1280, 1400) as browser:
+            browser.open(os.path.join(directory, compiler + ".html"), "#tab=contexts&tree=flat")
+            settle(browser)
+            texts = browser.evaluate("""[...document.querySelectorAll('#panel-contexts .grid-cell')].map((cell) => cell.textContent)
+                .filter((text) => text.startsWith('parallel @ ') && !text.includes('[callers unknown]'))""")
+            quiet(browser)
+        named = re.compile(r"parallel @ solvers\.cc:8 called by Solver<(?:float|double), [89]0>::run\(\)")
+        assert len(texts) == len(set(texts)) == 3 and all(map(named.fullmatch, texts)), (compiler, texts)
 
 
 def equal_functions(directory, count):

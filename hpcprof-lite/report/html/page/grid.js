@@ -164,8 +164,9 @@ export class Grid {
       const wide = (text) => pen.measureText(text).width, fit = (text, most) => fittedName(text, (part) => wide(part) <= most);
       const aside = (row) => (column.aside?.(row) ? " " + column.aside(row) : "");
       const forName = (row) => Math.max(room(row) - wide(aside(row)), room(row) * (1 - ASIDE_SHARE));
-      const short = distinctNames(rows.map(column.text), (name, i) => fit(name, aside(rows[i]) ? forName(rows[i]) : room(rows[i])));
-      const asides = rows.map((row, i) => (aside(row) ? fit(aside(row), room(row) - wide(short[i])) : ""));
+      const fitted = rows.map((row) => fit(column.text(row), aside(row) ? forName(row) : room(row)));
+      const asides = rows.map((row, i) => (aside(row) ? fit(aside(row), room(row) - wide(fitted[i])) : ""));
+      const short = distinctNames(rows.map((row) => column.whole?.(row) ?? column.text(row)), (_, i) => fitted[i], (i) => asides[i]);
       return [column, { short, asides }];
     }));
   }

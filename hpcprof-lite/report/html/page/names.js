@@ -91,12 +91,13 @@ function cutMiddle(name, letters) {
   return name.slice(0, head) + "\u2026" + name.slice(name.length - (letters - head));
 }
 
-/* The short names of rows, shorten(name, i): those that would read alike but differ have the part in which they do. */
-export function distinctNames(names, shorten) {
-  const short = names.map(shorten), wholes = new Map();
-  short.forEach((text, i) => wholes.set(text, (wholes.get(text) ?? new Set()).add(names[i])));
+/* The short names of rows, shorten(name, i): those that would read alike but differ have the part in which they do,
+ * unless what stands beside(i) differs. */
+export function distinctNames(names, shorten, beside = () => "") {
+  const short = names.map(shorten), wholes = new Map(), read = (text, i) => text + "\0" + beside(i);
+  short.forEach((text, i) => wholes.set(read(text, i), (wholes.get(read(text, i)) ?? new Set()).add(names[i])));
   return short.map((text, i) => {
-    const other = [...wholes.get(text)].find((name) => name !== names[i]);
+    const other = [...wholes.get(read(text, i))].find((name) => name !== names[i]);
     return other === undefined || other.startsWith(names[i]) ? text : differingPart(names[i], other, text.length);
   });
 }

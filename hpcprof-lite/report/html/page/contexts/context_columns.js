@@ -1,5 +1,6 @@
 /* The columns of a grid of contexts, and the menu in which the reader chooses them. */
 import { element, fill } from "../dom.js";
+import { withoutRawName } from "../names.js";
 import { formatCount, formatPercent, formatSeconds } from "../number_format.js";
 import { columnTitle } from "../table_grid.js";
 import { rangeColumnNames } from "./range_columns.js";
@@ -87,17 +88,18 @@ export function placeText(table, row) {
   return file && line ? `${file}:${line}` : file;
 }
 
-/* The grid's columns with these names, after the column of names. */
-export function contextColumns(tree, names, { percent, expression }) {
+/* The grid's columns with these names, after the column of names.  callers: what stands beside names, by row. */
+export function contextColumns(tree, names, { percent, expression, callers }) {
   const name = {
     key: "name",
     title: "name",
     help: "function, construct or line",
     wide: true,
     symbol: true,
-    text: (row) => tree.text("name", row),
+    text: (row) => (callers.has(row) ? withoutRawName(tree.text("name", row)) : tree.text("name", row)),
     value: (row) => tree.text("name", row),
-    aside: (row) => (tree.contexts(row) > 1 ? `(${tree.contexts(row)} contexts)` : ""),
+    whole: (row) => tree.text("name", row),
+    aside: (row) => (tree.contexts(row) > 1 ? `(${tree.contexts(row)} contexts)` : callers.get(row) ?? ""),
     node: (row, text) => markedText(text, expression, tree.text("name", row)),
   };
   return [

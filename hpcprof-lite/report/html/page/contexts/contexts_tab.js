@@ -6,6 +6,7 @@ import { formatCount, formatPercent } from "../number_format.js";
 import { hasTable, loadTable } from "../table_data.js";
 import { Grid } from "../grid.js";
 import { onLook } from "../printing.js";
+import { callersOfAlike } from "./callers.js";
 import { ContextTree } from "./context_tree.js";
 import { IcicleLayout } from "./icicle_layout.js";
 import { availableColourings, chooseColouring, colouringLegend } from "./icicle_colours.js";
@@ -210,7 +211,8 @@ class ContextsTab {
     const tree = new ContextTree(wanted.name, table, Boolean(wanted.exclusive || wanted.flat));
     if (wanted.flat)
       tree.link(new Int32Array(table.rows).fill(-1));
-    const view = { ...wanted, table, whole: table, range: "", tree, fresh: true };
+    const callers = wanted.flat ? await callersOfAlike(table) : new Map();
+    const view = { ...wanted, table, whole: table, range: "", tree, callers, fresh: true };
     view.grid = new Grid({
       label: `Calling contexts, ${wanted.title}`,
       tree: wanted.flat ? null : tree,
@@ -369,7 +371,7 @@ class ContextsTab {
     if (key === view.columnsKey)
       return;
     view.columnsKey = key;
-    view.grid.setColumns(contextColumns(view.tree, names, { percent, expression: this.expression }));
+    view.grid.setColumns(contextColumns(view.tree, names, { percent, expression: this.expression, callers: view.callers }));
   }
 
   #applySelection(changed) {
