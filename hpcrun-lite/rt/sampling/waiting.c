@@ -350,15 +350,21 @@ static inline __attribute__((always_inline)) uint64_t turn_idle_inline(struct th
   return now;
 }
 
-/* The thread has left a barrier: the cache lines that it needs next begin to move. */
+/* The thread has left the barrier at the end of its own region: the cache lines that it needs for that end begin to
+ * move. */
+static __attribute__((noinline)) void expect_region_end(const struct thread_state *t, const struct wait_open *open)
+{
+  region_expect_end(t);
+  barrier_expect_close(t, open->region, open->barrier);
+}
+
+/* The same for a barrier inside a region, and the next one. */
 static inline void expect_after(const struct thread_state *t, const struct wait_open *open)
 {
-  if (sampling_of(t)->waiting->kind != FORMAT_WAIT_REGION_END) {
+  if (sampling_of(t)->waiting->kind != FORMAT_WAIT_REGION_END)
     barrier_expect(t, open->barrier + 1);
-  } else if (!open->as_worker) {
-    region_expect_end(t);
-    barrier_expect_close(t, open->region, open->barrier);
-  }
+  else if (!open->as_worker)
+    expect_region_end(t, open);
 }
 
 static __attribute__((noinline)) uint64_t turn_idle(struct thread_state *t)
