@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import costs
 import lock_costs
 import mpi_costs
+import region_bursts
 import short_events
 import tap
 from measured import Measurement, build, source_file
@@ -43,6 +44,15 @@ def programs_switch_as_often_as_they_are_told(_):
         switches, cpu_ns, wall_ns = map(int, tap.run(program, form, "100", "10").stderr.split())
         assert cpu_ns > 0 and wall_ns > 0 and switches >= (100 if form == "sleep" else 0), (form, switches)
     assert tap.run(program, "nothing", "1", "1").returncode == 2
+
+
+@tap.case
+def bursts_have_times(_):
+    program = build("region_bursts.c")
+    for form in region_bursts.FORMS:
+        times = [float(word) for word in tap.must(program, form, "1", OMP_NUM_THREADS="2").split()]
+        assert len(times) == 2 and min(times) >= 0, (form, times)
+    assert tap.run(program, "nothing", "1").returncode == 2
 
 
 @tap.case
