@@ -152,7 +152,8 @@ def without_omp_events_there_is_no_graph(directory):
                 assert not run.view(view), view
             text = tap.must(tap.REPORT, "-q", run.output)
             assert "times as fast" not in text and "Parallelism" not in text, text
-    run = Measurement(directory, "/bin/true", options=("-p", "online"))
+    plain = tap.compile_c(directory, "plain", "int main(void) { return 0; }\n")
+    run = Measurement(directory, plain, options=("-p", "online"))
     assert "does not use OpenMP" in tap.must(tap.REPORT, "-q", "--view", "speedup", run.output)
 
 

@@ -125,6 +125,8 @@ def newest_clang():
     """The compiler, and the flag for the newest version of OpenMP that it knows.  Clang 19 takes 6.0, but defines less."""
     names = {os.path.basename(path) for folder in os.get_exec_path() for path in glob.glob(folder + "/clang-[1-9][0-9]")}
     release = max((int(name.removeprefix("clang-")) for name in names), default=0)
+    if release < 19:
+        raise tap.Skip("no clang-19")
     return f"clang-{release}", f"-fopenmp-version={60 if release > 19 else 52}"
 
 
