@@ -4,7 +4,7 @@
  *   PROCESS      self, fork, vfork, clone (a fork by a system call), or thread: fork in a thread with a stack of 32 KB
  *   ENVIRONMENT  own, twice (LD_PRELOAD occurs twice), large (20,000 more variables), grows (another thread adds
  *                variables to it, and removes them again, while 300 programs start), cut (the text of LD_PRELOAD runs
- * into an unmapped page) SANDBOX      in the environment: a call of faccessat2() ends the child
+ * into a page that cannot be read) SANDBOX      in the environment: a call of faccessat2() ends the child
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,7 +40,7 @@ static char *cut_text(void)
   enum { PAGE = 4096 };
   static const char text[] = {'L', 'D', '_', 'P', 'R', 'E', 'L', 'O', 'A', 'D', '=', '/'};
   char *page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  munmap(page + PAGE, PAGE);
+  mprotect(page + PAGE, PAGE, PROT_NONE);
   return memcpy(page + PAGE - sizeof text, text, sizeof text);
 }
 
