@@ -36,7 +36,9 @@ def mpirun(library, ranks, *command, cwd, before=(), **settings):
     need(library)
     with tempfile.TemporaryDirectory(prefix="mpi-") as session:
         return tap.run(*before, f"mpirun.{library}", "-n", str(ranks), *command, cwd=cwd,
-                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, "OMP_WAIT_POLICY": "passive", **settings})
+                       **{**OPEN_MPI, "OMPI_MCA_orte_tmpdir_base": session, "OMP_WAIT_POLICY": "passive",
+                          "UCX_VFS_ENABLE": "n",  # otherwise UCX creates a thread while it is loaded: the program's
+                          **settings})
 
 
 class Job(Measurement):
