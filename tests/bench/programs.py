@@ -51,7 +51,9 @@ def bursts_have_times(_):
     program = build("region_bursts.c")
     for form in region_bursts.FORMS:
         times = [float(word) for word in tap.must(program, form, "1", OMP_NUM_THREADS="2").split()]
-        assert len(times) == 2 and min(times) >= 0, (form, times)
+        ns, bursts = times[:2], times[2:]
+        assert len(bursts) == 3 and bursts[2] > 0, (form, times)
+        assert [each > 0 for each in ns] == [number >= 4 for number in bursts[:2]], (form, times)  # KEPT there
     assert tap.run(program, "nothing", "1").returncode == 2
 
 

@@ -2,7 +2,8 @@
  * `loops`: three loops of about 12 us.  Other load on the machine disturbs most bursts, but hardly the shortest ones.
  * Between bursts, the threads hand a word to each other: that tells how near to each other their processors are, which
  * may change at any time on a virtual machine.  Prints the elapsed ns of a region where a word takes less than NEAR_NS,
- * and where it takes more: those of the fourth shortest burst, 0 where there were fewer. */
+ * and where it takes more: those of the fourth shortest burst, 0 where there were fewer; then how many bursts there
+ * were of both kinds, and all together. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
   double seconds = atof(argv[2]), near[KEPT] = {0}, far[KEPT] = {0};
   for (int i = 0; i < WARM; i++)
     form();
+  unsigned bursts[3] = {0};
   uint64_t begun = now_ns(), before = distance();
   do {
     uint64_t since = now_ns();
@@ -98,12 +100,16 @@ int main(int argc, char **argv)
       form();
     double ns = (double)(now_ns() - since) / BURST;
     uint64_t after = distance();
-    if (before < NEAR_NS && after < NEAR_NS)
+    bursts[2]++;
+    if (before < NEAR_NS && after < NEAR_NS) {
       keep(near, ns);
-    else if (before >= NEAR_NS && after >= NEAR_NS && before < FAR_NS && after < FAR_NS)
+      bursts[0]++;
+    } else if (before >= NEAR_NS && after >= NEAR_NS && before < FAR_NS && after < FAR_NS) {
       keep(far, ns);
+      bursts[1]++;
+    }
     before = after;
   } while ((double)(now_ns() - begun) < seconds * 1e9);
-  printf("%.0f %.0f\n", near[KEPT - 1], far[KEPT - 1]);
+  printf("%.0f %.0f %u %u %u\n", near[KEPT - 1], far[KEPT - 1], bursts[0], bursts[1], bursts[2]);
   return 0;
 }

@@ -1070,8 +1070,8 @@ static void sampled_run(int thread)
     region_begin(t, 0);
     rt_set_idle(t, true);
     rt_set_idle(t, false);
-    rt_set_lockwait(t, true);
-    rt_set_lockwait(t, false);
+    rt_change_lockwait(t, true, rt_ticks());
+    rt_change_lockwait(t, false, rt_ticks());
     region_end(t);
     blame_openmp_end(t);
   } else if (thread == 1) {

@@ -208,9 +208,9 @@ static void threads_outside_openmp_are_workers(void **state)
   assert_true(blame_blocked(outside));
   assert_parked_at(thread(0), WAITING_PARKED, 2 * 1260000);
   blame_unblocked(outside);
-  rt_set_lockwait(outside, true);
+  rt_change_lockwait(outside, true, rt_ticks());
   assert_parked_at(thread(0), WAITING_PARKED, 2 * 1260000);
-  rt_set_lockwait(outside, false);
+  rt_change_lockwait(outside, false, rt_ticks());
   assert_true(blame_blocked(thread(0))); /* the initial thread waits for it: one thread runs */
   assert_parked_at(outside, WAITING_PARKED, 2 * 1260000);
   assert_int_equal(outside->record->beside_ns, 630000); /* no more than before */
@@ -222,10 +222,10 @@ static void lock_waiters_are_busy(void **state)
   (void)state;
   start_openmp(3);
   fork_region(3);
-  rt_set_lockwait(thread(1), true);
+  rt_change_lockwait(thread(1), true, rt_ticks());
   rt_set_idle(thread(2), true);
   assert_share(thread(0), 2, 3);
-  rt_set_lockwait(thread(2), true); /* waits for a lock inside another wait */
+  rt_change_lockwait(thread(2), true, rt_ticks()); /* waits for a lock inside another wait */
   assert_share(thread(0), 3, 3);
 }
 

@@ -304,9 +304,9 @@ static void *use_blame(void *state)
   blame_openmp_begin(t, false);
   for (uint64_t round = 0; round < ROUNDS * 4; round++) {
     uint64_t id = 0x1000 + 16 * (round % 3);
-    rt_set_lockwait(t, true);
+    rt_change_lockwait(t, true, rt_ticks());
     atomic_fetch_add(blame_wait(id, 8, &one) ? &left : &lost, 1);
-    rt_set_lockwait(t, false);
+    rt_change_lockwait(t, false, rt_ticks());
     if (blame_pending(id))
       atomic_fetch_add(&taken, blame_take(id).samples);
     rt_set_idle(t, true);

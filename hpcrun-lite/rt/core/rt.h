@@ -386,9 +386,4 @@ static inline uint64_t rt_change_lockwait(struct thread_state *t, bool lockwait,
   return now;
 }
 
-static inline uint64_t rt_set_lockwait(struct thread_state *t, bool lockwait)
-{
-  return t->activity.lockwait == lockwait ? 0 : rt_change_lockwait(t, lockwait, rt_ticks());
-}
-
 #endif

@@ -858,7 +858,7 @@ uint64_t waiting_unpark(struct thread_state *t)
 static __attribute__((noinline)) uint64_t begin_lock_otherwise(struct thread_state *t, uint64_t key)
 {
   struct format_wait *wait = sampling_of(t)->waiting_lock = site_of(t, key);
-  uint64_t now = rt_set_lockwait(t, true);
+  uint64_t now = rt_change_lockwait(t, true, rt_ticks());
   trace_wait(t, now, NULL, 0);
   if (wait)
     wait->since = now;
@@ -874,7 +874,7 @@ uint64_t waiting_lock_begin(struct thread_state *t, const void *code)
   struct format_wait *wait = sampling->waiting_lock;
   if (__builtin_expect(!wait || wait->key != key || trace_of(t)->states, 0))
     return begin_lock_otherwise(t, key);
-  return wait->since = rt_set_lockwait(t, true);
+  return wait->since = rt_change_lockwait(t, true, rt_ticks());
 }
 
 /* The thread now holds the lock: its records, and those of others, are read after the release, but a trace needs them

@@ -110,7 +110,7 @@ static inline void barrier_expect_close(const struct thread_state *t, uint32_t r
   struct barrier_members others = barrier_others(t, __atomic_load_n(&team->members, __ATOMIC_RELAXED));
   while (!team->light && (arrivals = barrier_next(&others))) {
     const struct arrival *from = &arrivals->at[barrier % BARRIER_PARITIES];
-    machine_take_line(from); /* whose lock it takes */
+    __builtin_prefetch(from);
     __builtin_prefetch((const char *)(from + 1) - 1);
   }
 }

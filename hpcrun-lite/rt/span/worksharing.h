@@ -83,10 +83,6 @@ static inline enum doacross_wait worksharing_sink_begins(const struct task *task
   return DOACROSS_FOLLOWS;
 }
 
-/* An iteration has waited until that moment for another one.  Returns the row of an ordered construct at that address.
- */
-uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code);
-
 /* The same, in few instructions, where the other one is the last that the task's chunk has announced.  Returns whether
  * it is: then the wait passes, since the task's clock is that one's, or a later one. */
 static inline bool worksharing_sink_is_last(const struct thread_state *t, struct doacross_vector vector)
@@ -94,6 +90,10 @@ static inline bool worksharing_sink_is_last(const struct thread_state *t, struct
   const struct doacross_cursor *own = worksharing_doacross(t);
   return own && doacross_is_last(own, vector) && !graph_log_on();
 }
+
+/* An iteration has waited until that moment for another one.  Returns the row of an ordered construct at that address.
+ */
+uint32_t worksharing_sink_waited(struct thread_state *t, uint64_t moment, const void *code);
 
 /* The iteration goes on after the one of that vector, unless worksharing_sink_begins() has said that it passes. */
 void worksharing_sink(struct thread_state *t, struct doacross_vector vector);
