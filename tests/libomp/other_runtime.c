@@ -7,9 +7,10 @@
  *   lack N       entry point N is not there
  *   order N      each bit of N is a departure from the order: see enum departure
  *   after_end    events after the end of the tool
+ *   twice        two runtimes in one process, one after the other
  *   random SEED  on each of five threads, of which the tool hears of some only, events in no order and of no sense:
  * ends without begins, tasks and regions of other threads or that are over, data words that others have or that nobody
- * has written, no data twice        two runtimes in one process, one after the other */
+ * has written, no data */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

@@ -119,7 +119,7 @@ def fails(places, scenario, order, executions):
 
 def compiler():
     """Which compiler makes the checker: others may give the lines of operations other numbers."""
-    return tap.must("gcc", "--version").split("\n")[0]
+    return tap.must("gcc", "--version").split("\n")[0] + " for " + tap.must("gcc", "-dumpmachine").strip()
 
 
 def table():
@@ -150,7 +150,7 @@ def examined(places, operation, order):
 def update():
     """Writes orders.txt."""
     with open(TABLE + ".new", "w", encoding="utf-8") as file:
-        file.write(f"# Built with {compiler()}\n# Atomic operations that the scenarios reach; written by orders.py --update.\n"
+        file.write(f"# Built with {compiler()}\n# Atomic operations of more than relaxed order that the scenarios reach; written by orders.py --update.\n"
                    "# file function object operation order | enough | weaker:scenario that fails with it\n")
         for key, places in sorted(operations(EXECUTIONS).items()):
             enough, failing = examined(places, key[3], key[4])

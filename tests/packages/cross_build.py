@@ -6,6 +6,7 @@ import os
 import shutil
 import struct
 import sys
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import tap
@@ -41,13 +42,16 @@ ONLY_HERE = {"hpcprof-lite-mpi.so", "hpcprof-lite-otf2.so", "libhpcrun-lite-deco
 def build():
     if not all(map(shutil.which, (COMPILER, EMULATOR))) or not os.path.exists(ROOT):
         raise tap.Skip("no compiler, libraries and emulator for aarch64 (scripts/setup --full)")
-    if not os.path.exists(os.path.join(PLACE, "build.ninja")):
-        with open(PLACE + ".ini", "w", encoding="utf-8") as file:
-            file.write(SETTINGS)
-        library_dir = os.path.relpath(os.path.dirname(os.path.dirname(tap.LIBRARY)), os.path.dirname(tap.BIN))
-        # Without optimization it takes a third of the time, but GCC knows less about the lengths of texts.
-        tap.must(MESON, "setup", PLACE, "--cross-file", PLACE + ".ini", "--werror", "-Doptimization=0", "-Ddebug=false",
-                 f"-Dlibdir={library_dir}", "-Domp_runtime=", "-Dc_args=-Wno-format-truncation", cwd=tap.SOURCE, timeout=300)
+    library_dir = os.path.relpath(os.path.dirname(os.path.dirname(tap.LIBRARY)), os.path.dirname(tap.BIN))
+    # Without optimization it takes a third of the time, but GCC knows less about the lengths of texts.
+    options = ("--werror", "-Doptimization=0", "-Ddebug=false", f"-Dlibdir={library_dir}", "-Domp_runtime=",
+               "-Dc_args=-Wno-format-truncation")
+    settings, ini = f"# {' '.join(options)}\n{SETTINGS}", PLACE + ".ini"
+    if not os.path.exists(os.path.join(PLACE, "build.ninja")) or Path(ini).read_text(encoding="utf-8") != settings:
+        shutil.rmtree(PLACE, ignore_errors=True)
+        with open(ini, "w", encoding="utf-8") as file:
+            file.write(settings)
+        tap.must(MESON, "setup", PLACE, "--cross-file", ini, *options, cwd=tap.SOURCE, timeout=300)
     tap.must("ninja", "-C", PLACE, timeout=550)
 
 

@@ -336,11 +336,13 @@ static void print_more(const struct summary *summary, struct screen_left left)
   more[count++] = "flat";
   more[count++] = "threads";
   char notes[64] = "";
+  bool narrow = summary->terminal.width < 80;
   if (left.notes)
-    snprintf(notes, sizeof notes, ", %u note%s on quality", left.notes, terminal_plural(left.notes));
+    snprintf(notes, sizeof notes, ", %u note%s%s", left.notes, terminal_plural(left.notes),
+             narrow ? "" : " on quality");
   if (left.lines)
-    print_line(summary, "%u line%s left out%s: hpcprof-lite --legend DIR shows all", left.lines,
-               terminal_plural(left.lines), notes);
+    print_line(summary, "%u line%s%s left out: %s", left.lines, terminal_plural(left.lines), notes,
+               narrow ? "see --legend" : "hpcprof-lite --legend DIR shows all");
   print_views(summary, "more:", more);
 }
 
