@@ -47,7 +47,7 @@ int main(void)
     pause();
   if (getenv("HANGS"))
     pause();
-  usleep(1000 * (number("MS", 200) + (getenv("VARIES") ? getpid() * 7919 % 17 : 0)));
+  usleep(1000 * (number("MS", 200) + (getenv("VARIES") ? (getpid() * 2654435761u >> 20) % 50 : 0)));
   if (getenv("FAULT"))
     abort();
   return number("STATUS", 0);
@@ -325,12 +325,13 @@ def nothing_to_try_is_reported(directory):
 
 @case
 def a_signal_ends_the_runs_and_keeps_what_is_known(directory):
+    """After two rounds: after three, the gain may be known, and the runs end."""
     compile_c(directory, "sleeper", PROGRAM)
     for number in (signal.SIGINT, signal.SIGTERM):
         process = start(LAUNCHER, "-o", "run", "--try=WAY=a", "--try-time", "100", "./sleeper", cwd=directory, VARIES="1",
                         MS="60")
         path = os.path.join(directory, "run", "try")
-        wait_until(lambda: os.path.exists(path) and len(record(directory)) > 10, "runs")
+        wait_until(lambda: os.path.exists(path) and len(record(directory)) >= 8, "two rounds")
         os.kill(process.pid, number)
         _, errors = process.communicate()
         assert process.returncode == -number, process.returncode
@@ -364,7 +365,7 @@ def a_killed_launcher_leaves_what_is_known(directory):
     process = start(LAUNCHER, "-q", "-o", "run", "--try=WAY=a", "--try-time", "100", "./sleeper", cwd=directory, VARIES="1",
                     MS="60")
     path = os.path.join(directory, "run", "try")
-    wait_until(lambda: os.path.exists(path) and len(record(directory)) > 10, "runs")
+    wait_until(lambda: os.path.exists(path) and len(record(directory)) >= 8, "two rounds")
     process.kill()
     process.communicate()
     assert int(tried(directory)["WAY=a"]["pairs"]) >= 2
