@@ -198,15 +198,20 @@ int main()
 """
 
 
+def measure_solvers(directory, compiler):
+    """The measurement has the name of the compiler."""
+    need_program(compiler)
+    program = os.path.join(directory, "solvers")
+    with open(program + ".cc", "w", encoding="utf-8") as file:
+        file.write(SOLVERS)
+    must(compiler, "-g", "-O1", "-fopenmp", program + ".cc", "-o", program)
+    must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", compiler, program, cwd=directory)
+
+
 @case
 def text_tells_equal_rows_apart(directory):
     for compiler in ("g++", "clang++"):
-        need_program(compiler)
-        program = os.path.join(directory, "solvers")
-        with open(program + ".cc", "w", encoding="utf-8") as file:
-            file.write(SOLVERS)
-        must(compiler, "-g", "-O1", "-fopenmp", program + ".cc", "-o", program)
-        must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", compiler, program, cwd=directory)
+        measure_solvers(directory, compiler)
         for view, name, width in [(view, name, width) for width in (80, 100, 120)
                                   for view, name in (("flat", r" parallel @ .*"), ("regions", r" parallel @ .*"), ("phases", r" solvers\.cc:\d+.*"))]:
             lines = must(REPORT, "-q", view, compiler, cwd=directory, COLUMNS=str(width)).splitlines()
@@ -221,12 +226,7 @@ def text_tells_equal_rows_apart(directory):
 @case
 def page_tells_equal_rows_apart(directory):
     for compiler in ("g++", "clang++"):
-        need_program(compiler)
-        program = os.path.join(directory, "solvers")
-        with open(program + ".cc", "w", encoding="utf-8") as file:
-            file.write(SOLVERS)
-        must(compiler, "-g", "-O1", "-fopenmp", program + ".cc", "-o", program)
-        must(LAUNCHER, "-q", "-t", "-e", "task-clock@f1000", "-o", compiler, program, cwd=directory)
+        measure_solvers(directory, compiler)
         must(REPORT, "-q", compiler, "-f", "html", "-o", compiler + ".html", cwd=directory)
         with Browser(1280, 1400) as browser:
             browser.open(os.path.join(directory, compiler + ".html"), "#tab=contexts&tree=flat")

@@ -376,8 +376,9 @@ static const void *draw_code(void)
 static ompt_frame_t *draw_frame(ompt_frame_t *frame)
 {
   uint64_t here = (uint64_t)__builtin_frame_address(0);
-  *frame = (ompt_frame_t){
-      {draw() % 4 ? here + draw() % 512 : draw()}, {draw() % 2 ? here : 0}, draw_below(64), draw_below(64)};
+  uint64_t exit = draw() % 4 ? here + draw() % 512 : draw();
+  uint64_t enter = draw() % 2 ? here : 0;
+  *frame = (ompt_frame_t){{exit}, {enter}, draw_below(64), draw_below(64)};
   return draw() % 4 ? frame : NULL;
 }
 

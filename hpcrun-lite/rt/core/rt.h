@@ -298,9 +298,9 @@ static inline bool rt_stopped(void)
   return atomic_load(&rt.closed) || atomic_load(&rt.forking);
 }
 
-/* CTL uses the threads' tables of the graph, so callbacks leave them alone: to be asked inside, without a fence, which
- * CTL has in all threads before it looks who is inside.  Where the answer is no, the thread sees what CTL did before.
- */
+/* Whether CTL uses the threads' tables of the graph, so that callbacks leave them alone.  The caller is inside.  It
+ * needs no fence: CTL makes all threads execute one (membarrier) before it reads which threads are inside.  If this
+ * returns false, the thread sees what CTL has written to the tables. */
 static inline bool rt_graph_suspended(void)
 {
   return atomic_load_explicit(&rt.graph_suspended, memory_order_acquire);

@@ -147,8 +147,10 @@ void span_begin_early(struct thread_state *t)
 static void log_implicit(struct thread_state *t, struct task *task, const struct team *team) __attribute__((noinline));
 static void log_implicit(struct thread_state *t, struct task *task, const struct team *team)
 {
-  task->name =
-      graph_log_put_implicit(t, team ? team->name : 0, team ? __atomic_load_n(&team->size, __ATOMIC_RELAXED) : 1);
+  if (team)
+    task->name = graph_log_put_implicit(t, team->name, __atomic_load_n(&team->size, __ATOMIC_RELAXED));
+  else
+    task->name = graph_log_put_implicit(t, 0, 1);
 }
 
 /* The thread begins its task in a light region.  Mostly it has one from the last such region. */
