@@ -115,6 +115,21 @@ static void others(long count)
   }
 }
 
+/* Cells of 3 that follow the ones above and to the left of them: the longest chain has ROWS + COLUMNS - 1. */
+static void cells(long count)
+{
+  enum { ROWS = 4, COLUMNS = 6 };
+  for (long k = 0; k < count; k++) {
+#pragma omp parallel for ordered(2) schedule(dynamic, 1) num_threads(THREADS)
+    for (long i = 0; i < ROWS; i++)
+      for (long j = 0; j < COLUMNS; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+        hpcrun_lite_add_work(3);
+#pragma omp ordered depend(source)
+      }
+  }
+}
+
 /* Ends the process in a region, after so many others. */
 static void ends(long count)
 {
@@ -134,7 +149,7 @@ static const struct {
   const char *name;
   void (*run)(long count);
 } forms[] = {{"constructs", constructs}, {"two", two},       {"uneven", uneven}, {"tasks", tasks}, {"rare", rare},
-             {"nested", nested},         {"others", others}, {"ends", ends}};
+             {"nested", nested},         {"others", others}, {"cells", cells},   {"ends", ends}};
 
 int main(int argc, char **argv)
 {

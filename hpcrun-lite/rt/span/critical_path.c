@@ -277,7 +277,16 @@ static bool all_positive(const struct compaction *sums)
   return true;
 }
 
-/* The common list cancels out, and stays, unless the path was compacted since. */
+/* Adds a multiple of what the path has more than another one.  Returns whether the common list, which cancels out and
+ * is left out, was found: it was not if the path was compacted since. */
+static bool add_growth(struct compaction *sums, const struct critical_path *path, const struct critical_path *from,
+                       uint64_t times, uint64_t less)
+{
+  bool shared = add_multiple(sums, path, from->tail, times);
+  add_multiple(sums, from, shared ? from->tail : 0, -less);
+  return shared;
+}
+
 bool critical_path_repeat(struct thread_state *t, struct critical_path *path, const struct critical_path *from,
                           uint64_t times)
 {
@@ -286,8 +295,7 @@ bool critical_path_repeat(struct thread_state *t, struct critical_path *path, co
   uint32_t made;
   if (!sums)
     return false;
-  bool shared = add_multiple(sums, path, from->tail, times + 1);
-  add_multiple(sums, from, shared ? from->tail : 0, -times);
+  bool shared = add_growth(sums, path, from, times + 1, times);
   if (shared && from->tail) {
     critical_path_share_tail(t, from->tail);
     repeated.tail = from->tail;
@@ -298,6 +306,27 @@ bool critical_path_repeat(struct thread_state *t, struct critical_path *path, co
   if (whole)
     *path = repeated;
   return whole;
+}
+
+void critical_path_parts(struct thread_state *t, const struct critical_path *path, const struct critical_path *from,
+                         struct critical_path_item *parts)
+{
+  struct compaction *sums = begin_sums(t);
+  for (int i = 0; i < CRITICAL_PATH_PARTS; i++)
+    parts[i] = (struct critical_path_item){0};
+  if (!sums)
+    return;
+  add_growth(sums, path, from, 1, 1);
+  bool whole = all_positive(sums);
+  for (uint32_t i = 0; i < sums->count && whole; i++) {
+    uint64_t key = sums->keys[sums->used[i]] - 1, row = key >> 48 << 48;
+    int part = 0;
+    while (part < CRITICAL_PATH_PARTS && parts[part].amount && parts[part].key != row)
+      part++;
+    if (part < CRITICAL_PATH_PARTS)
+      parts[part] = (struct critical_path_item){row, parts[part].amount + sums->amounts[sums->used[i]]};
+  }
+  end_sums(sums);
 }
 
 /* The cases that critical_path_add() leaves: the first item is unused, or both are in use for other keys. */

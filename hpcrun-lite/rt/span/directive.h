@@ -11,7 +11,7 @@
 #ifndef HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 #define HPCRUN_LITE_RT_SPAN_DIRECTIVE_H
 
-#include "hpcrun-lite/rt/span/span_thread.h"
+#include "hpcrun-lite/rt/span/critical_path.h"
 
 enum { DIRECTIVE_PROGRAM = 0, DIRECTIVES_MAX = 65535 };
 
@@ -79,8 +79,9 @@ static inline uint32_t directive_share(struct thread_state *t, uint32_t instance
 struct light_regions {
   uint64_t waiting;        /* light ones for which none stands yet */
   uint64_t span, burdened; /* by how much the last one that was followed has moved the creator's clock */
-  uint32_t skip;           /* light ones before the next one that is followed */
-  bool followed, whole;    /* one was followed; all are followed from now on */
+  struct critical_path_item parts[CRITICAL_PATH_PARTS]; /* of that span */
+  uint32_t skip;                                        /* light ones before the next one that is followed */
+  bool followed, whole;                                 /* one was followed; all are followed from now on */
 };
 
 /* A thread's sums for a row, which stay where they are until the thread ends; NULL without memory. */
