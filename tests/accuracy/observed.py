@@ -2,7 +2,7 @@
 every length of the constructs and every rate, and all categories add up to the time of all threads.
 
 A signal delays the sampled thread by the length of a short region.  So the sampled counts of idle threads are far too
-high there; see doc/metrics.md."""
+high there, and too little work is sampled; see doc/metrics.md."""
 import math
 import os
 import sys
@@ -15,6 +15,7 @@ RATES = (200, 1000, 5000)
 FORMS = (("clang", "off"), ("gcc", "online"), ("clang", "online"), ("gcc", "off"))
 CATEGORIES = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "waiting_no_core_s",
               "blocked_s")
+DELIVERY = 40e-6  # s, of a signal; doc/performance.md has what a sample costs
 PER_INSTANCE = 0.4e-6  # between the two readings of the counter, the program's and the tool's, for each thread
 LENGTHS = (1, 7, 60, 600, 10000)
 DURATION = 0.15
@@ -33,7 +34,8 @@ def check(directory, kind, microseconds, which, threads=2, instances=None):
     figures = {column: sum(float(row[column]) for row in rows) for column in (*CATEGORIES, "wall_s")}
     total, samples = sum(figures[column] for column in CATEGORIES), sum(int(row["samples"]) for row in rows)
     error = 3 * math.sqrt(samples) / rate
-    tap.timed(abs(total - figures["wall_s"]) < 0.03 * figures["wall_s"] + error, f"{what}: sum {total:.4f} of "
+    error += 0.03 * figures["wall_s"]
+    tap.timed(-error - samples * DELIVERY < total - figures["wall_s"] < error, f"{what}: sum {total:.4f} of "
               f"{figures['wall_s']:.4f}, {samples} samples", figures)
     for row in rows:
         assert all(float(row[column]) >= 0 for column in CATEGORIES), row

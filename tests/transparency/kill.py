@@ -231,8 +231,8 @@ def killed_as_it_ends(directory):
         seen.add(tuple(name.rsplit(".", 1)[-1] for name in sorted(os.listdir(victim.output))))
         assert files(victim.output, ".hpcrun") or files(victim.output, ".live"), os.listdir(victim.output)
         found = works(victim.output)
-        assert 0 < sum(found) and len(found) <= 6, (found, SEED)
-        tap.timed(max(found) < 0.09, (found, SEED))
+        assert len(found) <= 6, (found, SEED)
+        tap.timed(0 < sum(found) and max(found) < 0.09, (found, SEED))
     print("# left:", *seen)
 
 
