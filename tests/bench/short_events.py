@@ -1,8 +1,9 @@
-"""Programs whose events are short: what they cost plain, under a tool with empty callbacks, and measured; and what a
+"""Programs whose events are short: what they cost plain, under tools that do nothing, and measured; and what a
 single event costs the thread that executes it.
 
 Each compiler's programs run on its own runtime.  A tool with empty callbacks shows what the runtime spends on calling a
-tool at all; libgomp calls no tools, so that GCC's programs are only compared with the plain run."""
+tool at all, and one that reads the clock in them what every tool takes that has exact times.  libgomp calls no tools, so
+that GCC's programs are only compared with the plain run."""
 import contextlib
 import math
 import shutil
@@ -15,6 +16,8 @@ from measured import build
 
 WAYS = ("off", "default", "online", "trace")
 EMPTY_OFF, EMPTY = "empty, as off", "empty"
+CLOCK_OFF, CLOCK = "clock, as off", "clock"
+TOOLS = {EMPTY_OFF: (), EMPTY: ("-DGRAPH",), CLOCK_OFF: ("-DCLOCK",), CLOCK: ("-DCLOCK", "-DGRAPH")}  # empty_tool.c
 START = "start and end"
 GOLDEN_RATIO = (1 + math.sqrt(5)) / 2
 
@@ -83,7 +86,8 @@ def ways_of(gcc, options):
     plain.name = "plain"
     ways = [plain]
     if not gcc:
-        for name, tool in ((EMPTY_OFF, empty_tool(name="empty_off.so")), (EMPTY, empty_tool("-DGRAPH", name="empty.so"))):
+        for name, flags in TOOLS.items():
+            tool = empty_tool(*flags, name=name.replace(", ", "_").replace(" ", "_") + ".so")
             ways.append(costs.Way(name, settings={**plain.settings, "OMP_TOOL_LIBRARIES": tool}))
     ways += costs.hpctoolkit(200, gcc)
     for mode in options.modes or WAYS:
@@ -156,7 +160,7 @@ class Results:
 
     def bases(self, way):
         """The ways that an event of this one is compared with: plain, and the tool with the same callbacks."""
-        empty = {"off": EMPTY_OFF, EMPTY_OFF: None, EMPTY: None}.get(way.mode or way.name, EMPTY)
+        empty = None if way.name in TOOLS else EMPTY_OFF if way.mode == "off" else EMPTY
         return [base for base in self.ways if base.name in ("plain", empty)]
 
     def each_event(self, what, way, base, done, events):
