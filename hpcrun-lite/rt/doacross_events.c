@@ -55,9 +55,13 @@ void doacross_events_not_waited(struct thread_state *t)
 {
   if (!measured_of(t)->awaits)
     return;
-  leave(t);
+  if (trace_of(t)->states) { /* it has the wait already */
+    leave(t);
+    waiting_lock_released(t);
+  }
+  measured_of(t)->awaits = NULL;
+  waiting_lock_withdraw(t);
   construct_held_already(t);
-  waiting_lock_released(t);
 }
 
 /* Others have waited for an iteration of the loop: samples of that are charged to the one that ends. */

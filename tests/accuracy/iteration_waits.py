@@ -7,13 +7,14 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, libomps, line_of, tap
+from report import report
 
 ITERATIONS, TOOK = 8, 0.02
 RUNS = (("gcc", ()), *(("clang", ("--omp-runtime", library)) for library in libomps()))
 
 
-def measure(directory, form, compiler, options, *more):
-    run = Measurement(directory, build("iteration_waits.c", compiler), form, options=(*options, *more))
+def measure(directory, form, compiler, options, *more, **settings):
+    run = Measurement(directory, build("iteration_waits.c", compiler), form, options=(*options, *more), **settings)
     assert run.done.returncode == 0, run.done
     return run
 
@@ -64,11 +65,13 @@ def rows_that_wait_cell_by_cell(directory):
 
 @tap.case
 def iterations_that_have_ended_are_no_waits(directory):
-    """Also where an iteration names one that does not exist."""
+    """Also where an iteration names one that does not exist, and in a team of one, where libomp announces nothing."""
     for compiler, options in RUNS:
-        run = measure(directory, "alone", compiler, options)
-        assert not row_of(run, "ordered"), run.view("regions")
-        check_work(run, ITERATIONS)
+        for settings in ({}, {"OMP_THREAD_LIMIT": "1"}):
+            run = measure(directory, "alone", compiler, options, **settings)
+            assert not row_of(run, "ordered"), run.view("regions")
+            assert "ordered" not in report("--view", "locks", run.output).stdout, run.output
+            check_work(run, ITERATIONS)
 
 
 if __name__ == "__main__":

@@ -83,6 +83,17 @@ static inline uint64_t waiting_lock_end(struct thread_state *t)
   return now;
 }
 
+/* What waiting_lock_begin() has begun was no wait: it is not counted. */
+static inline void waiting_lock_withdraw(struct thread_state *t)
+{
+  if (!t->activity.lockwait)
+    return;
+  rt_set_flag(&t->activity.lockwait, false);
+  t->changes++;
+  if (sampling_of(t)->waiting_lock)
+    sampling_of(t)->waiting_lock->since = 0;
+}
+
 /* The thread has released a lock: records its wait for that, with its records of switches. */
 void waiting_lock_read(struct thread_state *t) __attribute__((noinline));
 
