@@ -47,7 +47,8 @@ class Process:
         self.input, from_browser = os.pipe()
         wanted = (CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                   "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-                  "--disable-component-update", "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}",
+                  "--disable-component-update", "--process-per-site",  # not a new process for each page
+                  "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}",
                   "about:blank")
         # the browser reads descriptor 3 and writes descriptor 4
         script = f'exec 3<&{to_browser} 4>&{from_browser}; exec "$@"'

@@ -103,7 +103,7 @@ static void add_frame(const struct shape *shape, struct output *output, uint64_t
 {
   uint32_t count = output->nodes_count, parent = count - 1;
   bool back = draw(state) % 4 == 0 || output->depths[parent] >= shape->depth;
-  if (count <= REGION_NODE + 1)
+  if (count <= REGION_NODE + 1 || shape->depth <= output->depths[REGION_NODE] + 1)
     parent = REGION_NODE;
   else if (back)
     do
