@@ -654,7 +654,7 @@ def equal_runs_of_a_real_program(directory):
     """With --long 20 times, and then a program of which one function is slower by a tenth."""
     program = build(directory, 100)
     runs = 5 if LONG else 2
-    for attempt in range(20 if LONG else 2):
+    for attempt in range(20 if LONG else 1):
         pairs = [[measure(directory, f"{side}{attempt}-{i}", program) for side in "ab"] for i in range(runs)]
         base, new = zip(*pairs)  # alternating, so that both sides met the same load of the machine
         done = compare(",".join(base), *new, "--fail-if", "work of solve > +5%", "--fail-if", "work > +5%")

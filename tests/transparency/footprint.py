@@ -1,6 +1,6 @@
 """Memory and disk space that a measurement takes while the program runs: by counts, the same in each run.
 
-Usage: footprint.py [--long] [-k CASE]     (--long: 30 runs instead of 3)"""
+Usage: footprint.py [--long] [-k CASE]     (--long: 30 runs instead of 2)"""
 import csv
 import glob
 import os
@@ -12,7 +12,7 @@ from measurement_file import extents
 
 LONG = "--long" in sys.argv
 THREADS = 1000
-RUNS = 30 if LONG else 3
+RUNS = 30 if LONG else 2
 KB_A_THREAD = 130
 FILE_KB_A_THREAD = 3
 CHURNED = 24000
