@@ -1,5 +1,6 @@
 /* Programs that run until they are killed, or for a number of seconds: kill FORM [SECONDS].  All their work is done in
- * work(), below go(), below main().  `fixed` has a number of threads instead, 5 by default. */
+ * work(), below go(), below main(), which first prints the CPU time until then.  `fixed` has a number of threads
+ * instead, 5 by default. */
 #include <omp.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -174,6 +175,7 @@ NOINLINE static void go(const char *form)
 
 int main(int count, char **arguments)
 {
+  say("began", burn_clock());
   end = wall_clock() + (count > 2 ? atof(arguments[2]) : 1e9);
   if (count > 2)
     fixed_threads = atoi(arguments[2]);
