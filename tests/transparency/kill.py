@@ -97,11 +97,12 @@ def all_of(output):
 
 
 def check(victim, cpu, what):
-    """The report has the CPU time of the process since the beginning of main(), and a part of the time before.  Samples of
-    a waiting thread are in no context: each is a millisecond."""
+    """The report has the CPU time of the process since the beginning of main(), with that of the tool, and a part of the
+    time before.  Samples of a waiting thread are in no context: each is a millisecond."""
     output = victim.output
     found, whole, kept, said = all_of(output)
-    waits = (sum(int(row["samples"]) for row in rows(output, "threads")[0]) - kept) * 0.001
+    threads, _ = rows(output, "threads")
+    waits = (sum(int(row["samples"]) for row in threads) - kept) * 0.001 + sum(float(row["tool_s"]) for row in threads)
     tap.timed(found + waits >= 0.98 * cpu - 0.01, f"{what}: {found:.3f} s + {waits:.3f} s of {cpu:.3f} s, seed {SEED}")
     tap.timed(found <= 1.05 * cpu + 0.05 + victim.before, f"{what}: {found:.3f} s of {cpu:.3f} s: too much, seed {SEED}")
     tap.timed(whole >= 0.98 * found - victim.before, f"{what}: {whole:.3f} s of {found:.3f} s below main, seed {SEED}")
@@ -216,8 +217,9 @@ def works(output):
 
 @tap.case
 def killed_as_it_ends(directory):
-    """Each of six threads works for 0.05 s, or less if it is killed; none counts twice."""
-    program, seen = build("kill.c"), set()
+    """Each of six threads works for 0.05 s, or less if it is killed; none counts twice.  On a slow machine not each run has
+    a sample by then."""
+    program, seen, sampled = build("kill.c"), set(), 0
     for _ in range(10 * ROUNDS):
         victim = Victim(directory, program, "fixed")
         victim.wait_begin()
@@ -227,8 +229,10 @@ def killed_as_it_ends(directory):
         assert files(victim.output, ".hpcrun") or files(victim.output, ".live"), os.listdir(victim.output)
         found = works(victim.output)
         assert len(found) <= 6, (found, SEED)
-        tap.timed(0 < sum(found) and max(found) < 0.09, (found, SEED))
+        tap.timed(found[0] < 0.09 + victim.before and max(found[1:], default=0) < 0.09, (found, SEED))
+        sampled += sum(found) > 0
     print("# left:", *seen)
+    tap.timed(sampled >= 5 * ROUNDS, (sampled, SEED))
 
 
 END_BEGINS = "NOFILE, {"  # before the files are written, the limit of descriptors is raised
