@@ -99,6 +99,14 @@ def free_locks(directory):
 
 
 @tap.case
+def locks_of_a_program_with_gaps(directory):
+    """The loader knows each part of an executable between gaps as an object of its own.  On aarch64 all have gaps."""
+    program = build("lock_forms.c", "gcc", "-Wl,-z,max-page-size=65536,-z,noseparate-code")
+    row, = Measurement(directory, program, "free", "pthread").view("locks")
+    assert row["lock"] == "gate" and row["function"] == "pass", row
+
+
+@tap.case
 def acquisitions_and_waits_agree_with_an_independent_count(directory):
     program = build("lock_forms.c", "gcc")
     for form in ("convoy", "readers", "queue", "free"):

@@ -107,13 +107,17 @@ static uint32_t flags_of(const char *path, uint64_t start)
   return start == getauxval(AT_SYSINFO_EHDR) ? FORMAT_MODULE_VDSO : 0;
 }
 
-/* Finds the entry of a module that is already in the table. */
-static const struct format_module *find_entry(uint64_t start, uint64_t end, const char *path, uint32_t *index)
+/* Finds the entry of a module that is already in the table.  Where an executable has gaps between its segments, the
+ * loader knows each segment as an object of its own: they have one entry. */
+static const struct format_module *find_entry(uint64_t start, uint64_t end, const char *path, uint32_t flags,
+                                              uint32_t *index)
 {
   uint32_t count = __atomic_load_n(&modules.count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 1; i < count; i++) {
     const struct format_module *module = table_at(&modules, i);
-    if (module->start == start && module->end == end && !strncmp(modules_path(module), path, MODULE_PATH_MAX - 1)) {
+    bool executable = __atomic_load_n(&module->flags, __ATOMIC_RELAXED) & flags & FORMAT_MODULE_MAIN;
+    bool same = module->start == start && module->end == end;
+    if (executable || (same && !strncmp(modules_path(module), path, MODULE_PATH_MAX - 1))) {
       *index = i;
       return module;
     }
@@ -125,10 +129,10 @@ static const struct format_module *find_entry(uint64_t start, uint64_t end, cons
 static const struct format_module *add_entry(uint64_t start, uint64_t end, uint64_t base, const char *path,
                                              uint32_t flags, uint32_t *index)
 {
-  const struct format_module *found = find_entry(start, end, path, index);
+  const struct format_module *found = find_entry(start, end, path, flags, index);
   if (found || !lock_take())
     return found;
-  found = find_entry(start, end, path, index);
+  found = find_entry(start, end, path, flags, index);
   struct format_module *module = found ? NULL : table_next(&modules, index);
   if (module && *index < FORMAT_MODULES_MAX) {
     *module =
