@@ -67,8 +67,8 @@ def rows_that_wait_cell_by_cell(directory):
 def iterations_that_have_ended_are_no_waits(directory):
     """Also where an iteration names one that does not exist, and in a team of one, where libomp announces nothing."""
     for compiler, options in RUNS:
-        for settings in ({}, {"OMP_THREAD_LIMIT": "1"}):
-            run = measure(directory, "alone", compiler, options, **settings)
+        for settings, more in (({}, ()), ({"OMP_THREAD_LIMIT": "1"}, ("-t",))):
+            run = measure(directory, "alone", compiler, options, *more, **settings)
             assert not row_of(run, "ordered"), run.view("regions")
             assert "ordered" not in report("--view", "locks", run.output).stdout, run.output
             check_work(run, ITERATIONS)

@@ -15,7 +15,7 @@ RATES = (200, 1000, 5000)
 FORMS = (("clang", "off"), ("gcc", "online"), ("clang", "online"), ("gcc", "off"))
 CATEGORIES = ("work_s", "overhead_s", "lockwait_s", "idle_s", "tool_s", "core_wait_s", "waiting_no_core_s",
               "blocked_s")
-DELIVERY = 40e-6  # s, of a signal; doc/performance.md has what a sample costs
+DELIVERY = 40e-6  # s that a signal takes
 PER_INSTANCE = 0.4e-6  # between the two readings of the counter, the program's and the tool's, for each thread
 LENGTHS = (1, 7, 60, 600, 10000)
 DURATION = 0.15
@@ -35,7 +35,8 @@ def check(directory, kind, microseconds, which, threads=2, instances=None):
     total, samples = sum(figures[column] for column in CATEGORIES), sum(int(row["samples"]) for row in rows)
     error = 3 * math.sqrt(samples) / rate
     error += 0.03 * figures["wall_s"]
-    tap.timed(-error - samples * DELIVERY < total - figures["wall_s"] < error, f"{what}: sum {total:.4f} of "
+    missed = samples * DELIVERY if microseconds <= 60 and threads == 2 else 0  # threads spin, and waits are short
+    tap.timed(-error - missed < total - figures["wall_s"] < error, f"{what}: sum {total:.4f} of "
               f"{figures['wall_s']:.4f}, {samples} samples", figures)
     for row in rows:
         assert all(float(row[column]) >= 0 for column in CATEGORIES), row

@@ -213,8 +213,8 @@ def text_tells_equal_rows_apart(_):
                                   for view, name in (("flat", r" parallel @ .*"), ("regions", r" parallel @ .*"), ("phases", r" solvers\.cc:\d+.*"))]:
             lines = must(REPORT, "-q", view, measured, COLUMNS=str(width)).splitlines()
             rows = [(re.search(r"^ +[\d.].*?(%s)" % name, line), below) for line, below in zip(lines, lines[1:] + [""])]
-            rows = [(found[1], below if re.match(r" {4,13}\D", below) else "") for found, below in rows
-                    if found and "[callers unknown]" not in below]  # of executions that no sample saw
+            rows = [(found[1], below if re.match(r" {4,13}\D", below) else "") for found, below in rows if found]
+            rows = [row for row in rows if "[callers unknown]" not in "".join(row)]  # of executions that no sample saw
             assert len(rows) == len(set(rows)) == 3, (compiler, view, width, lines)
             assert max(map(len, lines)) <= width, lines
             if view == "flat" and (compiler == "clang++" or width == 80):

@@ -52,7 +52,9 @@ class Victim:
 
     def wait_begin(self):
         """Waits until main() begins."""
-        self.before = clocks(self.process.stdout.readline())["began"]
+        line = self.process.stdout.readline()
+        assert line.startswith("began "), (line, self.process.communicate(timeout=60))
+        self.before = clocks(line)["began"]
 
     def kill(self):
         """Kills the program; returns the CPU time that it has used."""
@@ -97,8 +99,8 @@ def all_of(output):
 
 
 def check(victim, cpu, what):
-    """The report has the CPU time of the process since the beginning of main(), with that of the tool, and a part of the
-    time before.  Samples of a waiting thread are in no context: each is a millisecond."""
+    """The report has at least the CPU time since the beginning of main(), the tool's included, and at most that and the time
+    before.  Samples of a waiting thread are in no context: each is a millisecond."""
     output = victim.output
     found, whole, kept, said = all_of(output)
     threads, _ = rows(output, "threads")
@@ -219,20 +221,19 @@ def works(output):
 def killed_as_it_ends(directory):
     """Each of six threads works for 0.05 s, or less if it is killed; none counts twice.  On a slow machine not each run has
     a sample by then."""
-    program, seen, sampled = build("kill.c"), set(), 0
+    program, seen = build("kill.c"), set()
     for _ in range(10 * ROUNDS):
         victim = Victim(directory, program, "fixed")
         victim.wait_begin()
         time.sleep(RANDOM.uniform(0.2, 0.4))
-        victim.kill()
+        cpu = victim.kill()
         seen.add(tuple(name.rsplit(".", 1)[-1] for name in sorted(os.listdir(victim.output))))
         assert files(victim.output, ".hpcrun") or files(victim.output, ".live"), os.listdir(victim.output)
         found = works(victim.output)
         assert len(found) <= 6, (found, SEED)
-        tap.timed(found[0] < 0.09 + victim.before and max(found[1:], default=0) < 0.09, (found, SEED))
-        sampled += sum(found) > 0
+        tap.timed(found and found[0] < 0.09 + victim.before and max(found[1:], default=0) < 0.09, (found, SEED))
+        tap.timed(sum(found) > 0 or cpu < 0.03, (found, cpu, SEED))
     print("# left:", *seen)
-    tap.timed(sampled >= 5 * ROUNDS, (sampled, SEED))
 
 
 END_BEGINS = "NOFILE, {"  # before the files are written, the limit of descriptors is raised

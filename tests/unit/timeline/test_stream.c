@@ -436,7 +436,11 @@ static bool another_round(int round)
   static time_t began;
   if (!round)
     began = time(NULL);
-  return round < ROUNDS && (round < ROUNDS_LEAST || time(NULL) - began < LONG_S);
+  if (round < ROUNDS && round >= ROUNDS_LEAST && time(NULL) - began >= LONG_S) {
+    print_message("# %d of %d rounds\n", round, ROUNDS);
+    return false;
+  }
+  return round < ROUNDS;
 }
 
 static void test_threads_have_windows_of_their_own(void **state)
