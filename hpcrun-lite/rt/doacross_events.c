@@ -55,11 +55,8 @@ void doacross_events_not_waited(struct thread_state *t)
 {
   if (!measured_of(t)->awaits)
     return;
-  if (trace_of(t)->states) { /* it has the wait already */
-    leave(t);
-    waiting_lock_released(t);
-  }
   measured_of(t)->awaits = NULL;
+  trace_of(t)->holder = 0;
   waiting_lock_withdraw(t);
   construct_held_already(t);
 }

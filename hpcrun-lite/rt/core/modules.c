@@ -288,6 +288,6 @@ void modules_start(const char *executable)
     table_publish(&strings); /* offset 0: the empty string */
   if (table_next(&modules, &index))
     table_publish(&modules); /* index 0 means "none" */
-  look_up((uint64_t)getauxval(AT_ENTRY), &index);
+  look_up((uint64_t)getauxval(AT_PHDR), &index); /* of an executable with gaps, the part with its headers */
   look_up((uint64_t)modules_start, &index);
 }

@@ -83,10 +83,10 @@ static inline uint64_t waiting_lock_end(struct thread_state *t)
   return now;
 }
 
-/* What waiting_lock_begin() has begun was no wait: it is not counted. */
+/* What waiting_lock_begin() has begun was no wait: it is not counted.  Samples in between stay samples of a wait. */
 static inline void waiting_lock_withdraw(struct thread_state *t)
 {
-  if (!t->activity.lockwait)
+  if (!t->activity.lockwait || atomic_load_explicit(&rt.waits, memory_order_relaxed) & RT_WAITS_ENDED)
     return;
   rt_set_flag(&t->activity.lockwait, false);
   t->changes++;

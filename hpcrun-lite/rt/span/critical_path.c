@@ -308,25 +308,39 @@ bool critical_path_repeat(struct thread_state *t, struct critical_path *path, co
   return whole;
 }
 
+/* Adds an amount to the sum of its row.  Where there is no place for the row, it replaces the smallest, if that is
+ * less.
+ */
+static void add_part(struct critical_path_item *parts, uint64_t row, uint64_t amount)
+{
+  struct critical_path_item *least = parts;
+  for (int i = 0; i < CRITICAL_PATH_PARTS; i++) {
+    if (parts[i].amount && parts[i].key == row) {
+      parts[i].amount += amount;
+      return;
+    }
+    least = parts[i].amount < least->amount ? &parts[i] : least;
+  }
+  if (amount > least->amount)
+    *least = (struct critical_path_item){row, amount};
+}
+
 void critical_path_parts(struct thread_state *t, const struct critical_path *path, const struct critical_path *from,
-                         struct critical_path_item *parts)
+                         uint64_t besides, struct critical_path_item *parts)
 {
   struct compaction *sums = begin_sums(t);
-  for (int i = 0; i < CRITICAL_PATH_PARTS; i++)
-    parts[i] = (struct critical_path_item){0};
-  if (!sums)
-    return;
-  add_growth(sums, path, from, 1, 1);
-  bool whole = all_positive(sums);
-  for (uint32_t i = 0; i < sums->count && whole; i++) {
-    uint64_t key = sums->keys[sums->used[i]] - 1, row = key >> 48 << 48;
-    int part = 0;
-    while (part < CRITICAL_PATH_PARTS && parts[part].amount && parts[part].key != row)
-      part++;
-    if (part < CRITICAL_PATH_PARTS)
-      parts[part] = (struct critical_path_item){row, parts[part].amount + sums->amounts[sums->used[i]]};
+  struct critical_path_item found[CRITICAL_PATH_PARTS] = {{0}};
+  if (sums) {
+    add_growth(sums, path, from, 1, 1);
+    bool whole = all_positive(sums);
+    for (uint32_t i = 0; i < sums->count && whole; i++) {
+      uint64_t key = sums->keys[sums->used[i]] - 1, row = key >> 48 << 48;
+      if (row != besides)
+        add_part(found, row, sums->amounts[sums->used[i]]);
+    }
+    end_sums(sums);
   }
-  end_sums(sums);
+  __builtin_memcpy(parts, found, sizeof found);
 }
 
 /* The cases that critical_path_add() leaves: the first item is unused, or both are in use for other keys. */

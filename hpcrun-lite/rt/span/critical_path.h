@@ -59,11 +59,12 @@ void critical_path_move(struct critical_path *path, uint32_t from_row, uint32_t 
 bool critical_path_repeat(struct thread_state *t, struct critical_path *path, const struct critical_path *from,
                           uint64_t times);
 
-/* Of what the path has more than one that it goes on from, the sums of CRITICAL_PATH_PARTS rows, without contexts;
- * amount 0: unused.  None where the path does not go on from that one, or without memory. */
+/* Of what the path has more than one that it goes on from, the sums of CRITICAL_PATH_PARTS rows, without contexts; not
+ * of the row with key `besides`.  amount 0: unused.  Of more rows, those with the largest contexts.  None where the
+ * path does not go on from that one, or without memory. */
 enum { CRITICAL_PATH_PARTS = 4 };
 void critical_path_parts(struct thread_state *t, const struct critical_path *path, const struct critical_path *from,
-                         struct critical_path_item *parts);
+                         uint64_t besides, struct critical_path_item *parts);
 
 /* Whether work under that key goes to one of the path's own items. */
 static inline bool critical_path_has(const struct critical_path *path, uint64_t key)

@@ -67,10 +67,8 @@ void light_region_stand(struct thread_state *t, struct team *team, struct clock 
   regions->followed = true;
   regions->span = span;
   regions->burdened = burdened;
-  if (governor_thins(t)) /* otherwise no light ones follow */
-    critical_path_parts(t, &clock->path, &team->start.path, regions->parts);
-  else
-    __builtin_memset(regions->parts, 0, sizeof regions->parts);
+  if (regions->skip) /* otherwise the next one is followed, too */
+    critical_path_parts(t, &clock->path, &team->start.path, CRITICAL_PATH_KEY(team->row, 0, 0), regions->parts);
   if (!light || !critical_path_repeat(t, &clock->path, &team->start.path, light))
     return;
   clock->base += light * span;
@@ -79,18 +77,18 @@ void light_region_stand(struct thread_state *t, struct team *team, struct clock 
   directive_region_stands_for(t, team->row, light, work, graph_own_span(work, 0, span));
 }
 
-/* What the parts do not have goes to the region's row. */
-static void add_waiting(struct thread_state *self, const struct light_regions *regions, uint32_t row,
-                        struct clock *clock)
+/* What the parts do not have goes to the region's row.  A thread that does not stand still in time can be changing the
+ * figures: then parts that are more than the whole are left out. */
+static void add_waiting(struct thread_state *self, struct light_regions regions, uint32_t row, struct clock *clock)
 {
-  uint64_t rest = regions->span;
-  for (int i = 0; i < CRITICAL_PATH_PARTS; i++) {
-    critical_path_add(self, &clock->path, regions->parts[i].key, regions->waiting * regions->parts[i].amount);
-    rest -= regions->parts[i].amount;
+  uint64_t rest = regions.span;
+  for (int i = 0; i < CRITICAL_PATH_PARTS && regions.parts[i].amount <= rest; i++) {
+    critical_path_add(self, &clock->path, regions.parts[i].key, regions.waiting * regions.parts[i].amount);
+    rest -= regions.parts[i].amount;
   }
-  critical_path_add(self, &clock->path, CRITICAL_PATH_KEY(row, 0, 0), regions->waiting * rest);
-  clock->base += regions->waiting * regions->span;
-  clock->burdened += regions->waiting * regions->burdened;
+  critical_path_add(self, &clock->path, CRITICAL_PATH_KEY(row, 0, 0), regions.waiting * rest);
+  clock->base += regions.waiting * regions.span;
+  clock->burdened += regions.waiting * regions.burdened;
 }
 
 void light_region_add_waiting(struct thread_state *self, const struct thread_state *of, struct clock *clock)
@@ -99,7 +97,7 @@ void light_region_add_waiting(struct thread_state *self, const struct thread_sta
   for (uint32_t row = 0; row < totals->count; row++) {
     const struct light_regions *regions = &((const struct directive_total *)table_at(totals, row))->regions;
     if (regions->waiting)
-      add_waiting(self, regions, row, clock);
+      add_waiting(self, *regions, row, clock);
   }
 }
 
