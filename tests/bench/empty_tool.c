@@ -1,6 +1,7 @@
 /* An OMPT tool with empty callbacks: it shows what the runtime itself spends on calling a tool.  They are those of -p
  * off, or with -DGRAPH those of the other modes (rt/ompt.c).  With -DCLOCK, they read the time-stamp counter once, as
  * every tool must that has exact times: those in which a wait begins or ends, with -DGRAPH all. */
+#define _GNU_SOURCE
 #include "hpcrun-lite/arch/machine.h"
 #include "hpcrun-lite/rt/core/omp-tools.h"
 
