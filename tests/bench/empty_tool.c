@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-static void nothing(void)
+static __attribute__((unused)) void nothing(void)
 {
 }
 

@@ -150,6 +150,30 @@ static void what_a_path_has_gained_is_repeated(void **state)
   }
 }
 
+static void the_largest_rows_of_what_a_path_has_gained_are_kept(void **state)
+{
+  (void)state;
+  enum { ROWS = 7, BESIDES = 7, CONTEXTS = 3 };
+  struct critical_path path = {0};
+  struct critical_path_item parts[CRITICAL_PATH_PARTS];
+  critical_path_add(one, &path, CRITICAL_PATH_KEY(2, 0, 0), 1000); /* it has this before */
+  struct critical_path from = critical_path_copy(one, &path);
+  for (uint64_t context = 0; context < CONTEXTS; context++)
+    for (uint64_t row = 1; row <= ROWS; row++)
+      critical_path_add(one, &path, CRITICAL_PATH_KEY(row, 0, context), 10 * row);
+  critical_path_parts(one, &path, &from, CRITICAL_PATH_KEY(BESIDES, 0, 0), parts);
+  uint64_t found[ROWS + 1] = {0};
+  for (int i = 0; i < CRITICAL_PATH_PARTS; i++)
+    found[parts[i].key >> 48] += parts[i].amount;
+  for (uint64_t row = 3; row < BESIDES; row++)
+    assert_int_equal(found[row], CONTEXTS * 10 * row);
+  critical_path_parts(one, &from, &path, 0, parts); /* it does not go on from that one */
+  for (int i = 0; i < CRITICAL_PATH_PARTS; i++)
+    assert_int_equal(parts[i].amount, 0);
+  critical_path_drop(one, &from);
+  critical_path_drop(one, &path);
+}
+
 static void shared_tails_do_not_change(void **state)
 {
   (void)state;
@@ -818,6 +842,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(free_items_are_counted, setup),
       cmocka_unit_test_setup(a_path_keeps_its_sum, setup),
       cmocka_unit_test_setup(what_a_path_has_gained_is_repeated, setup),
+      cmocka_unit_test_setup(the_largest_rows_of_what_a_path_has_gained_are_kept, setup),
       cmocka_unit_test_setup(shared_tails_do_not_change, setup),
       cmocka_unit_test_setup(dropped_segments_are_reused, setup),
       cmocka_unit_test_setup(a_join_takes_the_latest_of_each_component, setup),
