@@ -159,7 +159,7 @@ static void the_largest_rows_of_what_a_path_has_gained_are_kept(void **state)
   critical_path_add(one, &path, CRITICAL_PATH_KEY(2, 0, 0), 1000); /* it has this before */
   struct critical_path from = critical_path_copy(one, &path);
   for (uint64_t context = 0; context < CONTEXTS; context++)
-    for (uint64_t row = 1; row <= ROWS; row++)
+    for (uint64_t row = ROWS; row; row--) /* the smallest come first in the list */
       critical_path_add(one, &path, CRITICAL_PATH_KEY(row, 0, context), 10 * row);
   critical_path_parts(one, &path, &from, CRITICAL_PATH_KEY(BESIDES, 0, 0), parts);
   uint64_t found[ROWS + 1] = {0};
