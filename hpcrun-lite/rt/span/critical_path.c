@@ -277,8 +277,8 @@ static bool all_positive(const struct compaction *sums)
   return true;
 }
 
-/* Adds a multiple of what the path has more than another one.  Returns whether the common list, which cancels out and
- * is left out, was found: it was not if the path was compacted since. */
+/* Adds a path so many times, and takes away, `less` times, the one that it goes on from.  Returns whether their common
+ * list was found, of which nothing is added then: it was not if the path was compacted since. */
 static bool add_growth(struct compaction *sums, const struct critical_path *path, const struct critical_path *from,
                        uint64_t times, uint64_t less)
 {
@@ -308,9 +308,7 @@ bool critical_path_repeat(struct thread_state *t, struct critical_path *path, co
   return whole;
 }
 
-/* Adds an amount to the sum of its row.  Where there is no place for the row, it replaces the smallest, if that is
- * less.
- */
+/* Adds an amount to the sum of its row.  A row without a place gets that of the smallest sum, if that is smaller. */
 static void add_part(struct critical_path_item *parts, uint64_t row, uint64_t amount)
 {
   struct critical_path_item *least = parts;
