@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The unit tests of hpcprof-lite and the tests on the golden measurements once more, on a build with the address and
-undefined-behaviour sanitizers and with assertions."""
+undefined-behaviour sanitizers and with assertions.
+
+Usage: sanitized.py [--long] [-k CASE]     (--long: also what repeats most of what the others do)"""
 import os
 import sys
 
@@ -8,17 +10,19 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import sanitized_build
 import tap
 
-UNITS = ("read", "merge", "ranks", "profile_message", "hostile_files", "replay", "log_reader", "workspan", "symbols",
+UNITS = ("read", "merge", "ranks", "profile_message", "hostile_files", "replay", "log_reader", "workspan",
          "symbols_damage", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
          "condition", "significance", "grain_graph", "grains", "checks", "phases", "table", "timeline_lanes")
 # Script: words of its cases.  Those that make hundreds of reports of the same kind are left out; JSON of each view is in
 # "threads and order", views of constructs in "output is".
 SCRIPTS = {
     "golden/golden": ("output is", "all forms", "threads and order", "trace"),
-    "golden/golden_figures": (),
     "cli/hpcprof": ("limits", "sort orders", "columns", "text", "lines", "damaged", "memory", "page", "closed pipe",
                     "written", "without measurements", "command line"),
 }
+if "--long" in sys.argv:
+    UNITS += ("symbols",)
+    SCRIPTS["golden/golden_figures"] = ()
 REPORT = "hpcprof-lite/hpcprof-lite"
 
 

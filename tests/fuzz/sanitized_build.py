@@ -8,7 +8,7 @@ import tempfile
 import tap
 
 PLACE = os.path.join(tap.BUILD, "sanitized")
-FLAGS = "-fsanitize=float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow"
+FLAGS = "-g1 -fsanitize=float-cast-overflow -fno-sanitize-recover=undefined,float-cast-overflow"
 SETTINGS = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=4096",
             "UBSAN_OPTIONS": "print_stacktrace=1"}
 # Child processes often crash in libdwarf; without symbols their traces take much less time.
@@ -52,7 +52,7 @@ def build(*targets):
             name, options = compiler()
             linker = {"CC_LD": "mold"} if links(name, "-shared", "-fPIC", "-fuse-ld=mold") else {}  # 40 links
             tap.must(os.environ.get("MESON", "meson"), "setup", PLACE, "-Db_sanitize=address,undefined",
-                     "-Db_lundef=false", "-Doptimization=0", "-Ddebug=true", "-Dassertions=true", *options,
+                     "-Db_lundef=false", "-Doptimization=0", "-Ddebug=false", "-Dassertions=true", *options,
                      cwd=tap.SOURCE, timeout=300, CC=name, **linker)  # compiling with -O1 takes longer than all tests do
         tap.must("ninja", "-C", PLACE, *targets, timeout=500)
 
