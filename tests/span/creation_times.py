@@ -133,7 +133,8 @@ def places(run):
     rows = collections.Counter(tuple(row[name] for name in ("kind", "name", "file", "line", "instances"))
                                for row in run.view("parallelism"))
     tree = run.tree()
-    ours = [node.path() for node in tree if "kmpc" in node.name or "libhpcrun" in node.module]
+    ours = [node.path() for node in tree if "libhpcrun" in node.module or
+            "kmpc" in node.name and not node.name.endswith("@plt")]  # the program's own jumps to the runtime
     assert not ours, ours
     return rows, {"/".join(node.path()) for node in tree if node.name == "burn"}
 
