@@ -65,7 +65,7 @@ def clustal_omega(directory):
 
 @tap.case
 def fasttree(directory):
-    write_sequences(os.path.join(directory, "in.fa"), "ACGT", 150, 300, 0.3)
+    write_sequences(os.path.join(directory, "in.fa"), "ACGT", 80, 300, 0.3)
     _, nodes = measured(directory, "fasttreeMP", "-nt", "-gtr", "-seed", "1", "in.fa", OMP_NUM_THREADS="1")
     assert nodes
 

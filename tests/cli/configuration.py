@@ -395,8 +395,8 @@ def what_is_printed_is_a_file_that_says_the_same(directory):
              f"[filter]\nfunctions = {lines}\nranks = 0-3, 8\nonly = 250 ms\nconstructs = for,!a.c:12\nregions = x y, z\n"
              "modules = !libm.so*\n[program p]\nlevel = all\nthreads = 1\n[program q]\ntrace = samples\nevents = wall\n")
     options = ((), ("-t",), ("-tsamples",), ("-p", "log"), ("--paused",), ("-e", "wall"), ("-toff", "-p", "off"))
-    for text in files:
-        for given in options:
+    for i, text in enumerate(files):
+        for given in options if text == files[-1] else options[i % 2::2]:
             write(directory, text)
             first = printed(directory, "--config", "test.ini", *given)
             write(directory, first, "again.ini")

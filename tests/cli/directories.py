@@ -16,7 +16,7 @@ from report import report as run_report
 from tap import GOLDEN, Skip, case, compile_c, main, must
 
 GB = 1 << 30
-LIMITS = {"AS": GB, "CPU": 60, "CORE": 0}  # no report needs more
+LIMITS = {"AS": GB, "CPU": 60, "CORE": 0, "STACK": 4 << 20}  # no report needs more
 
 
 def report(*arguments, status=1, lines=40):
@@ -135,7 +135,7 @@ def without_sound_files_there_is_no_report(directory):
 
 @case
 def trees_may_be_deep(directory):
-    depth = 300000  # recursion would overflow the stack
+    depth = 100000  # recursion would overflow the stack
     path = os.path.join(directory, "a.hpcrun")
     measurement(path, [[node(1, 0, 0, 0)] + [node(2, 1, i, i - 1, i == depth - 1) for i in range(1, depth)]])
     for view in ("summary", "topdown", "bottomup", "flat"):
@@ -176,7 +176,7 @@ def regions_and_tasks_may_nest_deeply(directory):
     kinds = (2, 3, 4, 2, 10, 9, 5, 6, 2)
     for number, step in enumerate((1, 0)):  # a chain; then all kinds as siblings below a chain
         nodes = [node(1, 0, 0, 0)]
-        for i in range(1, 300000):
+        for i in range(1, 100000):
             above = i - 1 if step or i % 9 else i // 9
             nodes.append(node(kinds[i % 9], 1, i % 5000, above, i % 2))
         out = os.path.join(directory, str(number))

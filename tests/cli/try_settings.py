@@ -431,7 +431,7 @@ def suggested_settings_are_tried_with_their_forecasts(directory):
 #include <omp.h>
 int main(void)
 {
-  for (int k = 0; k < 400; k++)
+  for (int k = 0; k < 150; k++)
 #pragma omp parallel num_threads(2)
     {
 #pragma omp parallel num_threads(8)
