@@ -107,10 +107,10 @@ static bool still_runs(const char *path, uint32_t pid)
 }
 
 /* Finds out how long the threads of a process that runs here have waited for a processor: a process stores that when a
- * thread ends. */
+ * thread ends.  The kernel's figure of the first thread contains what it has waited before it was measured. */
 static void take_run_delays(struct profile_process *process)
 {
-  for (uint32_t i = 0; i < process->threads_count; i++) {
+  for (uint32_t i = 1; i < process->threads_count; i++) {
     struct profile_thread *thread = &process->threads[i];
     char name[64];
     if (thread->end_ns || thread->run_delay_ns)

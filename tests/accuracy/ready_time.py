@@ -109,4 +109,15 @@ def without_perf_event_only_the_kernels_sum_is_recorded(directory):
     assert all(thread.run_delay_ns for thread in run.threads), [thread.run_delay_ns for thread in run.threads]
 
 
+@tap.case
+def what_was_before_an_exec_does_not_count(directory):
+    """The process that becomes the program has waited for a processor as a script."""
+    need_two_processors()
+    script = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exec "$@"'
+    run = Recorded(directory, "sleeps", "1", prefix=("sh", "-c", script, "sh"))
+    thread, = run.threads
+    tap.timed(run.ready[0] > 2 * thread.wall_ns / 1e9, (run.ready, thread.wall_ns))
+    assert thread.run_delay_ns <= thread.wall_ns, (thread.run_delay_ns, thread.wall_ns, run.ready)
+
+
 tap.main()

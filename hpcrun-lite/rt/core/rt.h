@@ -146,6 +146,7 @@ struct thread_state {
   bool helper;                    /* one of libomp's hidden helpers: see rt/helper_events.h */
   uint8_t maker;                  /* enum rt_maker */
   uint64_t cpu_start_ns;          /* the thread's CPU clock when measuring it began */
+  uint64_t delay_start_ns;        /* before that, it had waited so long for a processor: the initial thread */
   uint64_t stack_low, stack_high; /* 0: not known */
   uint64_t top_sp;                /* an unwind that reaches this stack pointer is complete */
   struct module_cache modules[16];

@@ -33,7 +33,7 @@ static uint64_t delay_within(struct thread_state *t, uint64_t now, uint64_t ns)
   trace->asked_at = now;
   if (known)
     keep_switches(trace, &usage);
-  uint64_t all = times_run_delay_ns(t->tid), delay = all > trace->delay_ns ? all - trace->delay_ns : 0;
+  uint64_t all = times_run_delay_ns(t), delay = all > trace->delay_ns ? all - trace->delay_ns : 0;
   return delay < ns ? delay : ns; /* a later sample states the rest */
 }
 
@@ -47,7 +47,7 @@ static void forget_delay(struct thread_state *t, uint64_t now)
   trace->asked_at = now;
   if (sys_usage(&usage))
     keep_switches(trace, &usage);
-  uint64_t all = times_run_delay_ns(t->tid);
+  uint64_t all = times_run_delay_ns(t);
   trace->delay_ns = all > trace->delay_ns ? all : trace->delay_ns;
 }
 
@@ -86,7 +86,7 @@ void sample_trace_start(struct thread_state *t)
   struct sample_trace *trace = &sampling_of(t)->sample_trace;
   *trace = (struct sample_trace){.pauses = atomic_load(&rt.pauses), .sampled_at = t->record->construct_since};
   if (trace_of(t)->on)
-    trace->delay_ns = times_run_delay_ns(t->tid);
+    trace->delay_ns = times_run_delay_ns(t);
 }
 
 /* Weights differ a little from the period.  Their difference is kept until it is worth writing, so that the sum of all

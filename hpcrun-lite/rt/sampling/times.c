@@ -93,7 +93,7 @@ void times_unsampled(struct thread_state *t, bool unsampled)
   struct sampling_thread *sampling = sampling_of(t);
   if (sampling->unsampled.on == unsampled)
     return;
-  uint64_t cpu_ns = sys_thread_cpu_ns(), delay_ns = times_run_delay_ns(t->tid), busy = busy_clock(t);
+  uint64_t cpu_ns = sys_thread_cpu_ns(), delay_ns = times_run_delay_ns(t), busy = busy_clock(t);
   kernel_usage_charge_open(t);
   sampling->unsampled.cpu_ns += unsampled_part(t, cpu_ns, sampling->unsampled.since_cpu_ns);
   sampling->unsampled.delay_ns += unsampled_part(t, delay_ns, sampling->unsampled.since_delay_ns);
@@ -148,7 +148,7 @@ void times_thread(struct thread_state *t, uint64_t cpu_ns)
 
 void times_thread_delay(struct thread_state *t)
 {
-  uint64_t delay_ns = times_run_delay_ns(t->tid);
+  uint64_t delay_ns = times_run_delay_ns(t);
   if (delay_ns) /* otherwise it may be that it cannot be read: the last sample's stays */
     t->record->run_delay_ns = delay_ns;
   t->record->unsampled_delay_ns =
@@ -212,7 +212,8 @@ struct times_schedule times_schedule(int tid)
   return schedule;
 }
 
-uint64_t times_run_delay_ns(int tid)
+uint64_t times_run_delay_ns(const struct thread_state *t)
 {
-  return times_schedule(tid).delay_ns;
+  uint64_t all = times_schedule(t->tid).delay_ns;
+  return all > t->delay_start_ns ? all - t->delay_start_ns : 0;
 }

@@ -49,7 +49,8 @@ struct times_schedule {
 };
 struct times_schedule times_schedule(int tid);
 
-/* The second of these. */
-uint64_t times_run_delay_ns(int tid);
+/* The second of these, without what the initial thread has waited before it was measured: in the launcher, in the
+ * loader, in a program that has executed this one. */
+uint64_t times_run_delay_ns(const struct thread_state *t);
 
 #endif
