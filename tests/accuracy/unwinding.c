@@ -2,6 +2,7 @@
  * coroutines.  The argument says which; each calls leaf_work() for SECONDS a thread, and prints "done". */
 #include "leaf_work.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,15 @@ static NOINLINE void in_body(void)
   }
 }
 
+/* Goes on after the process's first thread has ended. */
+static NOINLINE void *outlive(void *first)
+{
+  pthread_join(*(pthread_t *)first, NULL);
+  repeat(called_back);
+  puts("done");
+  return NULL;
+}
+
 int main(int count, char **arguments)
 {
   static const struct {
@@ -185,6 +195,13 @@ int main(int count, char **arguments)
                {"huge", caller_of_huge},   {"generated", caller_of_generated}, {"coroutine", resume_coroutine},
                {"deep", deep_pointer}};
   generate();
+  if (count > 2 && !strcmp(arguments[2], "outlive")) {
+    static pthread_t first;
+    pthread_t other;
+    first = pthread_self();
+    pthread_create(&other, NULL, outlive, &first);
+    pthread_exit(NULL);
+  }
   if (count > 2 && !strcmp(arguments[2], "body")) {
     in_body();
     puts("done");

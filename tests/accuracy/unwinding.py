@@ -200,4 +200,13 @@ def nothing_is_inferred_without_debug_data(directory):
         assert found == [("main", "both"), *works], found
 
 
+@tap.case
+def threads_that_outlive_the_first_one_have_callers(directory):
+    """The kernel then knows no memory of the process by its number."""
+    for compiler in COMPILERS:
+        run, nodes = measure(directory, "serial", "outlive", compiler)
+        assert paths(nodes) == [("outlive", "repeat", "called_back", "leaf_work")], paths(nodes)
+        assert "cut short" not in run.done.stderr, run.done.stderr
+
+
 tap.main()

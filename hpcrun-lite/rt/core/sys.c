@@ -167,6 +167,8 @@ bool sys_peek(uint64_t address, void *out, size_t size_bytes)
 {
   struct iovec here = {out, size_bytes}, there = {(void *)address, size_bytes};
   long got = machine_call(SYS_process_vm_readv, own_pid, (long)&here, 1, (long)&there, 1, 0);
+  if (got == -ESRCH) /* the process's first thread has ended, by pthread_exit(), and others go on */
+    got = machine_call(SYS_process_vm_readv, sys_tid(), (long)&here, 1, (long)&there, 1, 0);
   if (got == -EPERM || got == -ENOSYS)
     return peek_by_probe(address, out, size_bytes);
   return got == (long)size_bytes;
