@@ -120,8 +120,9 @@ void call_places_find(const struct profile *profile, const struct names *names, 
   add_places(profile, names, column, false, initial, amounts, &count);
   add_places(profile, names, near, true, initial, amounts, &count);
   qsort(amounts, count, sizeof *amounts, by_place);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     model_add(&places->all_ns, amounts[i].ns);
+  for (uint32_t i = 0; i < count; i++) {
     if (i + 1 < count && !by_place(&amounts[i], &amounts[i + 1]))
       model_add(&amounts[i + 1].ns, amounts[i].ns);
     else

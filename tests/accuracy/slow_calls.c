@@ -303,10 +303,24 @@ static void region(void)
   }
 }
 
+/* ---- one place with several callers ---- */
+
+NOINLINE void in_first(void) { nap(WHILE_US); }
+NOINLINE void in_second(void) { nap(WHILE_US); }
+NOINLINE void in_third(void) { nap(WHILE_US); }
+
+static void callers(void)
+{
+  in_first();
+  in_second();
+  in_third();
+  burn(0.05); /* for samples */
+}
+
 int main(int argc, char **argv)
 {
   static const struct mode modes[] = {
       {"kinds", kinds}, {"in_turn", in_turn}, {"bytes", bytes}, {"unseen", unseen},
-      {"wakes", wakes}, {"region", region}};
+      {"wakes", wakes}, {"region", region}, {"callers", callers}};
   return !RUN_MODE(modes, argc, argv);
 }

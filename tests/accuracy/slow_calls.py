@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, clocks, line_of, sum_of, tap
+from report import report
 
 KINDS = ("in_read", "in_readv", "in_raw_read", "in_recv", "in_fgets", "in_fread", "in_getline", "in_write", "in_fflush",
          "in_printf", "in_futex", "in_open", "in_flock", "in_wait")
@@ -99,6 +100,14 @@ def calls_in_regions_are_named(directory):
     found, = [row for row in run.view("advice") if row["class"] == "other"]
     line = line_of("slow_calls.c", "void nap(")
     assert f"blocked in calls, most of it in nap (slow_calls.c:{line})" in found["evidence"], found
+
+
+@tap.case
+def a_place_has_what_its_callers_slept(directory):
+    run, _, _ = measure(directory, "callers")
+    found = re.search(r"([0-9.]+) s of it in nap ", " ".join(report("--legend", run.output).stdout.split()))
+    asleep = total(run, "blocked_s")
+    assert found and 0.95 * asleep < float(found[1]) <= asleep + 0.001, (found, asleep)
 
 
 tap.main()
