@@ -101,12 +101,12 @@ static uint32_t serial_place(const struct advice_input *input, const struct seri
 {
   const struct tree *tree = input->tree;
   uint64_t all = rows->idle[0];
-  uint32_t at = 0;
-  while (all && (!at || rows->region[at])) {
-    uint32_t next = next_callee(tree, rows, at, MODEL_NONE);
-    if (next == MODEL_NONE || rows->idle[next] < all - all / 5 || in_library(input, &tree->rows[next]))
+  uint32_t at = 0, row = 0;
+  while (all && (!at || rows->region[row])) { /* also through a library that calls the program: std::thread */
+    row = next_callee(tree, rows, row, MODEL_NONE);
+    if (row == MODEL_NONE || rows->idle[row] < all - all / 5)
       break;
-    at = next;
+    at = in_library(input, &tree->rows[row]) ? at : row;
   }
   return at;
 }
@@ -353,8 +353,9 @@ static uint32_t pool_place(const struct advice_input *input, const struct serial
   const struct tree *tree = input->tree;
   uint32_t next = next_callee(tree, rows, 0, MODEL_NONE), at = next;
   uint64_t least = at == MODEL_NONE ? 0 : rows->idle[at] - rows->idle[at] / 5;
-  while (next != MODEL_NONE && rows->idle[next] >= least && !in_library(input, &tree->rows[next])) {
-    at = tree->rows[next].kind == ROW_INLINED ? at : next;
+  while (next != MODEL_NONE && rows->idle[next] >= least) {
+    bool own = tree->rows[next].kind != ROW_INLINED && !in_library(input, &tree->rows[next]);
+    at = own ? next : at;
     next = next_callee(tree, rows, next, MODEL_NONE);
   }
   return at;

@@ -1177,6 +1177,39 @@ static void test_faults_in_serial_code(void **state)
   assert_true(fabs(found->gain_s - 0.2) < 1e-9 && fabs(found->explained_s - 0.1) < 1e-6);
 }
 
+/* A thread that std::thread has started opens the regions: the C++ library calls the program. */
+static void test_serial_code_below_a_library(void **state)
+{
+  static const struct {
+    enum tree_kind kind;
+    uint32_t parent, module;
+    const char *name;
+  } rows[] = {{ROW_FUNCTION, 0, 0, "libstdc++.so.6+0xd4490"},
+              {ROW_FUNCTION, 2, MODEL_NONE, "drive"},
+              {ROW_PARALLEL, 3, MODEL_NONE, "parallel"},
+              {ROW_FUNCTION, 3, MODEL_NONE, "read_input"}};
+  struct catalog_module modules[] = {{.path = (char[]){"/usr/lib/libstdc++.so.6"}}};
+  (void)state;
+  entries[REGION].sum.wait = lines[REGION][1].figures.wait = 0;
+  input.serial_s = 0.4;
+  profile.catalog.modules = modules;
+  profile.catalog.modules_count = 1;
+  begin_rows();
+  for (uint32_t i = 0; i < 4; i++) {
+    struct tree_row row = {.parent = rows[i].parent,
+                           .kind = rows[i].kind,
+                           .name = rows[i].name,
+                           .file = "a.c",
+                           .line = 10 * i,
+                           .module = rows[i].module};
+    uint32_t at = tree_append(&tree, &row);
+    tree_value(&tree, at, IDLE, i == 3 ? 800 * ms : 0);
+  }
+  tree_inclusive(&tree);
+  expect(ADVICE_SERIAL, 0.4, 30);
+  assert_string_equal(advice.found[0].name, "read_input");
+}
+
 static void test_calls_in_serial_code(void **state)
 {
   (void)state;
@@ -1290,6 +1323,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_threads_that_come_and_go, begin, end),
       cmocka_unit_test_setup_teardown(test_unequal_work_of_new_threads, begin, end),
       cmocka_unit_test_setup_teardown(test_faults_in_serial_code, begin, end),
+      cmocka_unit_test_setup_teardown(test_serial_code_below_a_library, begin, end),
       cmocka_unit_test_setup_teardown(test_calls_in_serial_code, begin, end),
       cmocka_unit_test_setup_teardown(test_faults_in_a_region, begin, end),
       cmocka_unit_test_setup_teardown(test_calls_in_small_places, begin, end),
