@@ -523,7 +523,7 @@ static size_t prefix_of(const struct terminal *terminal, const char *text, size_
   return MIN(taken, length);
 }
 
-/* Prints `length` bytes of a text. */
+/* Prints `length` bytes of a text.  No line begins with a percent sign: "63 %" stays together. */
 static void wrap(const struct terminal *terminal, FILE *stream, const char *first, const char *others, const char *text,
                  size_t length)
 {
@@ -532,7 +532,7 @@ static void wrap(const struct terminal *terminal, FILE *stream, const char *firs
   do {
     char line[TERMINAL_TEXT_MAX], fitted[TERMINAL_TEXT_MAX];
     size_t most = prefix_of(terminal, text, length, terminal->width - strlen(before)), take = most;
-    while (take < length && take > 0 && text[take] != ' ')
+    while (take < length && take > 0 && (text[take] != ' ' || text[take + 1] == '%'))
       take--;
     if (!take)
       take = most;

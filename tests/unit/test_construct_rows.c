@@ -312,6 +312,7 @@ static void test_text_is_broken_at_columns(void **state)
                {true, 4, "\u00e4\u00e4\u00e4\u00e4\u00e4", "\u00e4\u00e4\u00e4\u00e4\n  \u00e4\n"},
                {true, 5, "\u754c\u754c\u754c", "\u754c\u754c\n  \u754c\n"},
                {false, 6, "abc def", "abc\n  def\n"},
+               {false, 9, "0.1 s (6 %)", "0.1 s\n  (6 %)\n"},
                {true, 3, "", "\n"}};
   (void)state;
   assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));

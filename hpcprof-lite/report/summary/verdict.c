@@ -345,8 +345,6 @@ void verdict_print(const struct report *report, const struct terminal *terminal)
 {
   char text[VERDICT_MAX];
   verdict_sentence(report, terminal, text);
-  for (char *at = text; (at = strstr(at, " %"));)
-    *at = TERMINAL_GLUE;
   fputs(terminal_bold(terminal), report->stream);
   terminal_wrap(terminal, report->stream, "", "  ", text);
   fputs(terminal_plain(terminal), report->stream);
