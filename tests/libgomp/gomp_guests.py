@@ -110,6 +110,19 @@ def target_regions_only(directory):
 
 
 @tap.case
+def a_note_says_of_how_many_processes_it_is(directory):
+    code = ("int main(int count, char **words) { (void)words;\n for (volatile long i = 0; i < 20000000; i++);\n"
+            "if (count %s) {\n#pragma omp parallel num_threads(2)\n count++; }\n return 0; }\n")
+    used = tap.compile_c(directory, "used", code % ">= 1", "-fopenmp")
+    unused = tap.compile_c(directory, "unused", code % "> 1", "-fopenmp")
+    out = os.path.join(directory, "measured")
+    tap.must(tap.LAUNCHER, "-o", out, "sh", "-c", f"{used}; {unused}; :")
+    said = " ".join(tap.must(tap.REPORT, "--legend", out).split())
+    assert "OpenMP runtime: libgomp" in said, said
+    assert "In 1 of 3 processes: libgomp is loaded, but no call to it was seen" in said, said
+
+
+@tap.case
 def queries_only(directory):
     said = outcome(directory, "queries", "#include <omp.h>\nint main(void) { long sum = 0;\n"
                    "for (long i = 0; i < 40000000; i++) sum += omp_get_max_threads();\n return sum < 0; }\n")

@@ -60,6 +60,21 @@ static void __attribute__((format(printf, 2, 3))) print_wrapped(const struct sum
 
 /* ---- the run ---- */
 
+/* How many processes have that line among their notes. */
+static uint32_t count_noted(const struct profile *profile, const char *line, size_t length)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const char *note = profile->processes[i].usable ? profile->processes[i].notes : "";
+    while (*note && (strcspn(note, "\n") != length || memcmp(note, line, length) != 0)) {
+      note += strcspn(note, "\n");
+      note += *note == '\n';
+    }
+    count += *note != 0;
+  }
+  return count;
+}
+
 /* Prints each note of the processes about how they were measured once.  The `threads` view shows the events. */
 static void print_notes(const struct summary *summary)
 {
@@ -78,7 +93,11 @@ static void print_notes(const struct summary *summary)
         known = lengths[k] == length && !memcmp(printed[k], note, length);
       if (known)
         continue;
-      print_wrapped(summary, "%.*s", (int)MIN(length, LINE - 1), note);
+      char some[64] = "";
+      uint32_t noted = count_noted(profile, note, length);
+      if (noted < profile->processes_usable)
+        snprintf(some, sizeof some, "In %" PRIu32 " of %" PRIu32 " processes: ", noted, profile->processes_usable);
+      print_wrapped(summary, "%s%.*s", some, (int)MIN(length, LINE - 1), note);
       printed[count] = note;
       lengths[count++] = length;
     }
