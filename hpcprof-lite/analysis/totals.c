@@ -142,10 +142,21 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
   totals->openmp_processes++;
   uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
   model_add(&totals->baseline_ns, __builtin_mul_overflow(measured_ns, most, &product) ? UINT64_MAX : product);
+}
+
+/* Adds the life times of a process's threads: those of OpenMP, and others; of a helper, what it has run. */
+static void add_lives(struct totals *totals, const struct profile_process *process)
+{
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
-    if (thread->flags & THREAD_OPENMP)
+    bool openmp = process->flags & PROCESS_OMPT && thread->flags & THREAD_OPENMP;
+    uint64_t ran_ns = model_sum(model_sum(thread->work_ns, thread->overhead_ns), thread->lockwait_ns);
+    if (openmp)
       model_add(&totals->openmp_wall_ns, thread->wall_ns);
+    else if (thread->flags & THREAD_HELPER)
+      model_add(&totals->others_ns, ran_ns);
+    else
+      model_add(&totals->others_ns, profile_measured_ns(thread->wall_ns, thread->paused_ns));
   }
 }
 
@@ -189,6 +200,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     model_add(&walls_ns, process->wall_ns);
     model_add(&pauses_ns, process->paused_ns);
     model_add(&totals->regions, process->regions);
+    model_add(&totals->caused_idle_ns, process->unblamed_idle_ns);
     model_add(&totals->steal_ns, process->steal_ns);
     model_add(&totals->machine_ns, process->machine_ns);
     for (unsigned j = 0; j < LOSS_MAX; j++)
@@ -204,6 +216,7 @@ void totals_compute(const struct profile *profile, const struct tree_columns *co
     add_quota(totals, process);
     add_usage(totals, process, &squares);
     add_openmp(totals, process, baseline);
+    add_lives(totals, process);
     totals->unsampled = (totals->unsampled || totals->processes == 1) && profile_unsampled(process);
     totals->paused = totals->paused || profile_paused(process);
     totals->by_wall = totals->by_wall || profile_by_wall(process);

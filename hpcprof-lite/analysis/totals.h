@@ -25,6 +25,7 @@ struct totals {
   uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
   uint64_t lived_ns;                          /* of all threads: life time */
   uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
+  uint64_t others_ns;                         /* of all other threads: life time without pauses */
   uint64_t mpi_ns, mpi_calls;                 /* in calls of MPI, exact */
   uint64_t device_ns;                         /* waiting for devices, exact */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */

@@ -112,6 +112,7 @@ static void subtract_process(struct profile_process *process, const struct profi
   subtract(&process->unsampled_ns, before->unsampled_ns);
   subtract(&process->cpu_ns, before->cpu_ns);
   subtract(&process->regions, before->regions);
+  subtract(&process->unblamed_idle_ns, before->unblamed_idle_ns);
   for (unsigned i = 0; i < PROFILE_UNSEEN_CAUSES; i++)
     subtract(&process->unseen_ns[i], before->unseen_ns[i]);
   for (unsigned i = 0; i < LOSS_MAX; i++)

@@ -773,8 +773,10 @@ void stitch_file(struct read_file *file, struct profile_process *process, struct
     exact_waits_open(file, process, baseline, problems, &stitch.amounts);
   if (stitch.idleness != MODEL_NONE && stitch.amounts.unseen_ns)
     contexts_value(contexts, 0, stitch.idleness, stitch.amounts.unseen_ns);
-  if (stitch.idleness != MODEL_NONE)
+  if (stitch.idleness != MODEL_NONE) {
+    process->unblamed_idle_ns = stitch.amounts.unseen_ns;
     memcpy(process->unseen_ns, stitch.amounts.unseen_while, sizeof process->unseen_ns);
+  }
   stitch_parts(&stitch, contexts, workers);
   release(&stitch);
 }

@@ -161,6 +161,7 @@ struct profile_process {
     };
   };
   uint32_t threads_registered;
+  uint64_t unblamed_idle_ns; /* charged to the root context, and to no thread: of threads that did not exist */
   uint64_t unseen_ns[PROFILE_UNSEEN_CAUSES]; /* of the root context's idleness; of the whole run, also in a part */
   uint64_t from_ticks, to_ticks; /* of work and span, or of all: from here to before there; 0, 0: of the whole run */
   char *host, *command, *runtime, *notes;

@@ -64,7 +64,7 @@ static const struct part process_parts[] = {{FLAGS(usable, counts_about)},
 
 /* These fail when a field is added to a record.  A number is sent with the record; a pointer or bool needs a line
  * above, the number of a module code below. */
-_Static_assert(sizeof(struct profile_process) == 968 && sizeof(struct profile_directive) == 168, "see above");
+_Static_assert(sizeof(struct profile_process) == 976 && sizeof(struct profile_directive) == 168, "see above");
 _Static_assert(sizeof(struct catalog_module) == 96 && sizeof(struct catalog_column) == 32, "see above");
 _Static_assert(sizeof(struct context_node) == 16 && sizeof(struct context_share) == 24, "see below");
 _Static_assert(sizeof(struct context_lock) == 88 && sizeof(struct context_mpi) == 80, "see below");

@@ -189,7 +189,8 @@ static void print_category(const struct report *report, const struct terminal *t
 
 uint64_t category_unexplained(const struct report *report)
 {
-  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns), whole = report->totals->baseline_ns;
+  uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
+  uint64_t whole = model_sum(report->totals->baseline_ns, report->totals->others_ns);
   bool known = report->totals->openmp_processes && all && report->columns->idleness != MODEL_NONE;
   return known && whole > all && whole - all > whole / LEAST_REST ? whole - all : 0;
 }
@@ -198,7 +199,7 @@ uint64_t category_unexplained(const struct report *report)
 static void print_sum(const struct report *report, const struct terminal *terminal, int width, uint64_t all)
 {
   const struct totals *run = report->totals;
-  char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], of[LINE];
+  char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], others[CELL], of[LINE], beside[LINE] = "";
   if (!run->openmp_processes || !all || report->columns->idleness == MODEL_NONE)
     return;
   const char *what = report->baseline == BASELINE_CORE ? "core" : "thread";
@@ -209,10 +210,13 @@ static void print_sum(const struct report *report, const struct terminal *termin
   else
     snprintf(of, sizeof of, "%s s (%ss x %s)", whole, what,
              run->measured_ns < run->elapsed_ns ? "measured time" : "elapsed");
+  terminal_seconds(run->others_ns, terminal_decimals(run->others_ns), others);
+  if (run->others_ns > run->baseline_ns / SHOWN)
+    snprintf(beside, sizeof beside, " + %s s outside OpenMP", others);
   terminal_seconds(all, terminal_decimals(all), seconds);
-  terminal_percent(all, run->baseline_ns, percent);
-  char whole_sum[2 * LINE];
-  int length = snprintf(whole_sum, sizeof whole_sum, "= %s %% of %s", percent, of);
+  terminal_percent(all, model_sum(run->baseline_ns, run->others_ns), percent);
+  char whole_sum[3 * LINE];
+  int length = snprintf(whole_sum, sizeof whole_sum, "= %s %% of %s%s", percent, of, beside);
   bool fits = (unsigned)(width + BEFORE_SUM + length) <= terminal->width;
   fprintf(report->stream, "  %-*s %10s  100.0%s%s\n", width, "sum", seconds, fits ? "  " : "\n    ", whole_sum);
   uint64_t rest = category_unexplained(report);

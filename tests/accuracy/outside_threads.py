@@ -3,10 +3,12 @@
 
 The threads measure their waits with their own clocks around the calls.  What they waited for a core is in neither."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 from measured import Measurement, build, clocks, combinations, idleness_of, line_of, near, sum_of as sum_at, tap
+from report import report
 
 OFF = 0.003  # seconds for which the waits of the tool and those by the program's clocks differ
 KINDS = ("condition", "timed", "clock", "c11", "c11-timed", "semaphore", "semaphore-timed", "semaphore-clock")
@@ -149,6 +151,21 @@ def beside_openmp_a_pool_is_blocked(directory):
         outside = {number: row for number, row in threads.items() if number > 2}
         assert len(outside) == 3 and sum_of(outside, "idle_s") == 0, threads
         is_near(sum_at(run.tree(), "blocked_incl_s", "wait_once"), own["pool"], threads, kind)
+
+
+@tap.case
+def beside_openmp_all_threads_add_up(directory):
+    run, _, threads = measure(directory, "condition", "pool", openmp=True)
+    time = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "categories"}
+    whole, others = time["threads x elapsed"], time["threads outside OpenMP"]
+    assert abs(others - sum_of({number: row for number, row in threads.items() if number > 2}, "wall_s")) < 1e-6, time
+    parts = sum(time[item] for item in ("work", "overhead", "lock wait charged", "idleness", "blocked", "no core",
+                                        "waiting for a thread without a core", "tool"))
+    tap.timed(0.97 * (whole + others) < parts < 1.03 * (whole + others), time)
+    text = " ".join(report("--view", "efficiency", run.output).stdout.split())
+    found = re.search(r"= ([0-9.]+) % of 2 threads x [0-9.]+ s \+ ([0-9.]+) s outside OpenMP", text)
+    assert found and abs(float(found[1]) - 100 * parts / (whole + others)) < 0.06, (text, time)
+    assert abs(float(found[2]) - others) < 0.001, (text, time)
 
 
 @tap.case

@@ -197,9 +197,12 @@ static void add_run(struct facts *facts)
     whole = "cores of each OpenMP process x its elapsed time";
   if (run->openmp_processes)
     fact_ns(facts, "categories", "threads x elapsed", run->baseline_ns, whole);
+  if (run->openmp_processes && run->others_ns)
+    fact_ns(facts, "categories", "threads outside OpenMP", run->others_ns, "their life time, which is in the sum, too");
   uint64_t unexplained_ns = category_unexplained(report);
   if (unexplained_ns)
-    fact_ns(facts, "categories", "unexplained", unexplained_ns, "the part of threads x elapsed that is in no category");
+    fact_ns(facts, "categories", "unexplained", unexplained_ns,
+            "the part of threads x elapsed, and of threads outside OpenMP, that is in no category");
   add_kernel(facts);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
     fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);

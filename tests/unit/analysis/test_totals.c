@@ -84,10 +84,10 @@ static void expect_with_cores(const struct profile *profile, uint64_t expected_n
 static void test_a_run_with_cores_ends_with_its_last_process(void **state)
 {
   (void)state;
-  struct profile_thread first[] = {{.flags = THREAD_OPENMP, .recorded = true, .held_up_ns = 300},
+  struct profile_thread first[] = {{.flags = THREAD_OPENMP, .recorded = true, .wall_ns = 1000, .held_up_ns = 300},
                                    {.flags = THREAD_OPENMP, .recorded = true, .held_up_ns = 900},
                                    {.recorded = false}}; /* no thread of OpenMP */
-  struct profile_thread second[] = {{.flags = THREAD_OPENMP, .recorded = true, .held_up_ns = 10}};
+  struct profile_thread second[] = {{.flags = THREAD_OPENMP, .recorded = true, .wall_ns = 650, .held_up_ns = 10}};
   struct profile_process processes[] = {
       {.usable = true, .start_ns = 5000, .wall_ns = 1000, .threads = first, .threads_count = 3},
       {.usable = true, .start_ns = 5100, .wall_ns = 650, .threads = second, .threads_count = 1}};
@@ -118,12 +118,46 @@ static void test_a_run_with_cores_ends_with_its_last_process(void **state)
   expect_with_cores(&profile, 0);
 }
 
+/* Two threads of OpenMP in 1000 ns, and threads beside them: one lives for 800 ns, the tool's pause left out, the other
+ * one is a helper of the runtime, of which only what it has run is known. */
+static void test_all_other_threads_live_outside_openmp(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {{.flags = THREAD_OPENMP, .wall_ns = 1000, .caused_idle_ns = 70},
+                                     {.flags = THREAD_OPENMP, .wall_ns = 700},
+                                     {.wall_ns = 900, .paused_ns = 100, .caused_idle_ns = 30},
+                                     {.flags = THREAD_HELPER, .wall_ns = 1000, .work_ns = 50}};
+  struct profile_process process = {.usable = true,
+                                    .flags = PROCESS_OMPT,
+                                    .wall_ns = 1000,
+                                    .threads_max = 2,
+                                    .threads = threads,
+                                    .threads_count = 4,
+                                    .unblamed_idle_ns = 200};
+  struct profile profile = {.processes = &process, .processes_count = 1};
+  struct tree_columns columns = {.work = MODEL_NONE, .overhead = MODEL_NONE};
+  struct totals totals;
+  process.command = process.host = process.notes = "";
+  totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
+  assert_int_equal(totals.baseline_ns, 2000);
+  assert_int_equal(totals.openmp_wall_ns, 1700);
+  assert_int_equal(totals.others_ns, 850);
+  assert_int_equal(totals.caused_idle_ns, 300);
+  totals_release(&totals);
+  process.flags = 0; /* without OpenMP, all are others */
+  totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
+  assert_int_equal(totals.baseline_ns, 0);
+  assert_int_equal(totals.others_ns, 2550);
+  totals_release(&totals);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_missing_cores_within_waits_count),
                                      cmocka_unit_test(test_threads_that_hardly_run_do_not_lack_cores),
                                      cmocka_unit_test(test_more_than_a_twentieth_is_missing),
                                      cmocka_unit_test(test_a_quota_below_the_cores_is_what_can_be_used),
-                                     cmocka_unit_test(test_a_run_with_cores_ends_with_its_last_process)};
+                                     cmocka_unit_test(test_a_run_with_cores_ends_with_its_last_process),
+                                     cmocka_unit_test(test_all_other_threads_live_outside_openmp)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,15 +83,16 @@ function figures(items) {
 
 function timeUse(items) {
   const parts = timeParts(items), whole = items.number("categories", "threads x elapsed");
-  const sum = parts.reduce((total, part) => total + (part.seconds || 0), 0), all = Math.max(whole || 0, sum);
+  const others = items.number("categories", "threads outside OpenMP") || 0;
+  const sum = parts.reduce((total, part) => total + (part.seconds || 0), 0), all = Math.max((whole || 0) + others, sum);
   return element("section", { class: "card time-use" }, element("h2", {}, "Where the threads' time went"),
     sum > 0 || whole > 0 ? timeBar(parts, all) : null,
     element("ul", { class: "legend" }, parts.map(({ key, title, seconds }) => element("li", { class: key },
       element("span", { class: "swatch", "aria-hidden": "true" }), `${title} `,
       element("strong", {}, formatSeconds(seconds)), " ",
       all > 0 && Number.isFinite(seconds) ? formatPercent(100 * seconds / all) : ""))),
-    whole > 0 ? element("p", { class: "note" }, `Of ${formatSeconds(whole)}: ${items.number("run", "processes") > 1 ? "of each process, " : ""}` +
-      "the most threads in use \u00d7 elapsed time") : null);
+    whole > 0 ? element("p", { class: "note" }, `Of ${formatSeconds(whole + others)}: ${items.number("run", "processes") > 1 ? "of each process, " : ""}` +
+      "the most threads in use \u00d7 elapsed time" + (others > 0 ? `, and ${formatSeconds(others)} outside OpenMP` : "")) : null);
 }
 
 /* The title of a class of findings, such as "Parallel regions too small" of "region-overhead". */
