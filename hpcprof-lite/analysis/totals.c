@@ -161,11 +161,12 @@ static void add_lives(struct totals *totals, const struct profile_process *proce
 }
 
 /* When a process would have ended, had each thread always had a processor: its initial thread, which all others work
- * for, would have been held up by nothing.  0: not known. */
+ * for, would have been held up by nothing.  0: not known, also if other threads have begun regions after it. */
 static uint64_t end_with_cores(const struct profile_process *process)
 {
   const struct profile_thread *initial = profile_initial_thread(process);
-  if (!initial || process->unfinished || process->in_part || process->paused_ns)
+  if (!initial || process->unfinished || process->in_part || process->paused_ns ||
+      initial->wall_ns < process->wall_ns - process->wall_ns / 10)
     return 0;
   for (uint32_t i = 0; i < process->threads_count; i++)
     if (process->threads[i].flags & THREAD_OPENMP && !process->threads[i].recorded)

@@ -113,6 +113,10 @@ static void test_a_run_with_cores_ends_with_its_last_process(void **state)
   expect_with_cores(&profile, 0);
   processes[0].unfinished = false;
   expect_with_cores(&profile, 700);
+  first[0].wall_ns = 890; /* then other threads have begun regions after it, perhaps */
+  expect_with_cores(&profile, 0);
+  first[0].wall_ns = 900;
+  expect_with_cores(&profile, 700);
   processes[0].steal_ns = 6;
   processes[0].machine_ns = 100;
   expect_with_cores(&profile, 0);
