@@ -1,5 +1,6 @@
-/* The advice view: titles and commands. */
+/* The advice view: titles and commands; which loss or finding the first sentence of the summary names. */
 #include "hpcprof-lite/report/advice_view.h"
+#include "hpcprof-lite/report/summary/verdict.h"
 #include "tests/support/unit.h"
 
 static const char name[] =
@@ -50,12 +51,53 @@ static void test_commands(void **state)
   assert_string_equal(text, "hpcprof-lite --view topdown a");
 }
 
+/* A run of 1 s with two threads, which had no core for a fifth of their time. */
+static void test_the_largest_loss_is_named(void **state)
+{
+  (void)state;
+  struct profile profile = {0};
+  struct tree_columns columns = {.lockwait = MODEL_NONE, .idleness = MODEL_NONE, .work = MODEL_NONE};
+  struct totals totals = {.command = (char[]){"solve"},
+                          .elapsed_ns = 1000000000,
+                          .openmp_processes = 1,
+                          .threads = 2,
+                          .threads_max = 2,
+                          .work_ns = 1000000000,
+                          .core_wait_ns = 400000000,
+                          .blocked_ns = 300000000,
+                          .delay_ns = 400000000,
+                          .runnable_ns = 1400000000};
+  struct advice_finding found[] = {{.class = ADVICE_CONTENTION, .name = "", .file = "", .gain_s = 0.1},
+                                   {.class = ADVICE_OTHER, .loss_s = 0.3},
+                                   {.class = ADVICE_UNEXPLAINED, .loss_s = 0.2}};
+  struct report report = {.profile = &profile,
+                          .columns = &columns,
+                          .totals = &totals,
+                          .advice = {.elapsed_s = 1, .loss_s = 0.5, .found = found}};
+  char said[VERDICT_MAX];
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest loss: threads without a core."));
+  totals.blocked_ns = 500000000;
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest loss: blocked."));
+  report.advice.count = 1;
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest gain found: threads that wait for a lock (10 %)."));
+  report.advice.count = 3; /* less is unexplained than is lost for known reasons */
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest gain found: threads that wait for a lock (10 %)."));
+  found[1].loss_s = 0.2;
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest loss: 20 %, for unknown reasons."));
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_long_names),
       cmocka_unit_test(test_many_places),
       cmocka_unit_test(test_commands),
+      cmocka_unit_test(test_the_largest_loss_is_named),
   };
   return UNIT_RUN(argc, argv, "advice_view", tests, NULL, NULL);
 }

@@ -276,6 +276,19 @@ static enum efficiency_metric largest_lost(const struct efficiency *efficiency)
   return most;
 }
 
+/* The state in which threads lost most time; TIMELINE_CORE_WAIT is both of those without a core. */
+static enum timeline_category most_lost(const uint64_t ns[TIMELINE_CATEGORIES])
+{
+  enum timeline_category most = TIMELINE_CORE_WAIT;
+  uint64_t most_ns = model_sum(ns[TIMELINE_CORE_WAIT], ns[TIMELINE_NO_CORE]);
+  for (enum timeline_category i = TIMELINE_OVERHEAD; i < TIMELINE_CORE_WAIT; i++)
+    if (ns[i] > most_ns) {
+      most = i;
+      most_ns = ns[i];
+    }
+  return most;
+}
+
 /* Whether threads lost more to missing cores than a finding would gain, which is not about these. */
 static bool cores_first(const struct report *report, const struct advice_finding *finding)
 {
@@ -286,8 +299,19 @@ static bool cores_first(const struct report *report, const struct advice_finding
   if (explains || (about && advice_classes[finding->class].about_cores))
     return false;
   double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
-  return report->totals->openmp_processes && missing_cores(report) &&
+  return report->totals->openmp_processes && missing_cores(report) && most_lost(ns) == TIMELINE_CORE_WAIT &&
          missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);
+}
+
+/* What is lost for unknown reasons, if that is more than any finding gains, and than all that is lost for known ones
+ * without a finding; NULL: it is not. */
+static const struct advice_finding *unknown_first(const struct report *report, const struct advice_finding *first)
+{
+  const struct advice_finding *rest = advice_much_unexplained(&report->advice);
+  bool most = rest && (!first || rest->loss_s > first->gain_s);
+  for (uint32_t i = 0; i < report->advice.count; i++)
+    most = most && (report->advice.found[i].class != ADVICE_OTHER || report->advice.found[i].loss_s <= rest->loss_s);
+  return most ? rest : NULL;
 }
 
 /* What limits the run: the first finding, or what is known without any. */
@@ -297,14 +321,14 @@ static void limit_text(const struct report *report, const struct terminal *termi
                                                      [EFFICIENCY_SERIAL] = "idle threads outside regions",
                                                      [EFFICIENCY_LOCK] = "lock waiting",
                                                      [EFFICIENCY_RUNTIME] = "the OpenMP runtime"};
-  const struct advice_finding *first = verdict_first(report), *rest = advice_much_unexplained(&report->advice);
+  const struct advice_finding *first = verdict_first(report), *rest = unknown_first(report, first);
   const struct totals *run = report->totals;
   const struct efficiency *efficiency = &report->efficiency;
   enum efficiency_metric most = largest_lost(efficiency);
   *out = 0;
   if (cores_first(report, first)) {
     snprintf(out, 2 * PART, "; largest loss: threads without a core");
-  } else if (rest && (!first || rest->loss_s > first->gain_s)) {
+  } else if (rest) {
     snprintf(out, 2 * PART, "; largest loss: %.0f %%, for unknown reasons", advice_part(&report->advice, rest->loss_s));
   } else if (first) {
     char title[ADVICE_TITLE_MAX];
@@ -320,6 +344,10 @@ static void limit_text(const struct report *report, const struct terminal *termi
   } else if (efficiency->known && efficiency->value[most] < 0.95) {
     snprintf(out, 2 * PART, "; the largest loss is %s (%.0f %%), %s", loss[most], 100 * (1 - efficiency->value[most]),
              run->unsampled ? "whose cause only samples can show" : "for which no cause was found");
+  } else if (report->advice.loss_s > report->advice.elapsed_s / MUCH) {
+    uint64_t ns[TIMELINE_CATEGORIES];
+    category_times(report, ns);
+    snprintf(out, 2 * PART, "; largest loss: %s", category_looks[most_lost(ns)].name);
   } else if (!report->advice.unfit_first && report->advice.count) {
     snprintf(out, 2 * PART, "; no cause was found that costs 1 %%");
   }
