@@ -13,7 +13,8 @@
 /* What is left of a category; in seconds of all threads. */
 struct left {
   double s[TIMELINE_CATEGORIES];
-  double unplaced_s; /* of blocked time: its place is not known */
+  double outside_s;  /* of blocked time: threads outside OpenMP slept, beside its threads */
+  double unplaced_s; /* of the rest of blocked time: its place is not known */
   double rest_s;
 };
 
@@ -63,10 +64,11 @@ static void add_rest(struct advice *advice, enum advice_class class, double loss
 static void add_other(const struct advice_input *input, struct advice *advice, struct left *left, double per)
 {
   const struct advice_blocked *blocked = &input->all_blocked;
-  double placed_s = left->s[TIMELINE_BLOCKED] - left->unplaced_s, cores_s = left->s[TIMELINE_CORE_WAIT];
+  double placed_s = left->s[TIMELINE_BLOCKED] - left->unplaced_s - left->outside_s,
+         cores_s = left->s[TIMELINE_CORE_WAIT];
   double beside_s = take(left, 1u << TIMELINE_IDLE, per > 0 ? input->beside_s / per : 0);
-  double sum_s = beside_s + left->s[TIMELINE_OVERHEAD] + left->s[TIMELINE_LOCK_WAIT] + placed_s + cores_s +
-                 left->s[TIMELINE_NO_CORE] + left->s[TIMELINE_MPI] + left->s[TIMELINE_DEVICE];
+  double sum_s = beside_s + left->s[TIMELINE_OVERHEAD] + left->s[TIMELINE_LOCK_WAIT] + placed_s + left->outside_s +
+                 cores_s + left->s[TIMELINE_NO_CORE] + left->s[TIMELINE_MPI] + left->s[TIMELINE_DEVICE];
   char text[ADVICE_EVIDENCE_MAX] = "", symbol[WORDS_SYMBOL];
   add_part(text, beside_s, "without work while threads outside OpenMP ran");
   add_part(text, left->s[TIMELINE_OVERHEAD], "in the OpenMP runtime");
@@ -78,6 +80,7 @@ static void add_other(const struct advice_input *input, struct advice *advice, s
              words_symbol(blocked->function, symbol), names_base(blocked->file), blocked->line);
   else
     add_part(text, placed_s, "blocked in calls");
+  add_part(text, left->outside_s, "blocked in threads outside OpenMP");
   add_part(text, cores_s, "ready to run without a core");
   add_part(text, left->s[TIMELINE_NO_CORE], "waiting for threads without a core");
   add_rest(advice, ADVICE_OTHER, sum_s * per, text);
@@ -90,6 +93,18 @@ static void add_unexplained(struct advice *advice, const struct left *left, doub
   add_part(text, left->unplaced_s, "blocked in calls that are not known ('hpcrun-lite -e wall' shows them)");
   add_part(text, left->rest_s, "not accounted for by the measurement");
   add_rest(advice, ADVICE_UNEXPLAINED, (left->s[TIMELINE_IDLE] + left->unplaced_s + left->rest_s) * per, text);
+}
+
+/* For how long threads outside OpenMP slept in processes with OpenMP. */
+static double blocked_outside_s(const struct profile *profile)
+{
+  double sum_s = 0;
+  for (uint32_t i = 0; i < profile->processes_count; i++) {
+    const struct profile_process *process = &profile->processes[i];
+    for (uint32_t j = 0; j < process->threads_count && process->flags & PROCESS_OMPT; j++)
+      sum_s += process->threads[j].flags & THREAD_OPENMP ? 0 : advice_seconds(process->threads[j].blocked_ns);
+  }
+  return sum_s;
 }
 
 /* The elapsed time for a second of all threads. */
@@ -112,6 +127,8 @@ double advice_loss_most(const struct advice_input *input, const struct advice *a
 void advice_loss_divide(const struct advice_input *input, struct advice *advice)
 {
   double per = elapsed_of(input, advice);
+  if (!input->samples && !input->unsampled) /* what threads did is not known */
+    return;
   double placed_s = input->by_wall ? INFINITY : input->all_blocked.all_s;
   struct left left = {.rest_s = advice_seconds(input->rest_ns)};
   advice->loss_s = left.rest_s * per;
@@ -126,7 +143,8 @@ void advice_loss_divide(const struct advice_input *input, struct advice *advice)
     double explained_s = found->explained_s > 0 ? found->explained_s : found->gain_s;
     found->loss_s = take(&left, advice_classes[found->class].categories, explained_s / per) * per;
   }
-  left.unplaced_s = fmin(left.unplaced_s, left.s[TIMELINE_BLOCKED]);
+  left.outside_s = fmin(blocked_outside_s(input->profile), left.s[TIMELINE_BLOCKED]);
+  left.unplaced_s = fmin(left.unplaced_s, left.s[TIMELINE_BLOCKED] - left.outside_s);
   add_other(input, advice, &left, per);
   add_unexplained(advice, &left, per);
 }

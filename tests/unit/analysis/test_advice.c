@@ -1019,6 +1019,33 @@ static void test_quota(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
+/* A thread outside OpenMP sleeps all the time, which loses nothing that is not known; without samples no loss is. */
+static void test_sleep_outside_openmp(void **state)
+{
+  struct profile_thread threads[] = {{.flags = THREAD_OPENMP}, {.blocked_ns = 600 * ms}};
+  (void)state;
+  process.flags = PROCESS_OMPT;
+  process.threads = threads;
+  process.threads_count = 2;
+  input.ns[TIMELINE_BLOCKED] = 700 * ms;
+  input.ns[TIMELINE_WORK] = 1300 * ms;
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  const struct advice_finding *other = find(ADVICE_OTHER), *unexplained = find(ADVICE_UNEXPLAINED);
+  assert_non_null(other);
+  assert_non_null(strstr(other->evidence, "0.600 s blocked in threads outside OpenMP"));
+  assert_true(fabs(other->loss_s - 0.3) < 1e-9);
+  assert_non_null(unexplained);
+  assert_true(fabs(unexplained->loss_s - 0.05) < 1e-9); /* what the other one slept has no place */
+  process.flags = 0;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_true(fabs(find(ADVICE_UNEXPLAINED)->loss_s - 0.35) < 1e-9);
+  input.samples = 0;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_true(advice.loss_s == 0 && !find(ADVICE_UNEXPLAINED));
+}
+
 /* A pool of eight threads without OpenMP. */
 static void test_quota_of_other_threads(void **state)
 {
@@ -1318,6 +1345,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(test_binding, begin, end),
       cmocka_unit_test_setup_teardown(test_binding_of_ranks, begin, end),
       cmocka_unit_test_setup_teardown(test_quota, begin, end),
+      cmocka_unit_test_setup_teardown(test_sleep_outside_openmp, begin, end),
       cmocka_unit_test_setup_teardown(test_quota_of_other_threads, begin, end),
       cmocka_unit_test_setup_teardown(test_quota_of_a_group, begin, end),
       cmocka_unit_test_setup_teardown(test_threads_that_come_and_go, begin, end),
