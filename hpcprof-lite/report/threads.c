@@ -240,7 +240,7 @@ static void print_events(const struct report *report, const struct terminal *ter
 }
 
 /* What the OpenMP runtime's own threads have run, which are not listed. */
-static void print_helpers(const struct report *report)
+static void print_helpers(const struct report *report, const struct terminal *terminal)
 {
   uint64_t ran_ns = 0;
   for (uint32_t i = 0; i < report->profile->processes_count; i++) {
@@ -250,8 +250,9 @@ static void print_helpers(const struct report *report)
         model_add(&ran_ns, process->threads[j].work_ns);
   }
   if (ran_ns)
-    fprintf(report->stream, "Not listed: threads of the OpenMP runtime or of MPI, which did %s%.2f s of work.\n",
-            ran_ns < LEAST_SHOWN_NS ? "less than " : "", (double)MAX(ran_ns, LEAST_SHOWN_NS) / 1e9);
+    terminal_wrapf(terminal, report->stream, "", "  ",
+                   "Not listed: threads of the OpenMP runtime or of MPI, which did %s%.2f s of work.",
+                   ran_ns < LEAST_SHOWN_NS ? "less than " : "", (double)MAX(ran_ns, LEAST_SHOWN_NS) / 1e9);
 }
 
 static void print_all(const struct report *report)
@@ -280,7 +281,7 @@ static void print_all(const struct report *report)
   if (report->legend && text_table_shows(&text, "blocked_s"))
     fprintf(report->stream, "Block: time asleep outside OpenMP and MPI: calls known to wait, timed exactly (see\n"
                             "hpcrun-lite(1)), and the thread's time that no other column has.\n");
-  print_helpers(report);
+  print_helpers(report, &text.terminal);
   if (report->limits.left_out)
     fprintf(report->stream, "%" PRIu32 " thread%s omitted.\n", report->limits.left_out,
             terminal_plural(report->limits.left_out));
