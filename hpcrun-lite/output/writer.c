@@ -823,16 +823,21 @@ void writer_process(void)
   record.peak_memory_bytes = process_peak_memory_bytes();
   core_limits_process(&record);
   times_process(&record);
-  uint64_t end_ns = 0; /* of the last thread: a slow disk may have held up the writing since */
+  uint64_t end_ns = 0;   /* of the last thread: a slow disk may have held up the writing since */
+  uint64_t later_ns = 0; /* CPU time since then: of the writing */
   for (const struct thread_state *t = process.threads; t; t = t->next) {
     uint64_t thread_end_ns = t->record->start_ns + t->record->wall_ns;
     record.regions += t->record->regions;
     end_ns = thread_end_ns > end_ns ? thread_end_ns : end_ns;
+    uint64_t now_ns = sys_cpu_ns_of(t->tid), known_ns = t->cpu_start_ns + t->record->cpu_ns;
+    later_ns += now_ns > known_ns ? now_ns - known_ns : 0;
   }
   if (end_ns && rt_paused() && record.wall_ns > end_ns)
     record.paused_ns -= record.wall_ns - end_ns < record.paused_ns ? record.wall_ns - end_ns : record.paused_ns;
-  if (end_ns)
+  if (end_ns) {
     record.wall_ns = end_ns;
+    record.cpu_ns -= later_ns < record.cpu_ns ? later_ns : record.cpu_ns;
+  }
   if (span_process.online && has_graph())
     put_graph(&record);
   else if (span_process.online) /* user regions have rows, too */

@@ -121,7 +121,6 @@ void process_reset(void)
   struct timespec now;
   rt.pid = sys_own_pid();
   rt_begin();
-  process.start_cpu_ns = sys_process_cpu_ns();
   clock_gettime(CLOCK_REALTIME, &now); /* the first call is slow */
   struct sys_moment start = sys_moment();
   clock_gettime(CLOCK_REALTIME, &now);
@@ -129,6 +128,7 @@ void process_reset(void)
     start = sys_moment();
     clock_gettime(CLOCK_REALTIME, &now);
   }
+  process.start_cpu_ns = sys_process_cpu_ns();
   process.start_ns = start.ns;
   process.start_ticks = start.ticks;
   process.start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

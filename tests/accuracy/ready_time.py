@@ -120,4 +120,13 @@ def what_was_before_an_exec_does_not_count(directory):
     assert thread.run_delay_ns <= thread.wall_ns, (thread.run_delay_ns, thread.wall_ns, run.ready)
 
 
+@tap.case
+def one_thread_has_no_more_cpu_time_than_elapsed_time(directory):
+    """The time in which the tool writes its files is in neither."""
+    for _ in range(5):
+        run = Measurement(directory, build("ready_time.c", "gcc"), "sleeps", "0")
+        facts = {row["item"]: row["value"] for row in run.view("summary") if row["section"] == "run"}
+        assert facts["threads"] == "1" and float(facts["cpu"]) <= float(facts["elapsed"]), facts
+
+
 tap.main()
