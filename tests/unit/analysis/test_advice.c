@@ -926,7 +926,10 @@ static void test_nothing(void **state)
   assert_non_null(strstr(advice.found[0].evidence, "'hpcrun-lite --scaling 1,2 PROGRAM'"));
   input.threads = 1;
   expect(ADVICE_NONE, 0, 0);
-  assert_non_null(strstr(advice.found[0].evidence, "It ran with one thread"));
+  assert_non_null(strstr(advice.found[0].evidence, "It ran with one thread, so that no thread could"));
+  input.all_threads = 7;
+  expect(ADVICE_NONE, 0, 0);
+  assert_non_null(strstr(advice.found[0].evidence, "OpenMP ran with one thread, so that no thread of it could"));
   input.threads = 2;
   constructs.count = 0; /* -p off */
   expect(ADVICE_UNFIT, 0, 0);
