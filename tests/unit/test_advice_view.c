@@ -77,6 +77,16 @@ static void test_the_largest_loss_is_named(void **state)
   char said[VERDICT_MAX];
   verdict_sentence(&report, NULL, said);
   assert_non_null(strstr(said, "; largest loss: threads without a core."));
+  found[0].class = ADVICE_SPINNING; /* of 0.2 s of elapsed time */
+  found[0].gain_s = found[0].loss_s = 0.02;
+  report.advice.count = 1;
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest loss: threads without a core."));
+  found[0].gain_s = found[0].loss_s = 0.12;
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest gain found: idle threads that spin while others have no core (12 %)."));
+  found[0] = (struct advice_finding){.class = ADVICE_CONTENTION, .name = "", .file = "", .gain_s = 0.1};
+  report.advice.count = 0;
   totals.blocked_ns = 500000000;
   verdict_sentence(&report, NULL, said);
   assert_non_null(strstr(said, "; largest loss: blocked."));

@@ -296,7 +296,8 @@ static bool cores_first(const struct report *report, const struct advice_finding
   double missing = (double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE];
   bool about = finding && advice_classes[finding->class].categories & 1u << TIMELINE_CORE_WAIT;
   bool explains = about && finding->loss_s * (double)all > report->advice.elapsed_s * missing / 2;
-  if (explains || (about && advice_classes[finding->class].about_cores))
+  bool always = about && advice_classes[finding->class].about_cores && finding->class != ADVICE_SPINNING;
+  if (explains || always) /* what spins may be a small part of it: other programs also take cores */
     return false;
   double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
   return report->totals->openmp_processes && missing_cores(report) && most_lost(ns) == TIMELINE_CORE_WAIT &&
