@@ -285,7 +285,8 @@ static void print_word(const struct report *report, const struct layout *layout,
     putc(' ', report->stream);
     *column += 1;
   }
-  *column = terminal_word(report->stream, word, width + last, *column);
+  bool ends = last && *column + strlen(word) <= width; /* in this line, without a backslash behind it */
+  *column = terminal_word(report->stream, word, width + ends, *column);
 }
 
 /* Prints the command that shows the machine code of a block. */

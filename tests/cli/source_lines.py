@@ -127,6 +127,13 @@ def commands_disassemble_the_hot_code(_):
     shown = text("--root", "burn", data).replace("\\\n", "")
     command = next(line for line in shown.splitlines() if line.startswith("  objdump"))
     assert "mulsd" in must(*shlex.split(command)), command
+    for width in range(40, 60):  # the path ends in another column each time
+        lines = text("--root", "burn", data, COLUMNS=str(width)).splitlines(keepends=True)
+        first = next(i for i, line in enumerate(lines) if line.startswith("  objdump"))
+        last = next(i for i in range(first, len(lines)) if not lines[i].endswith("\\\n"))
+        assert max(len(line) - 1 for line in lines[first:last + 1]) <= width, (width, lines[first:last + 1])
+        whole = "".join(lines[first:last + 1]).replace("\\\n", "")
+        assert shlex.split(whole) == shlex.split(command), (width, whole)
 
 
 @case
