@@ -45,6 +45,7 @@ static __attribute__((noinline)) void has_waited(struct thread_state *t)
   const void *code = measured_of(t)->awaits;
   uint64_t moment = leave(t);
   if (moment && graph_enter(t)) {
+    construct_waited(t);
     construct_events_awaited(t, worksharing_sink_waited(t, moment, code), moment);
     graph_leave(t);
   }

@@ -165,7 +165,8 @@ static void begin_late(struct thread_state *t, int kind, uint64_t wait_id)
   construct_acquired_late(t, construct_events_mutex_kind(kind), wait_id, now);
 }
 
-/* A light instance begins, where others have begun before.  Returns false where that is not known. */
+/* A light instance begins, where others have begun before.  waited: as for note().  Returns false where that is not
+ * known. */
 static inline bool light_begin(struct thread_state *t, int kind, uint64_t wait_id, uint64_t waited, const void *code)
 {
   struct span_thread *span = span_of(t);
@@ -192,6 +193,8 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
     return;
   if (span_of(t)->hold.site) /* of a lock around this one */
     record_acquisition(t, governor_events(t) - 1);
+  if (moment)
+    construct_waited(t);
   /* A thread that ends a critical section can clear the address that libomp keeps for another thread. */
   if (code_in_runtime(codeptr))
     codeptr = code_of_caller(t, graph_current_data(NULL), codeptr, NULL);
@@ -206,18 +209,27 @@ static void acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_
   graph_leave(t);
 }
 
+/* Has the thread waited for the lock that it has had since that moment, or was all of the time the runtime's own work?
+ * An instance that is only counted has no such time. */
+static inline bool has_waited(const struct thread_state *t, uint64_t moment)
+{
+  return construct_of(t)->lock_runtime < moment - t->lock_since;
+}
+
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                 const void *codeptr)
 {
   if (!counts_of(t)->attend) {
     rt_inside_inc(t);
     governor_enter(t);
-    bool begun = false;
+    bool begun = false, thins = governor_thins(t), waited = moment && (!thins || has_waited(t, moment));
     if (!rt_graph_suspended()) {
-      struct hold_site *site = governor_thins(t) ? NULL : site_to_note(t, kind, codeptr);
+      if (waited)
+        construct_waited(t);
+      struct hold_site *site = thins ? NULL : site_to_note(t, kind, codeptr);
       if (site)
         note(t, site, wait_id, moment);
-      begun = site || (governor_thins(t) && light_begin(t, kind, wait_id, moment, codeptr));
+      begun = site || (thins && light_begin(t, kind, wait_id, waited ? moment : 0, codeptr));
     }
     if (begun) {
       graph_leave(t);

@@ -60,7 +60,7 @@ static inline void lock_events_acquire(struct thread_state *t, int kind, uint64_
   rt_inside_inc(t);
   work_clock_wait(t, moment);
   explicit_task_wait(t);
-  if (!rt_graph_suspended())
+  if (__builtin_expect(counts_of(t)->attend, false) && !rt_graph_suspended())
     construct_acquire(t, moment);
   rt_inside_dec(t);
 }

@@ -429,8 +429,6 @@ void construct_acquire(struct thread_state *t, uint64_t now)
   if (!construct_started(t))
     return;
   construct_of(t)->acquiring = now;
-  if (!counts_of(t)->attend) /* the time before passes with the acquisition */
-    return;
   construct_pass(t, now);
   trace_lock_wait(t, t->wait_id);
 }

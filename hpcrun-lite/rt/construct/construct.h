@@ -133,11 +133,18 @@ void construct_wait_end(struct thread_state *t, uint64_t now);
 /* ---- mutual exclusion ---- */
 
 /* The thread begins to wait for a lock, has got it, or has it already (a nested one); and releases it.  Locks are
- * never around other constructs, since they need not be released in order. */
+ * never around other constructs, since they need not be released in order.  Where constructs are neither traced nor
+ * counted for, construct_waited() says at the end of the wait that there was one. */
 void construct_acquire(struct thread_state *t, uint64_t now);
 struct format_construct *construct_acquired(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t wait_id,
                                             uint64_t now);
 void construct_held_already(struct thread_state *t);
+
+static inline void construct_waited(struct thread_state *t)
+{
+  if (!construct_of(t)->acquiring)
+    construct_of(t)->acquiring = t->lock_since;
+}
 
 /* The thread has begun to wait in the same way, but for nothing that it then holds; it has waited until now. */
 struct format_construct *construct_awaited(struct thread_state *t, uint32_t kind, uint32_t directive, uint64_t now);
