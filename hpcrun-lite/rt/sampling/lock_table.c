@@ -126,7 +126,14 @@ void lock_table_hold(struct thread_state *t, uint64_t id, uint64_t since)
   locks->holds_passed = 0;
   locks->holds[i].since = since;
   locks->holds[i].id = id;
+  machine_increase(&locks->holds_open); /* a handler of the program may lock, too */
   locks->attends |= LOCKS_NOTED;
+}
+
+static void free_hold(struct lock_table *locks, unsigned hold)
+{
+  locks->holds[hold].id = 0;
+  machine_decrease(&locks->holds_open);
 }
 
 uint64_t lock_table_hold_end(struct thread_state *t, uint64_t id)
@@ -134,14 +141,15 @@ uint64_t lock_table_hold_end(struct thread_state *t, uint64_t id)
   struct lock_table *locks = &sampling_of(t)->locks;
   for (unsigned i = 0; i < LOCK_HOLDS; i++)
     if (locks->holds[i].id == id) {
-      locks->holds[i].id = 0;
+      free_hold(locks, i);
       return rt_measured_between(locks->holds[i].since, rt_ticks());
     }
   if (++locks->holds_passed < PASSED_MOST)
     return 0;
   locks->holds_passed = 0; /* another thread has released them, or they were destroyed */
   for (unsigned i = 0; i < LOCK_HOLDS; i++)
-    locks->holds[i].id = 0;
+    if (locks->holds[i].id)
+      free_hold(locks, i);
   return 0;
 }
 
@@ -150,7 +158,7 @@ void lock_table_forget_hold(struct thread_state *t, uint64_t id)
   struct lock_table *locks = &sampling_of(t)->locks;
   for (unsigned i = 0; i < LOCK_HOLDS; i++)
     if (locks->holds[i].id == id)
-      locks->holds[i].id = 0;
+      free_hold(locks, i);
 }
 
 void lock_table_held(struct thread_state *t, uint64_t id, enum format_lock_kind kind, uint64_t ticks)
@@ -165,10 +173,7 @@ void lock_table_held(struct thread_state *t, uint64_t id, enum format_lock_kind 
 void lock_table_unnote(struct thread_state *t)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  bool noted = sampling->locks.waited || sampling->switches.lock;
-  for (unsigned i = 0; i < LOCK_HOLDS; i++)
-    noted = noted || sampling->locks.holds[i].id;
-  if (!noted)
+  if (!sampling->locks.waited && !sampling->switches.lock && !sampling->locks.holds_open)
     sampling->locks.attends &= (uint8_t)~LOCKS_NOTED;
 }
 

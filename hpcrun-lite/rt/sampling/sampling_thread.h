@@ -170,6 +170,7 @@ struct lock_table {
   uint8_t attends;
   uint8_t waited_kind;
   uint32_t holds_passed;      /* releases of other locks since the last of `holds` began */
+  int holds_open;             /* how many of `holds` are not free */
   uint64_t waited, waited_id; /* ticks of a wait for that lock that are not in its record; 0: none */
   const struct format_wait *waited_at;
   struct table records;
