@@ -4,7 +4,7 @@
 #include "hpcrun-lite/rt/span/barrier.h"
 #include "tests/unit/rt_threads.h"
 
-enum { THREADS = 3, SEARCH = 2500 };
+enum { THREADS = 3, SEARCH = 2500, SHORT = 20000 };
 static const uint64_t second = 2500000000; /* ticks */
 static struct measured_thread threads[THREADS];
 
@@ -396,6 +396,39 @@ static void a_task_in_a_barrier_ends_an_interval(void **state)
 }
 
 /* A task that runs in a taskwait waits itself, in a chain deeper than the array of open waits. */
+/* A wait of SHORT ticks has ended, after `ended` other ones at its site. */
+static void assert_search(enum format_wait_kind kind, const void *code, uint64_t ended)
+{
+  const struct format_wait *wait = site_at(worker, kind, code);
+  assert_near(wait->idle, (ended + 1) * (uint64_t)(SHORT - SEARCH));
+  assert_int_equal(wait->runtime, (ended + 1) * SEARCH);
+  assert_int_equal(wait->count, ended + 1);
+  assert_int_equal(wait->since, 0);
+  assert_int_equal(construct_of(worker)->waited_runtime, SEARCH);
+  assert_false(worker->activity.idle);
+}
+
+static void short_waits_for_tasks_are_split_likewise(void **state)
+{
+  (void)state;
+  fork_region();
+  uint64_t before = worker->idle_ticks;
+  waiting_begin(worker, FORMAT_WAIT_TASKS, tasks);
+  began_before(worker, SHORT);
+  waiting_task(worker, false);
+  assert_search(FORMAT_WAIT_TASKS, tasks, 0);
+  waiting_task(worker, true);
+  began_before(worker, SHORT);
+  waiting_end(worker);
+  assert_search(FORMAT_WAIT_TASKS, tasks, 1);
+  waiting_begin(worker, FORMAT_WAIT_BARRIER, barrier);
+  began_before(worker, SHORT);
+  waiting_task(worker, false);
+  assert_search(FORMAT_WAIT_BARRIER, barrier, 0);
+  assert_int_equal(worker->idle_ticks - before, site_at(worker, FORMAT_WAIT_TASKS, tasks)->idle +
+                                                    site_at(worker, FORMAT_WAIT_BARRIER, barrier)->idle);
+}
+
 static void nested_waits_count_once(void **state)
 {
   (void)state;
@@ -642,6 +675,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup_teardown(a_region_of_one_thread_has_no_noted_end, setup, teardown),
       cmocka_unit_test_setup_teardown(the_search_for_a_task_is_the_runtimes, setup, teardown),
       cmocka_unit_test_setup_teardown(a_task_in_a_barrier_ends_an_interval, setup, teardown),
+      cmocka_unit_test_setup_teardown(short_waits_for_tasks_are_split_likewise, setup, teardown),
       cmocka_unit_test_setup_teardown(nested_waits_count_once, setup, teardown),
       cmocka_unit_test_setup_teardown(a_wait_within_a_wait_ends_an_interval, setup, teardown),
       cmocka_unit_test_setup_teardown(the_fastest_acquisition_did_not_wait, setup, teardown),

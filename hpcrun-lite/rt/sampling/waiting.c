@@ -403,7 +403,7 @@ static void add_interval(struct thread_state *t, struct format_wait *wait, uint6
   wait->count++;
   wait->since = 0;
   construct_of(t)->waited_runtime = runtime;
-  t->idle_ticks -= runtime; /* rt_set_idle() adds the whole interval */
+  t->idle_ticks -= runtime; /* which have the whole interval */
 }
 
 /* Takes the pauses of measuring out of an interval that was added to a site (NULL: only to the thread). */
@@ -422,6 +422,12 @@ static void leave_out_pauses(struct thread_state *t, struct format_wait *wait, u
   construct_of(t)->waited_runtime -= paused_runtime;
 }
 
+/* The part of a wait for tasks in which the thread no longer looks for one. */
+static inline uint64_t beyond_search(uint64_t ticks)
+{
+  return ticks > SEARCH_TICKS ? ticks - SEARCH_TICKS : 0;
+}
+
 /* The idle part of an interval that ends now.  task: it ends because a task begins. */
 static inline uint64_t idle_part(const struct thread_state *t, const struct wait_open *open, uint64_t since,
                                  uint64_t now, bool task)
@@ -430,7 +436,7 @@ static inline uint64_t idle_part(const struct thread_state *t, const struct wait
     return now - since;
   if (open->team && !task)
     return part_before(since, last_arrival(t, open), now); /* the other threads of the team had not arrived */
-  return now - since > SEARCH_TICKS ? now - since - SEARCH_TICKS : 0;
+  return beyond_search(now - since);
 }
 
 /* The thread was busy already. */
@@ -440,10 +446,31 @@ static inline uint64_t end_nothing(struct thread_state *t)
   return 0;
 }
 
-static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thread_state *t, bool task)
+/* end_idle() for a wait for tasks, or where a task begins, in few instructions.  Returns false where there is more to
+ * it: then nothing is done. */
+static inline bool end_task_wait(struct thread_state *t, uint64_t now)
 {
   struct sampling_thread *sampling = sampling_of(t);
-  uint64_t since = t->idle_since, now = rt_set_idle(t, false);
+  struct format_wait *wait = sampling->waiting;
+  uint64_t ticks = now - t->idle_since, idle = beyond_search(ticks);
+  if (ticks > SWITCHES_WAKE_USUAL || !wait || !sampling->wait_depth || switches_unread(t) || trace_of(t)->states ||
+      atomic_load_explicit(&rt.waits, memory_order_relaxed))
+    return false;
+  t->idle_ticks += ticks;
+  rt_set_flag(&t->activity.idle, false);
+  t->changes++;
+  add_interval(t, wait, idle, ticks - idle);
+  sampling->barrier_left = now;
+  return true;
+}
+
+static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thread_state *t, bool task, uint64_t now)
+{
+  struct sampling_thread *sampling = sampling_of(t);
+  uint64_t since = t->idle_since;
+  t->idle_ticks += now - since;
+  rt_set_flag(&t->activity.idle, false);
+  t->changes++;
   if (sampling->waiting) {
     const struct wait_open *open = innermost(t);
     uint64_t idle;
@@ -473,14 +500,23 @@ static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thr
   return now;
 }
 
-static __attribute__((noinline)) uint64_t end_idle(struct thread_state *t, bool task)
+static __attribute__((noinline)) uint64_t end_idle(struct thread_state *t, bool task, uint64_t now)
 {
-  return end_idle_inline(t, task);
+  return end_idle_inline(t, task, now);
 }
 
 static inline uint64_t turn_busy(struct thread_state *t, bool task)
 {
-  return t->activity.idle ? end_idle(t, task) : end_nothing(t);
+  return t->activity.idle ? end_idle(t, task, rt_ticks()) : end_nothing(t);
+}
+
+/* The same for a wait for tasks, or where a task begins. */
+static inline uint64_t turn_busy_with_tasks(struct thread_state *t, bool task)
+{
+  if (!t->activity.idle)
+    return end_nothing(t);
+  uint64_t now = rt_ticks();
+  return __builtin_expect(end_task_wait(t, now), 1) ? now : end_idle(t, task, now);
 }
 
 /* The same for a worker at the end of a region, which is parked after that.  It is also idle between the moments at
@@ -732,7 +768,7 @@ uint64_t waiting_begin(struct thread_state *t, enum format_wait_kind kind, const
   if (ended())
     return 0;
   if (t->activity.idle)
-    end_idle(t, true);
+    end_idle(t, true, rt_ticks());
   struct region_team *team = kind == FORMAT_WAIT_TASKS ? NULL : current_team(t);
   bool worker = !span_of(t)->open_region, at_end = team && (!code || team->code == (uint64_t)code);
   uint32_t barrier = team ? sampling_of(t)->barriers++ : 0;
@@ -761,8 +797,10 @@ uint64_t waiting_end(struct thread_state *t)
   uint64_t now = 0;
   if (open && open->as_worker)
     __builtin_prefetch(graph_team(open->region)); /* most probably that of its next region, too */
-  if (!open || !open->as_worker || !park_since_region_end(t, open->team))
-    now = t->activity.idle ? end_idle_inline(t, false) : end_nothing(t);
+  if (open && !open->team)
+    now = turn_busy_with_tasks(t, false);
+  else if (!open || !open->as_worker || !park_since_region_end(t, open->team))
+    now = t->activity.idle ? end_idle_inline(t, false, rt_ticks()) : end_nothing(t);
   sampling_of(t)->wait_depth -= sampling_of(t)->wait_depth > 0;
   return now;
 }
@@ -771,9 +809,7 @@ uint64_t waiting_task(struct thread_state *t, bool waits)
 {
   if (ended())
     return 0;
-  if (waits)
-    return turn_idle(t);
-  return turn_busy(t, true);
+  return waits ? turn_idle(t) : turn_busy_with_tasks(t, true);
 }
 
 /* A parked worker takes part in a region: it has waited for what had held up the creator.  Returns when that began. */
