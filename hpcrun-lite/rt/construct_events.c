@@ -39,12 +39,12 @@ static inline void met(struct thread_state *t, struct format_construct *at)
 
 /* ---- regions ---- */
 
-void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read)
+void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, bool again, uint64_t read)
 {
   uint32_t kind = league ? FORMAT_DIRECTIVE_TEAMS : FORMAT_DIRECTIVE_PARALLEL;
   struct span_entry entry = span_entry(region);
   struct construct_part part = {entry.light, entry.stands_for};
-  met(t, construct_region_begin(t, kind, span_region_row(region), part, read));
+  met(t, construct_region_begin(t, kind, span_region_row(region), part, again, read));
   struct construct_record_id at_record = construct_region_record(t);
   uint32_t row = 0;
   if (filter_now()->constructs)

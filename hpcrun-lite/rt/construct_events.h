@@ -11,7 +11,8 @@
 /* A construct was met for the first time: keeps the context, which its record does not have yet. */
 void construct_events_keep_context(struct thread_state *t, struct format_construct *at) __attribute__((noinline));
 
-void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, uint64_t read);
+/* again: libomp announces a team of a league, in which it belongs to the league's record. */
+void construct_events_region_begin(struct thread_state *t, uint64_t region, bool league, bool again, uint64_t read);
 void construct_events_region_end(struct thread_state *t, uint64_t read);
 
 /* An implicit task begins: of the region's creator or of another thread; region 0: outside any. */

@@ -53,7 +53,8 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
     offer_serial_moment(t);
   rt_inside_inc(t);
   uint64_t moment = span_process.online ? work_clock_value(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
-  measured_of(t)->repeated = !codeptr && region_current(t); /* in a league */
+  uint64_t around = codeptr ? 0 : region_current(t);
+  measured_of(t)->repeated = around; /* in a league */
   codeptr = code_of_region(t, codeptr, enter_frame);
   uint32_t node = CCT_NONE, filtered = 0;
   if (atomic_load_explicit(&sampling_process.known_contexts, memory_order_relaxed))
@@ -75,8 +76,10 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   t->record->regions++;
   if (handle && graph_enter(t)) {
     explicit_task_publish(t);
+    bool again = around && span_entry(around).kind == FORMAT_DIRECTIVE_TEAMS; /* what it does is the league's */
+    flags |= again ? ompt_parallel_league : 0;
     span_parallel_begin(t, graph_creator_of(t, task_data), handle, flags, codeptr, moment, forked);
-    construct_events_region_begin(t, handle, flags & ompt_parallel_league, forked);
+    construct_events_region_begin(t, handle, flags & ompt_parallel_league, again, forked);
     graph_leave(t);
   }
   rt_inside_dec(t);

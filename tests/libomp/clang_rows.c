@@ -179,6 +179,20 @@ static void untied(void)
   }
 }
 
+/* libomp announces each team twice: in the league, and as a region of its own. */
+static void leagues(void)
+{
+#pragma omp teams num_teams(2) thread_limit(2) // @ league
+  {
+    work();
+#pragma omp parallel num_threads(2) // @ in league
+    work();
+  }
+#pragma omp teams distribute parallel for num_teams(2) thread_limit(2) num_threads(2) // @ combined
+  for (int i = 0; i < 8; i++)                                                         // @ its loop
+    work();
+}
+
 /* What newer releases of clang emit for a scope: only the barrier at its end. */
 static void end_of_scope(void)
 {
@@ -252,7 +266,8 @@ int main(int count, char **words)
                {"dependent", dependent}, {"waiting", waiting},
                {"untied", untied},       {"barriers", barriers},
                {"cancelled", cancelled}, {"empty_loops", empty_loops},
-               {"no_place", no_place},   {"cancelled_inside", cancelled_inside}};
+               {"no_place", no_place},   {"cancelled_inside", cancelled_inside},
+               {"leagues", leagues}};
   omp_set_num_threads(count > 2 ? atoi(words[2]) : 2);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (count > 1 && !strcmp(words[1], forms[i].name)) {

@@ -29,6 +29,8 @@ FORMS = {
     "barriers": {("parallel", "region"): 4 * ROUNDS, ("barrier", "copyin"): 4 * ROUNDS, ("barrier", "scope"): 4 * ROUNDS,
                  ("barrier", "empty"): 4 * ROUNDS},
     "cancelled": {("parallel", "region"): 4 * ROUNDS},
+    "leagues": {("teams", "league"): 2, ("parallel", "in league"): 4, ("teams", "combined"): 2,
+                ("distribute", "its loop"): 2, ("parallel", "combined"): 4, ("for", "combined"): 4},
 }
 # Tasks with dependences, and undeferred ones.
 DEPENDENT = {"deferred": (ROUNDS, 0), "undeferred": (ROUNDS, ROUNDS), "inside": (0, 0), "independent": (0, ROUNDS),
@@ -45,7 +47,7 @@ def runs(form):
 
 def measure(directory, binary, form, mode, settings, threads=THREADS):
     run = Measurement(directory, binary, form, str(threads), options=("-p", mode, "--work", "user"),
-                      OMP_CANCELLATION="true", **settings)
+                      OMP_CANCELLATION="true", KMP_TEAMS_THREAD_LIMIT="32", **settings)
     assert run.done.returncode == 0, run.done
     return run
 
@@ -122,6 +124,11 @@ def barriers_without_a_construct_are_counted(directory):
 @tap.case
 def cancelled_regions_have_no_barriers(directory):
     check_rows(directory, "cancelled")
+
+
+@tap.case
+def a_team_of_a_league_has_no_row(directory):
+    check_rows(directory, "leagues")
 
 
 @tap.case

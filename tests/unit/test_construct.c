@@ -87,7 +87,7 @@ static uint64_t lived(const struct thread_state *t)
 
 static void region(uint64_t from)
 {
-  construct_region_begin(one, PARALLEL, 1, (struct construct_part){0}, from);
+  construct_region_begin(one, PARALLEL, 1, (struct construct_part){0}, false, from);
   construct_region_body(one, &own, from + 2);
 }
 

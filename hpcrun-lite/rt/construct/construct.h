@@ -40,9 +40,10 @@ struct construct_part {
   uint32_t stands_for; /* light ones */
 };
 
-/* The thread creates a region (kind: parallel or teams); its own task in the region begins; the region ends. */
+/* The thread creates a region (kind: parallel or teams); its own task in the region begins; the region ends.  again:
+ * it is a part of the construct around it, whose record it gets. */
 struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive,
-                                                struct construct_part part, uint64_t now);
+                                                struct construct_part part, bool again, uint64_t now);
 void construct_region_body(struct thread_state *t, const void *task, uint64_t now);
 void construct_region_end(struct thread_state *t, uint64_t now);
 

@@ -15,12 +15,13 @@ static void begin_part(struct thread_state *t, struct construct_part part)
 }
 
 struct format_construct *construct_region_begin(struct thread_state *t, uint32_t kind, uint32_t directive,
-                                                struct construct_part part, uint64_t now)
+                                                struct construct_part part, bool again, uint64_t now)
 {
   if (!construct_started(t))
     return NULL;
   construct_pass(t, now);
-  const struct construct_known *known = construct_find_inside(t, kind, directive);
+  const struct construct_known *known =
+      again ? construct_not_kept(t, construct_of(t)->top->record) : construct_find_inside(t, kind, directive);
   construct_count(t, known);
   if (construct_push(t, known->at, known->record, kind, FORMAT_TIME_ENTER) && known != &construct_of(t)->unkept)
     begin_part(t, part);

@@ -88,8 +88,7 @@ static bool is_filtered(const struct thread_state *t, uint32_t parent, uint32_t 
   return filter_construct(parent, kind, row->module, row->offset, wanted);
 }
 
-/* In place of a record that is not made, the time belongs to the construct around it. */
-static const struct construct_known *not_kept(struct thread_state *t, uint32_t parent)
+const struct construct_known *construct_not_kept(struct thread_state *t, uint32_t parent)
 {
   construct_of(t)->unkept = (struct construct_known){.at = construct_record(t, parent), .record = parent};
   return &construct_of(t)->unkept;
@@ -101,11 +100,11 @@ const struct construct_known *construct_look_up(struct thread_state *t, unsigned
   struct construct_known *known = &construct_of(t)->known[place];
   struct construct_known found = {.key = key};
   if (filter_now()->constructs && is_filtered(t, parent, kind, directive))
-    return not_kept(t, parent);
+    return construct_not_kept(t, parent);
   found.at = seek(t, parent, kind, directive, in_wait ? FORMAT_CONSTRUCT_IN_WAIT : 0, &found.record);
   if (!found.at) {
     rt_lost(t, FORMAT_LOST_DIRECTIVES);
-    return not_kept(t, parent);
+    return construct_not_kept(t, parent);
   }
   found.tasks = tasks_of(t, found.at);
   construct_of(t)->known[place ^ 1] = *known;

@@ -24,6 +24,9 @@ struct format_construct *construct_find_link(struct thread_state *t, uint32_t ki
 /* The thread's figures of a task construct; NULL without memory. */
 struct format_tasks *construct_find_tasks(struct thread_state *t, uint32_t directive, uint32_t *index);
 
+/* In place of a record that is not made, the time belongs to that of the construct around it. */
+const struct construct_known *construct_not_kept(struct thread_state *t, uint32_t parent);
+
 /* construct_find() for what is in neither of its places in the thread's `known`, which keeps it in the first. */
 const struct construct_known *construct_look_up(struct thread_state *t, unsigned place, uint64_t key, uint32_t parent,
                                                 uint32_t kind, uint32_t directive, bool in_wait)
