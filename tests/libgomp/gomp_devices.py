@@ -17,7 +17,7 @@ program = built("gomp_devices.c", "gcc", name="gomp_devices")
 def folder():
     """That of a plug-in of the version that this libgomp wants."""
     for version in (1, 2, 3, 4):
-        os.makedirs(os.path.join(tap.shared_directory(), f"plugin-{version}"))
+        os.makedirs(os.path.join(tap.shared_directory(), f"plugin-{version}"), exist_ok=True)
         plugin = build("gomp_plugin.c", "gcc", "-shared", "-fPIC", f"-DVERSION={version}", openmp=False,
                        name=f"plugin-{version}/libgomp-plugin-nvptx.so.1")
         if "1 devices" in tap.run(program(), LD_LIBRARY_PATH=os.path.dirname(plugin)).stdout:

@@ -94,6 +94,19 @@ bool GOMP_OFFLOAD_dev2dev(int device, void *to, const void *from, size_t size)
   return copy(device, to, from, size);
 }
 
+/* That of GCC 16 asks for these two as well. */
+bool GOMP_OFFLOAD_can_run(void *function)
+{
+  return function;
+}
+
+bool GOMP_OFFLOAD_memset(int device, void *memory, int value, size_t size)
+{
+  (void)device;
+  memset(memory, value, size);
+  return true;
+}
+
 void GOMP_OFFLOAD_run(int device, void *function, void *arguments, void **settings)
 {
   (void)device;
