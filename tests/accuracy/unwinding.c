@@ -186,6 +186,15 @@ static NOINLINE void *outlive(void *first)
   return NULL;
 }
 
+static NOINLINE void end_first_thread(void)
+{
+  static pthread_t first;
+  pthread_t other;
+  first = pthread_self();
+  pthread_create(&other, NULL, outlive, &first);
+  pthread_exit(NULL);
+}
+
 int main(int count, char **arguments)
 {
   static const struct {
@@ -195,13 +204,8 @@ int main(int count, char **arguments)
                {"huge", caller_of_huge},   {"generated", caller_of_generated}, {"coroutine", resume_coroutine},
                {"deep", deep_pointer}};
   generate();
-  if (count > 2 && !strcmp(arguments[2], "outlive")) {
-    static pthread_t first;
-    pthread_t other;
-    first = pthread_self();
-    pthread_create(&other, NULL, outlive, &first);
-    pthread_exit(NULL);
-  }
+  if (count > 2 && !strcmp(arguments[2], "outlive"))
+    end_first_thread();
   if (count > 2 && !strcmp(arguments[2], "body")) {
     in_body();
     puts("done");
