@@ -59,13 +59,14 @@ TRIES = 3
 # -t, or light where most regions are light.  Those of one group are in one run, in this order.  With -p off, dynamic1
 # calls no function of hpcrun-lite.
 GROUPS = {
-    ("clang", "off"): ("task1", "region", "region2", "barrier2", "critical", "lock"),
+    ("clang", "off"): ("task1", "fib1", "region", "region2", "barrier2", "critical", "lock"),
     ("clang", "online"): ("task1", "flat1", "fib1", "region", "region2", "loops2", "barrier2", "loop2", "critical",
                           "lock", "dynamic1", "doacross1", "depend1", "addresses1"),
-    ("gcc", "off"): ("task1", "region2", "barrier2", "critical", "lock"),
+    ("gcc", "off"): ("task1", "fib1", "region2", "barrier2", "critical", "lock"),
     ("gcc", "online"): ("task1", "flat1", "fib1", "region2", "barrier2", "loop2", "critical", "lock", "dynamic1", "doacross1",
                         "depend1"),
-    ("clang", "light"): ("region2", "loops2"),
+    ("clang", "light"): ("region2", "loops2", "critical"),
+    ("gcc", "light"): ("critical",),
     ("clang", "trace"): ("task1", "barrier2", "critical"),
     ("old", "online"): ("dynamic1",),
 }
