@@ -4,11 +4,11 @@
  * out, and most of it done, before the lock is tested; after that, most have no more than the moment taken.  At a
  * release the runtime is called first, with the moment taken before.
  *
- * The clock is read only for acquisitions that wait.  All are first looked at, and tested where they seem free, so a
- * failure shows that the thread is going to wait.  libgomp has a test for locks only.  But where it is built for
- * futexes, a critical section is a word of the same form as a lock: 1 while a thread is in it.  For a named section,
- * the word is in the program's variable, whose address is passed; the others are libgomp's own variables, which are
- * found in its code.  Sections that cannot be tested are timed each time. */
+ * The clock is read only for acquisitions that wait.  All are first tested, so a failure shows that the thread is going
+ * to wait.  libgomp has a test for locks only.  But where it is built for futexes, a critical section is a word of the
+ * same form as a lock: 1 while a thread is in it.  For a named section, the word is in the program's variable, whose
+ * address is passed; the others are libgomp's own variables, which are found in its code.  Sections that cannot be
+ * tested are timed each time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -79,23 +79,13 @@ void gomp_test_sections(struct gomp_runtime *runtime, void *handle)
 
 /* ---- entering and leaving ---- */
 
-/* Is a lock worth a test?  NULL cannot be tested.  A lock that is held is not: nothing is prepared then, and libgomp
- * tests it itself. */
-static inline bool seems_free(const struct gomp_runtime *runtime, const void *lock)
-{
-  if (!lock || !runtime->tests_sections)
-    return lock;
-  machine_take_line(lock);
-  return !__atomic_load_n((const int *)lock, __ATOMIC_RELAXED);
-}
-
 /* Enters a section, or takes a lock, if that takes no waiting.  Otherwise returns false: the thread then waits for it,
- * which is timed.  tests: it seems free. */
-static inline bool enter(struct thread_state *t, bool tests, int (*test)(void *), void *lock, int kind, uint64_t id,
+ * which is timed.  lock: NULL: it cannot be tested. */
+static inline bool enter(struct thread_state *t, int (*test)(void *), void *lock, int kind, uint64_t id,
                          const void *code)
 {
-  enum lock_prepared prepared = tests ? lock_events_prepare(t, kind, id, code) : LOCK_RECORD;
-  if (tests && test(lock)) {
+  enum lock_prepared prepared = lock ? lock_events_prepare(t, kind, id, code) : LOCK_RECORD;
+  if (lock && test(lock)) {
     if (prepared == LOCK_RECORD || (prepared == LOCK_NOTE && !lock_events_note(t, id, code)))
       ompt_on_mutex_acquired(kind, id, code);
     return true;
@@ -130,7 +120,7 @@ static inline struct thread_state *reporting(const struct gomp_runtime *runtime)
     ENTER_THREAD(runtime, t);                                                                                          \
     if (!t)                                                                                                            \
       GOMP_NEXT(runtime, start)(argument);                                                                             \
-    else if (!enter(t, seems_free(runtime, lock), GOMP_NEXT(runtime, test), lock, kind, (uint64_t)id, GOMP_CALLER)) {  \
+    else if (!enter(t, GOMP_NEXT(runtime, test), lock, kind, (uint64_t)id, GOMP_CALLER)) {                             \
       GOMP_NEXT(runtime, start)(argument);                                                                             \
       entered(lock, kind, (uint64_t)id, GOMP_CALLER);                                                                  \
     }                                                                                                                  \
