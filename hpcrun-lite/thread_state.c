@@ -121,6 +121,7 @@ static void note_initial(struct thread_state *t)
   if (t->tid == rt.pid) {
     begun = now;
     t->delay_start_ns = now.delay_ns;
+    t->record->initial_delay_ns = now.delay_ns;
   } else if (now.cpu_ns > begun.cpu_ns && now.delay_ns >= begun.delay_ns) {
     t->record->initial_cpu_ns = now.cpu_ns - begun.cpu_ns;
     t->record->initial_delay_ns = now.delay_ns - begun.delay_ns;

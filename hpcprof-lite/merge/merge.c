@@ -107,10 +107,11 @@ static bool still_runs(const char *path, uint32_t pid)
 }
 
 /* Finds out how long the threads of a process that runs here have waited for a processor: a process stores that when a
- * thread ends.  The kernel's figure of the first thread contains what it has waited before it was measured. */
+ * thread ends.  The kernel's figure of the first thread contains what it has waited before it was measured, which is in
+ * its record. */
 static void take_run_delays(struct profile_process *process)
 {
-  for (uint32_t i = 1; i < process->threads_count; i++) {
+  for (uint32_t i = 0; i < process->threads_count; i++) {
     struct profile_thread *thread = &process->threads[i];
     char name[64];
     if (thread->end_ns || thread->run_delay_ns)
@@ -119,6 +120,8 @@ static void take_run_delays(struct profile_process *process)
     FILE *file = fopen(name, "re");
     if (file && fscanf(file, "%*s %" SCNu64, &thread->run_delay_ns) != 1)
       thread->run_delay_ns = 0;
+    if (thread->tid == process->pid)
+      thread->run_delay_ns = model_difference(thread->run_delay_ns, thread->initial_delay_ns);
     if (file)
       fclose(file);
   }

@@ -222,14 +222,14 @@ void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_
   if (!counts_of(t)->attend) {
     rt_inside_inc(t);
     governor_enter(t);
-    bool begun = false, thins = governor_thins(t), waited = moment && (!thins || has_waited(t, moment));
+    bool begun = false, thins = governor_thins(t), timed = moment && (!thins || has_waited(t, moment));
     if (!rt_graph_suspended()) {
-      if (waited)
+      if (timed)
         construct_waited(t);
       struct hold_site *site = thins ? NULL : site_to_note(t, kind, codeptr);
       if (site)
         note(t, site, wait_id, moment);
-      begun = site || (thins && light_begin(t, kind, wait_id, waited ? moment : 0, codeptr));
+      begun = site || (thins && light_begin(t, kind, wait_id, timed ? moment : 0, codeptr));
     }
     if (begun) {
       graph_leave(t);

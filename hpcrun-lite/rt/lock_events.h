@@ -21,7 +21,8 @@
 #include "hpcrun-lite/rt/span/explicit_task.h"
 #include "hpcrun-lite/rt/span/work_clock.h"
 
-/* For the graph and constructs; moment: the time-stamp counter if the thread has waited, else 0. */
+/* For the graph and constructs; moment: the time-stamp counter if the runtime has announced a wait, also one that took
+ * no time, else 0. */
 void lock_events_graph_acquired(struct thread_state *t, int kind, uint64_t wait_id, uint64_t moment,
                                 const void *codeptr);
 

@@ -99,6 +99,13 @@ static void test_the_largest_loss_is_named(void **state)
   found[1].loss_s = 0.2;
   verdict_sentence(&report, NULL, said);
   assert_non_null(strstr(said, "; largest loss: 20 %, for unknown reasons."));
+  report.advice.outside_s = 0.2; /* of the 0.26 s that threads were blocked */
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest loss: threads without a core."));
+  totals.core_wait_ns = 0;
+  found[1].loss_s = 0.3;
+  verdict_sentence(&report, NULL, said);
+  assert_non_null(strstr(said, "; largest loss: 20 %, for unknown reasons."));
 }
 
 int main(int argc, char **argv)

@@ -395,7 +395,6 @@ static void a_task_in_a_barrier_ends_an_interval(void **state)
   assert_near(site_at(worker, FORMAT_WAIT_BARRIER, barrier)->idle, second - SEARCH);
 }
 
-/* A task that runs in a taskwait waits itself, in a chain deeper than the array of open waits. */
 /* A wait of SHORT ticks has ended, after `ended` other ones at its site. */
 static void assert_search(enum format_wait_kind kind, const void *code, uint64_t ended)
 {
@@ -429,6 +428,7 @@ static void short_waits_for_tasks_are_split_likewise(void **state)
                                                     site_at(worker, FORMAT_WAIT_BARRIER, barrier)->idle);
 }
 
+/* A task that runs in a taskwait waits itself, in a chain deeper than the array of open waits. */
 static void nested_waits_count_once(void **state)
 {
   (void)state;

@@ -79,10 +79,9 @@ static void find_none(const struct advice_input *input, struct advice *advice)
              input->ns[TIMELINE_TOOL] > input->all_ns / 100 ? ", without this tool's time" : "");
   if (input->threads <= 1)
     advice_add(advice, ADVICE_NONE, 0,
-               "%s ran with one thread, so that no thread%s could wait for another: measure with more, or both with "
-               "'hpcrun-lite --scaling 1,N PROGRAM'",
-               input->all_threads > 1 ? "OpenMP" : "It", input->all_threads > 1 ? " of it" : "");
-  else if (advice->loss_s < advice->elapsed_s / ADVICE_MUCH)
+               "Only one thread used OpenMP, so that none could wait for another: measure with more, or both with "
+               "'hpcrun-lite --scaling 1,N PROGRAM'");
+  else if (advice->loss_s < advice->elapsed_s / ADVICE_MUCH && (input->samples || input->unsampled))
     advice_add(advice, ADVICE_NONE, 0,
                "The program uses its threads%s.  Its work itself can still be slow: memory, or threads that write to "
                "data close to each other (false sharing).  'hpcrun-lite --scaling 1,%" PRIu32 " PROGRAM' shows whether "

@@ -120,6 +120,7 @@ struct advice {
   size_t room;
   double elapsed_s;    /* of which gains are parts */
   double loss_s;       /* of elapsed time: what all threads lose together, divided equally */
+  double outside_s;    /* of that: threads outside OpenMP slept, which is no loss of those of OpenMP */
   uint32_t more_cores; /* ADVICE_MORE times the threads of the run; 0: not known */
   struct advice_omitted omitted[ADVICE_CLASSES];
   bool unfit_first;               /* no forecast is possible */

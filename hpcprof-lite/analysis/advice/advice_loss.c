@@ -13,7 +13,7 @@
 /* What is left of a category; in seconds of all threads. */
 struct left {
   double s[TIMELINE_CATEGORIES];
-  double outside_s;  /* of blocked time: threads outside OpenMP slept, beside its threads */
+  double outside_s;  /* of blocked time: threads outside OpenMP slept, beside those of OpenMP */
   double unplaced_s; /* of the rest of blocked time: its place is not known */
   double rest_s;
 };
@@ -144,6 +144,7 @@ void advice_loss_divide(const struct advice_input *input, struct advice *advice)
     found->loss_s = take(&left, advice_classes[found->class].categories, explained_s / per) * per;
   }
   left.outside_s = fmin(blocked_outside_s(input->profile), left.s[TIMELINE_BLOCKED]);
+  advice->outside_s = left.outside_s * per;
   left.unplaced_s = fmin(left.unplaced_s, left.s[TIMELINE_BLOCKED] - left.outside_s);
   add_other(input, advice, &left, per);
   add_unexplained(advice, &left, per);

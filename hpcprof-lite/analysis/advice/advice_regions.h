@@ -85,7 +85,7 @@ struct advice_input {
   double without_core, stolen;      /* see totals_missing_cores() */
   uint64_t ns[TIMELINE_CATEGORIES]; /* of all threads */
   uint64_t all_ns;                  /* their sum */
-  uint64_t rest_ns;                 /* what they lack of threads x elapsed time */
+  uint64_t rest_ns;                 /* what they lack of threads x elapsed time, and of others' lives */
   bool unsampled;                   /* no samples were taken */
   bool by_wall;                     /* samples were taken by elapsed time */
   uint32_t threads;                 /* the most that a process had in use at once */

@@ -276,16 +276,22 @@ static enum efficiency_metric largest_lost(const struct efficiency *efficiency)
   return most;
 }
 
-/* The state in which threads lost most time; TIMELINE_CORE_WAIT is both of those without a core. */
-static enum timeline_category most_lost(const uint64_t ns[TIMELINE_CATEGORIES])
+/* The state in which threads lost most time, and *lost_s of elapsed time; TIMELINE_CORE_WAIT is both of those without a
+ * core.  Sleep of threads outside OpenMP is none. */
+static enum timeline_category most_lost(const struct report *report, double *lost_s)
 {
+  const struct advice *advice = &report->advice;
+  uint64_t ns[TIMELINE_CATEGORIES];
+  double per = advice->elapsed_s / fmax((double)category_times(report, ns), 1);
   enum timeline_category most = TIMELINE_CORE_WAIT;
-  uint64_t most_ns = model_sum(ns[TIMELINE_CORE_WAIT], ns[TIMELINE_NO_CORE]);
-  for (enum timeline_category i = TIMELINE_OVERHEAD; i < TIMELINE_CORE_WAIT; i++)
-    if (ns[i] > most_ns) {
+  *lost_s = ((double)ns[TIMELINE_CORE_WAIT] + (double)ns[TIMELINE_NO_CORE]) * per;
+  for (enum timeline_category i = TIMELINE_OVERHEAD; i < TIMELINE_CORE_WAIT; i++) {
+    double state_s = (double)ns[i] * per - (i == TIMELINE_BLOCKED ? advice->outside_s : 0);
+    if (state_s > *lost_s) {
       most = i;
-      most_ns = ns[i];
+      *lost_s = state_s;
     }
+  }
   return most;
 }
 
@@ -299,9 +305,9 @@ static bool cores_first(const struct report *report, const struct advice_finding
   bool always = about && advice_classes[finding->class].about_cores && finding->class != ADVICE_SPINNING;
   if (explains || always) /* what spins may be a small part of it: other programs also take cores */
     return false;
-  double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0;
-  return report->totals->openmp_processes && missing_cores(report) && most_lost(ns) == TIMELINE_CORE_WAIT &&
-         missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);
+  double gain = finding ? advice_percent(&report->advice, finding) / 100 : 0, lost_s;
+  return report->totals->openmp_processes && missing_cores(report) &&
+         most_lost(report, &lost_s) == TIMELINE_CORE_WAIT && missing > (double)all * fmax(gain, TOTALS_UNRELIABLE);
 }
 
 /* What is lost for unknown reasons, if that is more than any finding gains, and than all that is lost for known ones
@@ -310,8 +316,10 @@ static const struct advice_finding *unknown_first(const struct report *report, c
 {
   const struct advice_finding *rest = advice_much_unexplained(&report->advice);
   bool most = rest && (!first || rest->loss_s > first->gain_s);
-  for (uint32_t i = 0; i < report->advice.count; i++)
-    most = most && (report->advice.found[i].class != ADVICE_OTHER || report->advice.found[i].loss_s <= rest->loss_s);
+  for (uint32_t i = 0; i < report->advice.count && most; i++) {
+    const struct advice_finding *found = &report->advice.found[i];
+    most = found->class != ADVICE_OTHER || found->loss_s - report->advice.outside_s <= rest->loss_s;
+  }
   return most ? rest : NULL;
 }
 
@@ -346,9 +354,15 @@ static void limit_text(const struct report *report, const struct terminal *termi
     snprintf(out, 2 * PART, "; the largest loss is %s (%.0f %%), %s", loss[most], 100 * (1 - efficiency->value[most]),
              run->unsampled ? "whose cause only samples can show" : "for which no cause was found");
   } else if (report->advice.loss_s > report->advice.elapsed_s / MUCH) {
-    uint64_t ns[TIMELINE_CATEGORIES];
-    category_times(report, ns);
-    snprintf(out, 2 * PART, "; largest loss: %s", category_looks[most_lost(ns)].name);
+    double lost_s;
+    enum timeline_category state = most_lost(report, &lost_s);
+    const struct advice_finding *unknown = advice_much_unexplained(&report->advice);
+    if (unknown && unknown->loss_s > lost_s)
+      snprintf(out, 2 * PART, "; largest loss: %.0f %%, for unknown reasons",
+               advice_part(&report->advice, unknown->loss_s));
+    else
+      snprintf(out, 2 * PART, "; largest loss: %s",
+               state == TIMELINE_CORE_WAIT ? "threads without a core" : category_looks[state].name);
   } else if (!report->advice.unfit_first && report->advice.count) {
     snprintf(out, 2 * PART, "; no cause was found that costs 1 %%");
   }

@@ -148,8 +148,8 @@ uint64_t lock_table_hold_end(struct thread_state *t, uint64_t id)
     return 0;
   locks->holds_passed = 0; /* another thread has released them, or they were destroyed */
   for (unsigned i = 0; i < LOCK_HOLDS; i++)
-    if (locks->holds[i].id)
-      free_hold(locks, i);
+    locks->holds[i].id = 0;
+  locks->holds_open = 0;
   return 0;
 }
 
