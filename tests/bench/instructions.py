@@ -46,7 +46,7 @@ BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns", "sys_moment", "sys_mono
                       "end_lock_switches", "trace_put_ready", "place_call", "read_switches")
 BY_CLOCK_READINGS = r"query_kernel|sys_moment|state_ticks|times_|unsampled_part"  # functions that call those, inlined
 QUERY = "sys_thread_cpu_ns"
-QUERIES_MAX = {1: 0.25, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
+QUERIES_MAX = {1: 0.5, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
 WAITS = {"loops2": 4}  # of constructs that wait more than once: the barriers of three loops, and of the region
 FEW, MANY = 100, 600
 SAMPLES = (24, 72)
