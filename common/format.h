@@ -423,7 +423,7 @@ struct format_node {
   F(uint64_t, samples_device)    /* of `samples`: meanwhile */                                                         \
   F(uint64_t, device_sampled_ns) /* the time that samples_device represent */                                          \
   F(uint64_t, initial_cpu_ns) /* of the process's initial thread, until this one began; 0: not known, or it is that */ \
-  F(uint64_t, initial_delay_ns) /* likewise, as run_delay_ns */
+  F(uint64_t, initial_delay_ns) /* likewise, as run_delay_ns; of that thread itself: before it was measured */
 struct format_thread {
   FORMAT_THREAD_FIELDS(FORMAT_FIELD, FORMAT_ARRAY)
 };

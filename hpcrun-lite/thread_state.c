@@ -113,14 +113,13 @@ static void list_remove(struct thread_state *t)
 }
 
 /* Notes what the initial thread has done until this one begins: nobody worked for a thread that did not exist, while
- * that one slept. */
-static void note_initial(struct thread_state *t)
+ * that one slept.  Of itself: how long it had waited for a processor before it was measured. */
+static void note_initial(const struct thread_state *t)
 {
   static struct times_schedule begun; /* before that thread was measured */
   struct times_schedule now = times_schedule(rt.pid);
   if (t->tid == rt.pid) {
     begun = now;
-    t->delay_start_ns = now.delay_ns;
     t->record->initial_delay_ns = now.delay_ns;
   } else if (now.cpu_ns > begun.cpu_ns && now.delay_ns >= begun.delay_ns) {
     t->record->initial_cpu_ns = now.cpu_ns - begun.cpu_ns;

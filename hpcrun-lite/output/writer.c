@@ -829,14 +829,13 @@ void writer_process(void)
     uint64_t thread_end_ns = t->record->start_ns + t->record->wall_ns;
     record.regions += t->record->regions;
     end_ns = thread_end_ns > end_ns ? thread_end_ns : end_ns;
-    uint64_t now_ns = sys_cpu_ns_of(t->tid), known_ns = t->cpu_start_ns + t->record->cpu_ns;
-    later_ns += now_ns > known_ns ? now_ns - known_ns : 0;
+    later_ns += rt_minus(sys_cpu_ns_of(t->tid), t->cpu_start_ns + t->record->cpu_ns);
   }
   if (end_ns && rt_paused() && record.wall_ns > end_ns)
     record.paused_ns -= record.wall_ns - end_ns < record.paused_ns ? record.wall_ns - end_ns : record.paused_ns;
   if (end_ns) {
     record.wall_ns = end_ns;
-    record.cpu_ns -= later_ns < record.cpu_ns ? later_ns : record.cpu_ns;
+    record.cpu_ns = rt_minus(record.cpu_ns, later_ns);
   }
   if (span_process.online && has_graph())
     put_graph(&record);

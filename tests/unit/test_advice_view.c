@@ -106,6 +106,10 @@ static void test_the_largest_loss_is_named(void **state)
   found[1].loss_s = 0.3;
   verdict_sentence(&report, NULL, said);
   assert_non_null(strstr(said, "; largest loss: 20 %, for unknown reasons."));
+  report.advice.count = 0; /* a thread outside OpenMP that sleeps is all that is lost */
+  report.advice.loss_s = report.advice.outside_s;
+  verdict_sentence(&report, NULL, said);
+  assert_null(strstr(said, "largest loss"));
 }
 
 int main(int argc, char **argv)

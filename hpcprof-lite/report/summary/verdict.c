@@ -323,6 +323,25 @@ static const struct advice_finding *unknown_first(const struct report *report, c
   return most ? rest : NULL;
 }
 
+static void unknown_text(const struct report *report, const struct advice_finding *unknown, char out[2 * PART])
+{
+  snprintf(out, 2 * PART, "; largest loss: %.0f %%, for unknown reasons",
+           advice_part(&report->advice, unknown->loss_s));
+}
+
+/* The state in which threads lost most, where nothing else is known of it; or that its reasons are not known either. */
+static void lost_text(const struct report *report, char out[2 * PART])
+{
+  double lost_s;
+  enum timeline_category state = most_lost(report, &lost_s);
+  const struct advice_finding *unknown = advice_much_unexplained(&report->advice);
+  if (unknown && unknown->loss_s > lost_s)
+    unknown_text(report, unknown, out);
+  else
+    snprintf(out, 2 * PART, "; largest loss: %s",
+             state == TIMELINE_CORE_WAIT ? "threads without a core" : category_looks[state].name);
+}
+
 /* What limits the run: the first finding, or what is known without any. */
 static void limit_text(const struct report *report, const struct terminal *terminal, char out[2 * PART])
 {
@@ -338,7 +357,7 @@ static void limit_text(const struct report *report, const struct terminal *termi
   if (cores_first(report, first)) {
     snprintf(out, 2 * PART, "; largest loss: threads without a core");
   } else if (rest) {
-    snprintf(out, 2 * PART, "; largest loss: %.0f %%, for unknown reasons", advice_part(&report->advice, rest->loss_s));
+    unknown_text(report, rest, out);
   } else if (first) {
     char title[ADVICE_TITLE_MAX];
     advice_view_title(terminal, first, title);
@@ -353,16 +372,8 @@ static void limit_text(const struct report *report, const struct terminal *termi
   } else if (efficiency->known && efficiency->value[most] < 0.95) {
     snprintf(out, 2 * PART, "; the largest loss is %s (%.0f %%), %s", loss[most], 100 * (1 - efficiency->value[most]),
              run->unsampled ? "whose cause only samples can show" : "for which no cause was found");
-  } else if (report->advice.loss_s > report->advice.elapsed_s / MUCH) {
-    double lost_s;
-    enum timeline_category state = most_lost(report, &lost_s);
-    const struct advice_finding *unknown = advice_much_unexplained(&report->advice);
-    if (unknown && unknown->loss_s > lost_s)
-      snprintf(out, 2 * PART, "; largest loss: %.0f %%, for unknown reasons",
-               advice_part(&report->advice, unknown->loss_s));
-    else
-      snprintf(out, 2 * PART, "; largest loss: %s",
-               state == TIMELINE_CORE_WAIT ? "threads without a core" : category_looks[state].name);
+  } else if (report->advice.loss_s - report->advice.outside_s > report->advice.elapsed_s / MUCH) {
+    lost_text(report, out);
   } else if (!report->advice.unfit_first && report->advice.count) {
     snprintf(out, 2 * PART, "; no cause was found that costs 1 %%");
   }

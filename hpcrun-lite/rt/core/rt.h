@@ -146,7 +146,6 @@ struct thread_state {
   bool helper;                    /* one of libomp's hidden helpers: see rt/helper_events.h */
   uint8_t maker;                  /* enum rt_maker */
   uint64_t cpu_start_ns;          /* the thread's CPU clock when measuring it began */
-  uint64_t delay_start_ns;        /* before that, it had waited so long for a processor: the initial thread */
   uint64_t stack_low, stack_high; /* 0: not known */
   uint64_t top_sp;                /* an unwind that reaches this stack pointer is complete */
   struct module_cache modules[16];
@@ -359,13 +358,9 @@ static inline uint64_t rt_ticks(void)
   return machine_ticks();
 }
 
-/* Set a flag of the calling thread's state and add up the time in it.  Return the time-stamp counter, or 0 if nothing
- * changed and it was not read. */
-static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
+/* Change a flag of the calling thread's state at that moment, which they return, and add up the time in it. */
+static inline uint64_t rt_change_idle(struct thread_state *t, bool idle, uint64_t now)
 {
-  if (t->activity.idle == idle)
-    return 0;
-  uint64_t now = rt_ticks();
   if (idle)
     __atomic_store_n(&t->idle_since, now, __ATOMIC_RELAXED);
   else
@@ -375,7 +370,12 @@ static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
   return now;
 }
 
-/* The flag changes at that moment, which is returned. */
+/* The same at this moment; 0 if nothing changes: then the clock is not read. */
+static inline uint64_t rt_set_idle(struct thread_state *t, bool idle)
+{
+  return t->activity.idle == idle ? 0 : rt_change_idle(t, idle, rt_ticks());
+}
+
 static inline uint64_t rt_change_lockwait(struct thread_state *t, bool lockwait, uint64_t now)
 {
   if (lockwait)

@@ -214,6 +214,6 @@ struct times_schedule times_schedule(int tid)
 
 uint64_t times_run_delay_ns(const struct thread_state *t)
 {
-  uint64_t all = times_schedule(t->tid).delay_ns;
-  return all > t->delay_start_ns ? all - t->delay_start_ns : 0;
+  uint64_t before = t->tid == rt.pid ? t->record->initial_delay_ns : 0;
+  return rt_minus(times_schedule(t->tid).delay_ns, before);
 }

@@ -403,7 +403,7 @@ static void add_interval(struct thread_state *t, struct format_wait *wait, uint6
   wait->count++;
   wait->since = 0;
   construct_of(t)->waited_runtime = runtime;
-  t->idle_ticks -= runtime; /* which have the whole interval */
+  t->idle_ticks -= runtime; /* rt_change_idle() has added the whole interval */
 }
 
 /* Takes the pauses of measuring out of an interval that was added to a site (NULL: only to the thread). */
@@ -456,9 +456,7 @@ static inline bool end_task_wait(struct thread_state *t, uint64_t now)
   if (ticks > SWITCHES_WAKE_USUAL || !wait || !sampling->wait_depth || switches_unread(t) || trace_of(t)->states ||
       atomic_load_explicit(&rt.waits, memory_order_relaxed))
     return false;
-  t->idle_ticks += ticks;
-  rt_set_flag(&t->activity.idle, false);
-  t->changes++;
+  rt_change_idle(t, false, now);
   add_interval(t, wait, idle, ticks - idle);
   sampling->barrier_left = now;
   return true;
@@ -468,9 +466,7 @@ static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thr
 {
   struct sampling_thread *sampling = sampling_of(t);
   uint64_t since = t->idle_since;
-  t->idle_ticks += now - since;
-  rt_set_flag(&t->activity.idle, false);
-  t->changes++;
+  rt_change_idle(t, false, now);
   if (sampling->waiting) {
     const struct wait_open *open = innermost(t);
     uint64_t idle;
