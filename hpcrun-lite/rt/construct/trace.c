@@ -272,7 +272,7 @@ void trace_put_state(struct thread_state *t, uint64_t now, uint64_t code)
   stream_publish(&trace->stream, at);
 }
 
-void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready)
+void trace_end_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready)
 {
   uint64_t clock = moment >> TRACELOG_STATE_SHIFT, last = trace_of(t)->state_clock;
   const uint64_t operands[] = {clock > last ? clock - last : 0,
@@ -281,9 +281,14 @@ void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace
                                ready->woken >> TRACELOG_STATE_SHIFT,
                                ready->wakes,
                                ready->no_core >> TRACELOG_STATE_SHIFT};
+  trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
+}
+
+void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready)
+{
   rt_inside_inc(t);
   if (!rt_graph_suspended())
-    trace_put_op(t, TRACELOG_READY, sizeof operands / sizeof *operands, operands);
+    trace_end_ready(t, moment, ready);
   rt_inside_dec(t);
 }
 

@@ -10,6 +10,7 @@
 #ifndef HPCRUN_LITE_RT_CONSTRUCT_TRACE_H
 #define HPCRUN_LITE_RT_CONSTRUCT_TRACE_H
 
+#include "common/order.h"
 #include "common/tracelog.h"
 #include "hpcrun-lite/rt/construct/construct_thread.h"
 
@@ -98,10 +99,14 @@ struct trace_ready {
 
 void trace_put_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready);
 
+/* The same by CTL, in the state that ends next; moment: in that state. */
+void trace_end_ready(struct thread_state *t, uint64_t moment, const struct trace_ready *ready);
+
 static inline void trace_ready(struct thread_state *t, uint64_t since, uint64_t now, struct trace_ready ready)
 {
+  enum { SLACK_TICKS = 1 << 13 }; /* surely in the state of the wait, and the same moment each time in a long one */
   if (__builtin_expect(trace_of(t)->states, false))
-    trace_put_ready(t, since + (now - since) / 2, &ready); /* surely in the state of the wait */
+    trace_put_ready(t, since + MIN((now - since) / 2, SLACK_TICKS), &ready);
 }
 
 /* The thread begins to wait for the lock, in the open state. */

@@ -326,6 +326,7 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   if (!parked) {
     sampling_of(t)->switches.since_join -= parts[1].preempted; /* others worked meanwhile, or it is in the next line */
     no_core = leave_held_up(t, since, now, wait->kind == FORMAT_WAIT_LOCK && waiting_for_posix(t));
+    no_core = MIN(no_core, rt_minus(now - since, parts[1].preempted)); /* of many intervals it knows the last ones */
     wait->no_core += no_core;
   }
   trace_wait_ready(t, wait, since, now, parts, no_core);
@@ -628,7 +629,7 @@ static void end_trace_parked(struct thread_state *t, uint64_t now, uint64_t code
 {
   uint64_t no_core = waiting_open_no_core(t, now);
   if (no_core)
-    trace_ready(t, now - no_core, now, (struct trace_ready){.no_core = no_core});
+    trace_end_ready(t, now - no_core / 2, &(struct trace_ready){.no_core = no_core});
   trace_state(t, now, code);
 }
 
@@ -1025,15 +1026,29 @@ void waiting_read_switches(struct thread_state *t)
 {
   struct format_wait *wait = t->activity.idle ? sampling_of(t)->waiting : NULL;
   wait = t->activity.lockwait ? sampling_of(t)->waiting_lock : wait;
-  uint64_t since = t->activity.lockwait ? t->lock_since : t->idle_since;
-  struct switched parts[2] = {{0}};
-  switches_read(t, 1, &since, parts);
+  uint64_t since = t->activity.lockwait ? t->lock_since : t->idle_since, now = rt_ticks();
+  struct waiting_interval open = {.idle = rt_minus(now, since)};
+  if (!t->activity.lockwait)
+    open = waiting_open_interval(t, now);
+  uint64_t parked_at = now - open.parked, left = parked_at - open.ending, last = since + open.idle - open.ending;
+  struct switched parts[5] = {{0}};
+  switches_read(t, 4, (const uint64_t[]){since, last, left, parked_at}, parts);
   if (!wait)
     return;
-  wait->preempted += parts[1].preempted;
-  wait->wakes += parts[1].wakes;
-  sampling_of(t)->switches.since_join -= parts[1].preempted;
-  trace_ready(t, since, rt_ticks(), (struct trace_ready){.preempted = parts[1].preempted, .wakes = parts[1].wakes});
+  struct trace_ready ready = {.preempted = parts[1].preempted + parts[3].preempted,
+                              .of_own = parts[2].preempted,
+                              .wakes = parts[1].wakes + parts[2].wakes + parts[3].wakes};
+  wait->preempted += ready.preempted;
+  wait->preempted_in_runtime += ready.of_own;
+  wait->wakes += ready.wakes;
+  sampling_of(t)->switches.since_join -= ready.preempted + parts[4].preempted;
+  trace_ready(t, since, parked_at, ready);
+  if (!parts[4].preempted && !parts[4].wakes)
+    return;
+  struct format_wait *parked = wait_at(t, 0);
+  parked->preempted += parts[4].preempted;
+  parked->wakes += parts[4].wakes;
+  trace_ready(t, parked_at, now, (struct trace_ready){.preempted = parts[4].preempted, .wakes = parts[4].wakes});
 }
 
 void waiting_in_tool(struct thread_state *t, uint64_t ns)
