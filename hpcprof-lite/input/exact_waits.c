@@ -157,18 +157,23 @@ struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, 
 }
 
 struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const struct exact_waits_delay *delay,
-                                                 double tick_ns)
+                                                 double tick_ns, double *left)
 {
   double idle_ns = (double)wait->idle * tick_ns, runtime_ns = (double)wait->runtime * tick_ns;
   double woken_ns = delay->woken_part * (double)wait->woken * tick_ns;
-  struct exact_waits_ready ready = {(double)wait->preempted * tick_ns + delay->each_wake_ns * (double)wait->wakes,
-                                    (double)wait->preempted_in_runtime * tick_ns, (double)wait->no_core * tick_ns};
+  double wakes_ns = delay->each_wake_ns * (double)wait->wakes + (left ? *left : 0);
+  struct exact_waits_ready ready = {(double)wait->preempted * tick_ns, (double)wait->preempted_in_runtime * tick_ns,
+                                    (double)wait->no_core * tick_ns};
   *(wait->kind == FORMAT_WAIT_PARKED ? &ready.of_waiting : &ready.of_runtime) += woken_ns;
   ready.of_waiting += delay->waiting_part * MAX(0, idle_ns - ready.of_waiting);
   ready.of_runtime += delay->waiting_part * MAX(0, runtime_ns - ready.of_runtime);
   ready.of_waiting = fmin(ready.of_waiting, idle_ns);
   ready.of_runtime = fmin(ready.of_runtime, runtime_ns);
   ready.no_core = fmin(ready.no_core, idle_ns - ready.of_waiting);
+  double now_ns = fmin(wakes_ns, idle_ns - ready.of_waiting - ready.no_core); /* what is recorded comes first */
+  ready.of_waiting += now_ns;
+  if (left)
+    *left = wakes_ns - now_ns;
   wait->idle -= MIN(wait->idle, to_ns((ready.of_waiting + ready.no_core) / tick_ns));
   wait->runtime -= MIN(wait->runtime, to_ns(ready.of_runtime / tick_ns));
   return ready;
@@ -181,7 +186,7 @@ static void leave_ready(const struct profile_thread *record, struct format_wait 
   struct exact_waits_delay delay = exact_waits_delay(record, waits, count, tick_ns);
   double estimated_ns = 0, no_core_ns = 0;
   for (uint32_t i = 0; i < count; i++) {
-    struct exact_waits_ready ready = exact_waits_leave_ready(&waits[i], &delay, tick_ns);
+    struct exact_waits_ready ready = exact_waits_leave_ready(&waits[i], &delay, tick_ns, NULL);
     estimated_ns += delay.waiting_part > 0 ? ready.of_waiting + ready.of_runtime : 0;
     no_core_ns += ready.no_core;
   }

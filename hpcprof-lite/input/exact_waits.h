@@ -92,13 +92,15 @@ struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, 
                                            uint32_t count, double tick_ns);
 
 /* Takes the time without a processor out of a wait.  Returns it, in nanoseconds: the thread's own, of waiting and of
- * the runtime's own work; and that of a thread for which it waited. */
+ * the runtime's own work; and that of a thread for which it waited.
+ * left: by how much the latency of waking, which is the same for each wake, was longer than earlier waits at the same
+ * site, ns; it is taken out of this wait, as far as it is long enough.  NULL: the wait stands for all at its site. */
 struct exact_waits_ready {
   double of_waiting, of_runtime, no_core; /* no_core: of waiting, another thread had no processor */
 };
 
 struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const struct exact_waits_delay *delay,
-                                                 double tick_ns);
+                                                 double tick_ns, double *left);
 
 /* What a list of shares of a thread amounts to, ns.  *unread: how many of the thread's records no list has had so far,
  * shares_count at first; a record is in one list, so this bounds the time for hostile files. */

@@ -68,6 +68,9 @@ struct lane {
   uint32_t constructs_count, waits_count;
   double runtime_part; /* see exact_waits_runtime_part() */
   struct exact_waits_delay delay;
+  double *left; /* [code] see exact_waits_leave_ready(); since the beginning of an extent */
+  size_t left_extent;
+  uint32_t codes_count;
   struct exact_waits_tool tool;
   double tool_busy_part;      /* of the thread's time in the tool: outside waits */
   double tool_deferred_ns[2]; /* in waits so far, and not made of them yet: [0] of other waits, [1] of locks */
@@ -127,7 +130,7 @@ static void leave_ready(struct lane *lane)
   double tick_ns = lane->of->process->workspan.tick_ns;
   lane->delay = exact_waits_delay(lane->thread, lane->waits, lane->waits_count, tick_ns);
   for (uint32_t i = 0; i < lane->waits_count && tick_ns > 0; i++)
-    exact_waits_leave_ready(&lane->waits[i], &lane->delay, tick_ns);
+    exact_waits_leave_ready(&lane->waits[i], &lane->delay, tick_ns, NULL);
 }
 
 struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint64_t from_ns, uint64_t to_ns,
@@ -157,6 +160,8 @@ struct lane *lane_open(const struct lane_process *lanes, uint32_t position, uint
   if (lanes->with_constructs)
     lane->constructs = read_table(file, thread->index, FORMAT_CONSTRUCTS, &ignored, &lane->constructs_count);
   lane->awaited = xcalloc(lane->constructs_count, sizeof *lane->awaited);
+  lane->codes_count = lanes->with_constructs ? lane->constructs_count * CONSTRUCT_TIMES : lane->waits_count + 1;
+  lane->left = xcalloc(lane->codes_count, sizeof *lane->left);
   thread_states_awaited(lanes->file, lane->constructs, lane->constructs_count, lane->awaited);
   leave_ready(lane);
   lane->tool = exact_waits_tool(process, lane->waits, lane->waits_count);
@@ -179,6 +184,7 @@ void lane_close(struct lane *lane)
   thread_trace_close(&lane->trace);
   free(lane->constructs);
   free(lane->awaited);
+  free(lane->left);
   free(lane->waits);
   free(lane->samples);
   free(lane->pending);
@@ -583,10 +589,15 @@ static void add_ready(struct lane *lane, struct trace_event *event, struct lane_
                              .woken = ready->woken,
                              .wakes = ready->wakes,
                              .no_core = ready->no_core};
+  double *left = event->code < lane->codes_count ? &lane->left[event->code] : NULL;
   uint64_t waiting = wait.idle;
   if (tick_ns <= 0)
     return;
-  struct exact_waits_ready missed = exact_waits_leave_ready(&wait, &lane->delay, tick_ns);
+  if (lane->left_extent != lane->trace.cursor.extent) {
+    lane->left_extent = lane->trace.cursor.extent;
+    memset(lane->left, 0, lane->codes_count * sizeof *lane->left);
+  }
+  struct exact_waits_ready missed = exact_waits_leave_ready(&wait, &lane->delay, tick_ns, left);
   if (wait.idle == waiting && wait.runtime == own)
     return;
   struct lane_interval missing = *state;

@@ -27,7 +27,7 @@ static void test_records_and_latency_of_waking(void **state)
   struct format_wait wait = barrier;
   struct exact_waits_delay delay = exact_waits_delay(&recorded, &wait, 1, TICK_NS);
   assert_true(delay.woken_part == 1 && delay.each_wake_ns == 5 && delay.waiting_part == 0);
-  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS);
+  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS, NULL);
   assert_true(ready.of_waiting == 20 + 2 * 5 && ready.of_runtime == 10 + 30 && ready.no_core == 80);
   assert_int_equal(wait.idle, 200 - (30 + 80) / 2);
   assert_int_equal(wait.runtime, 50 - 40 / 2);
@@ -39,7 +39,7 @@ static void test_parked_threads_are_woken_from_waiting(void **state)
   struct format_wait wait = barrier;
   wait.kind = FORMAT_WAIT_PARKED;
   struct exact_waits_delay delay = exact_waits_delay(&recorded, &wait, 1, TICK_NS);
-  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS);
+  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS, NULL);
   assert_true(ready.of_waiting == 20 + 2 * 5 + 30 && ready.of_runtime == 10);
 }
 
@@ -61,9 +61,8 @@ static void test_waking_is_no_more_than_the_kernels_total(void **state)
 static void test_parts_are_no_more_than_the_wait(void **state)
 {
   (void)state;
-  struct format_wait wait = {
-      .idle = 20, .runtime = 2, .preempted = 15, .preempted_in_runtime = 9, .no_core = 50};
-  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &(struct exact_waits_delay){0}, TICK_NS);
+  struct format_wait wait = {.idle = 20, .runtime = 2, .preempted = 15, .preempted_in_runtime = 9, .no_core = 50};
+  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &(struct exact_waits_delay){0}, TICK_NS, NULL);
   assert_true(ready.of_waiting == 30 && ready.of_runtime == 4 && ready.no_core == 10);
   assert_true(wait.idle == 0 && wait.runtime == 0);
 }
@@ -78,9 +77,29 @@ static void test_without_records_waits_have_their_share(void **state)
       .wall_ns = 1000, .cpu_ns = 600, .run_delay_ns = 100, .samples = 1, .idle_sampled_ns = 100};
   struct exact_waits_delay delay = exact_waits_delay(&thread, &wait, 1, TICK_NS);
   assert_true(delay.waiting_part == 0.2);
-  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS);
+  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS, NULL);
   assert_true(ready.of_waiting == 80 && ready.of_runtime == 20 && ready.no_core == 0);
   assert_true(wait.idle == 160 && wait.runtime == 40);
+}
+
+/* Three waits, of which each took as long to wake from: 20 ns, of 10, 100 and 10 ns.  In all they are what one record
+ * of the three has. */
+static void test_what_is_left_of_a_wait_is_in_the_next_one(void **state)
+{
+  (void)state;
+  const struct exact_waits_delay delay = {.each_wake_ns = 20};
+  const uint64_t idle[] = {5, 50, 5};
+  const double missed[] = {10, 30, 10}, left_of_it[] = {10, 0, 10};
+  double left = 0;
+  for (int i = 0; i < 3; i++) {
+    struct format_wait wait = {.kind = FORMAT_WAIT_BARRIER, .idle = idle[i], .wakes = 1};
+    struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS, &left);
+    assert_true(ready.of_waiting == missed[i] && left == left_of_it[i]);
+    assert_int_equal(wait.idle, idle[i] - (uint64_t)missed[i] / 2);
+  }
+  struct format_wait wait = {.kind = FORMAT_WAIT_BARRIER, .idle = 5, .preempted = 1, .no_core = 3}; /* are recorded */
+  struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &delay, TICK_NS, &left);
+  assert_true(ready.of_waiting == 2 + 2 && ready.no_core == 6 && left == 8);
 }
 
 int main(void)
@@ -89,6 +108,7 @@ int main(void)
                                      cmocka_unit_test(test_parked_threads_are_woken_from_waiting),
                                      cmocka_unit_test(test_waking_is_no_more_than_the_kernels_total),
                                      cmocka_unit_test(test_parts_are_no_more_than_the_wait),
-                                     cmocka_unit_test(test_without_records_waits_have_their_share)};
+                                     cmocka_unit_test(test_without_records_waits_have_their_share),
+                                     cmocka_unit_test(test_what_is_left_of_a_wait_is_in_the_next_one)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "hpcprof-lite/input/range/trace_sweep.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* What a thread does now, for the counts at a sample. */
@@ -23,6 +24,7 @@ enum doing {
 struct now {
   enum doing doing;
   uint32_t site; /* of IDLE and LOCKED */
+  bool mpi;      /* in a call of MPI */
 };
 
 /* Threads that were idle while others waited for a lock. */
@@ -113,16 +115,16 @@ static struct now doing_of(const struct range_thread *thread, const struct trace
   const struct trace_event *event = &item->event;
   const struct range_code *code = range_thread_code(thread, event->code);
   if (item->ends || !(thread->record->flags & THREAD_OPENMP))
-    return (struct now){NOTHING, 0};
+    return (struct now){.doing = NOTHING};
   if (event->kind == TRACE_EVENT_GAP || !code)
-    return (struct now){UNKNOWN, 0};
+    return (struct now){.doing = UNKNOWN};
   if (event->lock_wait)
-    return (struct now){LOCKED, thread->posix_lock};
+    return (struct now){.doing = LOCKED, .site = thread->posix_lock};
   if (event->blocked && !event->mpi) /* others may wait for a thread in MPI */
-    return (struct now){ASLEEP, 0};
+    return (struct now){.doing = ASLEEP};
   if (code->site == MODEL_NONE)
-    return (struct now){BUSY, 0};
-  return (struct now){code->lock ? LOCKED : IDLE, code->site};
+    return (struct now){.doing = BUSY};
+  return (struct now){.doing = code->lock ? LOCKED : IDLE, .site = code->site};
 }
 
 /* Adds the time since the last change of a state, in which several threads were not parked. */
@@ -145,6 +147,7 @@ static void take_state(struct range *range, const struct trace_sweep_item *item)
   pass(range, &range->threads[item->thread], item->event.begin_ticks);
   leave(range, now);
   *now = doing_of(&range->threads[item->thread], item);
+  now->mpi = !item->ends && item->event.mpi;
   enter(range, now);
   if (!item->ends)
     range_thread_state(&range->threads[item->thread], &range->sites, &item->event);
@@ -240,7 +243,7 @@ static void take_charge(struct range *range, const struct trace_sweep_item *item
   assert(item->event.kind == TRACE_EVENT_CHARGE);
   struct range_thread *thread = &range->threads[item->thread];
   const struct trace_event *event = &item->event;
-  uint32_t value = range_thread_sample(thread, event), lock = released_lock(range, event->ns);
+  uint32_t value = range_thread_sample(thread, event, false), lock = released_lock(range, event->ns);
   if (!value || !thread->timed) {
     release_lock(range, lock, event->ns, NULL, 0);
     return;
@@ -255,7 +258,7 @@ static void take_sample(struct range *range, const struct trace_sweep_item *item
   struct range_thread *thread = &range->threads[item->thread];
   const struct now *self = &range->now[item->thread];
   uint64_t weight = trace_event_weight(&item->event, thread->period);
-  uint32_t value = range_thread_sample(thread, &item->event);
+  uint32_t value = range_thread_sample(thread, &item->event, self->mpi);
   if (item->event.sample == TRACELOG_LOCKWAIT && self->doing == LOCKED)
     wait_for_lock(range, self->site, weight);
   if (value && thread->timed)
@@ -443,6 +446,15 @@ static uint64_t device_ns(const struct read_file *file, const struct read_part *
   return model_rounded((double)ticks * tick_ns);
 }
 
+/* The part of the time in MPI in which the thread was not ready without a processor: when it was is not known. */
+static double mpi_without_ready(const struct range_thread *from)
+{
+  const struct profile_thread *record = from->record;
+  double ready_ns =
+      (double)record->mpi_preempted * from->tick_ns + from->delay.each_wake_ns * (double)record->mpi_wakes;
+  return record->mpi_ns ? fmax(0, 1 - ready_ns / (double)record->mpi_ns) : 1;
+}
+
 /* from_ns, to_ns: the part, since the start of the process. */
 static void take_thread(const struct read_file *file, const struct range *range, const struct range_thread *from,
                         const struct read_part *part, const struct profile_process *process, uint64_t from_ns,
@@ -464,8 +476,10 @@ static void take_thread(const struct read_file *file, const struct range *range,
                         profile_measured_ns(thread->wall_ns, thread->paused_ns));
   thread->run_delay_ns = share_of(thread->run_delay_ns, from->delay_ns, life, complete);
   thread->blocked_ns = model_rounded((double)from->blocked_ticks * tick);
-  thread->mpi_ns = MIN(model_rounded((double)from->mpi_ticks * tick), thread->wall_ns);
-  thread->mpi_outside_ns = model_difference(thread->mpi_ns, model_rounded((double)from->mpi_inside_ticks * tick));
+  double in_mpi = mpi_without_ready(from) * tick;
+  thread->mpi_ns = MIN(model_rounded((double)from->mpi_ticks * in_mpi), thread->wall_ns);
+  thread->mpi_outside_ns = model_difference(thread->mpi_ns, model_rounded((double)from->mpi_inside_ticks * in_mpi));
+  thread->mpi_sampled_ns = MIN(from->mpi_sampled_ns, thread->mpi_ns);
   thread->device_ns = MIN(device_ns(file, part, tick), thread->wall_ns);
   thread->device_sampled_ns =
       range_share_of(thread->device_sampled_ns, (struct range_amount){thread->device_ns, from->record->device_ns});

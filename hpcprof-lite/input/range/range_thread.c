@@ -102,7 +102,7 @@ void range_thread_open(struct range_thread *thread, struct read_file *file, cons
   }
   thread->delay = exact_waits_delay(thread->record, thread->stored.waits, thread->stored.count, thread->tick_ns);
   for (uint32_t i = 0; i < thread->stored.count && thread->tick_ns > 0; i++)
-    exact_waits_leave_ready(&thread->stored.waits[i], &thread->delay, thread->tick_ns);
+    exact_waits_leave_ready(&thread->stored.waits[i], &thread->delay, thread->tick_ns, NULL);
   range_stored_index(&thread->stored);
   thread->life = thread_life_of(file, process, thread->record, thread->stored.waits, thread->stored.count);
   take_codes(thread, file, sites);
@@ -173,29 +173,34 @@ static void begin_state(struct range_thread *thread, const struct trace_event *e
   waited->end = waits ? event->end_ticks : 0;
 }
 
-/* Takes the time without a processor out of a wait, of which so many ticks lie in the part of the run. */
-static void take_ready(struct range_thread *thread, const struct trace_event *event, uint64_t ticks,
-                       struct format_wait *wait)
+/* Adds a wait, without the time in which there was no processor, to the thread's record of its site.  waiting, own: the
+ * ticks of waiting and of the runtime's own work; code: of the state, NULL: of a lock of POSIX or C11. */
+static void add_wait(struct range_thread *thread, const struct range_wait_sites *sites, const struct trace_event *event,
+                     struct range_amount waiting, struct range_amount own, struct range_code *code)
 {
-  struct range_amount part = {ticks, event->end_ticks - event->begin_ticks};
-  wait->preempted = range_share_of(event->ready.preempted, part);
-  wait->preempted_in_runtime = range_share_of(event->ready.of_own, part);
-  wait->woken = range_share_of(event->ready.woken, part);
-  wait->wakes = range_share_of(event->ready.wakes, part);
-  wait->no_core = range_share_of(event->ready.no_core, part);
+  const struct trace_event_ready *ready = &event->ready;
+  uint32_t site = code ? code->site : thread->posix_lock;
+  struct format_wait all = {.kind = sites->all[site].kind,
+                            .idle = waiting.all,
+                            .runtime = code && code->own_first ? 0 : own.all,
+                            .preempted = ready->preempted,
+                            .preempted_in_runtime = ready->of_own,
+                            .woken = ready->woken,
+                            .wakes = ready->wakes,
+                            .no_core = ready->no_core};
+  struct exact_waits_ready missed = {0};
   if (thread->tick_ns > 0)
-    thread->no_core_ns += exact_waits_leave_ready(wait, &thread->delay, thread->tick_ns).no_core;
-}
-
-/* Adds so many ticks of a wait, of which `own` are the runtime's own work, to the thread's record with that number. */
-static void add_wait(struct range_thread *thread, uint32_t number, const struct trace_event *event, uint64_t ticks,
-                     uint64_t own, bool own_first)
-{
+    missed = exact_waits_leave_ready(&all, &thread->delay, thread->tick_ns, code ? &code->left : &thread->posix_left);
+  if (!waiting.in && !own.in)
+    return;
+  if (waiting.all)
+    thread->no_core_ns += missed.no_core * ((double)waiting.in / (double)waiting.all);
+  uint32_t number = code && code->wait ? code->wait - 1 : wait_at(thread, sites, site);
+  if (code)
+    code->wait = number + 1;
   struct format_wait *wait = &thread->waits[number];
-  struct format_wait now = {.kind = wait->kind, .idle = ticks - own, .runtime = own_first ? 0 : own};
-  take_ready(thread, event, ticks, &now);
-  model_add(&wait->idle, now.idle);
-  model_add(&wait->runtime, now.runtime);
+  model_add(&wait->idle, range_share_of(all.idle, waiting));
+  model_add(&wait->runtime, range_share_of(all.runtime, own));
   wait->count++;
 }
 
@@ -205,14 +210,15 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
   assert(event->begin_ticks <= event->end_ticks);
   begin_state(thread, event);
   struct range_code *code = range_thread_code(thread, event->code);
-  uint64_t own_all = event->own_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
+  uint64_t all = event->end_ticks - event->begin_ticks, ticks = inside(thread, event->begin_ticks, event->end_ticks);
+  uint64_t own_all = event->own_ticks;
   if (event->kind == TRACE_EVENT_GAP) {
     model_add(&thread->gap_ticks, ticks);
     return;
   }
   thread->states++;
-  if (event->lock_wait && ticks)
-    add_wait(thread, wait_at(thread, sites, thread->posix_lock), event, ticks, 0, false);
+  if (event->lock_wait)
+    add_wait(thread, sites, event, (struct range_amount){ticks, all}, (struct range_amount){0}, NULL);
   else if (event->blocked)
     model_add(event->mpi ? &thread->mpi_ticks : &thread->blocked_ticks, ticks);
   if (!code)
@@ -230,11 +236,9 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
     code->begun++;
     thread->part.regions += thread->with_constructs && begins_region(thread, event->code);
   }
-  if (code->site == MODEL_NONE || event->blocked || !ticks)
-    return;
-  if (!code->wait)
-    code->wait = wait_at(thread, sites, code->site) + 1;
-  add_wait(thread, code->wait - 1, event, ticks, own, code->own_first);
+  if (code->site != MODEL_NONE && !event->blocked)
+    add_wait(thread, sites, event, (struct range_amount){ticks - own, all - own_all},
+             (struct range_amount){own, own_all}, code);
 }
 
 /* ---- samples ---- */
@@ -285,7 +289,7 @@ static void count_sample(struct range_thread *thread, const struct trace_event *
     model_add(&thread->part.lockwait_sampled_ns, weight);
 }
 
-uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event)
+uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event, bool mpi)
 {
   assert(event->kind == TRACE_EVENT_SAMPLE || event->kind == TRACE_EVENT_CHARGE);
   bool in = is_inside(thread, event->begin_ticks), charge = event->kind == TRACE_EVENT_CHARGE;
@@ -294,12 +298,16 @@ uint32_t range_thread_sample(struct range_thread *thread, const struct trace_eve
     count_sample(thread, event, weight, in);
   if (!charge && (event->sample == TRACELOG_IDLE || event->sample == TRACELOG_LOCKWAIT))
     return 0;
+  if (mpi && thread->timed) /* no work, see charge_mpi() in hpcrun-lite/rt/sampling/sample.c */
+    model_add(&thread->mpi_sampled_ns, in ? weight : 0);
   uint32_t value = event->node < thread->nodes_count ? thread->value_of[event->node] : 0;
   if (!value) {
     thread->unknown += event->node != 0; /* 0: the root, or the sample was lost, and counted as that */
     return 0;
   }
   struct range_sums *sums = &thread->sums[value];
+  if (mpi && thread->timed)
+    return in ? value : 0;
   add(&sums->samples, charge ? event->samples : 1, in);
   if (charge)
     add(&sums->lockwait, event->ns, in);

@@ -64,6 +64,7 @@ struct range_thread {
   uint32_t nodes_count;
   /* sums */
   struct exact_waits_delay delay;
+  double posix_left;        /* as range_code.left, at posix_lock */
   struct range_code *codes; /* [code] */
   uint32_t codes_count;
   struct thread_life life;      /* with constructs, an open lock has the last code */
@@ -85,6 +86,7 @@ struct range_thread {
   double no_core_ns;
   uint64_t blocked_ticks, mpi_ticks, region_ticks, gap_ticks;
   uint64_t mpi_inside_ticks;             /* of mpi_ticks: in regions */
+  uint64_t mpi_sampled_ns;               /* what samples in calls of MPI stand for */
   uint64_t samples_all, states, unknown; /* in the whole trace; unknown: samples in contexts that do not exist */
 };
 
@@ -102,8 +104,8 @@ void range_thread_state(struct range_thread *thread, const struct range_wait_sit
                         const struct trace_event *event);
 
 /* Adds a sample, or what was charged to the release of a lock.  Returns the record of values of its context if it lies
- * in the part and has one; else 0. */
-uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event);
+ * in the part and has one; else 0.  mpi: it was taken in a call of MPI. */
+uint32_t range_thread_sample(struct range_thread *thread, const struct trace_event *event, bool mpi);
 
 /* Adds to the share of a record of values in the waiting at a site. */
 void range_thread_share(struct range_thread *thread, const struct range_wait_sites *sites, uint32_t value,

@@ -44,6 +44,7 @@ struct range_code {
   uint64_t ticks, own; /* own: of these, the runtime's own work */
   uint64_t own_all;    /* that in the whole trace */
   uint64_t begun;      /* executions of the construct that began with this state */
+  double left;         /* see exact_waits_leave_ready() */
 };
 
 /* Makes the codes of a thread: with constructs, of its records of constructs, and room for one more; else of its
