@@ -81,7 +81,7 @@ static void find_none(const struct advice_input *input, struct advice *advice)
     advice_add(advice, ADVICE_NONE, 0,
                "Only one thread used OpenMP, so that none could wait for another: measure with more, or both with "
                "'hpcrun-lite --scaling 1,N PROGRAM'");
-  else if (advice->loss_s < advice->elapsed_s / ADVICE_MUCH && (input->samples || input->unsampled))
+  else if (advice->loss_s >= 0 && advice->loss_s < advice->elapsed_s / ADVICE_MUCH)
     advice_add(advice, ADVICE_NONE, 0,
                "The program uses its threads%s.  Its work itself can still be slow: memory, or threads that write to "
                "data close to each other (false sharing).  'hpcrun-lite --scaling 1,%" PRIu32 " PROGRAM' shows whether "

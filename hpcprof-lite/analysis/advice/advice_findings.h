@@ -119,7 +119,7 @@ struct advice {
   uint32_t count;
   size_t room;
   double elapsed_s;    /* of which gains are parts */
-  double loss_s;       /* of elapsed time: what all threads lose together, divided equally */
+  double loss_s;       /* of elapsed time: what all threads lose together, divided equally; below 0: not known */
   double outside_s;    /* of that: threads outside OpenMP slept, which is no loss of those of OpenMP */
   uint32_t more_cores; /* ADVICE_MORE times the threads of the run; 0: not known */
   struct advice_omitted omitted[ADVICE_CLASSES];

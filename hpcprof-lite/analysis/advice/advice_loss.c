@@ -126,9 +126,11 @@ double advice_loss_most(const struct advice_input *input, const struct advice *a
 
 void advice_loss_divide(const struct advice_input *input, struct advice *advice)
 {
+  enum { SMALL_PART = 100 };
   double per = elapsed_of(input, advice);
-  if (!input->samples && !input->unsampled) /* what threads did is not known */
-    return;
+  advice->loss_s = -1;
+  if (!input->samples && !input->unsampled && input->rest_ns > input->all_ns / SMALL_PART)
+    return; /* what threads did is not known */
   double placed_s = input->by_wall ? INFINITY : input->all_blocked.all_s;
   struct left left = {.rest_s = advice_seconds(input->rest_ns)};
   advice->loss_s = left.rest_s * per;

@@ -257,8 +257,11 @@ static void add_constructs(struct facts *facts)
 static void add_advice(struct facts *facts)
 {
   const struct report *report = facts->report;
-  fact_ns(facts, "loss", "elapsed time lost", model_rounded(report->advice.loss_s * 1e9),
-          "of all threads together, divided equally; the loss_s of the view advice add up to it");
+  if (report->advice.loss_s >= 0)
+    fact_ns(facts, "loss", "elapsed time lost", model_rounded(report->advice.loss_s * 1e9),
+            "of all threads together, divided equally; the loss_s of the view advice add up to it");
+  else
+    fact_text(facts, "loss", "elapsed time lost", "", "not known: nothing was sampled");
   for (uint32_t i = 0; i < report->advice.count; i++) {
     const struct advice_finding *found = &report->advice.found[i];
     char title[ADVICE_TITLE_MAX];

@@ -937,10 +937,13 @@ static void test_nothing(void **state)
   assert_non_null(strstr(advice.found[0].evidence, "Only one thread used OpenMP, so that none could"));
   input.threads = 2;
   uint64_t samples = input.samples;
-  input.samples = 0; /* nothing is known of what its threads did */
+  input.samples = 0;
+  input.rest_ns = 100 * ms; /* of that time, nothing is known of what its threads did */
   advice_release(&advice);
   advice_compute(&input, &advice);
   assert_null(find(ADVICE_NONE));
+  input.rest_ns = 0; /* they slept all the time */
+  expect(ADVICE_NONE, 0, 0);
   input.samples = samples;
   constructs.count = 0; /* -p off */
   expect(ADVICE_UNFIT, 0, 0);
@@ -1025,7 +1028,8 @@ static void test_quota(void **state)
   expect(ADVICE_IMBALANCE, 0.2, 20);
 }
 
-/* A thread outside OpenMP sleeps all the time, which loses nothing that is not known; without samples no loss is. */
+/* A thread outside OpenMP sleeps all the time, which loses nothing that is not known.  Where threads ran without
+ * samples, no loss is known. */
 static void test_sleep_outside_openmp(void **state)
 {
   struct profile_thread threads[] = {{.flags = THREAD_OPENMP}, {.blocked_ns = 600 * ms}};
@@ -1046,10 +1050,15 @@ static void test_sleep_outside_openmp(void **state)
   advice_release(&advice);
   advice_compute(&input, &advice);
   assert_true(fabs(find(ADVICE_UNEXPLAINED)->loss_s - 0.35) < 1e-9);
-  input.samples = 0;
+  input.samples = 0; /* all is known: they hardly ran */
   advice_release(&advice);
   advice_compute(&input, &advice);
-  assert_true(advice.loss_s == 0 && !find(ADVICE_UNEXPLAINED));
+  assert_true(fabs(find(ADVICE_UNEXPLAINED)->loss_s - 0.35) < 1e-9);
+  input.rest_ns = 100 * ms;
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_true(advice.loss_s < 0 && !find(ADVICE_UNEXPLAINED));
+  input.rest_ns = 0;
 }
 
 /* A pool of eight threads without OpenMP. */
