@@ -2,6 +2,7 @@
 """hpcrun-lite --report: the summary when the program has ended; the program is launched as without the option."""
 import contextlib
 import fcntl
+import glob
 import os
 import pty
 import re
@@ -211,7 +212,7 @@ def nothing_measured_is_reported_as_that(directory):
     def sleeps():
         for pid in children(process.pid):
             with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="ascii") as file:
-                if file.read() == "sleep\n" and state(pid) == "S":
+                if file.read() == "sleep\n" and state(pid) == "S" and glob.glob(os.path.join(directory, "*", "*.live")):
                     return True
         return False
 
