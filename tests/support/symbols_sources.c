@@ -74,6 +74,17 @@ bool run(const char *format, ...)
   return system(command) == 0;
 }
 
+bool makes_x86_64(void)
+{
+  return run("gcc -dumpmachine | grep -q x86_64");
+}
+
+void need_x86_64(void)
+{
+  if (!makes_x86_64())
+    skip();
+}
+
 void must_run(const char *command)
 {
   if (!run("%s", command))

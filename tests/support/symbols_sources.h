@@ -17,6 +17,10 @@ int remove_directory(void **state);
 __attribute__((format(printf, 1, 2))) bool run(const char *format, ...);
 void must_run(const char *command);
 
+/* Whether gcc makes code of x86-64; need_x86_64() skips a case otherwise. */
+bool makes_x86_64(void);
+void need_x86_64(void);
+
 /* One of four buffers, taken in turn. */
 const char *path_of(const char *name);
 void write_file(const char *name, const void *bytes, size_t size);

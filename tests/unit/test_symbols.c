@@ -219,7 +219,7 @@ static void without_debug_information_the_symbol_table_answers(void **state)
   assert_int_equal(location.low, low);
   assert_null(location.file);
   assert_int_equal(location.line, 0);
-  for (uint64_t at = 0x1000; at < 0x1200; at++)
+  for (uint64_t at = 0x400; at < 0x1200; at++)
     stub = stub || (symbols_lookup(symbols, at, &location, 1) == 1 && !strcmp(location.function, "puts@plt"));
   assert_true(stub);
   symbols_free(symbols);
@@ -247,7 +247,7 @@ static void stubs_of_any_linker_are_named(void **state)
   for (size_t l = 0; l < sizeof linkers / sizeof *linkers; l++)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
       if (!run("gcc -O2 chain.c -fuse-ld=%s %s -o chain.stubs", linkers[l], options[i])) {
-        assert_true(l > 0 || i > 2);
+        assert_true(l > 0 || i > 2 || !makes_x86_64());
         continue;
       }
       assert_true(is_named("chain.stubs", "puts@plt"));
@@ -425,6 +425,7 @@ static void cold_parts_belong_to_their_function(void **state)
   static const char *const options[] = {"-g", ""};
   struct symbols_location location;
   (void)state;
+  need_x86_64();
   for (size_t o = 0; o < 2; o++) {
     assert_true(run("gcc -O2 %s cold.c -o cold", options[o]));
     struct symbols *symbols = open_fine("cold");
@@ -772,6 +773,7 @@ static void calls_are_known_by_their_last_bytes(void **state)
 {
   char name[16];
   (void)state;
+  need_x86_64();
   write_file("calls.s", call_forms, sizeof call_forms - 1);
   must_run("gcc -nostdlib -no-pie calls.s -o calls");
   struct callees *callees = callees_open(path_of("calls"));

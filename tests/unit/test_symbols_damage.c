@@ -231,6 +231,7 @@ static void work_is_limited_by_its_count(void **state)
   struct symbols_request request = {.path = path_of("repetition"), .debug_root = directory};
   struct symbols_location location;
   (void)state;
+  need_x86_64();
   write_file("repetition.s", repetition, sizeof repetition - 1);
   must_run("gcc repetition.s -o repetition");
   uint64_t address = symbol_address("repetition", "main");
@@ -258,6 +259,7 @@ static void functions_of_damaged_units_do_not_list_all_jumps(void **state)
 {
   static const int next[] = {0, 9};
   (void)state;
+  need_x86_64();
   write_file("jump.s", jump, sizeof jump - 1);
   for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
     assert_true(run("gcc -Wa,--defsym,NEXT=%d jump.s -o jump", next[i]));
