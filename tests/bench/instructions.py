@@ -43,7 +43,7 @@ BY_CLOCK_FILES = ("rt/sampling/times.c", "rt/span/work_clock.c", "rt/sampling/sw
 # What these files call elsewhere, and what calls the last one where the thread was switched.
 BY_CLOCK_FUNCTIONS = ("blame_left", "sys_thread_cpu_ns", "sys_moment", "sys_monotonic_ns", "leave_wait", "leave_barrier",
                       "leave_region_end", "read_wait", "trace_wait_ready", "last_undelayed", "add_no_core", "note_delay",
-                      "end_lock_switches", "trace_put_ready", "place_call", "read_switches")
+                      "end_lock_switches", "trace_put_ready", "trace_end_ready", "place_call", "read_switches")
 BY_CLOCK_READINGS = r"query_kernel|sys_moment|state_ticks|times_|unsampled_part"  # functions that call those, inlined
 QUERY = "sys_thread_cpu_ns"
 QUERIES_MAX = {1: 0.5, 2: 4}  # for each construct, by number of threads: two threads switch at each wait
@@ -188,7 +188,7 @@ def constructs(compiler, mode, _, count=instructions_of_library, valgrind=()):
     third argument numbers the measurements of this group."""
     program, names = build("construct_costs.c", "gcc" if compiler == "gcc" else "clang"), GROUPS[compiler, mode]
     runtime = OLD_RUNTIME if compiler == "old" else RUNTIME
-    settings = {} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime), **SETTINGS.get(mode, {})}
+    settings = {"GOMP_SPINCOUNT": "0"} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime), **SETTINGS.get(mode, {})}
     with tempfile.TemporaryDirectory() as directory:
         words = [str(word) for name in names for word in (name, *numbers(name, mode))]
         counts, _ = run(directory, program, ["marked", *words], mode, count, valgrind=valgrind, **settings)
