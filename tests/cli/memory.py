@@ -36,7 +36,7 @@ REPORTS = [("summary", (), "recorded"), ("topdown", ("-f", "csv"), "events"), ("
            ("flat", ("--scaling", "alone", "-f", "csv"), "blame"), ("topdown", ("--scaling", "alone"), "blame")]
 
 # The settings under which allocations fail, and the distance of two that fail.
-FAILURES = (({}, 1), ({"FAIL_ALL": "1"}, 3)) if "--long" in sys.argv else (({}, 6), ({"FAIL_ALL": "1"}, 18))
+FAILURES = (({}, 1), ({"FAIL_ALL": "1"}, 3)) if "--long" in sys.argv else (({}, 12), ({"FAIL_ALL": "1"}, 36))
 
 
 def numbers_of(count, step):

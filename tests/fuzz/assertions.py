@@ -15,7 +15,7 @@ LAUNCHER = "hpcrun-lite/launch/hpcrun-lite"
 UNITS = ("blame", "cct", "concurrency", "construct", "lock_events", "span", "tracelog", "waiting", "work_clock")
 # Script: words of its cases.
 SCRIPTS = {
-    "span/basic_forms": ("gcc with 2", "user regions", "paused", "detached"),
+    "span/basic_forms": ("gcc with 2", "paused", "forked", "when it is"),
     "span/closed_forms": ("random programs by gcc",),
     "span/governed": ("stood for", "uneven", "user regions", "each event"),
     "accuracy/construct_times": ("random",),

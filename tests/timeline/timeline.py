@@ -397,7 +397,7 @@ def operations(data):
 
 @tap.case
 def many_state_changes(directory):
-    rounds = 2000000 if "--long" in sys.argv else 30000
+    rounds = 2000000 if "--long" in sys.argv else 10000
     for compiler in compilers():
         run = Measurement(directory, phases(compiler), "many", str(rounds), options=("-t", "-e", "task-clock@f1000"),
                           timeout=300)
