@@ -277,15 +277,15 @@ static void print_word(const struct report *report, const struct layout *layout,
                        unsigned *column)
 {
   enum { INDENT = 4, CONTINUATION = 2 };
-  unsigned width = layout->terminal.width;
-  if (*column + 1 + strlen(word) + (last ? 0 : CONTINUATION) > width) {
+  unsigned width = layout->terminal.width, columns = terminal_word_columns(word);
+  if (*column + 1 + columns + (last ? 0 : CONTINUATION) > width) {
     fprintf(report->stream, " \\\n%*s", INDENT, "");
     *column = INDENT;
   } else {
     putc(' ', report->stream);
     *column += 1;
   }
-  bool ends = last && *column + strlen(word) <= width; /* in this line, without a backslash behind it */
+  bool ends = last && *column + columns <= width; /* in this line, without a backslash behind it */
   *column = terminal_word(report->stream, word, width + ends, *column);
 }
 

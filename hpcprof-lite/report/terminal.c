@@ -584,23 +584,47 @@ static bool needs_quote(char character)
   return (unsigned char)character < 0x80 && !strchr(plain, character);
 }
 
+/* How a character of a word is written. */
+struct written {
+  size_t length; /* bytes of the character */
+  bool unsafe;   /* '?' instead of it */
+  bool quoted;
+};
+
+static struct written written_at(const char *word)
+{
+  size_t length = utf8_length(word);
+  bool unsafe = !length || escape_needed(utf8_code(word, length));
+  return (struct written){length ? length : 1, unsafe, unsafe || needs_quote(*word)};
+}
+
+unsigned terminal_word_columns(const char *word)
+{
+  unsigned columns = 0;
+  while (*word) {
+    struct written written = written_at(word);
+    word += written.length;
+    columns += 1 + written.quoted;
+  }
+  return columns;
+}
+
 unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column)
 {
   while (*word) {
-    size_t length = utf8_length(word);
-    bool unsafe = !length || escape_needed(utf8_code(word, length)), quoted = unsafe || needs_quote(*word);
-    if (column + 1 + quoted >= width) {
+    struct written written = written_at(word);
+    if (column + 1 + written.quoted >= width) {
       fputs("\\\n", stream);
       column = 0;
     }
-    if (quoted)
+    if (written.quoted)
       putc('\\', stream);
-    if (unsafe)
+    if (written.unsafe)
       putc('?', stream);
     else
-      fwrite(word, 1, length, stream);
-    word += length ? length : 1;
-    column += 1 + quoted;
+      fwrite(word, 1, written.length, stream);
+    word += written.length;
+    column += 1 + written.quoted;
   }
   return column;
 }

@@ -61,6 +61,9 @@ void terminal_lines(const struct terminal *terminal, FILE *stream, const char *t
  * `column`. */
 unsigned terminal_word(FILE *stream, const char *word, unsigned width, unsigned column);
 
+/* How many columns a word takes that is not continued. */
+unsigned terminal_word_columns(const char *word);
+
 /* The same into out[size], on one line.  Returns false, and writes "DIR", if the word is too long. */
 bool terminal_quote(const char *word, char *out, size_t size);
 

@@ -25,7 +25,7 @@ def measured(compiler, *flags, **options):
     if not os.path.exists(data):
         os.makedirs(os.path.join(place, "src"))
         shutil.copy2(source_file(PROGRAM), os.path.join(place, "src"))
-        program = os.path.join(place, "program")
+        program = os.path.join(place, "a;(b)")  # a name to be quoted
         must(compiler, "-g", "-O1", "-fno-inline", "-fopenmp", os.path.join("src", PROGRAM), "-o", program, "-lm",
              cwd=place)
         must(LAUNCHER, "-q", "-o", data, *flags, program, **options)
@@ -130,7 +130,7 @@ def commands_disassemble_the_hot_code(_):
     shown = text("--root", "burn", data).replace("\\\n", "")
     command = next(line for line in shown.splitlines() if line.startswith("  objdump"))
     assert "mulsd" in must(*shlex.split(command)), command
-    for width in range(40, 60):  # the path ends in another column each time
+    for width in range(40, 81):  # the path ends in another column each time
         lines = text("--root", "burn", data, COLUMNS=str(width)).splitlines(keepends=True)
         first = next(i for i, line in enumerate(lines) if line.startswith("  objdump"))
         last = next(i for i in range(first, len(lines)) if not lines[i].endswith("\\\n"))
