@@ -164,7 +164,10 @@ struct exact_waits_ready exact_waits_leave_ready(struct format_wait *wait, const
   double wakes_ns = delay->each_wake_ns * (double)wait->wakes + (left ? *left : 0);
   struct exact_waits_ready ready = {(double)wait->preempted * tick_ns, (double)wait->preempted_in_runtime * tick_ns,
                                     (double)wait->no_core * tick_ns};
-  *(wait->kind == FORMAT_WAIT_PARKED ? &ready.of_waiting : &ready.of_runtime) += woken_ns;
+  if (wait->kind == FORMAT_WAIT_PARKED)
+    ready.of_waiting += woken_ns;
+  else
+    ready.of_runtime += woken_ns + fmax(0, ready.of_waiting - idle_ns);
   ready.of_waiting += delay->waiting_part * MAX(0, idle_ns - ready.of_waiting);
   ready.of_runtime += delay->waiting_part * MAX(0, runtime_ns - ready.of_runtime);
   ready.of_waiting = fmin(ready.of_waiting, idle_ns);

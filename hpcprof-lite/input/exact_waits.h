@@ -94,7 +94,8 @@ struct exact_waits_delay exact_waits_delay(const struct profile_thread *record, 
 /* Takes the time without a processor out of a wait.  Returns it, in nanoseconds: the thread's own, of waiting and of
  * the runtime's own work; and that of a thread for which it waited.
  * left: by how much the latency of waking, which is the same for each wake, was longer than earlier waits at the same
- * site, ns; it is taken out of this wait, as far as it is long enough.  NULL: the wait stands for all at its site. */
+ * site, ns; it is taken out of this wait, as far as it is long enough.  NULL: the wait stands for all at its site.
+ * A trace has codes for sites: a site that several constructs share has one for each. */
 struct exact_waits_ready {
   double of_waiting, of_runtime, no_core; /* no_core: of waiting, another thread had no processor */
 };

@@ -230,6 +230,19 @@ static void take_ready(struct trace_cursor *cursor, uint64_t end, struct trace_e
   }
 }
 
+/* The time of a parked thread without a processor may reach into the state that follows, in which it waits for the
+ * region's other threads. */
+static void keep_excess(struct trace_cursor *cursor, uint64_t length, struct trace_event_ready *ready)
+{
+  uint64_t excess = model_difference(ready->preempted, length);
+  if (!excess)
+    return;
+  ready->preempted = length;
+  if (!cursor->ready[0].moment)
+    cursor->ready[0].moment = MAX(cursor->state_clock, 1);
+  model_add(&cursor->ready[0].figures.preempted, excess);
+}
+
 static void state_event(struct trace_cursor *cursor, const struct tracelog_record *record, struct trace_event *event)
 {
   bool blocked = record->form == TRACELOG_OTHER;
@@ -246,6 +259,7 @@ static void state_event(struct trace_cursor *cursor, const struct tracelog_recor
   uint64_t own = shifted(record->form == TRACELOG_STATE_OWN ? record->operand[2] : 0, TRACELOG_STATE_SHIFT);
   uint64_t all = event->end_ticks - event->begin_ticks;
   event->own_ticks = MIN(own, all);
+  keep_excess(cursor, all, &event->ready);
   cursor->begun = cursor->chunk_begun = false;
   cursor->holder = 0;
 }

@@ -59,6 +59,12 @@ struct sample {
   uint64_t weight_ns, tool_ns, delay_ns;
 };
 
+/* What exact_waits_leave_ready() has left of a code's waits, in that extent of the trace. */
+struct left {
+  double ns;
+  size_t extent;
+};
+
 struct lane {
   const struct lane_process *of;
   const struct profile_thread *thread;
@@ -68,8 +74,7 @@ struct lane {
   uint32_t constructs_count, waits_count;
   double runtime_part; /* see exact_waits_runtime_part() */
   struct exact_waits_delay delay;
-  double *left; /* [code] see exact_waits_leave_ready(); since the beginning of an extent */
-  size_t left_extent;
+  struct left *left; /* [code] */
   uint32_t codes_count;
   struct exact_waits_tool tool;
   double tool_busy_part;      /* of the thread's time in the tool: outside waits */
@@ -589,15 +594,13 @@ static void add_ready(struct lane *lane, struct trace_event *event, struct lane_
                              .woken = ready->woken,
                              .wakes = ready->wakes,
                              .no_core = ready->no_core};
-  double *left = event->code < lane->codes_count ? &lane->left[event->code] : NULL;
+  struct left *left = event->code < lane->codes_count ? &lane->left[event->code] : NULL;
   uint64_t waiting = wait.idle;
   if (tick_ns <= 0)
     return;
-  if (lane->left_extent != lane->trace.cursor.extent) {
-    lane->left_extent = lane->trace.cursor.extent;
-    memset(lane->left, 0, lane->codes_count * sizeof *lane->left);
-  }
-  struct exact_waits_ready missed = exact_waits_leave_ready(&wait, &lane->delay, tick_ns, left);
+  if (left && left->extent != lane->trace.cursor.extent)
+    *left = (struct left){.extent = lane->trace.cursor.extent};
+  struct exact_waits_ready missed = exact_waits_leave_ready(&wait, &lane->delay, tick_ns, left ? &left->ns : NULL);
   if (wait.idle == waiting && wait.runtime == own)
     return;
   struct lane_interval missing = *state;

@@ -2,8 +2,11 @@
  * was ready to run without a processor: ready_NUMBER SECONDS.  The first thread also works before each region, and
  * after the last region as often again.  It prints how long all work would take if each thread had a processor: alone
  * SECONDS. That is its own CPU time outside regions, and between two barriers the larger CPU time of the two threads.
- * "killed" meets at barriers too, and ends by SIGKILL. */
+ * "killed" meets at barriers too, and ends by SIGKILL.  "spins N": thread N works for a second, the other one waits at
+ * a barrier on the same processor. */
+#define _GNU_SOURCE
 #include <omp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +64,22 @@ int main(int argc, char **argv)
     for (int i = 0; i < times; i++)
       usleep(1000);
     print_ready(0);
+    return 0;
+  }
+  if (argc > 1 && strcmp(argv[1], "spins") == 0) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one); /* the runtime has counted more */
+#pragma omp parallel num_threads(2)
+    {
+      for (double end = cpu_time() + 1; omp_get_thread_num() == times && cpu_time() < end;)
+        work(rounds);
+#pragma omp barrier
+    }
+#pragma omp parallel num_threads(2)
+#pragma omp critical
+    print_ready(omp_get_thread_num());
     return 0;
   }
   double(*spent)[2] = calloc((size_t)times * BARRIERS, sizeof *spent), alone = 0;

@@ -92,6 +92,17 @@ def threads_that_sleep_beside_busy_processes(directory):
 
 
 @tap.case
+def a_thread_that_spins_on_the_core_of_another_one_is_ready(directory):
+    """It is switched too often for one reading at the end of the wait, which is no wait for a missing core."""
+    for working in ("0", "1"):
+        rows, ready, _ = measure(directory, "spins", working, busy=0, GOMP_SPINCOUNT="infinite")
+        ready_as_the_kernel_says(rows, ready, 0.03, working)
+        sums_hold(rows, working)
+        waits = rows[working == "0"]
+        tap.timed(seconds(waits, "waiting_no_core_s") < 0.2 * seconds(waits, "core_wait_s"), (working, waits))
+
+
+@tap.case
 def without_a_graph(directory):
     check_spinning(directory, options=("-p", "off"))
 

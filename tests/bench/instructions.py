@@ -73,7 +73,8 @@ GROUPS = {
 EVENTS = {f"{construct} {mode}" + f", {program}" * (program != "clang"): (program, mode, construct)
           for (program, mode), constructs in GROUPS.items() for construct in constructs}
 OPTIONS = {"trace": ("-p", "online", "-t"), "light": ("--overhead-limit", "0")}  # others: -p
-SETTINGS = {"light": {"KMP_BLOCKTIME": "0"}}  # of so many regions, waits that spin would take most of the time
+# Waits that spin would take most of the time: of many regions, or on one processor at a time, as callgrind runs threads.
+SETTINGS, GCC_SETTINGS = {"light": {"KMP_BLOCKTIME": "0"}}, {"GOMP_SPINCOUNT": "0"}
 TWO_THREADS = ("region2", "loops2", "barrier2", "loop2")  # that meet; in others, the second one sleeps
 FRAMES = {f"sample, {depth} frames": (depth, "spin") for depth in (10, 30, 200)}
 FRAMES["sample, 200, guessed"] = (200, "guess")
@@ -188,7 +189,8 @@ def constructs(compiler, mode, _, count=instructions_of_library, valgrind=()):
     third argument numbers the measurements of this group."""
     program, names = build("construct_costs.c", "gcc" if compiler == "gcc" else "clang"), GROUPS[compiler, mode]
     runtime = OLD_RUNTIME if compiler == "old" else RUNTIME
-    settings = {"GOMP_SPINCOUNT": "0"} if compiler == "gcc" else {"LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime), **SETTINGS.get(mode, {})}
+    settings = GCC_SETTINGS if compiler == "gcc" else {
+        "LD_LIBRARY_PATH": os.path.join(tap.DEPS, runtime), **SETTINGS.get(mode, {})}
     with tempfile.TemporaryDirectory() as directory:
         words = [str(word) for name in names for word in (name, *numbers(name, mode))]
         counts, _ = run(directory, program, ["marked", *words], mode, count, valgrind=valgrind, **settings)

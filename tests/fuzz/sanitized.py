@@ -10,7 +10,8 @@ sys.path.insert(0, os.path.join(sys.path[0], "..", "support"))
 import sanitized_build
 import tap
 
-UNITS = ("read", "merge", "ranks", "profile_message", "replay", "log_reader", "workspan", "format", "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
+UNITS = ("read", "merge", "ranks", "profile_message", "replay", "log_reader", "workspan", "format",
+         "causes", "efficiency", "construct_rows", "trace_reader", "lane", "compare",
          "condition", "significance", "grain_graph", "grains", "checks", "phases", "table", "timeline_lanes")
 # Script: words of its cases.  Those that make hundreds of reports of the same kind are left out; JSON of each view is in
 # "threads and order", views of constructs in "output is".

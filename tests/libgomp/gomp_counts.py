@@ -150,13 +150,15 @@ def tasks_of_all_kinds_interrupt_a_wait(directory):
                        "-e", "task-clock@3600000000", "--", program, **QUIET)
         assert (done.returncode, done.stdout) == (0, "45\n"), done
         path, = glob.glob(os.path.join(output, "*.hpcrun"))
-        waits = {record.kind: record.count for extent in extents(path) if extent.table == TABLES["waits"]
-                 for record in extent.parsed() if record.count}
-        assert waits == {TASKWAIT: 45 + 1, REGION_END: 1}, (options, waits)
+        waits = collections.Counter()
+        for extent in extents(path):
+            for record in extent.parsed() if extent.table == TABLES["waits"] else ():
+                waits[record.kind] += record.count
+        assert +waits == {TASKWAIT: 45 + 1, REGION_END: 1}, (options, waits)
         # Work before the first, in each task, and after each wait.  A search for a task can be too short for the trace,
         # or become idleness, and one interval of two.
         intervals = collections.Counter(row["category"] for row in rows("timeline", output))
-        assert intervals["overhead"] <= 45 + 2 and intervals["work"] <= 45 + 3, (options, intervals)
+        assert 1 <= intervals["overhead"] <= 45 + 2 and 2 <= intervals["work"] <= 45 + 3, (options, intervals)
 
 
 @tap.case

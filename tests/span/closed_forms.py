@@ -5,6 +5,7 @@ Usage: closed_forms.py [--long] [-k CASE]     (--long: also with 256 and 1,024 t
 The newest clang of the machine, with its OpenMP, compiles new_forms.c."""
 import glob
 import os
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -173,7 +174,7 @@ def check_forms(directory, compiler, threads, *options, each=1):
         binary = program(source, compiler)
         forms = tap.run(binary).stdout.split()
         assert set(forms) <= set(table) and len(forms) > 30, (source, set(forms) - set(table))
-        jobs += [(binary, form, table[form]) for form in forms[::each] if form not in KNOWN or compiler == "gcc"]
+        jobs += [(binary, form, table[form]) for form in forms[random.randrange(each)::each] if form not in KNOWN or compiler == "gcc"]
     # the code of clang announces sections once for each thread
     check_jobs(directory, jobs, threads, options, TIED + (() if compiler == "gcc" else ("sections",)))
 

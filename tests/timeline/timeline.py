@@ -522,7 +522,7 @@ def ranks_of_mpi(directory):
     check_tiling(timeline)
     check_no_gaps(timeline)
     check_waits(timeline)
-    # the trace tells the same as the tables: samples in MPI are no work, and the last waits have ended without a core
+    # the trace tells the same as the tables, also of samples in MPI, and of waits that the end of the process ends
     whole, part = (timeline.run.view("threads", *options) for options in ((), ("--from", "0")))
     for row, other in zip(whole, part):
         for column, slack_s in (("work_s", 1e-9), ("mpi_s", 1e-6), ("waiting_no_core_s", 5e-5)):

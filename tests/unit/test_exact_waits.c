@@ -65,6 +65,9 @@ static void test_parts_are_no_more_than_the_wait(void **state)
   struct exact_waits_ready ready = exact_waits_leave_ready(&wait, &(struct exact_waits_delay){0}, TICK_NS, NULL);
   assert_true(ready.of_waiting == 30 && ready.of_runtime == 4 && ready.no_core == 10);
   assert_true(wait.idle == 0 && wait.runtime == 0);
+  wait = (struct format_wait){.kind = FORMAT_WAIT_BARRIER, .idle = 20, .runtime = 20, .preempted = 25};
+  ready = exact_waits_leave_ready(&wait, &(struct exact_waits_delay){0}, TICK_NS, NULL);
+  assert_true(ready.of_waiting == 40 && ready.of_runtime == 10); /* a sample has read what followed the idle part */
 }
 
 /* Without records, the thread was ready for 100 of the 400 ns in which it did not run: a quarter of the 400 ns of its

@@ -446,7 +446,8 @@ static uint64_t device_ns(const struct read_file *file, const struct read_part *
   return model_rounded((double)ticks * tick_ns);
 }
 
-/* The part of the time in MPI in which the thread was not ready without a processor: when it was is not known. */
+/* The part of the time in MPI in which the thread was not ready without a processor.  When it was is not known: each
+ * call has its share of the whole run's. */
 static double mpi_without_ready(const struct range_thread *from)
 {
   const struct profile_thread *record = from->record;

@@ -306,9 +306,10 @@ uint32_t range_thread_sample(struct range_thread *thread, const struct trace_eve
     return 0;
   }
   struct range_sums *sums = &thread->sums[value];
+  if (!mpi)
+    add(&sums->samples, charge ? event->samples : 1, in);
   if (mpi && thread->timed)
     return in ? value : 0;
-  add(&sums->samples, charge ? event->samples : 1, in);
   if (charge)
     add(&sums->lockwait, event->ns, in);
   else if (!thread->timed)

@@ -388,7 +388,7 @@ void trace_slept(struct thread_state *t, uint64_t now, enum tracelog_op how, boo
 
 /* ---- the end, and what follows if the program goes on ---- */
 
-enum { ENDS = 3 * PARTS * TRACELOG_RECORD_MAX }; /* room for the states at the end: see waiting_end_trace() */
+enum { ENDS = (3 * PARTS + 1) * TRACELOG_RECORD_MAX }; /* room for the states at the end: see waiting_end_trace() */
 
 void trace_leave_window(struct thread_state *t)
 {

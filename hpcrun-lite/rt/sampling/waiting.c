@@ -269,6 +269,44 @@ static __attribute__((noinline)) void trace_wait_ready(struct thread_state *t, c
                                    parked ? 0 : parts[2].preempted, parts[2].slept, parts[1].wakes, no_core});
 }
 
+/* Adds what a sample has read of a wait, or of the time for which the thread is parked, that goes on. */
+static void add_read(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t now,
+                     const struct trace_ready *ready)
+{
+  struct switches *switches = &sampling_of(t)->switches;
+  if (!ready->preempted && !ready->of_own && !ready->wakes)
+    return;
+  wait->preempted += ready->preempted;
+  wait->preempted_in_runtime += ready->of_own;
+  wait->wakes += ready->wakes;
+  switches->since_join -= ready->preempted;
+  if (wait->kind != FORMAT_WAIT_PARKED && switches->wait_since != since) {
+    switches->wait_since = since;
+    switches->wait_preempted = 0;
+  }
+  if (wait->kind != FORMAT_WAIT_PARKED)
+    switches->wait_preempted += ready->preempted;
+  trace_ready(t, since, now, *ready);
+}
+
+/* What samples have read of the wait that began then: ticks in which the thread was preempted. */
+static uint64_t read_before(const struct thread_state *t, uint64_t since)
+{
+  const struct switches *switches = &sampling_of(t)->switches;
+  return switches->wait_since == since ? switches->wait_preempted : 0;
+}
+
+/* A wait ends, idle for so long, in which the thread was preempted: as far as that was read by a sample after the idle
+ * part, it belongs to the rest.  Returns the thread's time without a processor in the idle part. */
+static uint64_t settle_read(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t idle,
+                            uint64_t preempted)
+{
+  uint64_t all = preempted + read_before(t, since), excess = rt_minus(all, idle);
+  wait->preempted -= excess;
+  wait->preempted_in_runtime += excess;
+  return all - excess;
+}
+
 /* How many regions the thread is in, of those that others have created at most one. */
 static inline unsigned regions_around(const struct thread_state *t)
 {
@@ -291,11 +329,12 @@ static __attribute__((noinline)) void leave_barrier(struct thread_state *t, cons
   struct switched parts[3] = {{0}};
   uint64_t no_core = 0;
   read_wait(t, sampling->waiting, since, since + idle, parts);
+  uint64_t ready = settle_read(t, sampling->waiting, since, idle, parts[1].preempted);
   sampling->switches.since_join = parts[2].preempted + switches_late(parts[2].slept); /* it goes on late */
   if (was_delayed(t, open)) {
     uint64_t undelayed = last_undelayed(t, open, since + idle, since);
     sampling->arrival.undelayed = undelayed;
-    no_core = add_no_core(sampling->waiting, open, since, idle, parts[1].preempted, undelayed);
+    no_core = add_no_core(sampling->waiting, open, since, idle, ready, undelayed);
     lose(t, rt_minus(since + idle, undelayed));
   }
   trace_wait_ready(t, sampling->waiting, since, now, parts, no_core);
@@ -326,7 +365,8 @@ static __attribute__((noinline)) void leave_wait(struct thread_state *t, struct 
   if (!parked) {
     sampling_of(t)->switches.since_join -= parts[1].preempted; /* others worked meanwhile, or it is in the next line */
     no_core = leave_held_up(t, since, now, wait->kind == FORMAT_WAIT_LOCK && waiting_for_posix(t));
-    no_core = MIN(no_core, rt_minus(now - since, parts[1].preempted)); /* of many intervals it knows the last ones */
+    /* held_up_wait() sees the last ones of the thread's own intervals only */
+    no_core = MIN(no_core, rt_minus(now - since, parts[1].preempted + read_before(t, since)));
     wait->no_core += no_core;
   }
   trace_wait_ready(t, wait, since, now, parts, no_core);
@@ -475,7 +515,7 @@ static inline __attribute__((always_inline)) uint64_t end_idle_inline(struct thr
       uint64_t last = last_arrival(t, open);
       sampling->arrival = (struct last_arrival){last > since ? last : since, 0, open->region, open->barrier};
       idle = part_before(since, last, now);
-      if (__builtin_expect(switches_unread(t) || was_delayed(t, open), 0))
+      if (__builtin_expect(switches_unread(t) || was_delayed(t, open) || sampling->switches.wait_since == since, 0))
         leave_barrier(t, open, since, idle, now);
       else
         sampling->switches.since_join = 0;
@@ -516,6 +556,16 @@ static inline uint64_t turn_busy_with_tasks(struct thread_state *t, bool task)
   return __builtin_expect(end_task_wait(t, now), 1) ? now : end_idle(t, task, now);
 }
 
+/* When a worker began to wait at the end of a region, the last one of the team arrived, the master left the barrier,
+ * and the region ended. */
+static void region_end_moments(const struct region_end *end, uint64_t since, uint64_t moments[4])
+{
+  moments[0] = since;
+  moments[1] = MAX(end->last_idle, since);
+  moments[2] = MAX(end->left, moments[1]);
+  moments[3] = MAX(end->end, moments[2]);
+}
+
 /* The same for a worker at the end of a region, which is parked after that.  It is also idle between the moments at
  * which the master left the barrier and ended the region. */
 static __attribute__((noinline)) void leave_region_end(struct thread_state *t, const struct region_end *end,
@@ -523,10 +573,11 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
 {
   const struct wait_open *open = innermost(t);
   struct format_wait *wait = sampling_of(t)->waiting, *parked = wait_at(t, 0);
-  uint64_t last = MAX(end->last_idle, since), left = MAX(end->left, last);
-  uint64_t begun = end->next_begun > end->end ? end->next_begun : rt_ticks();
+  uint64_t moments[5];
   struct switched parts[6] = {{0}};
-  switches_read(t, 5, (const uint64_t[]){since, last, left, end->end, begun}, parts);
+  region_end_moments(end, since, moments);
+  moments[4] = end->next_begun > end->end ? end->next_begun : rt_ticks();
+  switches_read(t, 5, moments, parts);
   wait->preempted += parts[1].preempted + parts[3].preempted;
   wait->preempted_in_runtime += parts[2].preempted;
   wait->wakes += parts[1].wakes + parts[2].wakes + parts[3].wakes;
@@ -534,8 +585,9 @@ static __attribute__((noinline)) void leave_region_end(struct thread_state *t, c
   parked->woken += parts[5].slept;
   parked->wakes += parts[4].wakes;
   uint64_t ready = parts[1].preempted + parts[3].preempted, no_core = 0;
+  uint64_t ready_in_all = settle_read(t, wait, since, idle, ready);
   if (open && open->team && end->undelayed)
-    no_core = add_no_core(wait, open, since, idle, ready, end->undelayed);
+    no_core = add_no_core(wait, open, since, idle, ready_in_all, end->undelayed);
   trace_ready(
       t, since, end->end,
       (struct trace_ready){ready, parts[2].preempted, 0, parts[1].wakes + parts[2].wakes + parts[3].wakes, no_core});
@@ -567,7 +619,7 @@ static bool park_since_region_end(struct thread_state *t, const struct region_te
   }
   if (end.end > since) {
     uint64_t idle = idle_at_region_end(&end, since);
-    if (switches_unread(t) || end.undelayed)
+    if (switches_unread(t) || end.undelayed || sampling->switches.wait_since == since)
       leave_region_end(t, &end, since, idle);
     t->idle_ticks += end.end - since;
     add_interval(t, sampling->waiting, idle, end.end - since - idle);
@@ -1001,9 +1053,13 @@ void waiting_lock_read(struct thread_state *t)
   struct format_wait *wait = switches->lock;
   lock_table_settle(t);
   if (wait) {
+    uint64_t read = wait->preempted;
     switches_outside(t);
+    read = wait->preempted - read;
     switches->lock = NULL;
-    wait->no_core += leave_held_up(t, switches->lock_since, switches->lock_until, waiting_for_posix(t));
+    uint64_t since = switches->lock_since, until = switches->lock_until;
+    uint64_t no_core = leave_held_up(t, since, until, waiting_for_posix(t));
+    wait->no_core += MIN(no_core, rt_minus(until - since, read + read_before(t, since)));
     switches_limit(t);
   }
   lock_table_unnote(t);
@@ -1022,33 +1078,44 @@ uint64_t waiting_lock_key(const struct thread_state *t)
   return sampling_of(t)->waiting_lock ? sampling_of(t)->waiting_lock->key : key_of(FORMAT_WAIT_LOCK, NULL);
 }
 
+/* Divides the records of a wait at the end of a region which is over: see leave_region_end().  Returns false if it is
+ * not. */
+static bool read_region_end(struct thread_state *t, struct format_wait *wait, uint64_t since, uint64_t now)
+{
+  const struct wait_open *open = innermost(t);
+  struct region_end end;
+  uint64_t base = sampling_of(t)->base_region, moments[4] = {since, since, since, since};
+  if (!open || !open->as_worker || t->activity.lockwait || wait->kind == FORMAT_WAIT_PARKED)
+    return false;
+  if (region_find_end(base, open->team, &end)) {
+    if (end.end >= now)
+      return false;
+    region_end_moments(&end, since, moments);
+  } else if (region_open(base)) {
+    return false;
+  } /* else: it ended long ago, and the thread counts as parked since it waits */
+  struct switched parts[5] = {{0}};
+  switches_read(t, 4, moments, parts);
+  add_read(t, wait, since, moments[3],
+           &(struct trace_ready){.preempted = parts[1].preempted + parts[3].preempted,
+                                 .of_own = parts[2].preempted,
+                                 .wakes = parts[1].wakes + parts[2].wakes + parts[3].wakes});
+  add_read(t, wait_at(t, 0), moments[3], now,
+           &(struct trace_ready){.preempted = parts[4].preempted, .wakes = parts[4].wakes});
+  return true;
+}
+
 void waiting_read_switches(struct thread_state *t)
 {
   struct format_wait *wait = t->activity.idle ? sampling_of(t)->waiting : NULL;
   wait = t->activity.lockwait ? sampling_of(t)->waiting_lock : wait;
   uint64_t since = t->activity.lockwait ? t->lock_since : t->idle_since, now = rt_ticks();
-  struct waiting_interval open = {.idle = rt_minus(now, since)};
-  if (!t->activity.lockwait)
-    open = waiting_open_interval(t, now);
-  uint64_t parked_at = now - open.parked, left = parked_at - open.ending, last = since + open.idle - open.ending;
-  struct switched parts[5] = {{0}};
-  switches_read(t, 4, (const uint64_t[]){since, last, left, parked_at}, parts);
-  if (!wait)
+  struct switched parts[2] = {{0}};
+  if (wait && read_region_end(t, wait, since, now))
     return;
-  struct trace_ready ready = {.preempted = parts[1].preempted + parts[3].preempted,
-                              .of_own = parts[2].preempted,
-                              .wakes = parts[1].wakes + parts[2].wakes + parts[3].wakes};
-  wait->preempted += ready.preempted;
-  wait->preempted_in_runtime += ready.of_own;
-  wait->wakes += ready.wakes;
-  sampling_of(t)->switches.since_join -= ready.preempted + parts[4].preempted;
-  trace_ready(t, since, parked_at, ready);
-  if (!parts[4].preempted && !parts[4].wakes)
-    return;
-  struct format_wait *parked = wait_at(t, 0);
-  parked->preempted += parts[4].preempted;
-  parked->wakes += parts[4].wakes;
-  trace_ready(t, parked_at, now, (struct trace_ready){.preempted = parts[4].preempted, .wakes = parts[4].wakes});
+  switches_read(t, 1, &since, parts);
+  if (wait)
+    add_read(t, wait, since, now, &(struct trace_ready){.preempted = parts[1].preempted, .wakes = parts[1].wakes});
 }
 
 void waiting_in_tool(struct thread_state *t, uint64_t ns)

@@ -122,6 +122,21 @@ static void test_all_events(void **state)
   }
 }
 
+/* A parked thread was preempted for nine units, of which five are in its first state. */
+static void test_time_without_a_processor_reaches_into_the_next_state(void **state)
+{
+  static const uint64_t preempted[] = {5, 4, 0};
+  (void)state;
+  traced_op(&trace, 1, TRACELOG_READY, 6, (const uint64_t[]){1, 9, 0, 0, 0, 0});
+  plain(1, 1, 5);
+  plain(1, 2, 10);
+  plain(1, 3, 10);
+  save(COMPOSE_PACKED);
+  assert_int_equal(read_thread(1), 3);
+  for (size_t i = 0; i < 3; i++)
+    assert_int_equal(found[i].ready.preempted, preempted[i] * STATE);
+}
+
 static void test_extents_of_threads_in_any_order(void **state)
 {
   (void)state;
@@ -413,6 +428,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_all_events, setup),
+      cmocka_unit_test_setup(test_time_without_a_processor_reaches_into_the_next_state, setup),
       cmocka_unit_test_setup(test_extents_of_threads_in_any_order, setup),
       cmocka_unit_test_setup(test_missing_extents_are_gaps, setup),
       cmocka_unit_test_setup(test_damaged_extents_are_gaps, setup),
