@@ -124,13 +124,26 @@ double advice_loss_most(const struct advice_input *input, const struct advice *a
   return sum_s * elapsed_of(input, advice);
 }
 
-void advice_loss_divide(const struct advice_input *input, struct advice *advice)
+/* Whether samples, of which there are none, would have to tell what threads did with their time: with OpenMP that is
+ * what no category has, without it all CPU time. */
+static bool lacks_samples(const struct advice_input *input)
 {
   enum { SMALL_PART = 100 };
+  uint64_t unknown_ns = input->rest_ns;
+  for (uint32_t i = 0; i < input->profile->processes_count; i++) {
+    const struct profile_process *process = &input->profile->processes[i];
+    for (uint32_t j = 0; j < process->threads_count && !(process->flags & PROCESS_OMPT); j++)
+      model_add(&unknown_ns, process->threads[j].cpu_ns);
+  }
+  return !input->samples && !input->unsampled && unknown_ns > input->all_ns / SMALL_PART;
+}
+
+void advice_loss_divide(const struct advice_input *input, struct advice *advice)
+{
   double per = elapsed_of(input, advice);
   advice->loss_s = -1;
-  if (!input->samples && !input->unsampled && input->rest_ns > input->all_ns / SMALL_PART)
-    return; /* what threads did is not known */
+  if (lacks_samples(input))
+    return;
   double placed_s = input->by_wall ? INFINITY : input->all_blocked.all_s;
   struct left left = {.rest_s = advice_seconds(input->rest_ns)};
   advice->loss_s = left.rest_s * per;

@@ -1059,6 +1059,10 @@ static void test_sleep_outside_openmp(void **state)
   advice_compute(&input, &advice);
   assert_true(advice.loss_s < 0 && !find(ADVICE_UNEXPLAINED));
   input.rest_ns = 0;
+  threads[0].cpu_ns = 100 * ms; /* without OpenMP, time in no category is not computed */
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_true(advice.loss_s < 0 && !find(ADVICE_UNEXPLAINED));
 }
 
 /* A pool of eight threads without OpenMP. */
