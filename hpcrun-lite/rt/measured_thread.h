@@ -42,6 +42,7 @@ struct measured_thread {
   bool forking;                   /* begins a region; its implicit task in it has not begun */
   bool repeated;                  /* likewise: libomp announces the team again, by the region in this one */
   uint64_t cancelled;             /* the handle of the region to whose end it goes, since that was cancelled; 0: none */
+  uint32_t code_generation;       /* rt.module_generation for which is valid what unloaded_code.h forgets */
   struct loop_call loop_call;
   const void *awaits; /* where the thread waits for an iteration of a doacross loop; NULL: it does not */
   bool passes;        /* its last wait for an iteration needs no event when it ends */

@@ -13,6 +13,7 @@
 #include "hpcrun-lite/rt/sampling/task_creation.h"
 #include "hpcrun-lite/rt/sampling/waiting.h"
 #include "hpcrun-lite/rt/span/span.h"
+#include "hpcrun-lite/rt/unloaded_code.h"
 
 /* Has the worker's last region ended?  Some runtimes announce that it leaves the region only when it enters the next
  * one. */
@@ -51,6 +52,7 @@ void region_events_begin(struct thread_state *t, const ompt_frame_t *frame, ompt
   lock_events_before_other(t);
   if (__builtin_expect(atomic_load_explicit(&control_process.serial_wanted, memory_order_relaxed), 0))
     offer_serial_moment(t);
+  unloaded_code_check(t);
   rt_inside_inc(t);
   uint64_t moment = span_process.online ? work_clock_value(t) : 0, enter_frame = frame ? frame->enter_frame.value : 0;
   uint64_t around = codeptr ? 0 : region_current(t);
@@ -133,6 +135,7 @@ void region_events_implicit_begin(struct thread_state *t, const ompt_data_t *par
                                   unsigned team_size, unsigned index, int flags)
 {
   lock_events_before_other(t);
+  unloaded_code_check(t);
   uint64_t handle = parallel_data && parallel_data->value ? parallel_data->value : REGION_NO_RECORD;
   uint32_t outer = 0;
   /* libomp names region and task around a serialised one in a league */

@@ -76,6 +76,23 @@ plugged("a plugin's destructor has a region", "stays", 2, GUEST="ends")
 
 
 @tap.case
+def a_plugin_takes_the_place_of_another_one(directory):
+    """Plugins with the same code are loaded in turn, mostly at the same address: each has its own constructs and
+    contexts."""
+    path = os.path.join(directory, "second.so")
+    shutil.copy(plugin(), path)
+    same(directory, host(), "plugins", "comes and goes", "6", plugin(), path, plugin(), modes=("online",),
+         RUNTIME="libgomp.so.1", **QUIET)
+    measured = os.path.join(directory, "measured-online")
+    counts = sorted(int(row["instances"]) for row in rows("parallelism", measured) if row["kind"] == "critical")
+    assert counts == [240, 480], counts
+    nodes = {row["id"]: row for row in rows("topdown", measured)}
+    for row in nodes.values():
+        outer = nodes.get(row["parent_id"])
+        assert row["kind"] != "parallel" or outer["module"] == row["module"], (outer, row)
+
+
+@tap.case
 def the_constructor_of_a_plugin_of_clang_has_a_region(directory):
     done = same(directory, host(), "plugins", "stays", "2", clang_plugin(), seen=False, GUEST="begins")
     assert done.returncode == 0 and "begins" in done.stdout, done

@@ -205,6 +205,14 @@ const struct format_module *modules_loaded(struct thread_state *t, uint64_t addr
   return _dl_find_object((void *)address, &object) == 0 ? modules_find(t, address, index) : NULL;
 }
 
+bool modules_still(struct thread_state *t, uint64_t address, uint32_t index)
+{
+  uint32_t now = 0;
+  if (!atomic_load_explicit(&rt.module_generation, memory_order_relaxed) || !modules_loaded(t, address, &now))
+    return true;
+  return now == index;
+}
+
 /* Whether the page is known, or another one would be too many. */
 static bool code_is_settled(uint32_t module, uint64_t offset)
 {

@@ -33,6 +33,10 @@ const struct format_module *modules_find(struct thread_state *t, uint64_t addres
  * there is none, or no entry could be made. */
 const struct format_module *modules_loaded(struct thread_state *t, uint64_t address, uint32_t *index);
 
+/* Whether an entry (0: none) is that of the module which has the address now.  Another one may have had it, if modules
+ * were unloaded; what is in no module is taken for the same code. */
+bool modules_still(struct thread_state *t, uint64_t address, uint32_t index);
+
 /* A frame has been found at an offset in a module of the table: the code there identifies the module's file, if nothing
  * better does. */
 void modules_sampled(uint32_t index, uint64_t offset);

@@ -72,13 +72,19 @@ static struct format_wait *site_add(struct thread_state *t, uint64_t key)
   return wait;
 }
 
+/* Whether a record is that of a site.  Code of an unloaded module had the same key as other code that is there now. */
+static bool is_site(struct thread_state *t, const struct format_wait *wait, uint64_t key)
+{
+  return wait->key == key && (!wait->module || modules_still(t, (key >> KIND_BITS) - 1, wait->module));
+}
+
 /* Finds or adds a site.  The caller is inside.  The first record is always that of parked threads. */
 static struct format_wait *site_find(struct thread_state *t, uint64_t key)
 {
   if (!sampling_of(t)->waits.count && key != WAITING_PARKED)
     site_add(t, WAITING_PARKED);
   for (uint32_t i = 0; i < sampling_of(t)->waits.count; i++)
-    if (wait_at(t, i)->key == key)
+    if (is_site(t, wait_at(t, i), key))
       return wait_at(t, i);
   return site_add(t, key);
 }

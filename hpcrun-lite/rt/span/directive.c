@@ -85,10 +85,18 @@ struct directive_total *directive_find_total(struct thread_state *t, uint32_t ro
   return span->last_total = table_at(&span->totals, row);
 }
 
-static uint32_t find(uint32_t head, enum format_directive_kind kind, uint64_t code)
+/* Whether a row is that of the construct at an address.  Code of an unloaded module may have been there before. */
+static bool is_row(struct thread_state *t, uint32_t row, enum format_directive_kind kind, uint64_t code)
+{
+  const struct row_link *link = link_at(row);
+  uint32_t module = row_at(row)->module;
+  return link->code == code && link->kind == kind && (!module || modules_still(t, code - 1, module));
+}
+
+static uint32_t find(struct thread_state *t, uint32_t head, enum format_directive_kind kind, uint64_t code)
 {
   uint32_t row = atomic_load_explicit(&heads[head], memory_order_acquire);
-  while (row && (link_at(row)->code != code || link_at(row)->kind != kind))
+  while (row && !is_row(t, row, kind, code))
     row = link_at(row)->next;
   return row;
 }
@@ -104,7 +112,7 @@ static uint32_t add_row(struct thread_state *t, uint32_t head, enum format_direc
       sys_yield();
       continue;
     }
-    row = find(head, kind, code);
+    row = find(t, head, kind, code);
     struct row_link *link = row || rows.count >= DIRECTIVES_MAX ? NULL : table_next(&links, &index);
     struct format_directive *made = link ? table_next(&rows, &row) : NULL;
     if (made) {
@@ -128,7 +136,7 @@ uint32_t directive_look_up(struct thread_state *t, struct row_cache *cache, enum
 {
   uint64_t address = (uint64_t)code;
   uint32_t head = (uint32_t)((address ^ (uint64_t)kind << 56) * 0x9e3779b97f4a7c15ULL >> 40) % HEADS;
-  uint32_t row = find(head, kind, address);
+  uint32_t row = find(t, head, kind, address);
   if (!row)
     row = add_row(t, head, kind, address);
   if (row)
