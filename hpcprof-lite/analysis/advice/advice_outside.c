@@ -464,7 +464,7 @@ static void fill_crowd(const struct advice_run *run, struct crowd *crowd)
 
 /* Adds the finding.  With as many threads as cores, regions take at least as long as the work divided among the
  * cores, the longest thread's work, or the span; and at most as long as the threads with most work take if one core
- * runs them all. */
+ * runs them all.  Fewer threads get no more of cores that other programs use, too. */
 static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
 {
   assert(crowd->process->cpus);
@@ -481,8 +481,10 @@ static bool add_crowd(struct advice_run *run, const struct crowd *crowd)
   double least_s = fmax(fmax(sum_s / cores, span_s), crowd->process->threads_count ? crowd->work_s[0] : 0);
   /* Each thread has at least its part of a core: waiting ones slow it down by no more than that. */
   double most_s = regions_s * (1 - cores / threads);
+  double ran_s = crowd->ready_s - crowd->delay_s - crowd->serial_s;
+  double others_s = fmax(0, regions_s - ran_s / cores); /* other programs had the cores, and would have them again */
   struct advice_finding *found =
-      advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, fmin(most_s, regions_s - least_s),
+      advice_add(run->advice, ADVICE_OVERSUBSCRIPTION, fmin(most_s, regions_s - least_s - others_s),
                  "%.0f threads share %.0f cores: they were ready to run without a core for %.3f s; with a thread for "
                  "each core, their work takes at least %.3f s",
                  threads, cores, crowd->delay_s, least_s);

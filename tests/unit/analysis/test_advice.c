@@ -450,14 +450,19 @@ static void test_missing_cores(void **state)
 static void test_more_threads_than_cores(void **state)
 {
   (void)state;
-  struct profile_thread threads[] = {{.run_delay_ns = 250 * ms, .cpu_ns = 300 * ms, .work_ns = 500 * ms},
-                                     {.run_delay_ns = 250 * ms, .cpu_ns = 300 * ms, .work_ns = 200 * ms}};
+  struct profile_thread threads[] = {{.run_delay_ns = 250 * ms, .cpu_ns = 500 * ms, .work_ns = 500 * ms},
+                                     {.run_delay_ns = 250 * ms, .cpu_ns = 500 * ms, .work_ns = 200 * ms}};
   process.threads = threads;
   process.threads_count = 2;
   process.threads_max = 2;
   process.cpus = 1;
   expect(ADVICE_OVERSUBSCRIPTION, 0.3, 0);
   assert_int_equal(advice.count, 1); /* a thread that waits leaves its core to the other one */
+  threads[0].cpu_ns = 300 * ms;      /* for 200 ms another program had the core, as it would beside one thread */
+  expect(ADVICE_OVERSUBSCRIPTION, 0.1, 0);
+  threads[1].cpu_ns = 400 * ms; /* the threads did nothing but their work */
+  expect(ADVICE_IMBALANCE, 0.2, 20);
+  threads[0].cpu_ns = threads[1].cpu_ns = 500 * ms;
   profile.workspan.is_time = true;
   profile.workspan.span = 800 * ms; /* which no number of threads makes shorter */
   expect(ADVICE_OVERSUBSCRIPTION, 0.2, 0);
@@ -479,7 +484,7 @@ static void test_one_long_thread(void **state)
   struct profile_thread threads[4];
   for (int i = 0; i < 4; i++)
     threads[i] =
-        (struct profile_thread){.run_delay_ns = 300 * ms, .cpu_ns = 400 * ms, .work_ns = (i == 2 ? 550 : 150) * ms};
+        (struct profile_thread){.run_delay_ns = 300 * ms, .cpu_ns = 500 * ms, .work_ns = (i == 2 ? 550 : 150) * ms};
   process.threads = threads;
   process.threads_count = process.threads_max = 4;
   process.cpus = 2;
