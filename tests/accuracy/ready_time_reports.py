@@ -15,6 +15,15 @@ from busy import CPUS, ONE, TWO, UNLOCKED, busy_processes, need_two_processors
 from measured import Measurement, build, clocks, combinations, no_losses, tap
 
 REGIONS, RATE = "300", 1000
+CHUNKS = """
+int main(void)
+{
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < 400; i++)
+    for (volatile int k = 0; k < 2000000; k++)
+      ;
+}
+"""
 LONG = ("100", "400000")  # regions, and rounds of work between two barriers: about a millisecond
 SLACK = 0.02  # seconds: a thread also misses its processor between its last reading and its end
 
@@ -181,6 +190,18 @@ def without_memory_for_records_the_sum_is_the_kernels(directory):
         tap.timed(facts.get("threads with estimates") == "2", policy, facts)
         ready_as_the_kernel_says(rows, ready, 0.03, policy)
         sums_hold(rows, policy)
+
+
+@tap.case
+def without_a_core_the_time_is_not_the_tools(directory):
+    """Threads mostly lose their processor where they call the kernel, as the tool does at chunks.  Samples of elapsed
+    time that come late because of that count for what the program does then."""
+    program = tap.compile_c(directory, "chunks", CHUNKS, "-fopenmp")
+    run = Measurement(directory, program, options=("-e", "wall"), prefix=ONE, OMP_NUM_THREADS="4")
+    rows = run.threads()
+    tool, cpu = (sum(seconds(row, column) for row in rows) for column in ("tool_s", "cpu_s"))
+    assert len(rows) == 4, rows
+    tap.timed(tool < cpu / 2, rows)
 
 
 tap.main()

@@ -373,9 +373,12 @@ static void read_switches(struct thread_state *t)
   switches_limit(t);
 }
 
-/* Weighs a sample and charges it.  entered: it has not interrupted the tool. */
+/* Weighs a sample and charges it.  entered: it has not interrupted the tool.  The time of one that comes late and falls
+ * into the tool goes to the next sample. */
 static void take(struct thread_state *t, struct source *source, bool entered, void *context)
 {
+  if ((!entered || in_own_code(t, context)) && source_late(source))
+    return;
   uint64_t began = rt_ticks(), weight = source_weight(t, source, entered), weighed = rt_ticks();
   if (__builtin_expect(rt_ever_paused(), 0) && !(weight = measured_weight(source, weight)))
     return; /* weighed, so that the time until now does not count later; then dropped */

@@ -45,6 +45,7 @@ struct source {
   uint64_t nominal_period;  /* nominal period: ns or counts */
   uint64_t period;          /* period in use: longer when many threads have timers */
   uint64_t last;            /* clock or count at the last sample */
+  uint64_t weighed_cpu_ns;  /* of elapsed time: the thread's CPU time when the last sample was weighed */
   uint64_t throttled_until; /* by the event's clock: samples before it are not charged; 0: none */
 };
 

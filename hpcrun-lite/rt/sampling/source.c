@@ -327,10 +327,28 @@ bool source_too_early(const struct source *source)
   return source->throttled_until && clock_ns(source) < source->throttled_until;
 }
 
+bool source_late(const struct source *source)
+{
+  enum { LATE_NS = 100000 };
+  if (source->how != SOURCE_TIMER || sampling_process.events[source->event].clock != EVENT_WALL_TIME)
+    return false;
+  uint64_t left = sys_timer_left(source->timer);
+  return left && (left + LATE_NS < source->period || sys_monotonic_ns() - source->last > 2 * source->period);
+}
+
 uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns)
 {
   uint64_t now = sampling_process.events[source->event].clock == EVENT_CPU_TIME ? cpu_ns : sys_monotonic_ns();
   return source->throttled_until && !source->suspended && now > source->last ? now - source->last : 0;
+}
+
+/* The thread's CPU time since the sample was weighed: less than the elapsed time if the thread lost its processor
+ * meanwhile, as it may in a long sample. */
+static uint64_t ran_ns(const struct source *source)
+{
+  bool by_wall = sampling_process.events[source->event].clock == EVENT_WALL_TIME;
+  uint64_t now = sys_thread_cpu_ns(), then = by_wall ? source->weighed_cpu_ns : source->last;
+  return now > then ? now - then : 0;
 }
 
 /* Most samples are short, and then the clock need not be read: a tick is at most one nanosecond. */
@@ -341,18 +359,18 @@ static void throttle_after(struct source *source, uint64_t began)
   if ((rt_ticks() - began) * (THROTTLE_SHARE + 1) < source->period ||
       sampling_process.events[source->event].clock == EVENT_COUNT)
     return;
-  uint64_t now = clock_ns(source);
-  source->throttled_until = now + THROTTLE_SHARE * (now - source->last);
+  uint64_t spent = ran_ns(source);
+  if (spent * (THROTTLE_SHARE + 1) >= source->period)
+    source->throttled_until = clock_ns(source) + THROTTLE_SHARE * spent;
 }
 
-/* What a sample has taken of the event's own clock: less than the elapsed time if the thread lost its processor
- * meanwhile, as a long sample may have. */
+/* What a sample has taken: a long one may have waited for a processor. */
 static uint64_t spent_of(const struct source *source, uint64_t elapsed_ns)
 {
   enum { LONG_NS = 100000 };
-  if (elapsed_ns < LONG_NS || sampling_process.events[source->event].clock != EVENT_CPU_TIME)
+  if (elapsed_ns < LONG_NS || sampling_process.events[source->event].clock == EVENT_COUNT)
     return elapsed_ns;
-  uint64_t now = sys_thread_cpu_ns(), spent = now > source->last ? now - source->last : 0;
+  uint64_t spent = ran_ns(source);
   return spent < elapsed_ns ? spent : elapsed_ns;
 }
 
@@ -455,6 +473,7 @@ uint64_t source_weight(struct thread_state *t, struct source *source, bool enter
   uint64_t count;
   switch (sampling_process.events[source->event].clock) {
   case EVENT_WALL_TIME:
+    source->weighed_cpu_ns = sys_thread_cpu_ns();
     return time_weight(source, sys_monotonic_ns());
   case EVENT_CPU_TIME: {
     /* interrupted code of the tool may be reading the page (span/work_clock.c): then at the next sample */
