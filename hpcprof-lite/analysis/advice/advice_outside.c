@@ -180,8 +180,8 @@ static double outside_s(const struct profile_process *process)
   return process->threads_max > 1 ? idle_s / (process->threads_max - 1) : 0;
 }
 
-/* The part of what initial threads slept whose place is known, outside parallel regions: samples of elapsed time show
- * all of it. */
+/* The part of what initial threads slept whose place is known, outside parallel regions.  Samples of elapsed time show
+ * all of it, but not apart from work: see slept_s(). */
 static double placed_part(const struct advice_input *input)
 {
   double all_s = 0;
@@ -190,6 +190,13 @@ static double placed_part(const struct advice_input *input)
     all_s += initial ? advice_seconds(initial->blocked_ns) : 0;
   }
   return all_s > 0 ? fmin(1, input->blocked.all_s / all_s) : 1;
+}
+
+/* For how long the initial thread slept; by samples of elapsed time, no longer than it was outside regions. */
+static double slept_s(const struct advice_input *input, const struct profile_thread *initial)
+{
+  uint64_t outside_ns = model_difference(initial->wall_ns, initial->region_ns);
+  return advice_seconds(input->by_wall ? MIN(initial->blocked_ns, outside_ns) : initial->blocked_ns);
 }
 
 /* Sets the place at which the initial thread slept longest. */
@@ -217,7 +224,7 @@ static double find_blocking(struct advice_run *run)
   double part = placed_part(run->input);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
-    double own_s = initial ? part * advice_seconds(initial->blocked_ns) - outside_s(&profile->processes[i]) : 0;
+    double own_s = initial ? part * slept_s(run->input, initial) - outside_s(&profile->processes[i]) : 0;
     run->by_process[i] = fmax(0, own_s);
   }
   all_s = advice_chain(run);

@@ -406,6 +406,10 @@ static void test_what_runs_outside(void **state)
   expect(ADVICE_BLOCKING, 0.4, 0); /* half of it was in the serial part's loss */
   assert_int_equal(advice.found[1].class, ADVICE_SERIAL);
   assert_in_range((uint64_t)(advice.found[1].gain_s * 1e6 + 0.5), 100000, 100001);
+  input.by_wall = true; /* it also slept in regions */
+  thread.wall_ns = 1000 * ms;
+  thread.region_ns = 750 * ms;
+  expect(ADVICE_BLOCKING, 0.25, 0);
 }
 
 /* What is blocked for longer than everything else takes can only be hidden in part. */
