@@ -48,9 +48,8 @@ static bool find_unfit(const struct advice_input *input, struct advice *advice)
                "level = samples");
   else if (input->samples < ADVICE_FEW_SAMPLES)
     advice_add(advice, ADVICE_UNFIT, 0,
-               "%" PRIu64
-               " samples are too few to say where time is spent: measure longer, or with -e task-clock@f1000",
-               input->samples);
+               "%" PRIu64 " sample%s too few to say where time is spent: measure longer, or with -e %s@f1000",
+               input->samples, input->samples == 1 ? " is" : "s are", input->by_wall ? "wall" : "task-clock");
   return !known;
 }
 

@@ -964,6 +964,12 @@ static void test_nothing(void **state)
   input.all_ns = 0; /* of nothing, no part is much */
   expect(ADVICE_UNFIT, 0, 0);
   assert_int_equal(advice.count, 1);
+  input.samples = 1;
+  input.by_wall = true; /* samples of CPU time would not show what sleeps */
+  expect(ADVICE_UNFIT, 0, 0);
+  assert_int_equal(advice.count, 2);
+  assert_non_null(strstr(advice.found[1].evidence, "1 sample is too few"));
+  assert_non_null(strstr(advice.found[1].evidence, "-e wall@f1000"));
 }
 
 /* ---- causes outside OpenMP ---- */
