@@ -253,7 +253,9 @@ static void blocked_threads_are_left_out_unless_wall_time_drives(void **state)
 
 static void the_most_threads_in_use_are_kept(void **state)
 {
+  struct format_process process = {.threads_max = 1};
   (void)state;
+  atomic_store(&rt.record, &process);
   start_openmp(4);
   assert_int_equal(sampling_process.in_use_max, 1);
   fork_region(3);
@@ -271,6 +273,8 @@ static void the_most_threads_in_use_are_kept(void **state)
     blame_openmp_end(thread(i));
   assert_int_equal(sampling_process.in_use, 0);
   assert_int_equal(sampling_process.in_use_max, 4);
+  assert_int_equal(process.threads_max, atomic_load(&sampling_process.in_use_max)); /* at once */
+  atomic_store(&rt.record, NULL);
 }
 
 static void a_thread_that_ends_blocked_is_not_in_use(void **state)

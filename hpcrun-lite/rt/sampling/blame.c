@@ -31,8 +31,13 @@ void blame_in_use(int threads)
     return;
   int now = atomic_fetch_add(&sampling_process.in_use, threads) + threads;
   int most = atomic_load(&sampling_process.in_use_max);
+  if (now <= most)
+    return;
   while (now > most && !atomic_compare_exchange_weak(&sampling_process.in_use_max, &most, now))
     ;
+  struct format_process *record = atomic_load(&rt.record); /* has it at once: the process may be killed soon */
+  if (record)
+    __atomic_store_n(&record->threads_max, (uint32_t)atomic_load(&sampling_process.in_use_max), __ATOMIC_RELAXED);
 }
 
 void blame_openmp_begin(struct thread_state *t, bool worker)
