@@ -51,7 +51,8 @@ static bool add_process(const struct profile_process *process, struct sums *sums
 {
   double elapsed = (double)profile_measured_ns(process->wall_ns, process->paused_ns);
   double total = (double)process->threads_max * elapsed;
-  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, core_wait = 0, no_core = 0;
+  double idle = 0, lock = 0, overhead = 0, work = 0, lived = 0, regions = 0, tool = 0, core_wait = 0, no_core = 0,
+         busy = 0;
   bool openmp = false;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
@@ -62,6 +63,7 @@ static bool add_process(const struct profile_process *process, struct sums *sums
     lock += (double)thread->lockwait_ns;
     overhead += (double)thread->overhead_ns;
     work += (double)thread->work_ns;
+    busy += (double)model_difference(thread->work_ns, profile_by_wall(process) ? thread->blocked_ns : 0);
     lived += (double)profile_measured_ns(thread->wall_ns, thread->paused_ns);
     tool += (double)thread->tool_ns;
     regions += (double)thread->region_ns;
@@ -72,6 +74,8 @@ static bool add_process(const struct profile_process *process, struct sums *sums
   if (!process->usable || !(process->flags & PROCESS_OMPT) || !openmp || !timed || total <= 0)
     return false;
   idle += MAX(0, total - lived);
+  if (lived > total) /* the others lose no more than what is left of the time of as many as were in use */
+    idle = MIN(idle, MAX(0, total - (busy + overhead + lock + tool + core_wait + no_core)));
   const struct mpi_times calls = mpi_times(process);
   double threads = process->threads_max, mpi = MIN(total, threads * calls.outside + calls.inside);
   idle -= MIN(idle, (threads - 1) * calls.outside);

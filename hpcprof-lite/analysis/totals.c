@@ -142,6 +142,14 @@ static void add_openmp(struct totals *totals, const struct profile_process *proc
   totals->openmp_processes++;
   uint64_t measured_ns = profile_measured_ns(process->wall_ns, process->paused_ns);
   model_add(&totals->baseline_ns, __builtin_mul_overflow(measured_ns, most, &product) ? UINT64_MAX : product);
+  bool in_use = baseline == BASELINE_SHARED || (baseline == BASELINE_CORE && process->cpus < process->threads_max);
+  if (in_use || __builtin_mul_overflow(measured_ns, process->threads_max, &product))
+    return; /* idleness is only that of threads in use */
+  uint64_t lived_ns = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++)
+    if (process->threads[i].flags & THREAD_OPENMP)
+      model_add(&lived_ns, profile_measured_ns(process->threads[i].wall_ns, process->threads[i].paused_ns));
+  model_add(&totals->beyond_ns, model_difference(lived_ns, product));
 }
 
 /* Adds the life times of a process's threads: those of OpenMP, and others; of a helper, what it has run. */

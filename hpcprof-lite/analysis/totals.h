@@ -22,12 +22,13 @@ struct totals {
   uint64_t caused_lock_ns, caused_idle_ns; /* charged to contexts */
   uint64_t baseline_ns;                    /* of processes with OpenMP: sum of measured time x baseline */
   uint32_t openmp_processes;
-  uint32_t baseline;                          /* threads or cores of each such process, 0 if they differ */
-  uint64_t lived_ns;                          /* of all threads: life time */
-  uint64_t openmp_wall_ns;                    /* of OpenMP threads: life time */
-  uint64_t others_ns;                         /* of all other threads: life time without pauses */
-  uint64_t mpi_ns, mpi_calls;                 /* in calls of MPI, exact */
-  uint64_t device_ns;                         /* waiting for devices, exact */
+  uint32_t baseline;          /* threads or cores of each such process, 0 if they differ */
+  uint64_t lived_ns;          /* of all threads: life time */
+  uint64_t openmp_wall_ns;    /* of OpenMP threads: life time */
+  uint64_t others_ns;         /* of all other threads: life time without pauses */
+  uint64_t beyond_ns;         /* of OpenMP threads: by how much they lived longer than as many as were in use at most */
+  uint64_t mpi_ns, mpi_calls; /* in calls of MPI, exact */
+  uint64_t device_ns;         /* waiting for devices, exact */
   uint64_t tool_ns, core_wait_ns, blocked_ns; /* in this tool; ready to run without a processor; blocked in calls */
   uint64_t pool_idle_ns;          /* of idle_ns: in processes without OpenMP, where threads of pools are idle */
   uint64_t spun_ns;               /* idle threads spun while others were ready without a processor, sampled */

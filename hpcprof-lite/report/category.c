@@ -187,10 +187,16 @@ static void print_category(const struct report *report, const struct terminal *t
   fputc('\n', report->stream);
 }
 
+/* What all categories should add up to. */
+static uint64_t whole_ns(const struct totals *run)
+{
+  return model_sum(run->baseline_ns, model_sum(run->others_ns, run->beyond_ns));
+}
+
 uint64_t category_unexplained(const struct report *report)
 {
   uint64_t ns[TIMELINE_CATEGORIES], all = category_times(report, ns);
-  uint64_t whole = model_sum(report->totals->baseline_ns, report->totals->others_ns);
+  uint64_t whole = whole_ns(report->totals);
   bool known = report->totals->openmp_processes && all && report->columns->idleness != MODEL_NONE;
   return known && whole > all && whole - all > whole / LEAST_REST ? whole - all : 0;
 }
@@ -200,6 +206,7 @@ static void print_sum(const struct report *report, const struct terminal *termin
 {
   const struct totals *run = report->totals;
   char seconds[CELL], percent[CELL], elapsed[CELL], whole[CELL], others[CELL], of[LINE], beside[LINE] = "";
+  int used = 0;
   if (!run->openmp_processes || !all || report->columns->idleness == MODEL_NONE)
     return;
   const char *what = report->baseline == BASELINE_CORE ? "core" : "thread";
@@ -212,9 +219,13 @@ static void print_sum(const struct report *report, const struct terminal *termin
              run->measured_ns < run->elapsed_ns ? "measured time" : "elapsed");
   terminal_seconds(run->others_ns, terminal_decimals(run->others_ns), others);
   if (run->others_ns > run->baseline_ns / SHOWN)
-    snprintf(beside, sizeof beside, " + %s s outside OpenMP", others);
+    used = snprintf(beside, sizeof beside, " + %s s outside OpenMP", others);
+  terminal_seconds(run->beyond_ns, terminal_decimals(run->beyond_ns), others);
+  if (run->beyond_ns > run->baseline_ns / SHOWN)
+    snprintf(beside + used, sizeof beside - (size_t)used, "%s+ %s s of further threads", used ? "\n      " : " ",
+             others);
   terminal_seconds(all, terminal_decimals(all), seconds);
-  terminal_percent(all, model_sum(run->baseline_ns, run->others_ns), percent);
+  terminal_percent(all, whole_ns(run), percent);
   char whole_sum[3 * LINE];
   int length = snprintf(whole_sum, sizeof whole_sum, "= %s %% of %s%s", percent, of, beside);
   bool fits = (unsigned)(width + BEFORE_SUM + length) <= terminal->width;

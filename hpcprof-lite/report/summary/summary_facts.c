@@ -199,6 +199,9 @@ static void add_run(struct facts *facts)
     fact_ns(facts, "categories", "threads x elapsed", run->baseline_ns, whole);
   if (run->openmp_processes && run->others_ns)
     fact_ns(facts, "categories", "threads outside OpenMP", run->others_ns, "their life time, which is in the sum, too");
+  if (run->openmp_processes && run->beyond_ns)
+    fact_ns(facts, "categories", "further threads", run->beyond_ns,
+            "by how much OpenMP threads lived longer than threads x elapsed, which is in the sum, too");
   uint64_t unexplained_ns = category_unexplained(report);
   if (unexplained_ns)
     fact_ns(facts, "categories", "unexplained", unexplained_ns,

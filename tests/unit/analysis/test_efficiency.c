@@ -17,6 +17,7 @@ static struct profile_process process(uint32_t threads_max, uint64_t wall_ms, st
 {
   return (struct profile_process){.usable = true,
                                   .command = "./app",
+                                  .notes = "",
                                   .flags = PROCESS_OMPT,
                                   .threads_max = threads_max,
                                   .wall_ns = wall_ms * ms,
@@ -61,6 +62,26 @@ static void test_losses_add_up(void **state)
   expect(&efficiency, EFFICIENCY_LOCK, 0.08 / 4, 1);
   expect(&efficiency, EFFICIENCY_RUNTIME, 0.12 / 4, 1);
   expect(&efficiency, EFFICIENCY_PARALLEL, (0.9 + 0.5 + 0.08 + 0.12) / 4, 1);
+}
+
+/* At most two threads are in use in 1 s: the second two work for 1 s and 0.7 s, in regions, while the first one sleeps
+ * until they have ended, and its worker waits for a region. */
+static void test_threads_beyond_those_in_use_lose_nothing(void **state)
+{
+  (void)state;
+  struct profile_thread threads[] = {openmp(1000, 0, 0), openmp(1000, 1000, 0), openmp(1000, 0, 1000),
+                                     openmp(1000, 300, 0)};
+  threads[0].blocked_ns = 1000 * ms;
+  threads[2].work_ns = 1000 * ms;
+  threads[3].work_ns = 700 * ms;
+  struct profile_process one = process(2, 1000, threads, 4);
+  struct efficiency efficiency = compute(&one, 1, 1000);
+  expect(&efficiency, EFFICIENCY_BALANCE, 0.3 / 2, 1);
+  expect(&efficiency, EFFICIENCY_PARALLEL, 0.3 / 2, 1);
+  one.notes = "event: wall, 200 samples a second";
+  threads[0].work_ns = 1000 * ms; /* the time of its sleep */
+  efficiency = compute(&one, 1, 1000);
+  expect(&efficiency, EFFICIENCY_PARALLEL, 0.3 / 2, 1);
 }
 
 /* Two threads, 1 s.  One works for 0.7 s and has no core for 0.3 s; the other works for 0.6 s, is idle for 0.1 s, and
@@ -326,6 +347,7 @@ int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_losses_add_up),
+      cmocka_unit_test(test_threads_beyond_those_in_use_lose_nothing),
       cmocka_unit_test(test_the_time_with_cores),
       cmocka_unit_test(test_serial_loss_is_bounded_by_idleness),
       cmocka_unit_test(test_regions_are_bounded_by_elapsed_time),

@@ -147,7 +147,14 @@ static void test_all_other_threads_live_outside_openmp(void **state)
   assert_int_equal(totals.openmp_wall_ns, 1700);
   assert_int_equal(totals.others_ns, 850);
   assert_int_equal(totals.caused_idle_ns, 300);
+  assert_int_equal(totals.beyond_ns, 0);
   totals_release(&totals);
+  process.threads_max = 1; /* while one was in use, the other one waited for a region of its own */
+  totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
+  assert_int_equal(totals.baseline_ns, 1000);
+  assert_int_equal(totals.beyond_ns, 700);
+  totals_release(&totals);
+  process.threads_max = 2;
   process.flags = 0; /* without OpenMP, all are others */
   totals_compute(&profile, &columns, BASELINE_THREAD, &totals);
   assert_int_equal(totals.baseline_ns, 0);
