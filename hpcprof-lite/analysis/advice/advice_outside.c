@@ -199,6 +199,19 @@ static double slept_s(const struct advice_input *input, const struct profile_thr
   return advice_seconds(input->by_wall ? MIN(initial->blocked_ns, outside_ns) : initial->blocked_ns);
 }
 
+/* For how long the initial thread can have slept because others worked for it: threads outside OpenMP, or one that has
+ * begun regions itself, as long as that did not sleep. */
+static double awaited_s(const struct profile_process *process, const struct profile_thread *initial)
+{
+  uint64_t most_ns = 0;
+  for (uint32_t i = 0; i < process->threads_count; i++) {
+    const struct profile_thread *thread = &process->threads[i];
+    if (thread != initial && thread->region_ns)
+      most_ns = MAX(most_ns, model_difference(thread->wall_ns, thread->blocked_ns));
+  }
+  return fmax(outside_s(process), advice_seconds(most_ns));
+}
+
 /* Sets the place at which the initial thread slept longest. */
 static void set_blocking_place(const struct advice_input *input, struct advice_finding *found)
 {
@@ -220,11 +233,12 @@ static void set_blocking_place(const struct advice_input *input, struct advice_f
 static double find_blocking(struct advice_run *run)
 {
   const struct profile *profile = run->input->profile;
-  double blocked_s, gain_s, all_s, others_s = 0, taken = taken_part(run, run->input->columns->blocked);
+  const char *without = "";
+  double blocked_s, gain_s, all_s, taken = taken_part(run, run->input->columns->blocked);
   double part = placed_part(run->input);
   for (uint32_t i = 0; i < profile->processes_count; i++) {
     const struct profile_thread *initial = initial_thread(&profile->processes[i]);
-    double own_s = initial ? part * slept_s(run->input, initial) - outside_s(&profile->processes[i]) : 0;
+    double own_s = initial ? part * slept_s(run->input, initial) - awaited_s(&profile->processes[i], initial) : 0;
     run->by_process[i] = fmax(0, own_s);
   }
   all_s = advice_chain(run);
@@ -234,12 +248,16 @@ static double find_blocking(struct advice_run *run)
     double own_s = (1 - taken) * run->by_process[i];
     double rest_s = fmax(0, advice_seconds(profile_measured_ns(process->wall_ns, process->paused_ns)) - own_s);
     run->by_process[i] = fmin(own_s, rest_s);
-    others_s += outside_s(process);
+    const struct profile_thread *initial = initial_thread(process);
+    if (outside_s(process) > 0)
+      without = ", without the time in which threads outside OpenMP worked";
+    else if (initial && awaited_s(process, initial) > 0 && !*without)
+      without = ", without the time in which another thread that begins regions worked";
   }
   gain_s = fmin(advice_chain(run), fmax(0, run->advice->elapsed_s - run->claimed_s));
-  struct advice_finding *found = advice_add(
-      run->advice, ADVICE_BLOCKING, gain_s, "The initial thread was blocked in calls outside OpenMP for %.3f s%s",
-      blocked_s, others_s > 0 ? ", without the time in which threads outside OpenMP worked" : "");
+  struct advice_finding *found =
+      advice_add(run->advice, ADVICE_BLOCKING, gain_s,
+                 "The initial thread was blocked in calls outside OpenMP for %.3f s%s", blocked_s, without);
   if (found != &run->advice->unlisted && taken < 0.5) /* otherwise its place is that of other findings */
     set_blocking_place(run->input, found);
   advice_more(run->advice, found, gain_s, false);

@@ -410,6 +410,15 @@ static void test_what_runs_outside(void **state)
   thread.wall_ns = 1000 * ms;
   thread.region_ns = 750 * ms;
   expect(ADVICE_BLOCKING, 0.25, 0);
+  struct profile_thread two[] = {thread, {.flags = THREAD_OPENMP}};
+  two[1].wall_ns = 300 * ms; /* it begins regions, too, and sleeps for 100 ms: the first one waits for it meanwhile */
+  two[1].blocked_ns = 100 * ms;
+  two[1].region_ns = 150 * ms;
+  process.threads = two;
+  process.threads_count = 2;
+  input.serial_s = 0;
+  expect(ADVICE_BLOCKING, 0.05, 0);
+  assert_non_null(strstr(advice.found[0].evidence, "another thread that begins regions worked"));
 }
 
 /* What is blocked for longer than everything else takes can only be hidden in part. */
