@@ -333,11 +333,12 @@ static bool uncounted_sections(struct advice_run *run, const struct advice_regio
 /* The longest of pieces of work that threads get as they become free, each time; and all of them. */
 struct pieces {
   double longest_s, mean_s, all_s; /* of elapsed time; all_s: all times */
-  double each, executions;         /* how many, each time; how often */
+  double each, executions;         /* how many, each time, 0: not known; how often */
   uint64_t first, iterations;      /* of the longest: of a loop */
 };
 
-/* If only the longest piece of all executions is known, the mean of the longest ones is that of processor time. */
+/* If only the longest piece of all executions is known, the mean of the longest ones is that of processor time.  Chunks
+ * of a guided schedule have unequal sizes: the mean is that of as many iterations as the longest one has. */
 static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_region *region,
                                     const struct waiting *waiting)
 {
@@ -361,7 +362,8 @@ static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_
   pieces.executions = fmax(pieces.executions, 1);
   if (pieces.executions > 1 && work_of(run, loop) > MOSTLY * pieces.all_s)
     pieces.longest_s = fmin(pieces.longest_s, span_of(run, loop) / pieces.executions);
-  pieces.mean_s = pieces.each > 0 ? pieces.all_s / pieces.executions / pieces.each : 0;
+  double part = pieces.each > 0 ? pieces.each : waiting->iterations / fmax(1, (double)pieces.iterations);
+  pieces.mean_s = part > 0 ? pieces.all_s / pieces.executions / part : 0;
   return pieces;
 }
 
@@ -391,9 +393,10 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
   bool worth = advice_lists(run->advice, ADVICE_LAST_PIECE, first_s);
   struct advice_finding *found = advice_add(
       run->advice, ADVICE_LAST_PIECE, worth ? first_s : divided_s,
-      "The longest %s takes %.3f s, the mean is %.3f s; all threads together wait %.3f s of %.3f s.  The run would "
+      "The longest %s takes %.3f s, the mean%s is %.3f s; all threads together wait %.3f s of %.3f s.  The run would "
       "be up to %.3f s shorter if it started first, and up to %.3f s if it were divided into small pieces",
-      what, pieces->longest_s, pieces->mean_s, waiting->lost_s, region->total_s, first_s, divided_s);
+      what, pieces->longest_s, !pieces->each && pieces->iterations > 1 ? " of as many iterations" : "", pieces->mean_s,
+      waiting->lost_s, region->total_s, first_s, divided_s);
   found->high_s = fmax(found->gain_s, divided_s);
   if (!worth) {
     found->low_s = found->gain_s / 2;

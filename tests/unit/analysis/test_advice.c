@@ -181,6 +181,16 @@ static void test_a_long_piece(void **state)
   loop->longest_ns = 600 * ms;
   expect(ADVICE_LAST_PIECE, 0.1, 20);
   assert_non_null(strstr(advice.found[0].remedy->text, "smaller chunks"));
+  loop->schedule = SCHEDULE_GUIDED;
+  loop->longest_iterations = 500; /* a quarter of them takes more than half of the time */
+  expect(ADVICE_LAST_PIECE, 0.1, 20);
+  assert_non_null(strstr(advice.found[0].evidence, "the mean of as many iterations is 0.250 s"));
+  loop->longest_iterations = 1400; /* the first chunk of equal iterations */
+  advice_release(&advice);
+  advice_compute(&input, &advice);
+  assert_int_not_equal(advice.found[0].class, ADVICE_LAST_PIECE);
+  loop->schedule = SCHEDULE_DYNAMIC;
+  loop->longest_iterations = 100;
   loop->longest_ns = 150 * ms; /* the others waited for longer than that */
   advice_release(&advice);
   advice_compute(&input, &advice);
