@@ -88,8 +88,10 @@ def check(directory, compiler, form):
         tap.timed(re.search(f"largest gain found: {finding}", said.text["summary"]) or CORES in said.text["summary"],
                   what, said.lines["summary"])
     if form == "locked":
-        bound = seconds(said, "parallelism", r"every run takes at least ([0-9.]+) s")
-        assert bound and bound <= float(said.facts["run", "elapsed"]) + 0.001, (what, said.lines["parallelism"])
+        bound = seconds(said, "parallelism", r"every run takes (?:at least|about) ([0-9.]+) s")
+        estimated = "every run takes about" in said.text["parallelism"]  # a part of the executions was followed
+        assert bound and (estimated or bound <= float(said.facts["run", "elapsed"]) + 0.001), (
+            what, said.lines["parallelism"])
         tap.timed("could not be faster than on one core (one lock limits it)" in said.text["parallelism"], what, said.text)
     if form in ("chain", "single"):
         assert "could not be faster than on one core" in said.text["parallelism"], (what, said.lines["parallelism"])
