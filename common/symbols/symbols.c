@@ -441,6 +441,10 @@ static void open_dwarf(struct symbols *symbols, const struct symbols_request *re
   open_shared(symbols, file, request, report);
   if (!take_kept(symbols, request))
     end = summarize(symbols, request, file, report, &fault);
+  if (end == SYMBOLS_DWARF_DAMAGED && lacks_memory(symbols)) { /* sections that could not be read are missing */
+    end = SYMBOLS_DWARF_UNREAD;
+    fault = "there is not enough memory for them";
+  }
   if (end == SYMBOLS_DWARF_UNREAD)
     complain(report, SYMBOLS_UNREAD,
              "debug data of '%s'%s are not used: %s; names come from the symbol table; raise the limit of memory "
