@@ -195,21 +195,22 @@ static double placed_part(const struct advice_input *input)
 /* For how long the initial thread slept; by samples of elapsed time, no longer than it was outside regions. */
 static double slept_s(const struct advice_input *input, const struct profile_thread *initial)
 {
-  uint64_t outside_ns = model_difference(initial->wall_ns, initial->region_ns);
+  uint64_t outside_ns = model_difference(profile_measured_ns(initial->wall_ns, initial->paused_ns), initial->region_ns);
   return advice_seconds(input->by_wall ? MIN(initial->blocked_ns, outside_ns) : initial->blocked_ns);
 }
 
-/* For how long the initial thread can have slept because others worked for it: threads outside OpenMP, or one that has
- * begun regions itself, as long as that did not sleep. */
+/* For how long the initial thread can have slept because others worked for it: threads outside OpenMP, or those that
+ * have begun regions themselves, one after the other, as long as they neither slept nor waited for a lock. */
 static double awaited_s(const struct profile_process *process, const struct profile_thread *initial)
 {
-  uint64_t most_ns = 0;
+  uint64_t sum_ns = 0;
   for (uint32_t i = 0; i < process->threads_count; i++) {
     const struct profile_thread *thread = &process->threads[i];
+    uint64_t still_ns = model_sum(thread->blocked_ns, thread->lockwait_ns);
     if (thread != initial && thread->region_ns)
-      most_ns = MAX(most_ns, model_difference(thread->wall_ns, thread->blocked_ns));
+      model_add(&sum_ns, model_difference(profile_measured_ns(thread->wall_ns, thread->paused_ns), still_ns));
   }
-  return fmax(outside_s(process), advice_seconds(most_ns));
+  return fmax(outside_s(process), advice_seconds(sum_ns));
 }
 
 /* Sets the place at which the initial thread slept longest. */
@@ -252,7 +253,7 @@ static double find_blocking(struct advice_run *run)
     if (outside_s(process) > 0)
       without = ", without the time in which threads outside OpenMP worked";
     else if (initial && awaited_s(process, initial) > 0 && !*without)
-      without = ", without the time in which another thread that begins regions worked";
+      without = ", without the time in which other threads that begin regions worked";
   }
   gain_s = fmin(advice_chain(run), fmax(0, run->advice->elapsed_s - run->claimed_s));
   struct advice_finding *found =

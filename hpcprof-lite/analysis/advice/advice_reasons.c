@@ -362,7 +362,9 @@ static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_
   pieces.executions = fmax(pieces.executions, 1);
   if (pieces.executions > 1 && work_of(run, loop) > MOSTLY * pieces.all_s)
     pieces.longest_s = fmin(pieces.longest_s, span_of(run, loop) / pieces.executions);
-  double part = pieces.each > 0 ? pieces.each : waiting->iterations / fmax(1, (double)pieces.iterations);
+  double part = pieces.each;
+  if (waiting->iterations > 0 && pieces.iterations)
+    part = waiting->iterations / (double)pieces.iterations;
   pieces.mean_s = part > 0 ? pieces.all_s / pieces.executions / part : 0;
   return pieces;
 }
@@ -370,7 +372,7 @@ static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_
 static bool one_is_long(struct advice_run *run, const struct advice_region *region, const struct waiting *waiting)
 {
   struct pieces pieces = pieces_of_loop(run, region, waiting);
-  return pieces.iterations && pieces.longest_s > LONG * pieces.mean_s;
+  return pieces.iterations && pieces.mean_s > 0 && pieces.longest_s > LONG * pieces.mean_s;
 }
 
 /* Adds a piece that is longer than the others, while which the other threads have none left: each of them then waits no
@@ -386,7 +388,8 @@ static struct advice_finding *add_last_piece(struct advice_run *run, const struc
       .brief = "Divide it: even if it starts first, it ends last"};
   double share_s = pieces->all_s / region->threads, waits_s = waiting->lost_s / region->threads;
   double best_s = fmax(share_s, pieces->executions * pieces->longest_s);
-  if (pieces->longest_s <= LONG * pieces->mean_s || waits_s > 1.2 * pieces->executions * pieces->longest_s)
+  if (pieces->mean_s <= 0 || pieces->longest_s <= LONG * pieces->mean_s ||
+      waits_s > 1.2 * pieces->executions * pieces->longest_s)
     return NULL;
   double divided_s = advice_region_gain(region, waiting->lost_s);
   double first_s = advice_region_own(region, fmax(0, share_s + waits_s - best_s)) * region->per_lost * region->threads;

@@ -205,7 +205,7 @@ static void add_run(struct facts *facts)
   uint64_t unexplained_ns = category_unexplained(report);
   if (unexplained_ns)
     fact_ns(facts, "categories", "unexplained", unexplained_ns,
-            "the part of threads x elapsed, and of threads outside OpenMP, that is in no category");
+            "the part of threads x elapsed, and of other threads, that is in no category");
   add_kernel(facts);
   for (unsigned i = 0; i < EFFICIENCY_COUNT && report->efficiency.known; i++)
     fact(facts, "efficiency", efficiency_name(i), cell_real(report->efficiency.value[i], 6), "ratio", NULL);

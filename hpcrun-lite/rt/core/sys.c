@@ -582,13 +582,6 @@ void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns)
   machine_call(SYS_timer_settime, timer, 0, (long)&when, 0, 0, 0);
 }
 
-uint64_t sys_timer_left(int timer)
-{
-  struct itimerspec when = {0};
-  machine_call(SYS_timer_gettime, timer, (long)&when, 0, 0, 0, 0);
-  return (uint64_t)when.it_value.tv_sec * 1000000000u + (uint64_t)when.it_value.tv_nsec;
-}
-
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns, uint64_t period_ns)
 {
   struct sigevent event = {.sigev_notify = tid ? SIGEV_THREAD_ID : SIGEV_SIGNAL,

@@ -138,7 +138,6 @@ int sys_copy(const struct sys_own *to, const struct sys_own *from, uint64_t offs
 int sys_timer_start(int clock, int tid, int signal_number, void *cookie, uint64_t first_ns,
                     uint64_t period_ns);                              /* id or -1 */
 void sys_timer_set(int timer, uint64_t first_ns, uint64_t period_ns); /* both 0: stops */
-uint64_t sys_timer_left(int timer);                                   /* ns until it expires next; 0: it does not */
 void sys_timer_stop(int timer);
 
 /* Sends a received signal again, which the calling thread blocks: to the thread, or to the process if tid is 0.  Takes

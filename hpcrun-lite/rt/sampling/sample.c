@@ -377,7 +377,8 @@ static void read_switches(struct thread_state *t)
  * into the tool goes to the next sample. */
 static void take(struct thread_state *t, struct source *source, bool entered, void *context)
 {
-  if ((!entered || in_own_code(t, context)) && source_late(source))
+  bool own = !entered || in_own_code(t, context);
+  if (own && source_late(source))
     return;
   uint64_t began = rt_ticks(), weight = source_weight(t, source, entered), weighed = rt_ticks();
   if (__builtin_expect(rt_ever_paused(), 0) && !(weight = measured_weight(source, weight)))
@@ -389,7 +390,7 @@ static void take(struct thread_state *t, struct source *source, bool entered, vo
   counts_own_begin(t);
   kernel_usage_sample_begin(t);
   arena_create_live_file(); /* at the first sample: see core/arena.h */
-  if (in_own_code(t, context)) {
+  if (own) {
     count_in_tool(t, source, weight);
   } else {
     read_switches(t);

@@ -125,12 +125,11 @@ static uint64_t min_period(uint64_t requested_ns)
   return least > requested_ns ? least : requested_ns;
 }
 
-/* Takes the duration of a sample of elapsed time into the mean, and adapts the period.  The sample began when it was
- * weighed. */
-static void adapt_period(struct source *source)
+/* Takes what a sample of elapsed time has taken into the mean, and adapts the period. */
+static void adapt_period(struct source *source, uint64_t took)
 {
   enum { SAMPLES = 64, LONGEST_NS = 1000000 }; /* longer: the thread was switched out */
-  uint64_t took = sys_monotonic_ns() - source->last, mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
+  uint64_t mean = atomic_load_explicit(&mean_ns, memory_order_relaxed);
   took = took < LONGEST_NS ? took : LONGEST_NS;
   atomic_store_explicit(&mean_ns, mean - mean / SAMPLES + took / SAMPLES, memory_order_relaxed);
   uint64_t period = min_period(source->nominal_period);
@@ -330,10 +329,10 @@ bool source_too_early(const struct source *source)
 bool source_late(const struct source *source)
 {
   enum { LATE_NS = 100000 };
-  if (source->how != SOURCE_TIMER || sampling_process.events[source->event].clock != EVENT_WALL_TIME)
+  if (source->first || sampling_process.events[source->event].clock != EVENT_WALL_TIME)
     return false;
-  uint64_t left = sys_timer_left(source->timer);
-  return left && (left + LATE_NS < source->period || sys_monotonic_ns() - source->last > 2 * source->period);
+  uint64_t passed = rt_minus(sys_monotonic_ns(), source->last);
+  return rt_minus(passed, rt_minus(sys_thread_cpu_ns(), source->weighed_cpu_ns)) > LATE_NS;
 }
 
 uint64_t source_throttled_ns(const struct source *source, uint64_t cpu_ns)
@@ -377,16 +376,18 @@ static uint64_t spent_of(const struct source *source, uint64_t elapsed_ns)
 void source_sample_taken(struct thread_state *t, struct source *source, uint64_t began, uint64_t elapsed_ns)
 {
   throttle_after(source, began);
+  uint64_t spent_ns = spent_of(source, elapsed_ns);
   if ((int)source->event == sampling_process.time_event && !t->activity.idle && !t->activity.lockwait) {
-    uint64_t spent_ns = spent_of(source, elapsed_ns); /* otherwise it is part of the time of waiting */
+    /* otherwise it is part of the time of waiting */
     source->last += spent_ns;
+    source->weighed_cpu_ns += spent_ns;
     t->record->tool_ns += spent_ns;
   }
   if (sampling_process.events[source->event].clock != EVENT_WALL_TIME)
     return;
   if (source->period > source->nominal_period)
     t->record->lost[FORMAT_LOST_RATE] += source->period / source->nominal_period - 1;
-  adapt_period(source);
+  adapt_period(source, spent_ns);
 }
 
 struct source *source_of(struct thread_state *t, const siginfo_t *info)

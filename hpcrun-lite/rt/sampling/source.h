@@ -52,9 +52,9 @@ struct source *source_of(struct thread_state *t, const siginfo_t *info);
  * handles it. */
 extern const char source_request_publication;
 
-/* Whether a sample of elapsed time comes late, or one before it did: the thread had no processor when it was due.
- * Where it falls then does not tell what the thread does most: the kernel often takes the processor away where it is
- * called, which the tool does more often than most programs. */
+/* Whether the thread had no processor for a part of what a sample of elapsed time stands for.  Where the sample falls
+ * then does not tell what the thread does most: the kernel often takes the processor away where it is called, which the
+ * tool does more often than most programs. */
 bool source_late(const struct source *source);
 
 /* What the sample stands for, in the event's unit; begins the next interval.  The thread is inside.  entered: the

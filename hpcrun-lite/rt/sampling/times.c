@@ -1,5 +1,6 @@
 #include "hpcrun-lite/rt/sampling/times.h"
 
+#include "common/order.h"
 #include "hpcrun-lite/rt/sampling/blame.h"
 #include "hpcrun-lite/rt/sampling/kernel_usage.h"
 #include "hpcrun-lite/rt/core/sys.h"
@@ -165,9 +166,8 @@ void times_process(struct format_process *process)
       atomic_load(&sampling_process.unsampled_ticks) + (atomic_load(&sampling_process.unsampled) ? measured : 0);
   process->paused_ns = rt_ticks_to_ns(now - start.ticks - (measured - start.measured));
   process->unsampled_ns = (int64_t)unsampled > 0 ? rt_ticks_to_ns(unsampled) : 0;
-  process->threads_max = (uint32_t)atomic_load(&sampling_process.in_use_max);
-  if (!process->threads_max)
-    process->threads_max = 1;
+  uint32_t in_use = (uint32_t)atomic_load(&sampling_process.in_use_max);
+  __atomic_store_n(&process->threads_max, MAX(in_use, 1), __ATOMIC_RELAXED);
   process->flags |= (rt.ompt ? FORMAT_PROCESS_OMPT : 0) | (sampling_process.timers_for_cpu ? FORMAT_PROCESS_TIMERS : 0);
   for (unsigned i = 0; i < FORMAT_LOST_MAX; i++) {
     uint64_t lost = atomic_load(&rt.lost[i]);

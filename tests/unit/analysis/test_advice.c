@@ -420,15 +420,19 @@ static void test_what_runs_outside(void **state)
   thread.wall_ns = 1000 * ms;
   thread.region_ns = 750 * ms;
   expect(ADVICE_BLOCKING, 0.25, 0);
-  struct profile_thread two[] = {thread, {.flags = THREAD_OPENMP}};
-  two[1].wall_ns = 300 * ms; /* it begins regions, too, and sleeps for 100 ms: the first one waits for it meanwhile */
-  two[1].blocked_ns = 100 * ms;
-  two[1].region_ns = 150 * ms;
-  process.threads = two;
-  process.threads_count = 2;
+  /* two begin regions, too, and are still for half of their time: the first one waits for them meanwhile */
+  struct profile_thread three[] = {thread, {.flags = THREAD_OPENMP}, {.flags = THREAD_OPENMP}};
+  for (int i = 1; i < 3; i++) {
+    three[i].wall_ns = 200 * ms;
+    three[i].blocked_ns = 60 * ms;
+    three[i].lockwait_ns = 40 * ms;
+    three[i].region_ns = 150 * ms;
+  }
+  process.threads = three;
+  process.threads_count = 3;
   input.serial_s = 0;
   expect(ADVICE_BLOCKING, 0.05, 0);
-  assert_non_null(strstr(advice.found[0].evidence, "another thread that begins regions worked"));
+  assert_non_null(strstr(advice.found[0].evidence, "other threads that begin regions worked"));
 }
 
 /* What is blocked for longer than everything else takes can only be hidden in part. */

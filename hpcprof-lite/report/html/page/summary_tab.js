@@ -84,15 +84,17 @@ function figures(items) {
 function timeUse(items) {
   const parts = timeParts(items), whole = items.number("categories", "threads x elapsed");
   const others = items.number("categories", "threads outside OpenMP") || 0;
-  const sum = parts.reduce((total, part) => total + (part.seconds || 0), 0), all = Math.max((whole || 0) + others, sum);
+  const further = items.number("categories", "further threads") || 0, basis = (whole || 0) + others + further;
+  const sum = parts.reduce((total, part) => total + (part.seconds || 0), 0), all = Math.max(basis, sum);
   return element("section", { class: "card time-use" }, element("h2", {}, "Where the threads' time went"),
     sum > 0 || whole > 0 ? timeBar(parts, all) : null,
     element("ul", { class: "legend" }, parts.map(({ key, title, seconds }) => element("li", { class: key },
       element("span", { class: "swatch", "aria-hidden": "true" }), `${title} `,
       element("strong", {}, formatSeconds(seconds)), " ",
       all > 0 && Number.isFinite(seconds) ? formatPercent(100 * seconds / all) : ""))),
-    whole > 0 ? element("p", { class: "note" }, `Of ${formatSeconds(whole + others)}: ${items.number("run", "processes") > 1 ? "of each process, " : ""}` +
-      "the most threads in use \u00d7 elapsed time" + (others > 0 ? `, and ${formatSeconds(others)} outside OpenMP` : "")) : null);
+    whole > 0 ? element("p", { class: "note" }, `Of ${formatSeconds(basis)}: ${items.number("run", "processes") > 1 ? "of each process, " : ""}` +
+      "the most threads in use \u00d7 elapsed time" + (further > 0 ? `, ${formatSeconds(further)} of further threads` : "") +
+      (others > 0 ? `, and ${formatSeconds(others)} outside OpenMP` : "")) : null);
 }
 
 /* The title of a class of findings, such as "Parallel regions too small" of "region-overhead". */
