@@ -422,8 +422,9 @@ def ends_without_finalize_are_kept(directory):
         for how, status in (("exit", None), ("abort", 7)):
             alone = mpirun(library, 1, program, how, cwd=directory)
             measured = Job(directory, library, 1, program, how)
+            if status:  # on a busy machine mpirun of MPICH ends such a process by SIGHUP, before its status is known
+                tap.timed(measured.done.returncode == alone.returncode == status, measured.done, alone)
             assert measured.done.returncode == alone.returncode, (measured.done, alone)
-            assert status is None or alone.returncode == status, alone
             rank, = measured.ranks()
             assert rank.process.mpi_state == INITIALIZED and not rank.process.mpi_finalize_ns
             assert rank.calls() == {"Init": 1}, rank.calls()
