@@ -169,6 +169,21 @@ def beside_openmp_all_threads_add_up(directory):
 
 
 @tap.case
+def threads_beyond_those_in_use_add_up(directory):
+    run = Measurement(directory, build("further_threads.c", "gcc"), options=("-e", "task-clock@f1000"))
+    time = {row["item"]: float(row["value"]) for row in run.view("summary") if row["section"] == "categories"}
+    whole = time["threads x elapsed"] + time["further threads"]
+    assert abs(whole - sum(float(row["wall_s"]) for row in run.threads())) < 1e-6, (time, run.threads())
+    parts = sum(time[item] for item in ("work", "overhead", "lock wait charged", "idleness", "blocked", "no core",
+                                        "waiting for a thread without a core", "tool"))
+    tap.timed(0.95 * whole < parts < 1.05 * whole, time)
+    text = " ".join(report("--view", "efficiency", run.output).stdout.split())
+    found = re.search(r"= ([0-9.]+) % of 2 threads x [0-9.]+ s \+ ([0-9.]+) s of further threads", text)
+    assert found and abs(float(found[1]) - 100 * parts / whole) < 0.06, (text, time)
+    assert abs(float(found[2]) - time["further threads"]) < 0.001, (text, time)
+
+
+@tap.case
 def work_and_span_say_that_they_lack_them(directory):
     run, _, threads = measure(directory, "condition", "pool", openmp=True)
     note = run.view("parallelism")[0]["note"]

@@ -174,7 +174,8 @@ def check_forms(directory, compiler, threads, *options, each=1):
         binary = program(source, compiler)
         forms = tap.run(binary).stdout.split()
         assert set(forms) <= set(table) and len(forms) > 30, (source, set(forms) - set(table))
-        jobs += [(binary, form, table[form]) for form in forms[random.randrange(each)::each] if form not in KNOWN or compiler == "gcc"]
+        chosen = forms[random.randrange(each)::each]
+        jobs += [(binary, form, table[form]) for form in chosen if form not in KNOWN or compiler == "gcc"]
     # the code of clang announces sections once for each thread
     check_jobs(directory, jobs, threads, options, TIED + (() if compiler == "gcc" else ("sections",)))
 

@@ -132,7 +132,9 @@ static bool lacks_samples(const struct advice_input *input)
   uint64_t unknown_ns = input->rest_ns;
   for (uint32_t i = 0; i < input->profile->processes_count; i++) {
     const struct profile_process *process = &input->profile->processes[i];
-    for (uint32_t j = 0; j < process->threads_count && !(process->flags & PROCESS_OMPT); j++)
+    if (process->flags & PROCESS_OMPT)
+      continue;
+    for (uint32_t j = 0; j < process->threads_count; j++)
       model_add(&unknown_ns, process->threads[j].cpu_ns);
   }
   return !input->samples && !input->unsampled && unknown_ns > input->all_ns / SMALL_PART;

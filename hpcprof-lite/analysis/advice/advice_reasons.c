@@ -338,7 +338,7 @@ struct pieces {
 };
 
 /* If only the longest piece of all executions is known, the mean of the longest ones is that of processor time.  Chunks
- * of a guided schedule have unequal sizes: the mean is that of as many iterations as the longest one has. */
+ * can have unequal sizes: where iterations are known, the mean is that of as many as the longest chunk has. */
 static struct pieces pieces_of_loop(struct advice_run *run, const struct advice_region *region,
                                     const struct waiting *waiting)
 {

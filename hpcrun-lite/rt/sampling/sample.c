@@ -373,12 +373,12 @@ static void read_switches(struct thread_state *t)
   switches_limit(t);
 }
 
-/* Weighs a sample and charges it.  entered: it has not interrupted the tool.  The time of one that comes late and falls
- * into the tool goes to the next sample. */
+/* Weighs a sample and charges it.  entered: it has not interrupted the tool.  If it has, and the thread had no core
+ * for a part of the time, all of that goes to the next sample. */
 static void take(struct thread_state *t, struct source *source, bool entered, void *context)
 {
   bool own = !entered || in_own_code(t, context);
-  if (own && source_late(source))
+  if (own && source_missed_core(source))
     return;
   uint64_t began = rt_ticks(), weight = source_weight(t, source, entered), weighed = rt_ticks();
   if (__builtin_expect(rt_ever_paused(), 0) && !(weight = measured_weight(source, weight)))

@@ -130,9 +130,9 @@ struct switches {
   uint64_t since_join;       /* ticks by which missing processors held the thread up since its team's last join */
   uint64_t outer;            /* the same in the outermost region, while the thread is in one inside it */
   uint64_t held_up;          /* the same, until that join */
-  uint64_t wait_since,
-      wait_preempted;     /* what samples have read of the wait that began then: ticks without a processor */
-  uint64_t slept_outside; /* ticks asleep outside waits and interposed calls, since the last sample */
+  uint64_t wait_since;       /* samples have read records of the wait that began then, */
+  uint64_t wait_preempted;   /* in which they say that the thread was preempted for so many ticks */
+  uint64_t slept_outside;    /* ticks asleep outside waits and interposed calls, since the last sample */
   struct sys_moment opened;
   uint64_t window_ns;              /* since when switches are counted */
   uint64_t window_read;            /* position at that time */

@@ -326,7 +326,7 @@ bool source_too_early(const struct source *source)
   return source->throttled_until && clock_ns(source) < source->throttled_until;
 }
 
-bool source_late(const struct source *source)
+bool source_missed_core(const struct source *source)
 {
   enum { LATE_NS = 100000 };
   if (source->first || sampling_process.events[source->event].clock != EVENT_WALL_TIME)

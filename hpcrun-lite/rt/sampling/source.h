@@ -55,7 +55,7 @@ extern const char source_request_publication;
 /* Whether the thread had no processor for a part of what a sample of elapsed time stands for.  Where the sample falls
  * then does not tell what the thread does most: the kernel often takes the processor away where it is called, which the
  * tool does more often than most programs. */
-bool source_late(const struct source *source);
+bool source_missed_core(const struct source *source);
 
 /* What the sample stands for, in the event's unit; begins the next interval.  The thread is inside.  entered: the
  * sample has not interrupted the tool; then the thread's event may be re-armed, whose cost counts as tool time. */
